@@ -1,0 +1,99 @@
+"""What ptxloom has to say about a text: findings are values; each output format lives in `views`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ptxloom.source import Span
+
+
+class Severity(StrEnum):
+    """How much a finding matters: an error makes the text illegal, a warning is risky, a note informs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A remark at a second place that belongs to a finding (the other declaration, the other side of a race)."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What to write instead: replace `span` by `replacement`.
+
+    An empty span inserts; an empty replacement deletes.
+    """
+
+    description: str  # an imperative: "add the qualifier"
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding: it stands alone, points at the place and says what to do.
+
+    Attributes:
+        rule: The rule's id, kebab-case; `ptxloom explain RULE` prints its page.
+        severity: Error, warning or note.
+        message: One sentence, lower case, no full stop, code in backticks.
+        span: Where.
+        label: Why *here*, drawn under the caret; may be empty.
+        section: The manual's section, such as "9.7.14.5.16"; may be empty.
+        help: What to do, for a reader; empty if `fix` says it all.
+        fix: The edit that repairs it, where there is one.
+        related: Remarks at other places.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    span: Span
+    label: str = ""
+    section: str = ""
+    help: str = ""
+    fix: Fix | None = None
+    related: tuple[Label, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.span}: {self.severity}: {self.message} [{self.rule}]"
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Findings in the order of the text, then by rule: the order in which every format prints them."""
+    return tuple(sorted(diagnostics, key=lambda d: (d.span.start, d.span.end, d.rule)))
+
+
+class PtxloomError(Exception):
+    """The base of every exception ptxloom raises on purpose. It is never raised for what a PTX file says."""
+
+
+class UsageError(PtxloomError):
+    """An argument of an API call is wrong; the message names the argument, the value and what is legal.
+
+    Example:
+        >>> raise UsageError("num", 3, "1, 2 or 4")
+        Traceback (most recent call last):
+        ptxloom.diagnostics.UsageError: num is 3; it must be 1, 2 or 4
+    """
+
+    def __init__(self, argument: str, value: object, legal: str) -> None:
+        super().__init__(f"{argument} is {value!r}; it must be {legal}")
+        self.argument = argument
+        self.value = value
+        self.legal = legal
+
+
+class UnsupportedForm(PtxloomError):  # noqa: N818 - the design's public name
+    """A spelling names no instruction form, or none that the operation can handle."""

@@ -1,0 +1,86 @@
+"""Where text comes from and where in it something stands: the only code that knows lines and columns."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+
+class Source:
+    """A named text, addressed by offset; lines and columns are worked out only when somebody asks.
+
+    Lines end at a line feed, as ptxas counts them. Lines and columns start at 1; columns count characters.
+
+    Example:
+        >>> Source("mov.b32 a, b;\\nret;", "k.ptx").location(14)
+        (2, 1)
+    """
+
+    def __init__(self, text: str, name: str = "<string>") -> None:
+        self.text: Final = text
+        self.name: Final = name
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r}, {len(self.text)} characters)"
+
+    @cached_property
+    def line_starts(self) -> tuple[int, ...]:
+        """The offset at which each line starts."""
+        starts = [0]
+        find = self.text.find
+        at = find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find("\n", at + 1)
+        return tuple(starts)
+
+    def location(self, offset: int) -> tuple[int, int]:
+        """The (line, column) of an offset, both from 1."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of line `number` (from 1), without its end."""
+        start = self.line_starts[number - 1]
+        end = self.line_starts[number] - 1 if number < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters `[start, end)` in a source; it can quote itself."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """What the source says here."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def line(self) -> int:
+        """The line on which the span starts, from 1."""
+        return self.source.location(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        """The column at which the span starts, from 1."""
+        return self.source.location(self.start)[1]
+
+    @property
+    def end_line(self) -> int:
+        """The line on which the span ends, from 1."""
+        return self.source.location(self.end)[0]
+
+    @property
+    def end_column(self) -> int:
+        """The column just after the span's last character, from 1."""
+        return self.source.location(self.end)[1]
+
+    def __str__(self) -> str:
+        line, column = self.source.location(self.start)
+        return f"{self.source.name}:{line}:{column}"

@@ -9,12 +9,12 @@ from typing import Final
 
 
 class Source:
-    """A named text, addressed by offset; lines and columns are worked out only when somebody asks.
+    r"""A named text, addressed by offset; lines and columns are worked out only when somebody asks.
 
     Lines end at a line feed, as ptxas counts them. Lines and columns start at 1; columns count characters.
 
     Example:
-        >>> Source("mov.b32 a, b;\\nret;", "k.ptx").location(14)
+        >>> Source("mov.b32 a, b;\nret;", "k.ptx").location(14)
         (2, 1)
     """
 

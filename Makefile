@@ -1,0 +1,55 @@
+# Everything a fresh machine needs is Python 3.11 or later and make: each target sets itself up.
+#   make demo    inspect real kernels and draw the map of one of their moves
+#   make test    lint, types, layers and every test that needs no GPU
+#   make bench   the benchmarks, side by side
+#   make format  let the formatter and the safe fixes run
+VENV   := .venv
+BIN    := $(VENV)/bin
+FRESH  := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+# The first Python on the path that is new enough and can make virtual environments; PYTHON=... overrides it.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+                    if $$p -c '$(FRESH)' >/dev/null 2>&1; then echo $$p; break; fi; done)
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint types layers tests bench format clean
+
+demo: $(VENV)/.run
+	@$(BIN)/ptxloom --version
+
+test: lint types layers tests
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.dev
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports --no-cache
+
+tests: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -n auto
+
+bench: $(VENV)/.dev
+	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || { echo "ptxloom needs Python 3.11 or later with the venv module; none was found." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.made pyproject.toml
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,164 @@
+"""The compilers behind the committed PTX: nvcc and ptxas from the package index, and Triton, none of which needs a GPU.
+
+Everything written here is free of the building machine: sources are copied into a fresh folder and compiled from
+within it, so that line tables name files by their names alone, and what is left of absolute paths is cut off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+_FILE_DIRECTIVE = re.compile(r'(?m)^(\s*\.file\s+\d+\s+")([^"]*)(")')
+_BYTES = re.compile(r"\.b8\s+(\d+(?:\s*,\s*\d+)*)")
+
+
+class ToolError(Exception):
+    """A compiler refused its input; the message is what it printed."""
+
+
+def _tool(name: str) -> Path:
+    spec = importlib.util.find_spec("nvidia")
+    for root in spec.submodule_search_locations or () if spec else ():
+        for candidate in sorted(Path(root).glob(f"cu*/bin/{name}"), reverse=True):
+            return candidate
+    found = shutil.which(name)
+    if found is None:
+        raise ToolError(f"{name} is not installed: `pip install nvidia-cuda-nvcc nvidia-cuda-cccl` brings it")
+    return Path(found)
+
+
+def _run(command: list[str], folder: Path) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ToolError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def versions() -> dict[str, str]:
+    """Names and versions of the compilers in use."""
+    found = {}
+    for name in ("nvcc", "ptxas"):
+        found[name] = re.findall(r"V(\d+\.\d+\.\d+)", _run([str(_tool(name)), "--version"], Path.cwd()))[0]
+    if importlib.util.find_spec("triton"):
+        import triton  # noqa: PLC0415 - optional, and heavy
+
+        found["triton"] = triton.__version__
+    return found
+
+
+def nvcc(source: Path, architecture: str, options: tuple[str, ...] = ()) -> str:
+    """PTX of a CUDA source for `architecture` ("sm_90a").
+
+    Raises:
+        ToolError: The compiler refused the source.
+    """
+    with tempfile.TemporaryDirectory(prefix="ptxloom") as name:
+        folder = Path(name)
+        for sibling in source.parent.glob("*.cu*"):
+            shutil.copy(sibling, folder)
+        command = [str(_tool("nvcc")), "-ptx", f"-arch={architecture}", "-std=c++17", *options]
+        _run([*command, "-o", "out.ptx", source.name], folder)
+        return without_paths((folder / "out.ptx").read_text(), folder)
+
+
+def triton(source: Path, kernel: str, architecture: str) -> str:
+    """PTX of a Triton kernel for `architecture` ("sm_80").
+
+    The source module says how: `SIGNATURES[kernel]` is a comma-separated list as `triton.tools.compile` takes it
+    (types, `:16` behind what is divisible by 16, constants), `OPTIONS.get(kernel)` holds compile options.
+
+    Raises:
+        ToolError: Triton refused the kernel.
+    """
+    from triton.backends.compiler import GPUTarget  # noqa: PLC0415 - optional, and heavy
+    from triton.compiler import ASTSource  # noqa: PLC0415 - likewise
+    from triton.compiler import compile as compile_triton  # noqa: PLC0415 - likewise
+
+    os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+    with contextlib.chdir(source.parent), tempfile.TemporaryDirectory(prefix="ptxloom") as cache:
+        os.environ["TRITON_CACHE_DIR"] = cache
+        module: dict[str, Any] = {"__name__": source.stem}
+        # The bare file name is what the kernel's line table says.
+        exec(compile(source.read_text(), source.name, "exec"), module)  # noqa: S102 - our own file
+        function = module[kernel]
+        types, constants, hints = _signature(module["SIGNATURES"][kernel], function.arg_names)
+        what = ASTSource(fn=function, signature=types, constexprs=constants, attrs=hints)
+        target = GPUTarget("cuda", int(re.sub(r"\D", "", architecture)), 32)
+        options = module.get("OPTIONS", {}).get(kernel, {})
+        try:
+            text = compile_triton(what, target=target, options=options).asm["ptx"]
+        except Exception as error:
+            raise ToolError(f"triton: {source.name}: {kernel}: {error}") from error
+    return without_paths(text, source.parent)
+
+
+def _signature(text: str, names: list[str]) -> tuple[dict[str, str], dict[str, int | float], dict[Any, Any]]:
+    types: dict[str, str] = {}
+    constants: dict[str, int | float] = {}
+    hints: dict[Any, Any] = {}
+    for index, (name, entry) in enumerate(zip(names, text.split(","), strict=True)):
+        kind, _, divisor = entry.strip().partition(":")
+        if re.match(r"-?\d", kind):
+            types[name] = "constexpr"
+            constants[name] = float(kind) if "." in kind else int(kind)
+        else:
+            types[name] = kind
+        if divisor:
+            hints[index,] = [["tt.divisibility", int(divisor)]]
+    return types, constants, hints
+
+
+def without_paths(text: str, folder: Path) -> str:
+    """The PTX with no folder of the building machine in it.
+
+    `.file` directives keep the part of a path from `include` on, or the bare name; debug sections, whose strings are
+    lists of bytes of a fixed length, name the source folder as `./././`, which means the same and is as long.
+    """
+    text = _FILE_DIRECTIVE.sub(lambda match: match[1] + _short(match[2]) + match[3], text)
+    for spelling in {str(folder), str(folder.resolve())}:
+        text = text.replace(_as_bytes(spelling), _as_bytes(("./" * len(spelling))[: len(spelling)]))
+    return text
+
+
+def _short(path: str) -> str:
+    head, found, tail = path.rpartition("/include/")
+    return found[1:] + tail if found and head.startswith("/") else Path(path).name
+
+
+def _as_bytes(text: str) -> str:
+    return ",".join(str(byte) for byte in text.encode())
+
+
+def paths_in(text: str) -> tuple[str, ...]:
+    """Absolute paths left in the PTX, in strings or spelled as bytes of a debug section."""
+    spelled = "".join("".join(chr(int(byte)) for byte in match[1].split(",")) for match in _BYTES.finditer(text))
+    candidates = re.findall(r"(?:/[\w.+-]+){2,}", spelled) + re.findall(r'"(/[^"]+)"', text)
+    return tuple(path for path in candidates if Path(path.split("\0")[0]).is_absolute())
+
+
+def ptxas(text: str, architecture: str, options: tuple[str, ...] = ()) -> bytes:
+    """The machine code that ptxas makes of the PTX.
+
+    Raises:
+        ToolError: ptxas refused it.
+    """
+    with tempfile.TemporaryDirectory(prefix="ptxloom") as name:
+        folder = Path(name)
+        (folder / "in.ptx").write_text(text)
+        command = [str(_tool("ptxas")), f"-arch={architecture}", *options, "-o", "out.cubin", "in.ptx"]
+        _run(command, folder)
+        return (folder / "out.cubin").read_bytes()
+
+
+def digest(data: str | bytes) -> str:
+    """The first 16 hexadecimal digits of the data's SHA-256."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()[:16]

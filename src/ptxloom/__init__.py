@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
 
-__version__: Final = "0.1.0"
+__version__ = "0.1.0"
 
 # Public name -> the module that defines it; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.mma import MmaForm, mma_form, mma_forms
+
+
+def test_every_form_reads_back_from_its_own_spelling() -> None:
+    forms = list(mma_forms())
+    assert len({form.spelling for form in forms}) == len(forms)
+    for form in forms:
+        assert mma_form(form.spelling) == form
+        assert mma_form(form.spelling.removeprefix("mma.sync.aligned.")) == form
+
+
+def test_qualifiers_may_come_in_any_order_and_layouts_keep_theirs() -> None:
+    first = mma_form("mma.sync.aligned.kind::mxf4.block_scale.scale_vec::2X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue8m0")
+    second = mma_form("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0")
+    assert first == second
+    form = mma_form("mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f16")
+    assert (form.a_layout, form.b_layout, form.d_type, form.c_type) == ("col", "row", "f32", "f16")
+
+
+@pytest.mark.parametrize(
+    ("text", "registers"),
+    [
+        # Vector lengths as the manual's fragment pages give them: D, A, B, C.
+        ("m8n8k4.row.col.f64.f64.f64.f64", (2, 1, 1, 2)),
+        ("m8n8k4.row.col.f16.f16.f16.f16", (4, 2, 2, 4)),
+        ("m8n8k4.col.row.f32.f16.f16.f32", (8, 2, 2, 8)),
+        ("m8n8k16.row.col.s32.s8.u8.s32", (2, 1, 1, 2)),
+        ("m8n8k32.row.col.s32.u4.s4.s32", (2, 1, 1, 2)),
+        ("m8n8k128.row.col.s32.b1.b1.s32.xor.popc", (2, 1, 1, 2)),
+        ("m16n8k4.row.col.f32.tf32.tf32.f32", (4, 2, 1, 4)),
+        ("m16n8k4.row.col.f64.f64.f64.f64", (4, 2, 1, 4)),
+        ("m16n8k8.row.col.f32.bf16.bf16.f32", (4, 2, 1, 4)),
+        ("m16n8k8.row.col.f32.tf32.tf32.f32", (4, 4, 2, 4)),
+        ("m16n8k8.row.col.f64.f64.f64.f64", (4, 4, 2, 4)),
+        ("m16n8k16.row.col.f16.f16.f16.f16", (2, 4, 2, 2)),
+        ("m16n8k16.row.col.f64.f64.f64.f64", (4, 8, 4, 4)),
+        ("m16n8k16.row.col.s32.s8.s8.s32", (4, 2, 1, 4)),
+        ("m16n8k32.row.col.f16.e4m3.e5m2.f16", (2, 4, 2, 2)),
+        ("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", (4, 4, 2, 4)),
+        ("m16n8k64.row.col.s32.s4.u4.s32", (4, 4, 2, 4)),
+        ("m16n8k256.row.col.s32.b1.b1.s32.and.popc", (4, 4, 2, 4)),
+    ],
+)
+def test_vector_lengths_are_the_manuals(text: str, registers: tuple[int, int, int, int]) -> None:
+    form = mma_form(text)
+    assert tuple(form.registers(operand) for operand in "dabc") == registers
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("m16n8k16.row.col.f32.f16.bf16.f32", "`.f16` does not multiply B of type `.bf16`"),
+        ("m16n8k32.row.col.f32.f16.f16.f32", "`.m8n8k4`, `.m16n8k8`, `.m16n8k16`"),
+        ("m16n8k16.row.col.f16.f16.f16.f32", "D and C are `.f16` and `.f32`"),
+        ("m16n8k16.col.col.f32.f16.f16.f32", "A is `.row` and B is `.col`"),
+        ("m16n8k256.row.col.s32.b1.b1.s32", "`.xor.popc`"),
+        ("m16n8k16.row.col.satfinite.f32.f16.f16.f32", "`.satfinite` goes with"),
+        ("m16n8k32.row.col.f32.e2m1.e2m1.f32", "multiplied in the shapes"),
+        ("m16n8k64.row.col.kind::mxf4.f32.e2m1.e2m1.f32", "takes `.block_scale`"),
+        ("m16n8k32.row.col.kind::f9.f32.e4m3.e4m3.f32", "`.kind::f9` is unknown"),
+        ("m16n8k16.row.col.f32.f16.f16.f32.ue8m0", "block-scaled"),
+        ("m16n8k16.row.col.f32.f32.f32.f32", "no type of A or B"),
+        ("m16n8k16.row.col.f32.bf61.bf16.f32", "did you mean `.bf16`?"),
+        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sparse"),
+        ("m16n8k16.row.f32.f16.f16.f32", "it takes one shape"),
+        ("", "it takes one shape"),
+    ],
+)
+def test_what_is_no_form_says_why(text: str, reason: str) -> None:
+    with pytest.raises(UnsupportedForm) as caught:
+        mma_form(text)
+    assert reason in str(caught.value)
+
+
+def test_the_containers_of_narrow_elements() -> None:
+    form = mma_form("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
+    assert (form.container_bits("a"), form.payload_shift("a")) == (8, 2)
+    assert (form.container_bits("b"), form.payload_shift("b")) == (8, 0)
+    packed = mma_form("m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0")
+    assert (packed.container_bits("a"), packed.payload_shift("a")) == (4, 0)
+
+
+def test_an_operand_is_one_of_four() -> None:
+    form: MmaForm = mma_form("m16n8k16.row.col.f32.f16.f16.f32")
+    with pytest.raises(UsageError):
+        form.type_of("e")
+    with pytest.raises(UsageError):
+        form.extent("e")

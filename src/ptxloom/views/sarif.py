@@ -1,0 +1,96 @@
+"""Findings as SARIF 2.1.0, the form that code-scanning services read (OASIS Standard, March 2020)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from ptxloom.diagnostics import Severity
+from ptxloom.views.machine_readable import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ptxloom.diagnostics import Diagnostic, Fix
+    from ptxloom.source import Span
+    from ptxloom.views.machine_readable import Value
+
+SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+def sarif(diagnostics: Sequence[Diagnostic], version: str, pages: Mapping[str, str]) -> str:
+    """A SARIF log of one run.
+
+    Args:
+        diagnostics: The findings, in order.
+        version: ptxloom's version.
+        pages: Rule id -> its page in Markdown; a rule without a page is listed by its id.
+    """
+    rules = sorted({d.rule for d in diagnostics})
+    driver: Value = {
+        "name": "ptxloom",
+        "semanticVersion": version,
+        "rules": [_rule(rule, pages.get(rule, "")) for rule in rules],
+    }
+    run: Value = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(d, rules.index(d.rule)) for d in diagnostics],
+    }
+    return to_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _rule(rule: str, page: str) -> Value:
+    """A rule's descriptor: the page goes along, so that a reader needs nothing else."""
+    descriptor: dict[str, Value] = {"id": rule}
+    if page:
+        first = next((p for p in page.split("\n\n") if p.strip() and not p.startswith("#")), rule)
+        descriptor["shortDescription"] = {"text": " ".join(first.split())}
+        descriptor["help"] = {"text": page, "markdown": page}
+    return descriptor
+
+
+def _result(diagnostic: Diagnostic, index: int) -> Value:
+    """One finding as a result."""
+    text = f"{diagnostic.message}: {diagnostic.label}" if diagnostic.label else diagnostic.message
+    result: dict[str, Value] = {
+        "ruleId": diagnostic.rule,
+        "ruleIndex": index,
+        "level": LEVEL[diagnostic.severity],
+        "message": {"text": text},
+        "locations": [{"physicalLocation": _physical(diagnostic.span)}],
+    }
+    if diagnostic.related:
+        result["relatedLocations"] = [
+            {"physicalLocation": _physical(label.span), "message": {"text": label.text}} for label in diagnostic.related
+        ]
+    if diagnostic.fix is not None:
+        result["fixes"] = [_fix(diagnostic.fix)]
+    return result
+
+
+def _artifact(span: Span) -> Value:
+    """The file as a URI reference; what came from stdin or a string keeps its name, quoted."""
+    return {"uri": quote(span.source.name.replace("\\", "/"))}
+
+
+def _region(span: Span) -> Value:
+    """Lines and columns from 1, the end exclusive."""
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
+
+
+def _physical(span: Span) -> Value:
+    return {"artifactLocation": _artifact(span), "region": _region(span)}
+
+
+def _fix(fix: Fix) -> Value:
+    """The edit, in the form that a viewer can apply."""
+    replacement: Value = {"deletedRegion": _region(fix.span), "insertedContent": {"text": fix.replacement}}
+    change: Value = {"artifactLocation": _artifact(fix.span), "replacements": [replacement]}
+    return {"description": {"text": fix.description}, "artifactChanges": [change]}

@@ -1,0 +1,45 @@
+"""Colour for terminals: a style paints text or leaves it alone; nothing here asks whether there is a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from ptxloom.diagnostics import Severity
+
+
+class Ink(StrEnum):
+    """What a stretch of text is painted with: an SGR parameter of ECMA-48."""
+
+    BOLD = "1"
+    DIM = "2"
+    RED = "1;31"
+    YELLOW = "1;33"
+    BLUE = "1;34"
+    CYAN = "1;36"
+    GREEN = "32"
+
+
+SEVERITY_INK: Final = {Severity.ERROR: Ink.RED, Severity.WARNING: Ink.YELLOW, Severity.NOTE: Ink.CYAN}
+
+# Eight hues that stay apart for colour-blind readers (Okabe and Ito), as 256-colour indices: one a group of four lanes.
+GROUP_HUES: Final = (214, 75, 36, 227, 68, 173, 175, 250)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How text is painted; the plain style paints nothing."""
+
+    colour: bool = False
+
+    def paint(self, text: str, ink: Ink) -> str:
+        """`text` in one ink, reset after it."""
+        return f"\x1b[{ink}m{text}\x1b[0m" if self.colour and text else text
+
+    def hue(self, text: str, group: int) -> str:
+        """`text` in the hue of a group (of lanes, of banks); groups repeat after eight."""
+        return f"\x1b[38;5;{GROUP_HUES[group % len(GROUP_HUES)]}m{text}\x1b[0m" if self.colour and text else text
+
+
+PLAIN: Final = Style()

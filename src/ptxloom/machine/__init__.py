@@ -1,0 +1,1 @@
+"""The dynamic judge: PTX run on the CPU, bit for bit."""

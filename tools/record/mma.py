@@ -104,15 +104,14 @@ def fragment_kernels() -> list[tuple[str, str, str, int, int]]:
 def compile_module(cupy: Any, texts: list[str]) -> Any:
     """The kernels of one module, assembled for sm_90."""
     ptxas = shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
-    with tempfile.TemporaryDirectory() as folder:
-        source, binary = Path(folder, "k.ptx"), Path(folder, "k.cubin")
-        source.write_text(HEAD + "\n".join(texts))
-        done = subprocess.run(
-            [ptxas, "-arch=sm_90", str(source), "-o", str(binary)], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            sys.exit(done.stderr[:4000])
-        return cupy.RawModule(path=str(binary))
+    folder = tempfile.mkdtemp()  # CuPy reads the file when the first kernel is asked for, and caches modules by path
+    source, binary = Path(folder, "k.ptx"), Path(folder, "k.cubin")
+    source.write_text(HEAD + "\n".join(texts))
+    command = [ptxas, "-arch=sm_90", str(source), "-o", str(binary)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr[:4000])
+    return cupy.RawModule(path=str(binary))
 
 
 def record_forms(cupy: Any, out: Path) -> None:

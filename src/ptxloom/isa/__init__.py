@@ -1,1 +1,29 @@
-"""The PTX ISA as data: instructions, versions, targets, types and shapes; PTX ISA chapters 5 and 9."""
+"""The PTX instruction set as data: forms, constraints, availability, targets, types and shapes."""
+
+from ptxloom.isa.forms import Form, Qualifiers, Resolution, forms, resolve
+from ptxloom.isa.load import instruction_spec, known, opcodes
+from ptxloom.isa.page import explain
+from ptxloom.isa.shapes import MatrixShape, MmaShape
+from ptxloom.isa.target import Target, targets
+from ptxloom.isa.types import ElementType, element_type
+from ptxloom.isa.version import PtxVersion, versions
+
+__all__ = [
+    "ElementType",
+    "Form",
+    "MatrixShape",
+    "MmaShape",
+    "PtxVersion",
+    "Qualifiers",
+    "Resolution",
+    "Target",
+    "element_type",
+    "explain",
+    "forms",
+    "instruction_spec",
+    "known",
+    "opcodes",
+    "resolve",
+    "targets",
+    "versions",
+]

@@ -1,0 +1,187 @@
+"""The forms of an instruction: syntax lines expanded to spellings, and spellings, in any order, resolved to forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.types import is_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.isa.notation import SyntaxLine
+    from ptxloom.isa.spec import Feature, InstructionSpec
+
+
+class Qualifiers:
+    """The qualifiers of a form by the manual's names for them; one that is left out is an empty string.
+
+    Example:
+        >>> form = resolve("ldmatrix", ("sync", "aligned", "x4", "m8n8", "b16")).form
+        >>> form.qualifiers.shape, form.qualifiers.num, form.qualifiers.trans
+        ('m8n8', 'x4', '')
+    """
+
+    __slots__ = ("_filling",)
+
+    def __init__(self, filling: Mapping[str, str]) -> None:
+        self._filling = filling
+
+    def __getattr__(self, name: str) -> str:
+        try:
+            return self._filling[name]
+        except KeyError:
+            raise AttributeError(f"this form has no qualifier {name!r}; it has {', '.join(self._filling)}") from None
+
+    def __getitem__(self, name: str) -> str:
+        return self._filling[name]
+
+    def get(self, name: str, default: str = "") -> str:
+        """The qualifier of that name, or `default` if the form has no place for it."""
+        return self._filling.get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._filling)
+
+    def __repr__(self) -> str:
+        return f"Qualifiers({', '.join(f'{name}={value!r}' for name, value in self._filling.items())})"
+
+
+@dataclass(frozen=True)
+class Form:
+    """One legal spelling of an instruction, less the order of its qualifiers."""
+
+    spec: InstructionSpec
+    line: SyntaxLine
+    filling: Mapping[str, str]
+
+    @property
+    def opcode(self) -> str:
+        """The opcode."""
+        return self.spec.opcode
+
+    @property
+    def qualifiers(self) -> Qualifiers:
+        """The qualifiers by name."""
+        return Qualifiers(self.filling)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The qualifiers in the manual's order."""
+        return tuple(value for value in self.filling.values() if value)
+
+    @property
+    def spelling(self) -> str:
+        """The whole spelling, in the manual's order."""
+        return ".".join((self.opcode, *self.words))
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features that this form uses; a module must have all of them."""
+        return self.spec.features_of(self.filling)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a written row of qualifiers means.
+
+    Attributes:
+        form: The form, or None where none fits; `misfit.problems` says why.
+        ignored: Places of qualifiers that ptxas lets pass without effect.
+        repeated: Places of qualifiers that ptxas lets stand twice.
+        displaced: The place of the first qualifier that the manual puts earlier; None if the order is the manual's.
+    """
+
+    form: Form | None
+    ignored: tuple[int, ...] = ()
+    repeated: tuple[int, ...] = ()
+    displaced: int | None = None
+
+
+@cache
+def forms(opcode: str) -> tuple[Form, ...]:
+    """Every legal form of an opcode, in the order of its syntax lines.
+
+    Raises:
+        UnsupportedForm: The data does not describe the opcode.
+    """
+    return tuple(expand(instruction_spec(opcode)))
+
+
+def expand(spec: InstructionSpec) -> Iterator[Form]:
+    """The cross product of every syntax line's choices, less what the constraints remove."""
+    for filling, line in fillings(spec):
+        if all(constraint.admits(filling) for constraint in spec.constraints):
+            yield Form(spec, line, filling)
+
+
+def fillings(spec: InstructionSpec) -> Iterator[tuple[dict[str, str], SyntaxLine]]:
+    """The cross product of every syntax line's choices, unconstrained."""
+    for line in spec.lines:
+        names = [slot.name for slot in line.slots]
+        for choice in product(*(slot.choices for slot in line.slots)):
+            yield dict(zip(names, choice, strict=True)), line
+
+
+@lru_cache(maxsize=8192)
+def resolve(opcode: str, qualifiers: tuple[str, ...]) -> Resolution:
+    """The form that qualifiers name, whatever their order; only element types keep their order among themselves.
+
+    Args:
+        opcode: Such as "ldmatrix".
+        qualifiers: Without leading dots, as written.
+
+    Raises:
+        UnsupportedForm: The data does not describe the opcode.
+    """
+    spec = instruction_spec(opcode)
+    tolerance = spec.tolerance
+    ignored = tuple(place for place, word in enumerate(qualifiers) if word in tolerance.ignores)
+    repeated = tuple(
+        place for place, word in enumerate(qualifiers) if word in tolerance.repeats and word in qualifiers[:place]
+    )
+    kept = tuple(place for place in range(len(qualifiers)) if place not in ignored and place not in repeated)
+    words = tuple(qualifiers[place] for place in kept)
+    for line in spec.lines:
+        if (placed := _place(line, words)) is None:
+            continue
+        filling = _filling(line, words, placed)
+        if filling is not None and all(constraint.admits(filling) for constraint in spec.constraints):
+            return Resolution(Form(spec, line, filling), ignored, repeated, _displaced(kept, placed))
+    return Resolution(None, ignored, repeated)
+
+
+def _place(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:
+    """For each word the slot it fills, the first free one; None if one has none or types stand out of order."""
+    taken: list[int] = []
+    last_type = -1
+    for word in words:
+        free = (slot for slot in line.slots_of.get(word, ()) if slot not in taken)
+        slot = next(free, None)
+        if slot is None:
+            return None
+        if is_type(word):
+            if slot < last_type:
+                return None
+            last_type = slot
+        taken.append(slot)
+    return tuple(taken)
+
+
+def _filling(line: SyntaxLine, words: tuple[str, ...], placed: tuple[int, ...]) -> dict[str, str] | None:
+    by_slot = dict(zip(placed, words, strict=True))
+    if any(place not in by_slot and not slot.optional for place, slot in enumerate(line.slots)):
+        return None
+    return {slot.name: by_slot.get(place, "") for place, slot in enumerate(line.slots)}
+
+
+def _displaced(kept: tuple[int, ...], placed: tuple[int, ...]) -> int | None:
+    """The place of the first word that fills an earlier slot than a word before it."""
+    for at in range(1, len(placed)):
+        if placed[at] < max(placed[:at]):
+            return kept[at]
+    return None

@@ -1,0 +1,177 @@
+"""The ISA data files, one an instruction, read when first asked for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.notation import DataError, SyntaxLine, read_syntax
+from ptxloom.isa.spec import KINDS, Condition, Constraint, Feature, InstructionSpec, Need, OperandRule, Tolerance
+from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.target import TargetRange
+from ptxloom.isa.version import PtxVersion
+
+_FOLDER = Path(__file__).parent / "data"
+_Table = dict[str, Any]
+
+
+@cache
+def opcodes() -> tuple[str, ...]:
+    """The opcodes that the data describes, in alphabetical order."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("[!_]*.toml")))
+
+
+def known(opcode: str) -> bool:
+    """Whether the data describes this opcode."""
+    return opcode in opcodes()
+
+
+@cache
+def instruction_spec(opcode: str) -> InstructionSpec:
+    """What the data says about an opcode.
+
+    Raises:
+        UnsupportedForm: The data does not describe it.
+    """
+    if not known(opcode):
+        near = near_misses(opcode, opcodes())
+        hint = f"did you mean `{near[0]}`?" if near else f"it describes {', '.join(opcodes())}"
+        raise UnsupportedForm(f"the ISA data describes no instruction `{opcode}`; {hint}")
+    path = _FOLDER / f"{opcode}.toml"
+    return read_spec(path.read_text(encoding="utf-8"), path.name)
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """What each qualifier that is a plain word means, in our words."""
+    return tomllib.loads((_FOLDER / "_glossary.toml").read_text(encoding="utf-8"))
+
+
+def read_spec(text: str, file: str) -> InstructionSpec:
+    """The instruction that the text of a data file describes.
+
+    Raises:
+        DataError: The file breaks the format; the message names file and line.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"line (\d+)", str(error))
+        raise DataError(file, int(found[1]) if found else 1, str(error)) from error
+    return _Reader(text, file, table).spec()
+
+
+class _Reader:
+    """One data file under reading: knows on which line each part stands."""
+
+    def __init__(self, text: str, file: str, table: _Table) -> None:
+        self.text = text
+        self.file = file
+        self.table = table
+
+    def spec(self) -> InstructionSpec:
+        syntax = self.entry("syntax")
+        lines = read_syntax(syntax, self.file, self.line_of("syntax") + 1)
+        opcode = self.entry("opcode")
+        for line in lines:
+            if line.opcode != opcode:
+                raise DataError(self.file, line.line, f"the line is about `{line.opcode}`, the file about `{opcode}`")
+        return InstructionSpec(
+            opcode=opcode,
+            section=self.entry("section"),
+            title=self.entry("title"),
+            about=self.entry("about").strip(),
+            lines=lines,
+            syntax=syntax.strip(),
+            operands=self.operands(lines),
+            qualifiers=dict(self.table.get("qualifiers", {})),
+            constraints=tuple(self.constraint(row, lines, at) for at, row in self.rows("constraint")),
+            features=tuple(self.feature(row, lines, at) for at, row in self.rows("feature")),
+            tolerance=self.tolerance(),
+            examples=tuple(self.table.get("examples", ())),
+            file=self.file,
+        )
+
+    def entry(self, key: str) -> str:
+        value = self.table.get(key)
+        if not isinstance(value, str) or not value:
+            raise DataError(self.file, 1, f"`{key}` is missing")
+        return value
+
+    def line_of(self, key: str) -> int:
+        """The line that sets a key, or opens its table."""
+        found = re.search(rf"^(\[+)?{re.escape(key)}\b", self.text, re.MULTILINE)
+        return self.text.count("\n", 0, found.start()) + 1 if found else 1
+
+    def rows(self, name: str) -> list[tuple[int, _Table]]:
+        """The tables of an array, each with the line on which it opens."""
+        headers = re.finditer(rf"^\[\[{name}\]\]", self.text, re.MULTILINE)
+        places = [self.text.count("\n", 0, header.start()) + 1 for header in headers]
+        return list(zip(places, self.table.get(name, []), strict=True))
+
+    def operands(self, lines: tuple[SyntaxLine, ...]) -> dict[str, OperandRule]:
+        at = self.line_of("operands")
+        rules: dict[str, OperandRule] = {}
+        for name, entry in self.table.get("operands", {}).items():
+            words = entry["is"].split()
+            written = words[0] == "out"
+            kind, *types = words[written:]
+            if kind not in KINDS or len(types) > 1:
+                raise DataError(
+                    self.file, at, f"operand `{name}` is `{entry['is']}`; a kind is one of {', '.join(KINDS)}"
+                )
+            rules[name] = OperandRule(name, kind, types[0] if types else "", written, entry["about"])
+        for line in lines:
+            for slot in line.operands:
+                if slot.name not in rules:
+                    raise DataError(self.file, line.line, f"operand `{slot.name}` is not described")
+        return rules
+
+    def tolerance(self) -> Tolerance:
+        table: _Table = self.table.get("ptxas", {})
+        return Tolerance(tuple(table.get("repeats", ())), tuple(table.get("ignores", ())), table.get("misreads", {}))
+
+    def constraint(self, row: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Constraint:
+        when, require = self.condition(row.get("when", {}), lines, at), self.condition(row["require"], lines, at)
+        return Constraint(when, require, row["why"], at)
+
+    def feature(self, row: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Feature:
+        needs = row["needs"]
+        words = [needs] if isinstance(needs, str) else list(needs)
+        try:
+            alternatives = tuple(_need(word) for word in words)
+        except UsageError as error:
+            raise DataError(self.file, at, str(error)) from error
+        return Feature(row["name"], self.condition(row.get("when", {}), lines, at), alternatives, at)
+
+    def condition(self, table: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Condition:
+        return Condition(tuple((name, self.allowed(name, value, lines, at)) for name, value in table.items()))
+
+    def allowed(self, name: str, value: object, lines: tuple[SyntaxLine, ...], at: int) -> tuple[str, ...]:
+        """The values that a condition allows: one, several, true (present) or false (absent)."""
+        slots = [slot for line in lines for slot in line.slots if slot.name == name]
+        if not slots:
+            raise DataError(self.file, at, f"no syntax line has a qualifier `.{name}`")
+        every = tuple(dict.fromkeys(each for slot in slots for each in slot.values))
+        match value:
+            case True:
+                return every
+            case False:
+                return ("",)
+            case str():
+                wanted = (value,)
+            case _:
+                wanted = tuple(cast("list[str]", value))
+        for each in wanted:
+            if each not in (*every, ""):
+                raise DataError(self.file, at, f"`.{each}` is no value of `.{name}`")
+        return wanted
+
+
+def _need(text: str) -> Need:
+    version, *targets = text.split()
+    return Need(PtxVersion.parse(version), TargetRange.parse(targets[0]) if targets else None)

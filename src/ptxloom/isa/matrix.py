@@ -1,0 +1,121 @@
+"""The warp-level matrix moves: ldmatrix, stmatrix, movmatrix, each form as one value (PTX ISA 9.7.14.5.15 to 17)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.isa.forms import Form, forms, resolve
+from ptxloom.isa.misfit import problems
+from ptxloom.isa.phrase import sentence
+from ptxloom.isa.shapes import MatrixShape
+from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.types import ElementType, element_type
+
+MOVES = ("ldmatrix", "stmatrix", "movmatrix")
+"""The opcodes that move matrices between the lanes of a warp."""
+
+_BITS_PER_REGISTER_OF_WARP = 32 * 32  # one 32-bit register in each of 32 lanes
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixMove:
+    """A form of a warp-level matrix move.
+
+    Attributes:
+        opcode: "ldmatrix", "stmatrix" or "movmatrix".
+        shape: The shape of one matrix, as the manual names it.
+        num: How many matrices; 1 for movmatrix.
+        trans: Whether `.trans` stands there.
+        space: "", "shared" or "shared::cta".
+        destination: The type of an element where it arrives.
+        source: The type of an element where it comes from; another one than `destination` for packed formats.
+        spelling: The whole spelling, in the manual's order.
+    """
+
+    opcode: str
+    shape: MatrixShape
+    num: int
+    trans: bool
+    space: str
+    destination: ElementType
+    source: ElementType
+    spelling: str
+
+    @property
+    def registers(self) -> int:
+        """How many 32-bit registers of each lane hold its share of all matrices."""
+        register_type = self.source if self.opcode == "stmatrix" else self.destination
+        return self.num * self.shape.elements * register_type.bits // _BITS_PER_REGISTER_OF_WARP
+
+    @property
+    def short(self) -> str:
+        """The spelling without what all forms share: "m8n8.x4.trans.b16"."""
+        words = self.spelling.split(".")[1:]
+        return ".".join(word for word in words if word not in ("sync", "aligned") and not word.startswith("shared"))
+
+    def __str__(self) -> str:
+        return self.spelling
+
+
+def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
+    """The matrix move that a spelling names, its qualifiers in any order.
+
+    Args:
+        text: "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", or the short "m8n8.x4.trans.b16" with `opcode`.
+            A short spelling may leave out `.sync` and `.aligned`.
+        opcode: What a short spelling is about; a full spelling must agree.
+
+    Raises:
+        UnsupportedForm: The text names no form; the message says why, and what is near.
+
+    Example:
+        >>> matrix_move("m16n16.x2.trans.b8", "ldmatrix").registers
+        4
+    """
+    first, *rest = text.strip().removesuffix(";").strip().lstrip(".").split(".")
+    short = first not in MOVES
+    if short and opcode is None:
+        near = near_misses(first, MOVES)
+        hint = f"did you mean `{near[0]}`?" if near else f"it starts with none of {', '.join(MOVES)}"
+        raise UnsupportedForm(f"`{text}` names no matrix move; {hint}")
+    name = first if opcode is None or not short else opcode
+    if name not in MOVES or (opcode is not None and name != opcode):
+        raise UnsupportedForm(f"`{text}` is no form of {opcode}")
+    words = tuple(rest)
+    if short:
+        words = (*(word for word in ("sync", "aligned") if word not in (first, *rest)), first, *rest)
+    form = resolve(name, words).form
+    if form is None:
+        reasons = "; ".join(sentence(name, words, problem) for problem in problems(name, words))
+        raise UnsupportedForm(reasons)
+    return of_form(form)
+
+
+@cache
+def variants() -> tuple[MatrixMove, ...]:
+    """Every ldmatrix and stmatrix, state spaces aside: 30 of them, in the order of the data."""
+    return tuple(move for move in spellings() if not move.space)
+
+
+@cache
+def spellings() -> tuple[MatrixMove, ...]:
+    """Every ldmatrix and stmatrix with every state space: 90 of them."""
+    return tuple(of_form(form) for opcode in ("ldmatrix", "stmatrix") for form in forms(opcode))
+
+
+def of_form(form: Form) -> MatrixMove:
+    """A bound form of a matrix move as a value."""
+    written = form.qualifiers
+    one_type = written.get("type")
+    return MatrixMove(
+        opcode=form.opcode,
+        shape=MatrixShape.parse(written.shape),
+        num=int(written.get("num", "x1")[1:]),
+        trans=bool(written.get("trans")),
+        space=written.get("ss"),
+        destination=element_type(one_type or written.dst_fmt),
+        source=element_type(one_type or written.src_fmt),
+        spelling=form.spelling,
+    )

@@ -1,0 +1,246 @@
+"""Why no form of an instruction fits what is written: unknown, repeated, clashing or missing qualifiers.
+
+Found by comparing what is written with the enumerated forms, so it holds for every instruction in the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.forms import Form, forms, resolve
+from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.shapes import is_shape
+from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.types import is_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Words = tuple[str, ...]
+
+SPACES = ("const", "global", "local", "param", "shared", "reg", "sreg", "tex")
+"""The state spaces (PTX ISA 5.1); an address may name a part of one after `::`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No form has the qualifier at `place`; one of `near` may have been meant, `expected` are of its sort."""
+
+    place: int
+    near: Words
+    expected: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """ptxas takes the qualifier at `place` for another one, without a word."""
+
+    place: int
+    taken_as: str
+    expected: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The qualifier at `place` stands already at `first`."""
+
+    place: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crowded:
+    """The qualifiers at `first` and `place` are two values of one slot."""
+
+    place: int
+    first: int
+    slot: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disordered:
+    """The types at `first` and `place` fit only the other way round."""
+
+    place: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """No form has both the qualifier at `place` and the one at `other`.
+
+    Attributes:
+        place: The one to change first.
+        other: The one it does not go with.
+        instead: What may stand instead of `place`, each a row of qualifiers; an empty row means nothing.
+        instead_of_other: Likewise for `other`.
+        why: The constraint's reason, or an empty string.
+    """
+
+    place: int
+    other: int
+    instead: tuple[Words, ...]
+    instead_of_other: tuple[Words, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Qualifiers are missing: one of `additions`, each of them to stand after place `after` (-1: after the opcode)."""
+
+    additions: tuple[Words, ...]
+    after: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoForm:
+    """The qualifiers fit no form, for no simpler reason."""
+
+
+Problem = Unknown | Misread | Repeated | Crowded | Disordered | Clash | Missing | NoForm
+
+
+def problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
+    """Why no form of `opcode` has these qualifiers; empty if one has.
+
+    Raises:
+        UnsupportedForm: The data does not describe the opcode.
+    """
+    resolution = resolve(opcode, qualifiers)
+    if resolution.form is not None:
+        return ()
+    passed = {*resolution.ignored, *resolution.repeated}
+    kept = {place: word for place, word in enumerate(qualifiers) if place not in passed}
+    for find in (_unknown, _repeated, _clashes, _missing, _disordered):
+        if found := find(opcode, kept):
+            return found
+    return (NoForm(),)
+
+
+def _unknown(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+    known = _vocabulary(opcode)
+    misreads = instruction_spec(opcode).tolerance.misreads
+    found: list[Problem] = []
+    for place, word in kept.items():
+        if word in misreads:
+            found.append(Misread(place, misreads[word], _like(misreads[word], opcode)))
+        elif word not in known:
+            expected = _like(word, opcode)
+            found.append(Unknown(place, near_misses(word, expected or known), expected))
+    return tuple(found)
+
+
+def _vocabulary(opcode: str) -> Words:
+    return tuple(dict.fromkeys(word for form in forms(opcode) for word in form.words))
+
+
+def _like(word: str, opcode: str) -> Words:
+    """The qualifiers of the instruction that are of the same sort as a word."""
+    for sort in (is_shape, is_type, _is_space, _is_count):
+        if sort(word):
+            return tuple(other for other in _vocabulary(opcode) if sort(other))
+    return ()
+
+
+def _is_space(word: str) -> bool:
+    return word.partition("::")[0] in SPACES
+
+
+def _is_count(word: str) -> bool:
+    return word[:1] == "x" and word[1:].isdigit()
+
+
+def _repeated(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+    """Words that stand more often than in any form, and two words that only ever fill the same slot."""
+    found: list[Problem] = []
+    for (first, word), (place, other) in combinations(kept.items(), 2):
+        if word == other:
+            if not any(form.words.count(word) > 1 for form in forms(opcode)):
+                found.append(Repeated(place, first))
+        elif len(slots := _slots(opcode, word)) == 1 and slots == _slots(opcode, other):
+            found.append(Crowded(place, first, next(iter(slots))))
+    return tuple(found)
+
+
+def _slots(opcode: str, word: str) -> set[str]:
+    return {name for form in forms(opcode) for name, value in form.filling.items() if value == word}
+
+
+def _clashes(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+    """Pairs that no form has together; the word with the most clashes goes first, of equals the later one."""
+    together = [set(form.words) for form in forms(opcode)]
+    pairs = [
+        (first, second)
+        for first, second in combinations(kept, 2)
+        if not any(kept[first] in words and kept[second] in words for words in together)
+    ]
+    found: list[Problem] = []
+    left = dict(kept)
+    while pairs:
+        tally = [place for pair in pairs for place in pair]
+        place = max(tally, key=lambda each: (tally.count(each), _rank(opcode, kept[each])))
+        other = next(sum(pair) - place for pair in pairs if place in pair)
+        pairs = [pair for pair in pairs if place not in pair]
+        rest = {each: word for each, word in left.items() if each != other}
+        left = {each: word for each, word in left.items() if each != place}
+        why = _why(opcode, {kept[place], kept[other]})
+        found.append(Clash(place, other, _additions(opcode, left.values()), _additions(opcode, rest.values()), why))
+    return tuple(found)
+
+
+def _rank(opcode: str, word: str) -> int:
+    """Where in the manual's order a word stands."""
+    return max(list(form.filling.values()).index(word) for form in forms(opcode) if word in form.words)
+
+
+def _why(opcode: str, words: set[str]) -> str:
+    """The reason of a constraint that mentions these words."""
+    for constraint in instruction_spec(opcode).constraints:
+        values = [set(allowed) for _, allowed in constraint.when.allowed]
+        if values and all(value & words for value in values):
+            mentioned = {name for name, _ in constraint.require.allowed}
+            if any(_slots(opcode, word) & mentioned for word in words):
+                return constraint.why
+    return ""
+
+
+def _missing(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+    additions = _additions(opcode, kept.values())
+    if not any(additions):
+        return ()
+    form = next(form for form in forms(opcode) if {*additions[0], *kept.values()} <= set(form.words))
+    after = _insertion(form, additions[0][0], kept)
+    return (Missing(additions, after, _why(opcode, {*additions[0], *kept.values()})),)
+
+
+def _insertion(form: Form, word: str, kept: dict[int, str]) -> int:
+    """The place of the written word after which `word` stands in the manual's order."""
+    earlier = set(form.words[: form.words.index(word)])
+    return max((place for place, other in kept.items() if other in earlier), default=-1)
+
+
+def _additions(opcode: str, words: Iterable[str]) -> tuple[Words, ...]:
+    """The smallest rows of qualifiers that make legal forms of `words`, each in the manual's order."""
+    written = set(words)
+    rows = [
+        tuple(word for word in form.words if word not in written)
+        for form in forms(opcode)
+        if written <= set(form.words)
+    ]
+    sets = [set(row) for row in rows]
+    smallest = [row for row, own in zip(rows, sets, strict=True) if not any(other < own for other in sets)]
+    return tuple(dict.fromkeys(smallest))
+
+
+def _disordered(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+    """Two types that stand in the wrong order: all words of a form are there, but it was not recognised."""
+    if not any(sorted(form.words) == sorted(kept.values()) for form in forms(opcode)):
+        return ()
+    types = [place for place, word in kept.items() if is_type(word)]
+    for first, place in combinations(types, 2):
+        if _rank(opcode, kept[place]) < _rank(opcode, kept[first]):
+            return (Disordered(place, first),)
+    return ()

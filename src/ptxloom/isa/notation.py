@@ -1,0 +1,161 @@
+"""The manual's notation for syntax: `op.fixed.choice{.optional} d, [a];` and `.choice = {.x, .y};`, read into slots.
+
+Definitions before the first syntax line hold for all lines; those after some lines hold for these lines only.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+class DataError(PtxloomError):
+    """The ISA data breaks a rule of its own; the message starts with file and line."""
+
+    def __init__(self, file: str, line: int, problem: str) -> None:
+        super().__init__(f"{file}:{line}: {problem}")
+        self.file = file
+        self.line = line
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place for a qualifier in a syntax line.
+
+    Attributes:
+        name: What the manual calls it; a fixed qualifier is its own name.
+        values: The qualifiers that may stand here.
+        optional: Whether it may be left out.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    optional: bool = False
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values, and the empty string where the slot may be left out."""
+        return ("", *self.values) if self.optional else self.values
+
+
+@dataclass(frozen=True, slots=True)
+class OperandSlot:
+    """One operand in a syntax line: its name, whether it stands in `[ ]`, whether it may be left out."""
+
+    name: str
+    bracketed: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class SyntaxLine:
+    """One line of syntax: an opcode, its qualifiers in the manual's order, its operands."""
+
+    opcode: str
+    slots: tuple[Slot, ...]
+    operands: tuple[OperandSlot, ...]
+    text: str
+    line: int  # in the data file
+
+    @cached_property
+    def slots_of(self) -> Mapping[str, tuple[int, ...]]:
+        """Which slots a qualifier may fill, in order."""
+        found: dict[str, list[int]] = {}
+        for place, slot in enumerate(self.slots):
+            for value in slot.values:
+                found.setdefault(value, []).append(place)
+        return {value: tuple(places) for value, places in found.items()}
+
+
+_DEFINITION = re.compile(r"\.([a-z_][a-z0-9_]*)\s*=\s*\{([^}]*)\}\s*;")
+_LINE = re.compile(r"([a-z][a-z0-9_]*)((?:\.[\w:]+|\{\s*\.[\w:]+\s*\})*)\s*(.*);")
+_QUALIFIER = re.compile(r"(\{\s*)?\.([\w:]+)")
+_OPERAND = re.compile(r"(\{,\s*)?(\[)?\s*([a-z][a-z0-9_]*)\s*\]?\s*\}?\s*,?\s*")
+
+_Definitions = dict[str, tuple[str, ...]]
+
+
+def read_syntax(text: str, file: str, first_line: int) -> tuple[SyntaxLine, ...]:
+    """The syntax lines that a block in the manual's notation states.
+
+    Args:
+        text: The block.
+        file: The data file's name, for errors.
+        first_line: The line of the file on which the block starts.
+
+    Raises:
+        DataError: The block is not in the notation, defines a choice that no line uses, or defines one twice.
+    """
+    statements = [(number, line.strip()) for number, line in enumerate(text.splitlines(), first_line) if line.strip()]
+    shared: _Definitions = {}
+    groups: list[tuple[_Definitions, list[tuple[int, str]]]] = []
+    open_group = False  # a group takes lines until its first definition
+    for number, statement in statements:
+        if (definition := _DEFINITION.fullmatch(statement)) is None:
+            if not open_group:
+                groups.append(({}, []))
+            groups[-1][1].append((number, statement))
+            open_group = True
+            continue
+        open_group = False
+        table = groups[-1][0] if groups else shared
+        if definition[1] in table:
+            raise DataError(file, number, f"`.{definition[1]}` is defined twice")
+        table[definition[1]] = _values(definition[2], file, number)
+    lines = tuple(
+        _syntax_line(statement, {**shared, **own}, file, number) for own, group in groups for number, statement in group
+    )
+    _require_use(shared, lines, file, first_line)
+    for own, group in groups:
+        _require_use(own, [line for line in lines if line.line in {number for number, _ in group}], file, group[0][0])
+    return lines
+
+
+def _values(text: str, file: str, line: int) -> tuple[str, ...]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.startswith(".") and len(word) > 1 for word in words):
+        raise DataError(file, line, f"`{{{text}}}` is no list of qualifiers")
+    if len(set(words)) < len(words):
+        raise DataError(file, line, f"`{{{text}}}` names a qualifier twice")
+    return tuple(word[1:] for word in words)
+
+
+def _syntax_line(text: str, definitions: _Definitions, file: str, line: int) -> SyntaxLine:
+    match = _LINE.fullmatch(text)
+    if match is None:
+        raise DataError(file, line, f"`{text}` is neither a syntax line nor a definition")
+    slots = tuple(
+        Slot(found[2], definitions.get(found[2], (found[2],)), optional=bool(found[1]))
+        for found in _QUALIFIER.finditer(match[2])
+    )
+    names = [slot.name for slot in slots]
+    if len(set(names)) < len(names):
+        raise DataError(file, line, f"`{text}` has two qualifiers of one name")
+    return SyntaxLine(match[1], slots, _operands(match[3], file, line), text, line)
+
+
+def _operands(text: str, file: str, line: int) -> tuple[OperandSlot, ...]:
+    slots: list[OperandSlot] = []
+    at = 0
+    while at < len(text):
+        found = _OPERAND.match(text, at)
+        if found is None:
+            raise DataError(file, line, f"`{text[at:]}` is no list of operands")
+        slots.append(OperandSlot(found[3], bracketed=bool(found[2]), optional=bool(found[1])))
+        at = found.end()
+    return tuple(slots)
+
+
+def _require_use(definitions: Iterable[str], lines: Iterable[SyntaxLine], file: str, at: int) -> None:
+    used = {slot.name for line in lines for slot in line.slots}
+    for name in definitions:
+        if name not in used:
+            raise DataError(file, at, f"`.{name}` is defined and never used")

@@ -1,0 +1,57 @@
+"""Words for what the ISA data finds: why a spelling has no form, as one clause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Repeated, Unknown
+
+if TYPE_CHECKING:
+    from ptxloom.isa.misfit import Problem, Words
+
+
+def listing(rows: tuple[Words, ...] | Words) -> str:
+    """Qualifiers, or rows of them, as a phrase: "`.x1`, `.x2` or `.x4`"."""
+    words = [f"`{spell(row)}`" if row else "nothing" for row in rows]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def spell(row: Words | str) -> str:
+    """A row of qualifiers as PTX spells it."""
+    words = (row,) if isinstance(row, str) else row
+    return "".join(f".{word}" for word in words)
+
+
+def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: PLR0911 - one return a kind of problem
+    """What is wrong with the qualifiers of an instruction, in one clause."""
+    match problem:
+        case Unknown(place, near, expected):
+            return f"`{opcode}` takes no `.{qualifiers[place]}`" + _hint(near, expected)
+        case Misread(place, taken, expected):
+            taken_as = f"ptxas assembles it as `.{taken}`"
+            return f"`{opcode}` takes no `.{qualifiers[place]}` ({taken_as}); it takes {listing(expected)}"
+        case Repeated(place, _):
+            return f"`.{qualifiers[place]}` stands twice in `{opcode}`"
+        case Crowded(place, first, _):
+            return f"`{opcode}` takes one of `.{qualifiers[first]}` and `.{qualifiers[place]}`, not both"
+        case Disordered(place, first):
+            return f"`.{qualifiers[place]}` must stand before `.{qualifiers[first]}` in `{opcode}`"
+        case Clash(place, other, instead, _, _):
+            means = f"; it takes {listing(instead)}" if any(instead) else ""
+            return f"`{opcode}` with `.{qualifiers[other]}` takes no `.{qualifiers[place]}`{means}"
+        case Missing(additions, _, _):
+            return f"`{_name(opcode, qualifiers)}` requires {listing(additions)}"
+        case NoForm():
+            return f"`{_name(opcode, qualifiers)}` is no form of `{opcode}`"
+        case _:
+            assert_never(problem)
+
+
+def _hint(near: Words, expected: Words) -> str:
+    if near:
+        return f"; did you mean `.{near[0]}`?"
+    return f"; it takes {listing(expected)}" if expected else ""
+
+
+def _name(opcode: str, qualifiers: Words) -> str:
+    return opcode + spell(qualifiers)

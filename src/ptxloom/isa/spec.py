@@ -1,0 +1,142 @@
+"""What the ISA data says about one instruction: syntax, constraints, availability, words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxloom.isa.notation import SyntaxLine
+    from ptxloom.isa.target import Target, TargetRange
+    from ptxloom.isa.version import PtxVersion
+
+Filling = Mapping[str, str]
+"""What stands in each slot of a syntax line, by name; an empty string where an optional one is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A conjunction over slots: each named slot holds one of its values ("" = left out). A line without the slot fails.
+
+    An empty condition always holds.
+    """
+
+    allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def holds(self, filling: Filling) -> bool:
+        """Whether the filling meets it."""
+        return all(filling.get(name) in values for name, values in self.allowed)
+
+    def __str__(self) -> str:
+        return " and ".join(_phrase(name, values) for name, values in self.allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """Where `when` holds, `require` must hold too."""
+
+    when: Condition
+    require: Condition
+    why: str
+    line: int  # in the data file
+
+    def admits(self, filling: Filling) -> bool:
+        """Whether the filling keeps the constraint."""
+        return not self.when.holds(filling) or self.require.holds(filling)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A PTX version, and targets, that together have a feature; no targets = all of them."""
+
+    version: PtxVersion
+    targets: TargetRange | None = None
+
+    def __str__(self) -> str:
+        return f"PTX {self.version} or later" + (f" and {self.targets}" if self.targets else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A part of an instruction that came later, or only to some targets: any one of its needs suffices."""
+
+    name: str
+    when: Condition
+    needs: tuple[Need, ...]
+    line: int  # in the data file
+
+    def available(self, version: PtxVersion, target: Target) -> bool:
+        """Whether a module of this version and target may use it."""
+        return any(version >= need.version and (need.targets is None or target in need.targets) for need in self.needs)
+
+
+@dataclass(frozen=True, slots=True)
+class OperandRule:
+    """What an operand may be.
+
+    Attributes:
+        name: As the syntax lines call it.
+        kind: One of `KINDS`.
+        type: An element type, or the slot (with a leading dot) whose value gives the type; empty for addresses.
+        written: Whether the instruction writes it.
+        about: What it means, in our words.
+    """
+
+    name: str
+    kind: str
+    type: str
+    written: bool
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What ptxas lets pass although the manual does not: our warnings, or errors where the result is another one.
+
+    Attributes:
+        repeats: Qualifiers that may stand twice.
+        ignores: Qualifiers that have no place here and no effect.
+        misreads: Qualifiers that are taken for another one: written -> taken.
+    """
+
+    repeats: tuple[str, ...] = ()
+    ignores: tuple[str, ...] = ()
+    misreads: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+KINDS = ("fragment", "register", "address")
+"""Operand kinds: the registers of a matrix fragment, one register, a memory address."""
+
+
+@dataclass(frozen=True)
+class InstructionSpec:
+    """Everything the data says about one opcode; `ptxloom explain OPCODE` prints it."""
+
+    opcode: str
+    section: str
+    title: str
+    about: str
+    lines: tuple[SyntaxLine, ...]
+    syntax: str
+    operands: Mapping[str, OperandRule]
+    qualifiers: Mapping[str, str]  # slot name -> what it says, in our words
+    constraints: tuple[Constraint, ...]
+    features: tuple[Feature, ...]
+    tolerance: Tolerance
+    examples: tuple[str, ...]
+    file: str
+
+    def features_of(self, filling: Filling) -> tuple[Feature, ...]:
+        """The features that a form uses, in the order of the data."""
+        return tuple(feature for feature in self.features if feature.when.holds(filling))
+
+
+def _phrase(name: str, values: tuple[str, ...]) -> str:
+    return f"`.{name}` is present" if values == (name,) else f"`.{name}` is {alternatives(values)}"
+
+
+def alternatives(values: tuple[str, ...]) -> str:
+    """Qualifiers as a phrase: "`.x1`, `.x2` or `.x4`"."""
+    words = [f"`.{value}`" if value else "absent" for value in values]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,41 @@
+"""Near misses: which known words a mistyped one was probably meant to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LONGEST = 64  # a longer word is no typing error; this bounds the work
+
+
+def near_misses(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """The known words within a third of the word's length in edits, the nearest first, ties in the order given.
+
+    Example:
+        >>> near_misses("m8n9", ["m8n8", "m16n16", "x4"])
+        ('m8n8',)
+    """
+    if len(word) > _LONGEST:
+        return ()
+    reach = max(1, len(word) // 3)
+    ranked = [
+        (distance, place, other) for place, other in enumerate(known) if (distance := edits(word, other)) <= reach
+    ]
+    return tuple(other for _, _, other in sorted(ranked)[:limit])
+
+
+def edits(first: str, second: str) -> int:
+    """How many insertions, deletions, replacements and swaps of neighbours lead from one word to the other."""
+    before: list[int] = []
+    above = list(range(len(second) + 1))
+    for i, letter in enumerate(first, 1):
+        row = [i]
+        for j, other in enumerate(second, 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, above = above, row
+    return above[-1]

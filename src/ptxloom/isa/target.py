@@ -1,0 +1,151 @@
+"""Targets: what a module's `.target` directive may name, and which target has which feature (PTX ISA 11.1.2)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.version import PtxVersion
+
+_SPELLING = re.compile(r"sm_([1-9][0-9]{1,3})([af]?)")
+_RENAMED = {101: 110}  # PTX 9.0 gave sm_101 a new name; the old one is still accepted
+
+# The PTX version that introduced each target, each group of one version on one line.
+_INTRODUCED = """
+1.0: sm_10 sm_11 sm_12 sm_13   2.0: sm_20   3.0: sm_30   3.1: sm_35   4.0: sm_32 sm_50   4.1: sm_37 sm_52   4.2: sm_53
+5.0: sm_60 sm_61 sm_62         6.0: sm_70   6.1: sm_72   6.3: sm_75   7.0: sm_80         7.1: sm_86         7.4: sm_87
+7.8: sm_89 sm_90               8.0: sm_90a  8.6: sm_100 sm_100a sm_101 sm_101a           8.7: sm_120 sm_120a
+8.8: sm_100f sm_101f sm_103 sm_103a sm_103f sm_120f sm_121 sm_121a sm_121f
+9.0: sm_88 sm_110 sm_110a sm_110f
+9.4: sm_107 sm_107a sm_107f
+"""
+
+OPTIONS = ("texmode_unified", "texmode_independent", "debug", "map_f64_to_f32")
+"""What `.target` may list beside an architecture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An architecture: open-ended, since new ones come.
+
+    Attributes:
+        number: 90 in `sm_90a`.
+        suffix: "a" has what only this architecture has, "f" what its family has, "" what all later ones have.
+
+    Example:
+        >>> Target.parse("sm_103a").in_family_of(Target.parse("sm_100f"))
+        True
+    """
+
+    number: int
+    suffix: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """The target that `text` ("sm_90a") spells, known or not.
+
+        Raises:
+            UsageError: `text` is not spelled as a target is.
+        """
+        match = _SPELLING.fullmatch(text)
+        if match is None:
+            raise UsageError("target", text, f"a target such as sm_90a{did_you_mean(text)}")
+        return cls(int(match[1]), match[2])
+
+    @property
+    def since(self) -> PtxVersion | None:
+        """The PTX version that introduced this target; None if ptxloom does not know the target."""
+        return _introduced().get(self)
+
+    @property
+    def beyond_known(self) -> bool:
+        """Whether this target is newer than all that ptxloom knows."""
+        return self.number > max(known.number for known in _introduced())
+
+    def in_family_of(self, base: Target) -> bool:
+        """Whether this target has the features of the family `base` (an `f` target): same major number, no older."""
+        mine, theirs = _current(self.number), _current(base.number)
+        return self.suffix != "" and mine // 10 == theirs // 10 and mine >= theirs
+
+    def __str__(self) -> str:
+        return f"sm_{self.number}{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRange:
+    """Which targets have a feature, in the notation of the ISA data.
+
+    `sm_75`: that number or a higher one, any suffix. `sm_90a`: exactly that one. `sm_100f`: its family.
+    `sm_100+af`: that number or a higher one, with a suffix.
+
+    Example:
+        >>> [Target.parse(name) in TargetRange.parse("sm_100+af") for name in ("sm_120a", "sm_120")]
+        [True, False]
+    """
+
+    base: Target
+    any_suffix: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> TargetRange:
+        """The range that `text` spells.
+
+        Raises:
+            UsageError: It spells none.
+        """
+        name, plus, suffixes = text.partition("+")
+        if plus and suffixes != "af":
+            raise UsageError("target range", text, "sm_75, sm_90a, sm_100f or sm_100+af")
+        return cls(Target.parse(name), bool(plus))
+
+    def __contains__(self, target: Target) -> bool:
+        if self.any_suffix:
+            return target.suffix != "" and target.number >= self.base.number
+        match self.base.suffix:
+            case "a":
+                return (_current(target.number), target.suffix) == (_current(self.base.number), "a")
+            case "f":
+                return target.in_family_of(self.base)
+            case _:
+                return target.number >= self.base.number
+
+    def __str__(self) -> str:
+        if self.any_suffix:
+            return f"{self.base} or later with suffix `a` or `f`"
+        match self.base.suffix:
+            case "a":
+                return str(self.base)
+            case "f":
+                return f"the family of {self.base}"
+            case _:
+                return f"{self.base} or later"
+
+
+def targets() -> tuple[Target, ...]:
+    """Every target that ptxloom knows, by number, then suffix."""
+    return tuple(sorted(_introduced(), key=lambda target: (target.number, target.suffix)))
+
+
+def did_you_mean(text: str) -> str:
+    """A clause that names the known target nearest to `text`, or nothing."""
+    near = near_misses(text, (str(target) for target in targets()))
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _current(number: int) -> int:
+    return _RENAMED.get(number, number)
+
+
+@cache
+def _introduced() -> dict[Target, PtxVersion]:
+    found: dict[Target, PtxVersion] = {}
+    version = PtxVersion(1, 0)
+    for word in _INTRODUCED.split():
+        if word.endswith(":"):
+            version = PtxVersion.parse(word[:-1])
+        else:
+            found[Target.parse(word)] = version
+    return found

@@ -1,0 +1,114 @@
+"""Element types, read from their names: fundamental, packed, alternate and sub-byte ones (PTX ISA 5.2, 9.7.14)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa.spelling import near_misses
+
+
+class Kind(StrEnum):
+    """How the bits of a type are read."""
+
+    BITS = "b"
+    UNSIGNED = "u"
+    SIGNED = "s"
+    FLOAT = "f"
+    PREDICATE = "pred"
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """A type as instructions name it.
+
+    Attributes:
+        name: Without the leading dot: "b16", "e4m3", "b6x16_p32".
+        kind: How its bits are read.
+        bits: The bits of one element that carry its value.
+        container_bits: The bits that one element takes up in a register by itself.
+        count: How many elements the type packs together; 1 for a scalar.
+        padding_bits: Bits that follow the packed elements and mean nothing.
+    """
+
+    name: str
+    kind: Kind
+    bits: int
+    container_bits: int
+    count: int = 1
+    padding_bits: int = 0
+
+    @property
+    def storage_bits(self) -> int:
+        """The bits of all packed elements and their padding."""
+        return self.bits * self.count + self.padding_bits
+
+    @property
+    def signed(self) -> bool:
+        """Whether the elements are integers with a sign."""
+        return self.kind is Kind.SIGNED
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# Formats whose name does not say how wide they are: name -> (kind, value bits, container bits).
+_NAMED = {
+    "pred": (Kind.PREDICATE, 1, 1),
+    "bf16": (Kind.FLOAT, 16, 16),
+    "tf32": (Kind.FLOAT, 19, 32),
+}
+_INTEGERS = {"b": (1, 2, 4, 6, 8, 16, 32, 64, 128), "u": (2, 4, 8, 16, 32, 64), "s": (2, 4, 8, 16, 32, 64)}
+_FLOATS = (16, 32, 64)
+_PLAIN = re.compile(r"([busf])([0-9]{1,3})")
+_MINIFLOAT = re.compile(r"(u?)e([0-9])m([0-9])")  # e4m3 has a sign, 4 bits of exponent, 3 of mantissa; ue8m0 no sign
+_PACKED = re.compile(r"(.+?)x([0-9]{1,2})(?:_p([0-9]{1,3}))?")
+
+
+@cache
+def element_type(name: str) -> ElementType:
+    """The type that `name` (no leading dot) spells.
+
+    Raises:
+        UsageError: It spells none.
+
+    Example:
+        >>> element_type("b6x16_p32").storage_bits, element_type("e2m1").bits, element_type("ue8m0").bits
+        (128, 4, 8)
+    """
+    packed = _PACKED.fullmatch(name)
+    if packed is None:
+        scalar = _scalar(name)
+        return ElementType(name, *scalar)
+    kind, bits, _ = _scalar(packed[1])
+    count, padding = int(packed[2]), int(packed[3] or 0)
+    if count < 2:
+        raise UsageError("type", name, "a packed type such as f16x2")
+    return ElementType(name, kind, bits, bits, count, padding)
+
+
+def is_type(name: str) -> bool:
+    """Whether `name` spells an element type."""
+    try:
+        element_type(name)
+    except UsageError:
+        return False
+    return True
+
+
+def _scalar(name: str) -> tuple[Kind, int, int]:
+    if name in _NAMED:
+        return _NAMED[name]
+    if match := _PLAIN.fullmatch(name):
+        letter, bits = match[1], int(match[2])
+        if bits in (_FLOATS if letter == "f" else _INTEGERS[letter]):
+            return Kind(letter), bits, bits
+    if match := _MINIFLOAT.fullmatch(name):
+        bits = int(match[2]) + int(match[3]) + (not match[1])
+        if 4 <= bits <= 8:
+            return Kind.FLOAT, bits, 8
+    near = near_misses(name, ("b32", "u32", "s32", "f16", "f16x2", "bf16", "tf32", "e4m3", "e5m2", "pred"))
+    raise UsageError("type", name, f"a type such as {near[0] if near else 'b32'}")

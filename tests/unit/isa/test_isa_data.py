@@ -1,0 +1,151 @@
+"""The data files prove themselves, and the loader names file and line of every slip."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.isa import explain, forms, instruction_spec, load, opcodes
+from ptxloom.isa.load import read_spec
+from ptxloom.isa.notation import DataError, read_syntax
+from ptxloom.isa.prove import prove
+
+DATA = Path(load.__file__).parent / "data"
+STMATRIX = (DATA / "stmatrix.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("opcode", opcodes())
+def test_data_is_sound(opcode: str) -> None:
+    assert prove(instruction_spec(opcode)) == ()
+
+
+@pytest.mark.parametrize("opcode", opcodes())
+def test_page_says_all_that_the_data_says(opcode: str) -> None:
+    page, spec = explain(opcode), instruction_spec(opcode)
+    assert all(line.text in page for line in spec.lines)
+    assert all(constraint.why in page for constraint in spec.constraints)
+    assert all(need in page for feature in spec.features for need in map(str, feature.needs))
+    assert spec.section in page
+
+
+def test_forms_are_those_of_a_restated_predicate() -> None:
+    """The legal forms, by a predicate written on its own over the whole product."""
+    expected: set[str] = set()
+    shapes = ("m8n8", "m16n16", "m8n16", "m16n8")
+    types = ("b16", "b8", "b8x16.b6x16_p32", "b8x16.b4x16_p64", "s8.s4")
+    for op, shape, num, trans, type_ in product(("ld", "st"), shapes, (1, 2, 4), (False, True), types):
+        packed = type_.startswith("b8x16")
+        legal = (
+            (shape == "m8n8" and type_ == "b16")
+            or (op == "ld" and shape == "m16n16" and (type_ == "b8" or packed) and trans and num < 4)
+            or (op == "ld" and shape == "m8n16" and (packed or type_ == "s8.s4") and not trans)
+            or (op == "st" and shape == "m16n8" and type_ == "b8" and trans)
+        )
+        for space in ("", ".shared", ".shared::cta"):
+            if legal:
+                expected.add(f"{op}matrix.sync.aligned.{shape}.x{num}{'.trans' * trans}{space}.{type_}")
+    found = [form.spelling for opcode in ("ldmatrix", "stmatrix") for form in forms(opcode)]
+    assert len(found) == len(set(found)) == 90
+    assert set(found) == expected
+
+
+SYNTAX = "stmatrix.sync.aligned.shape"
+# slip -> (old text, new text, a text on the line that the error must name, the message)
+SLIPS = {
+    "undefined qualifier": (".num{.trans}", ".nmu{.trans}", 'syntax = """', "`.num` is defined and never used"),
+    "defined twice": (".type  = {", ".shape = {", ".shape = {.b16", "`.shape` is defined twice"),
+    "no definition": (
+        ".num   = {.x1, .x2, .x4};",
+        ".num   = .x1;",
+        ".num ",
+        "is neither a syntax line nor a definition",
+    ),
+    "no dot": (".x1, .x2", "x1, .x2", ".num ", "is no list of qualifiers"),
+    "twice in a list": (".x1, .x2", ".x1, .x1", ".num ", "names a qualifier twice"),
+    "twice in a line": ("{.trans}", "{.type}", ".sync.aligned.shape", "has two qualifiers of one name"),
+    "another opcode": (SYNTAX, "ld" + SYNTAX[2:], ".sync.aligned.shape", "the line is about `ldmatrix`"),
+    "unknown value": ('type = "b16" }', 'type = "b61" }', "[[constraint]]", "`.b61` is no value of `.type`"),
+    "unknown slot": ('{ shape = "m8n8" }', '{ shpae = "m8n8" }', "[[constraint]]", "has a qualifier `.shpae`"),
+    "bad need": ('"7.8 sm_90"', '"7.8 90"', "[[feature]]", "target"),
+    "bad kind": ('"fragment b32"', '"fragments b32"', "[operands]", "a kind is one of"),
+    "operand": ("[p], r;", "[p], q;", SYNTAX, "operand `q` is not described"),
+    "operands": ("[p], r;", "[p], !;", SYNTAX, "`!` is no list of operands"),
+    "no title": ("title = ", "titel = ", "# stmatrix", "`title` is missing"),
+    "no TOML": ("[operands]", "[operands", "[operands", "Expected"),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_loader_names_file_and_line(slip: str) -> None:
+    old, new, at, message = SLIPS[slip]
+    assert old in STMATRIX
+    text = STMATRIX.replace(old, new, 1)
+    with pytest.raises(DataError, match=re.escape(message)) as caught:
+        read_spec(text, "stmatrix.toml")
+    expected = next(number for number, line in enumerate(text.splitlines(), 1) if at in line)
+    offset = 1 if at == 'syntax = """' else 0
+    assert str(caught.value).startswith(f"stmatrix.toml:{expected + offset}: ")
+
+
+UNSOUND = {
+    "a constraint that removes nothing": (
+        "\n[[feature]]",
+        '\n[[constraint]]\nwhen = { type = "b8" }\nrequire = { trans = true }\nwhy = "said before"\n\n[[feature]]',
+        "(said before) removes nothing",
+    ),
+    "a qualifier without words": ('num = "how many matrices"\n', "", "`.num` is described neither here"),
+    "words without a qualifier": ('num = "how', 'nmu = "less"\nnum = "how', "`.nmu` is described, and no"),
+    "an operand without a line": ("[qualifiers]", 'q = { is = "address", about = "" }\n[qualifiers]', "operand `q`"),
+    "a feature without a form": (
+        'when = { shape = "m16n8" }\nneeds',
+        'when = { shape = "m16n8", type = "b16" }\nneeds',
+        "no spelling uses the feature .m16n8",
+    ),
+    "no target": ('"8.6 sm_100+af"', '"8.6 sm_999"', "no target knows stmatrix.sync.aligned.m16n8.x1.trans.b8"),
+    "clash": (
+        "stmatrix.sync.aligned.shape.num{.trans}{.ss}.type [p], r;",
+        (
+            "stmatrix.sync.aligned.shape.num{.trans}{.ss}.type [p], r;\n"
+            "stmatrix.aligned.sync.shape.num{.trans}{.ss}.type [p], r;"
+        ),
+        "once more",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNSOUND)
+def test_proofs_find_unsound_data(case: str) -> None:
+    old, new, message = UNSOUND[case]
+    assert old in STMATRIX
+    findings = prove(read_spec(STMATRIX.replace(old, new, 1), "stmatrix.toml"))
+    assert any(message in str(finding) for finding in findings), findings
+
+
+def test_notation_scopes_definitions() -> None:
+    block = """
+        .n = {.x1, .x2};
+        op.a.n.t d{, [p]}, r;
+        .t = {.b8};
+        op.b.n.t d;
+        .t = {.b16};
+    """
+    first, second = read_syntax(block, "op.toml", 1)
+    assert [slot.values for slot in first.slots] == [("a",), ("x1", "x2"), ("b8",)]
+    assert [slot.values for slot in second.slots] == [("b",), ("x1", "x2"), ("b16",)]
+    assert [(o.name, o.bracketed, o.optional) for o in first.operands] == [
+        ("d", False, False),
+        ("p", True, True),
+        ("r", False, False),
+    ]
+    assert (first.line, second.line) == (3, 5)
+
+
+def test_unknown_opcode_has_a_near_miss() -> None:
+    with pytest.raises(UnsupportedForm, match="did you mean `ldmatrix`"):
+        instruction_spec("ldmatirx")
+    with pytest.raises(UnsupportedForm, match="it describes ldmatrix"):
+        instruction_spec("../../../etc/passwd")

@@ -1,0 +1,181 @@
+"""Directives that are statements of their own (PTX ISA 11): one small reader each."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.syntax.declarations import call_prototype
+from ptxloom.syntax.operands import constant, expression
+from ptxloom.syntax.tree import (
+    AddressSize,
+    Alias,
+    BranchTargets,
+    CallTargets,
+    Data,
+    File,
+    Integer,
+    Label,
+    Loc,
+    Name,
+    Pragma,
+    Section,
+    Target,
+    Version,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.source import Source
+    from ptxloom.syntax.lexer import Cursor
+    from ptxloom.syntax.tree import Operand, Statement
+
+_VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})")
+_SECTION: Final = re.compile(r"[.\w$]+", re.ASCII)
+
+
+def version(cursor: Cursor, source: Source, start: int) -> Version:
+    """`.version major.minor`."""
+    match = _VERSION.fullmatch(cursor.here)
+    if match is None:
+        raise cursor.unexpected("a version such as `9.0`")
+    cursor.advance()
+    return Version(int(match[1]), int(match[2]), source=source, start=start, end=cursor.behind)
+
+
+def target(cursor: Cursor, source: Source, start: int) -> Target:
+    """`.target names`."""
+    names = [cursor.name("a target such as `sm_90`")]
+    while cursor.accept(","):
+        names.append(cursor.name("a target option"))
+    return Target(tuple(names), source=source, start=start, end=cursor.behind)
+
+
+def address_size(cursor: Cursor, source: Source, start: int) -> AddressSize:
+    """`.address_size bits`."""
+    return AddressSize(cursor.number("32 or 64"), source=source, start=start, end=cursor.behind)
+
+
+def loc(cursor: Cursor, source: Source, start: int) -> Loc:
+    """`.loc file line column`, and where the call stands that was inlined."""
+    place = _place(cursor)
+    function: str | None = None
+    offset = 0
+    inlined: tuple[int, int, int] | None = None
+    while cursor.accept(","):
+        word = cursor.name("`function_name` or `inlined_at`")
+        if word == "function_name":
+            function = cursor.name("the label of the function's name")
+            if cursor.accept("+"):
+                offset = cursor.number("an offset in bytes")
+        else:
+            inlined = _place(cursor)
+    return Loc(*place, function, offset, inlined, source=source, start=start, end=cursor.behind)
+
+
+def _place(cursor: Cursor) -> tuple[int, int, int]:
+    return cursor.number("a file's index"), cursor.number("a line"), cursor.number("a column")
+
+
+def file(cursor: Cursor, source: Source, start: int) -> File:
+    """`.file index "name"`, with a timestamp and a size or without."""
+    index = cursor.number("a file's index")
+    name = _string(cursor, "the file's name in quotes")
+    timestamp = cursor.number("a timestamp") if cursor.accept(",") else None
+    size = cursor.number("a size in bytes") if cursor.accept(",") else None
+    return File(index, name, timestamp, size, source=source, start=start, end=cursor.behind)
+
+
+def _string(cursor: Cursor, what: str) -> str:
+    if cursor.kind != "string":
+        raise cursor.unexpected(what)
+    return cursor.advance()[1:-1]
+
+
+def pragma(cursor: Cursor, source: Source, start: int) -> Pragma:
+    """`.pragma "string", ...`."""
+    strings = [_string(cursor, "a string")]
+    while cursor.accept(","):
+        strings.append(_string(cursor, "a string"))
+    return Pragma(tuple(strings), source=source, start=start, end=cursor.behind)
+
+
+def _names(cursor: Cursor, what: str) -> tuple[Name, ...]:
+    found: list[Name] = []
+    while True:
+        at = cursor.start
+        found.append(Name(cursor.name(what), start=at))
+        if not cursor.accept(","):
+            return tuple(found)
+
+
+def branch_targets(cursor: Cursor, source: Source, start: int) -> BranchTargets:
+    """`.branchtargets labels`."""
+    return BranchTargets(_names(cursor, "a label"), source=source, start=start, end=cursor.behind)
+
+
+def call_targets(cursor: Cursor, source: Source, start: int) -> CallTargets:
+    """`.calltargets functions`."""
+    return CallTargets(_names(cursor, "a function"), source=source, start=start, end=cursor.behind)
+
+
+def alias(cursor: Cursor, source: Source, start: int) -> Alias:
+    """`.alias name, target`."""
+    name = cursor.name("the new name")
+    cursor.expect(",", "between the names")
+    return Alias(name, cursor.name("the function it stands for"), source=source, start=start, end=cursor.behind)
+
+
+def section(cursor: Cursor, source: Source, start: int) -> Section:
+    """`.section name { data and labels }`."""
+    match = _SECTION.fullmatch(cursor.here)
+    if match is None:
+        raise cursor.unexpected("a section's name")
+    name = cursor.advance()
+    cursor.expect("{", "to open the section")
+    contents: list[Data | Label] = []
+    while cursor.here != "}":
+        contents.append(_content(cursor, source))
+    cursor.advance()
+    return Section(name, tuple(contents), source=source, start=start, end=cursor.behind)
+
+
+def _content(cursor: Cursor, source: Source) -> Data | Label:
+    start = cursor.start
+    if cursor.kind == "name":
+        name = cursor.advance()
+        cursor.expect(":", "after a label of a section")
+        return Label(name, source=source, start=start, end=cursor.behind)
+    if cursor.kind != "dotted":
+        raise cursor.unexpected("a label or data such as `.b8 1`")
+    kind = cursor.advance()[1:]
+    values = [_plain(expression(cursor))]
+    while cursor.accept(","):
+        values.append(_plain(expression(cursor)))
+    return Data(kind, tuple(values), source=source, start=start, end=cursor.behind)
+
+
+def _plain(value: Operand) -> int | Operand:
+    number = constant(value) if isinstance(value, Integer) else None
+    return value if number is None else number
+
+
+UNCLOSED: Final[dict[str, Callable[[Cursor, Source, int], Statement]]] = {
+    ".version": version,
+    ".target": target,
+    ".address_size": address_size,
+    ".loc": loc,
+    ".file": file,
+    ".section": section,
+}
+"""Directives without a semicolon."""
+
+CLOSED: Final[dict[str, Callable[[Cursor, Source, int], Statement]]] = {
+    ".pragma": pragma,
+    ".branchtargets": branch_targets,
+    ".calltargets": call_targets,
+    ".callprototype": call_prototype,
+    ".alias": alias,
+}
+"""Directives that end in a semicolon."""

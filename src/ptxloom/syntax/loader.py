@@ -1,0 +1,68 @@
+"""PTX files to modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.syntax.parser import parse
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from ptxloom.syntax.module import Module
+
+
+class UnreadableFile(PtxloomError):  # noqa: N818 - it says what the file is
+    """A file cannot be read as PTX text; the message is one sentence that says why."""
+
+
+def load(path: str | PathLike[str]) -> Module:
+    """Read a PTX file (ASCII or UTF-8, with or without a byte order mark).
+
+    Raises:
+        UnreadableFile: There is no such file, it may not be read, or it holds no text.
+    """
+    return parse(read_text(path), str(path))
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """The text of a PTX file.
+
+    Raises:
+        UnreadableFile: There is no such file, it may not be read, or it holds no text.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        message = f"{path}: there is no such file"
+        raise UnreadableFile(message) from None
+    except IsADirectoryError:
+        message = f"{path}: this is a directory, not a PTX file"
+        raise UnreadableFile(message) from None
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        message = f"{path}: the file cannot be read ({reason})"
+        raise UnreadableFile(message) from None
+    return decoded(data, str(path))
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The text that bytes of a PTX file stand for; `name` is what the message calls them.
+
+    Raises:
+        UnreadableFile: They hold no text.
+    """
+    if data[:4] == b"\x7fELF":
+        message = f"{name}: this is a compiled cubin, not PTX text; `cuobjdump --dump-ptx` may find PTX in it"
+        raise UnreadableFile(message)
+    zero = data.rstrip(b"\0").find(b"\0")
+    if zero >= 0:
+        message = f"{name}: this is a binary file, not PTX text (byte {zero} is zero)"
+        raise UnreadableFile(message)
+    try:
+        return data.rstrip(b"\0").decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        message = f"{name}: this is not UTF-8 text (byte {problem.start} is 0x{data[problem.start]:02x})"
+        raise UnreadableFile(message) from None

@@ -1,0 +1,96 @@
+"""A whole PTX module: its statements, what was wrong with the text, and what its directives say."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.source import Source, Span
+from ptxloom.syntax.lexer import COMMENT
+from ptxloom.syntax.printer import print_statements
+from ptxloom.syntax.tree import AddressSize, Function, Target, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.syntax.tree import Statement
+
+
+class Module:
+    """What a PTX text says. Two modules are equal if their statements are.
+
+    Attributes:
+        source: The text it was read from.
+        statements: Its statements in order.
+        diagnostics: What could not be read, in the order of the text.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        statements: tuple[Statement, ...],
+        diagnostics: tuple[Diagnostic, ...] = (),
+    ) -> None:
+        self.source: Final = source
+        self.statements: Final = statements
+        self.diagnostics: Final = diagnostics
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The (major, minor) of `.version`; (0, 0) if there is none."""
+        found = next((one for one in self.statements if isinstance(one, Version)), None)
+        return (0, 0) if found is None else (found.major, found.minor)
+
+    @property
+    def target(self) -> tuple[str, ...]:
+        """The names after `.target`, the architecture first; empty if there is none."""
+        found = next((one for one in self.statements if isinstance(one, Target)), None)
+        return () if found is None else found.names
+
+    @property
+    def address_size(self) -> int:
+        """The bits of an address: 32 unless `.address_size` says otherwise (PTX ISA 11.1.3)."""
+        found = next((one for one in self.statements if isinstance(one, AddressSize)), None)
+        return 32 if found is None else found.bits
+
+    @cached_property
+    def functions(self) -> Mapping[str, Function]:
+        """Every kernel and function by name; a definition wins over its prototypes."""
+        found: dict[str, Function] = {}
+        for one in self.statements:
+            if isinstance(one, Function) and (one.body is not None or one.name not in found):
+                found[one.name] = one
+        return found
+
+    @cached_property
+    def comments(self) -> tuple[tuple[int, int], ...]:
+        """The (start, end) of every comment and line marker, in order."""
+        return tuple(match.span(1) for match in COMMENT.finditer(self.source.text) if match[1] is not None)
+
+    @property
+    def start(self) -> int:
+        """The offset of its first character."""
+        return 0
+
+    @property
+    def end(self) -> int:
+        """The offset just after its last character."""
+        return len(self.source.text)
+
+    @property
+    def span(self) -> Span:
+        """The whole text."""
+        return Span(self.source, self.start, self.end)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Module) and self.statements == other.statements
+
+    def __hash__(self) -> int:
+        return hash(self.statements)
+
+    def __str__(self) -> str:
+        return print_statements(self.statements)
+
+    def __repr__(self) -> str:
+        return f"Module({self.source.name!r}, {len(self.statements)} statements, {len(self.diagnostics)} diagnostics)"

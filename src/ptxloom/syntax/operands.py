@@ -1,0 +1,310 @@
+"""Operands and constant expressions (PTX ISA 4.5, 6.2 to 6.4), read by recursive descent."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.syntax.lexer import Problem
+from ptxloom.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Cast,
+    Component,
+    Float,
+    Indexed,
+    Integer,
+    Name,
+    Pair,
+    String,
+    Ternary,
+    Unary,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.syntax.lexer import Cursor
+    from ptxloom.syntax.tree import Operand
+
+MAX_DEPTH: Final = 50
+"""How deep operands may nest."""
+
+PRECEDENCE: Final = {
+    sign: level
+    for level, signs in enumerate(
+        (
+            ("||",),
+            ("&&",),
+            ("|",),
+            ("^",),
+            ("&",),
+            ("==", "!="),
+            ("<", "<=", ">", ">="),
+            ("<<", ">>"),
+            ("+", "-"),
+            ("*", "/", "%"),
+        ),
+        start=1,
+    )
+    for sign in signs
+}
+UNARY: Final = frozenset("+-!~")
+_CASTS: Final = frozenset((".s64", ".u64"))
+_INTEGER: Final = re.compile(r"(0[xX][0-9a-fA-F]++|0[bB][01]++|\d++)(U?)")
+
+
+def operands(cursor: Cursor, opcode: str) -> tuple[Operand, ...]:
+    """The operands of an instruction, up to what follows the last one."""
+    found = [operand(cursor, opcode)]
+    while cursor.accept(","):
+        found.append(operand(cursor, opcode))
+    return tuple(found)
+
+
+def operand(cursor: Cursor, opcode: str = "") -> Operand:
+    """One operand: a pair of destinations, an argument list of `call`, or an expression."""
+    start = cursor.start
+    if opcode == "call" and cursor.here == "(":
+        return Arguments(_listed(cursor, "(", ")", 0), start=start, end=cursor.behind)
+    first = expression(cursor, pairs=True)
+    if cursor.here == "|" and isinstance(first, Name | Component):
+        cursor.advance()
+        second = _unary(cursor, 0)
+        return Pair(first, second, start=start, end=cursor.behind)
+    return first
+
+
+def expression(cursor: Cursor, depth: int = 0, *, pairs: bool = False) -> Operand:
+    """A constant expression or a plain operand; with `pairs`, `|` after a name ends it."""
+    start = cursor.start
+    condition = _binary(cursor, 1, depth, pairs=pairs)
+    if not cursor.accept("?"):
+        return condition
+    then = expression(cursor, _deeper(cursor, depth))
+    cursor.expect(":", "in a choice")
+    otherwise = expression(cursor, _deeper(cursor, depth))
+    return Ternary(condition, then, otherwise, start=start, end=cursor.behind)
+
+
+def _deeper(cursor: Cursor, depth: int) -> int:
+    if depth >= MAX_DEPTH:
+        raise Problem(
+            "nested-too-deeply",
+            f"operands nest deeper than {MAX_DEPTH} levels",
+            cursor.start,
+            cursor.end,
+            "this is one level too many",
+        )
+    return depth + 1
+
+
+def _binary(cursor: Cursor, lowest: int, depth: int, *, pairs: bool = False) -> Operand:
+    start = cursor.start
+    left = _unary(cursor, depth)
+    while cursor.kind == "punctuation":
+        sign = cursor.here
+        level = PRECEDENCE.get(sign, 0)
+        if level < lowest or (pairs and sign == "|" and isinstance(left, Name | Component)):
+            break
+        cursor.advance()
+        right = _binary(cursor, level + 1, _deeper(cursor, depth))
+        left = Binary(sign, left, right, start=start, end=cursor.behind)
+    return left
+
+
+def _unary(cursor: Cursor, depth: int) -> Operand:
+    start = cursor.start
+    if cursor.kind == "punctuation":
+        if cursor.here in UNARY:
+            sign = cursor.advance()
+            inner = _unary(cursor, _deeper(cursor, depth))
+            return signed(sign, inner, start)
+        if cursor.here == "(":
+            return _parenthesised(cursor, depth)
+    return _primary(cursor, depth)
+
+
+def signed(sign: str, inner: Operand, start: int) -> Operand:
+    """An operator in front of an operand; a minus belongs to a literal that follows it."""
+    if sign == "-":
+        match inner:
+            case Integer(value, radix, False) if value >= 0:
+                return Integer(-value, radix, start=start, end=inner.end)
+            case Float(bits, 64, True) if not bits >> 63:
+                return Float(bits | 1 << 63, 64, True, start=start, end=inner.end)
+            case _:
+                pass
+    return Unary(sign, inner, start=start, end=inner.end)
+
+
+def _parenthesised(cursor: Cursor, depth: int) -> Operand:
+    start = cursor.start
+    cursor.advance()
+    if cursor.here in _CASTS:
+        kind = cursor.advance()[1:]
+        cursor.expect(")", "after the type of a cast")
+        inner = _unary(cursor, _deeper(cursor, depth))
+        return Cast(kind, inner, start=start, end=cursor.behind)
+    inner = expression(cursor, _deeper(cursor, depth))
+    cursor.expect(")", "to close the parenthesis")
+    return inner.replace(start=start, end=cursor.behind) if not isinstance(inner, Name) else inner
+
+
+def _primary(cursor: Cursor, depth: int) -> Operand:
+    match cursor.kind:
+        case "name":
+            return _named(cursor, depth)
+        case "number":
+            return _number(cursor, depth)
+        case "string":
+            start, text = cursor.start, cursor.advance()
+            return String(text[1:-1], start=start, end=cursor.behind)
+        case "dotted":
+            start = cursor.start
+            return Name(cursor.advance(), start=start)
+        case _:
+            pass
+    if cursor.here == "{":
+        start = cursor.start
+        return Vector(_listed(cursor, "{", "}", depth), start=start, end=cursor.behind)
+    if cursor.here == "[":
+        return _address(cursor, depth)
+    raise cursor.unexpected("an operand")
+
+
+def _named(cursor: Cursor, depth: int) -> Operand:
+    start = cursor.start
+    name: Operand = Name(cursor.advance(), start=start)
+    if cursor.kind == "dotted":
+        if not _same_line(cursor):
+            return name
+        field = cursor.advance()[1:]
+        name = Component(name, field, start=start, end=cursor.behind)
+    elif cursor.here == "(":
+        cursor.advance()
+        argument = expression(cursor, _deeper(cursor, depth))
+        cursor.expect(")", "to close the argument")
+        return Apply(name, argument, start=start, end=cursor.behind)
+    while cursor.here == "[":
+        cursor.advance()
+        index = expression(cursor, _deeper(cursor, depth))
+        cursor.expect("]", "to close the index")
+        name = Indexed(name, index, start=start, end=cursor.behind)
+    return name
+
+
+def _same_line(cursor: Cursor) -> bool:
+    return not cursor.on_new_line
+
+
+def _number(cursor: Cursor, depth: int) -> Operand:
+    start = cursor.start
+    literal = number(cursor)
+    if isinstance(literal, Integer) and cursor.here == "(":
+        cursor.advance()
+        argument = expression(cursor, _deeper(cursor, depth))
+        cursor.expect(")", "to close the argument")
+        return Apply(literal, argument, start=start, end=cursor.behind)
+    return literal
+
+
+def number(cursor: Cursor) -> Integer | Float:
+    """The literal at hand."""
+    start, end, text = cursor.start, cursor.end, cursor.here
+    whole = _INTEGER.fullmatch(text)
+    if whole is not None:
+        digits = whole[1]
+        radix = {"x": 16, "b": 2}.get(digits[1:2].lower(), 8 if digits[0] == "0" and len(digits) > 1 else 10)
+        if len(digits) > 80 or (radix == 8 and not set(digits) <= set("01234567")):
+            raise Problem("malformed-number", f"`{text[:30]}` is no integer", start, end, "a leading 0 makes it octal")
+        cursor.advance()
+        return Integer(int(digits, radix), radix, bool(whole[2]), start=start, end=end)
+    cursor.advance()
+    if text[1] in "fF":
+        return Float(int("0x" + text[2:], 16), 32, start=start, end=end)
+    if text[1] in "dD":
+        return Float(int("0x" + text[2:], 16), start=start, end=end)
+    value = float(text)
+    bits = int.from_bytes(struct.pack("<d", value), "little")
+    return Float(bits, 64, value <= _LARGEST, start=start, end=end)
+
+
+_LARGEST: Final = 1.7976931348623157e308
+
+
+def _listed(cursor: Cursor, opening: str, closing: str, depth: int) -> tuple[Operand, ...]:
+    inner = _deeper(cursor, depth)
+    cursor.expect(opening, "to open a list")
+    elements: list[Operand] = []
+    while not (cursor.here == closing and not elements):
+        element = expression(cursor, inner)
+        if cursor.here == "=":  # an attribute of a sampler: addr_mode_0 = wrap
+            cursor.advance()
+            right = expression(cursor, inner)
+            element = Binary("=", element, right, start=element.start, end=cursor.behind)
+        elements.append(element)
+        if not cursor.accept(","):
+            break
+    cursor.expect(closing, "to close the list")
+    return tuple(elements)
+
+
+def _address(cursor: Cursor, depth: int) -> Operand:
+    start = cursor.start
+    inner = _deeper(cursor, depth)
+    cursor.advance()
+    base = expression(cursor, inner)
+    extra: list[Operand] = []
+    while cursor.accept(","):
+        extra.append(expression(cursor, inner))
+    cursor.expect("]", "to close the address")
+    base, offset, minus = _split(base)
+    return Address(base, offset, minus, tuple(extra), start=start, end=cursor.behind)
+
+
+def _split(whole: Operand) -> tuple[Operand, int, bool]:
+    """An address expression as base, offset, and whether the offset is taken away."""
+    offset = 0
+    base = whole
+    while isinstance(base, Binary) and base.operator in {"+", "-"}:
+        value = constant(base.right)
+        if value is None:
+            return whole, 0, False
+        if base.operator == "-" and isinstance(base.left, Name | Component) and base is whole:
+            return base.left, value, True
+        offset += value if base.operator == "+" else -value
+        base = base.left
+    known = constant(base)
+    if known is not None and base is not whole:
+        return Integer(known + offset, start=whole.start, end=whole.end), 0, False
+    return base, offset, False
+
+
+_FOLD: Final[dict[str, Callable[[int, int], int]]] = {
+    "+": int.__add__,
+    "-": int.__sub__,
+    "*": int.__mul__,
+    "&": int.__and__,
+    "|": int.__or__,
+    "^": int.__xor__,
+}
+
+
+def constant(node: Operand) -> int | None:
+    """The value of an integer expression made of literals, or None."""
+    match node:
+        case Integer(value):
+            return value
+        case Unary("-" | "+" as sign, inner):
+            value = constant(inner)
+            return value if value is None or sign == "+" else -value
+        case Binary(sign, left, right):
+            a, b = constant(left), constant(right)
+            return _FOLD[sign](a, b) if a is not None and b is not None and sign in _FOLD else None
+        case _:
+            return None

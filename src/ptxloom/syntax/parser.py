@@ -1,0 +1,354 @@
+"""Text to tree: statements one after the other, scopes on a stack, every problem a diagnostic (PTX ISA 4)."""
+
+from __future__ import annotations
+
+import gc
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import Diagnostic, Fix, Severity, in_order
+from ptxloom.source import Source, Span
+from ptxloom.syntax.declarations import (
+    LINKAGES,
+    attributes,
+    declaration,
+    parameters,
+    performance_directives,
+)
+from ptxloom.syntax.directives import CLOSED, UNCLOSED
+from ptxloom.syntax.lexer import Cursor, Problem
+from ptxloom.syntax.module import Module
+from ptxloom.syntax.operands import operands
+from ptxloom.syntax.recovery import STATEMENT, resume
+from ptxloom.syntax.tree import Block, Function, Instruction, Label, Malformed, Predicate
+
+if TYPE_CHECKING:
+    from ptxloom.syntax.tree import Attribute, Declaration, Operand, PerformanceDirective, Statement
+
+MAX_SCOPES: Final = 200
+"""How deep scopes may nest."""
+
+
+def parse(text: str, name: str = "<string>") -> Module:
+    """Read PTX. Nothing the text says raises: the module's diagnostics say what could not be read.
+
+    Args:
+        text: A whole module, or any sequence of statements.
+        name: What diagnostics call the text, usually its path.
+
+    Returns:
+        The module, with whatever could be read.
+
+    Example:
+        >>> parse("ld.shared.u32 %r1, [%r2+4];").statements[0].opcode
+        'ld'
+    """
+    source = Source(text, name)
+    parser = Parser(source)
+    collecting = gc.isenabled()
+    gc.disable()  # a tree holds no cycles: looking for them while it grows would take a third of the time
+    try:
+        statements = parser.module()
+    finally:
+        if collecting:
+            gc.enable()
+    return Module(source, statements, in_order(parser.diagnostics))
+
+
+@dataclass(slots=True)
+class _Header:
+    linkage: str
+    kind: str
+    name: str
+    attributes: tuple[Attribute, ...]
+    returns: tuple[Declaration, ...]
+    params: tuple[Declaration, ...] = ()
+    directives: tuple[PerformanceDirective, ...] = ()
+
+
+@dataclass(slots=True)
+class _Scope:
+    """An open brace: where the statement with it starts, the brace, and what was read before it."""
+
+    start: int
+    brace: int
+    outer: list[Statement]
+    header: _Header | None
+
+
+class Parser:
+    """Reads one source; the cursor stands at the first token of a statement between two calls of `_statement`."""
+
+    def __init__(self, source: Source) -> None:
+        self.source: Final = source
+        self.text: Final = source.text
+        self.cursor: Final = Cursor(source.text)
+        self.diagnostics: Final[list[Diagnostic]] = []
+        self._scopes: Final[list[_Scope]] = []
+        self._out: list[Statement] = []
+        self._flattened = 0  # open braces beyond MAX_SCOPES
+
+    def module(self) -> tuple[Statement, ...]:
+        """Every statement of the text."""
+        cursor = self.cursor
+        cursor.seek(0)
+        while cursor.kind != "end":
+            self._statement()
+        if self._scopes:
+            self._unclosed(self._scopes[-1])
+        while self._scopes:
+            self._close(cursor.start)
+        return tuple(self._out)
+
+    # --- statements ---
+
+    def _statement(self) -> None:
+        """Read the statement at hand, whatever it is, and go to the next."""
+        start = self.cursor.start
+        try:
+            if self.cursor.kind == "name":
+                self._named(start)
+            elif self.cursor.kind == "dotted":
+                self._directive(start)
+            else:
+                self._punctuated(start)
+        except Problem as problem:
+            self._report(problem)
+            self._skip(start, problem.start)
+
+    def _punctuated(self, start: int) -> None:
+        cursor = self.cursor
+        match cursor.here:
+            case "{":
+                self._open(start, start, None)
+                cursor.advance()
+            case "}":
+                if not self._scopes:
+                    raise Problem("unmatched-brace", "`}` closes nothing", start, cursor.end, "no scope is open here")
+                self._close(cursor.end)
+                cursor.advance()
+            case "@":
+                self._instruction(start, self._guard())
+            case ";":
+                raise Problem(
+                    "unexpected-token",
+                    "found `;` where a statement should come",
+                    start,
+                    cursor.end,
+                    "there is nothing to end here",
+                    "remove the semicolon",
+                )
+            case _:
+                raise cursor.unexpected("a statement")
+
+    def _named(self, start: int) -> None:
+        cursor = self.cursor
+        if self.text.startswith(":", cursor.end):  # most labels: no need to look past spaces
+            label = True
+        else:
+            ahead = Cursor(self.text)
+            ahead.seek(cursor.end)
+            label = ahead.here == ":"
+        if not label:
+            self._instruction(start, None)
+            return
+        name = cursor.advance()
+        cursor.advance()
+        self._out.append(Label(name, source=self.source, start=start, end=cursor.behind))
+
+    def _guard(self) -> Predicate:
+        cursor = self.cursor
+        start = cursor.start
+        cursor.advance()
+        negated = cursor.accept("!")
+        name = cursor.name("a predicate register")
+        return Predicate(name, negated, start=start, end=cursor.behind)
+
+    def _instruction(self, start: int, predicate: Predicate | None) -> None:
+        cursor = self.cursor
+        opcode = cursor.name("an instruction")
+        qualifiers: list[str] = []
+        while cursor.kind == "dotted":
+            qualifiers.append(cursor.advance()[1:])
+        found: tuple[Operand, ...] = ()
+        ended = cursor.here == ";" or (cursor.on_new_line and self._starts_statement())
+        if not ended:
+            found = operands(cursor, opcode)
+        self._out.append(
+            Instruction(
+                predicate,
+                opcode,
+                tuple(qualifiers),
+                found,
+                source=self.source,
+                start=start,
+                end=cursor.end if cursor.here == ";" else cursor.behind,
+            )
+        )
+        self._semicolon("instruction")
+
+    def _directive(self, start: int) -> None:
+        cursor = self.cursor
+        word = cursor.here
+        reader = UNCLOSED.get(word)
+        if reader is not None:
+            cursor.advance()
+            self._out.append(reader(cursor, self.source, start))
+            return
+        reader = CLOSED.get(word)
+        if reader is not None:
+            cursor.advance()
+            node = reader(cursor, self.source, start)
+            self._out.append(node.replace(end=cursor.end) if cursor.here == ";" else node)
+            self._semicolon("directive")
+            return
+        linkage = cursor.advance()[1:] if word in LINKAGES else ""
+        found = attributes(cursor) if cursor.accept(".attribute") else ()
+        if cursor.here in {".entry", ".func"}:
+            self._function(start, linkage, found)
+            return
+        node = declaration(cursor, self.source, start, linkage)
+        if found:
+            node = node.replace(attributes=found + node.attributes)
+        self._out.append(node.replace(end=cursor.end) if cursor.here == ";" else node)
+        self._semicolon("declaration")
+
+    def _semicolon(self, what: str) -> None:
+        """Go past the semicolon of a statement that is already kept; say so if it is missing."""
+        cursor = self.cursor
+        if cursor.here == ";":
+            cursor.advance()
+            return
+        if cursor.kind == "end" or cursor.here == "}" or (cursor.on_new_line and self._starts_statement()):
+            at = cursor.behind
+            self.diagnostics.append(
+                Diagnostic(
+                    "missing-semicolon",
+                    Severity.ERROR,
+                    f"the {what} does not end in `;`",
+                    Span(self.source, at - 1, at),
+                    "`;` should follow",
+                    fix=Fix("add the semicolon", Span(self.source, at, at), ";"),
+                )
+            )
+            return
+        self._out.pop()
+        raise cursor.unexpected("`,` or `;`")
+
+    def _starts_statement(self) -> bool:
+        """Whether the token at hand, the first of its line, looks like the start of a statement."""
+        return STATEMENT.match(self.text, self.cursor.start) is not None
+
+    # --- functions and scopes ---
+
+    def _function(self, start: int, linkage: str, found: tuple[Attribute, ...]) -> None:
+        if self._scopes:
+            self._unclosed(self._scopes[-1])
+            while self._scopes:
+                self._close(start)
+        cursor = self.cursor
+        kind = cursor.advance()[1:]
+        header = _Header(linkage, kind, "", found, ())
+        try:
+            self._header(header)
+        except Problem as problem:
+            self._report(problem)
+            self._skip_header(problem.start)
+        if cursor.here == "{":
+            self._open(start, cursor.start, header)
+            cursor.advance()
+            return
+        end = cursor.end if cursor.here == ";" else cursor.behind
+        self._out.append(self._built(header, None, start, end))
+        self._semicolon("function")
+
+    def _header(self, header: _Header) -> None:
+        cursor = self.cursor
+        if cursor.accept(".attribute"):
+            header.attributes += attributes(cursor)
+        if cursor.here == "(":
+            header.returns = parameters(cursor, self.source)
+        header.name = cursor.name("the function's name")
+        if cursor.here == "(":
+            header.params = parameters(cursor, self.source)
+        header.directives = performance_directives(cursor)
+        if cursor.here not in {"{", ";"} and not (cursor.on_new_line or cursor.kind == "end"):
+            raise cursor.unexpected("`{` or `;`")
+
+    def _built(self, header: _Header, body: Block | None, start: int, end: int) -> Function:
+        return Function(
+            header.linkage,
+            header.kind,
+            header.name,
+            header.returns,
+            header.params,
+            header.directives,
+            header.attributes,
+            body,
+            source=self.source,
+            start=start,
+            end=end,
+        )
+
+    def _open(self, start: int, brace: int, header: _Header | None) -> None:
+        if len(self._scopes) >= MAX_SCOPES:
+            self._flattened += 1
+            if self._flattened == 1:
+                self._report(
+                    Problem(
+                        "nested-too-deeply",
+                        f"scopes nest deeper than {MAX_SCOPES} levels",
+                        brace,
+                        brace + 1,
+                        "deeper ones are read as part of this one",
+                    )
+                )
+            return
+        self._scopes.append(_Scope(start, brace, self._out, header))
+        self._out = []
+
+    def _close(self, end: int) -> None:
+        if self._flattened:
+            self._flattened -= 1
+            return
+        scope = self._scopes.pop()
+        block = Block(tuple(self._out), source=self.source, start=scope.brace, end=end)
+        self._out = scope.outer
+        if scope.header is None:
+            self._out.append(block)
+        else:
+            self._out.append(self._built(scope.header, block, scope.start, end))
+
+    # --- problems ---
+
+    def _report(self, problem: Problem) -> None:
+        self.diagnostics.append(
+            Diagnostic(
+                problem.rule,
+                Severity.ERROR,
+                problem.message,
+                Span(self.source, problem.start, problem.end),
+                problem.label,
+                help=problem.remedy,
+            )
+        )
+
+    def _unclosed(self, scope: _Scope) -> None:
+        what = "a scope" if scope.header is None else f"the body of `{scope.header.name}`"
+        self._report(Problem("unclosed-brace", f"{what} is not closed", scope.brace, scope.brace + 1, "it opens here"))
+
+    def _skip(self, start: int, problem: int) -> None:
+        """Keep the bad statement as it is and go to where the next can be read."""
+        end = resume(self.text, max(problem, start))
+        if end <= start:
+            end = start + 1
+        self._out.append(Malformed(self.text[start:end].rstrip(), source=self.source, start=start, end=end))
+        self.cursor.seek(end)
+
+    def _skip_header(self, problem: int) -> None:
+        match = _BODY.search(self.text, problem)
+        self.cursor.seek(match.end() if match else len(self.text))
+
+
+_BODY: Final = re.compile(r"(?=[{;])|\n(?=[ \t]*+(?:\}|@|\.(?:entry|func|visible|extern|weak|reg)\b))")

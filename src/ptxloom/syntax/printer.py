@@ -1,0 +1,298 @@
+"""Trees to text: one statement a line, scopes indented by a tab, everything printed from the fields."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, assert_never
+
+from ptxloom.syntax.operands import PRECEDENCE
+from ptxloom.syntax.tree import (
+    Address,
+    AddressSize,
+    Alias,
+    Apply,
+    Arguments,
+    Attribute,
+    Binary,
+    Block,
+    BranchTargets,
+    CallPrototype,
+    CallTargets,
+    Cast,
+    Component,
+    Data,
+    Declaration,
+    Declarator,
+    File,
+    Float,
+    Function,
+    Indexed,
+    Instruction,
+    Integer,
+    Label,
+    Loc,
+    Malformed,
+    Name,
+    Pair,
+    PerformanceDirective,
+    Pragma,
+    Section,
+    String,
+    Target,
+    Ternary,
+    Unary,
+    Vector,
+    Version,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ptxloom.syntax.tree import Operand, Statement
+
+
+def print_statements(statements: Iterable[Statement]) -> str:
+    """The PTX text of statements, ending in a line feed."""
+    lines: list[str] = []
+    for one in statements:
+        _print(one, 0, lines)
+    return "".join(line + "\n" for line in lines)
+
+
+def print_operand(node: Operand) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm a node
+    """The PTX text of an operand."""
+    match node:
+        case Name(text):
+            return text
+        case Component(base, field):
+            return f"{base.text}.{field}"
+        case Integer():
+            return _integer(node)
+        case Float():
+            return _float(node)
+        case String(value):
+            return f'"{value}"'
+        case Vector(elements):
+            return f"{{{_commas(elements)}}}"
+        case Address():
+            return _address(node)
+        case Pair(first, second):
+            return f"{print_operand(first)}|{print_operand(second)}"
+        case Arguments(elements):
+            return f"({_commas(elements)})"
+        case Indexed(base, index):
+            return f"{print_operand(base)}[{print_operand(index)}]"
+        case Apply(function, argument):
+            return f"{print_operand(function)}({print_operand(argument)})"
+        case Unary() | Binary() | Ternary() | Cast():
+            return _expression(node)
+        case _:
+            assert_never(node)
+
+
+def _commas(nodes: Iterable[Operand]) -> str:
+    return ", ".join(map(print_operand, nodes))
+
+
+def _integer(node: Integer) -> str:
+    value, radix = abs(node.value), node.radix
+    digits = {16: f"0x{value:X}", 8: f"0{value:o}", 2: f"0b{value:b}"}.get(radix, str(value))
+    return f"{'-' if node.value < 0 else ''}{digits}{'U' if node.unsigned else ''}"
+
+
+def _float(node: Float) -> str:
+    if node.decimal:
+        return repr(struct.unpack("<d", node.bits.to_bytes(8, "little"))[0])
+    return f"0f{node.bits:08X}" if node.width == 32 else f"0d{node.bits:016X}"
+
+
+def _address(node: Address) -> str:
+    inside = print_operand(node.base)
+    if node.minus:
+        inside += f"-{node.offset}"
+    elif node.offset:
+        inside += f"+{node.offset}"
+    return f"[{', '.join((inside, *map(print_operand, node.extra)))}]"
+
+
+def _expression(node: Unary | Binary | Ternary | Cast) -> str:
+    match node:
+        case Unary(operator, operand):
+            return operator + _tight(operand)
+        case Cast(kind, operand):
+            return f"(.{kind}) {_tight(operand)}"
+        case Ternary(condition, then, otherwise):
+            return f"{_inside(condition, 1)} ? {print_operand(then)} : {print_operand(otherwise)}"
+        case Binary(operator, left, right):
+            level = PRECEDENCE.get(operator, 0)
+            return f"{_inside(left, level)} {operator} {_inside(right, level + 1)}"
+        case _:
+            assert_never(node)
+
+
+def _tight(node: Operand) -> str:
+    """An operand that an operator stands in front of: in parentheses if it starts with an operator itself."""
+    negative = (isinstance(node, Integer) and node.value < 0) or (
+        isinstance(node, Float) and node.decimal and node.bits >> 63
+    )
+    text = print_operand(node)
+    return f"({text})" if negative or isinstance(node, Unary | Binary | Ternary) else text
+
+
+def _inside(node: Operand, level: int) -> str:
+    """An operand of an operator of this precedence."""
+    text = print_operand(node)
+    loose = isinstance(node, Ternary) or (isinstance(node, Binary) and PRECEDENCE.get(node.operator, 0) < level)
+    return f"({text})" if loose else text
+
+
+def _print(node: Statement | Data, depth: int, lines: list[str]) -> None:
+    match node:
+        case Block():
+            _print_block(node, depth, lines)
+        case Function():
+            _print_function(node, depth, lines)
+        case Section(name, contents):
+            tabs = "\t" * depth
+            lines += (f"{tabs}.section {name}", f"{tabs}{{")
+            for one in contents:
+                _print(one, depth, lines)
+            lines.append(f"{tabs}}}")
+        case Label(name):
+            lines.append(f"{name}:")
+        case _:
+            lines.append("\t" * depth + print_line(node))
+
+
+def _print_block(node: Block, depth: int, lines: list[str]) -> None:
+    tabs = "\t" * depth
+    lines.append(tabs + "{")
+    for one in node.statements:
+        _print(one, depth + 1, lines)
+    lines.append(tabs + "}")
+
+
+def _print_function(node: Function, depth: int, lines: list[str]) -> None:
+    head = [f".{word}" for word in (node.linkage, node.kind) if word]
+    head += map(_attribute, _grouped(node.attributes))
+    if node.returns:
+        head.append(_parameters(node.returns))
+    lines.append(f"{' '.join((*head, node.name))}{_parameters(node.params) if node.params else '()'}")
+    lines += map(_performance, node.directives)
+    if node.body is None:
+        lines[-1] += ";"
+    else:
+        _print_block(node.body, depth, lines)
+    lines.append("")
+
+
+def _grouped(attributes: tuple[Attribute, ...]) -> tuple[tuple[Attribute, ...], ...]:
+    return (attributes,) if attributes else ()
+
+
+def _parameters(declarations: tuple[Declaration, ...]) -> str:
+    if len(declarations) == 1:
+        return f"({_declaration(declarations[0])})"
+    return "(" + ",".join(f"\n\t{_declaration(one)}" for one in declarations) + "\n)"
+
+
+def _attribute(attributes: tuple[Attribute, ...]) -> str:
+    shown = (f".{one.name}" + (f"({_commas(one.values)})" if one.values else "") for one in attributes)
+    return f".attribute({', '.join(shown)})"
+
+
+def _performance(node: PerformanceDirective) -> str:
+    return f".{node.name} {_commas(node.values)}".rstrip()
+
+
+def print_line(node: Statement | Data) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm a statement
+    """The text of a statement that stands on a line of its own, without indentation."""
+    match node:
+        case Instruction():
+            return _instruction(node)
+        case Declaration():
+            return f"{_declaration(node)};"
+        case Loc():
+            return _loc(node)
+        case Data(kind, values):
+            shown = ", ".join(str(one) if isinstance(one, int) else print_operand(one) for one in values)
+            return f".{kind} {shown}"
+        case Version(major, minor):
+            return f".version {major}.{minor}"
+        case Target(names):
+            return f".target {', '.join(names)}"
+        case AddressSize(bits):
+            return f".address_size {bits}"
+        case BranchTargets(names):
+            return f".branchtargets {_commas(names)};"
+        case CallTargets(names):
+            return f".calltargets {_commas(names)};"
+        case CallPrototype():
+            return _prototype(node)
+        case Alias(name, target):
+            return f".alias {name}, {target};"
+        case File(index, name, timestamp, size):
+            more = "".join(f", {value}" for value in (timestamp, size) if value is not None)
+            return f'.file {index} "{name}"{more}'
+        case Pragma(strings):
+            return f".pragma {_quoted(strings)};"
+        case Malformed(text):
+            return text
+        case Label() | Block() | Function() | Section():
+            return print_statements((node,)).rstrip("\n")
+        case _:
+            assert_never(node)
+
+
+def _instruction(node: Instruction) -> str:
+    guard = ""
+    if node.predicate is not None:
+        guard = f"@{'!' if node.predicate.negated else ''}{node.predicate.name} "
+    spelling = ".".join((node.opcode, *node.qualifiers))
+    return f"{guard}{spelling} {_commas(node.operands)}".rstrip() + ";"
+
+
+def _declaration(node: Declaration) -> str:
+    words = [f".{word}" for word in (node.linkage, node.space) if word]
+    words += map(_attribute, _grouped(node.attributes))
+    if node.alignment:
+        words.append(f".align {node.alignment}")
+    if node.vector:
+        words.append(f".v{node.vector}")
+    if node.type:
+        words.append(f".{node.type}")
+    if node.pointer is not None:
+        words.append(".ptr")
+        words += [f".{node.pointer.space}"] if node.pointer.space else []
+        words += [f".align {node.pointer.alignment}"] if node.pointer.alignment else []
+    return f"{' '.join(words)} {', '.join(map(_declarator, node.declarators))}".rstrip()
+
+
+def _declarator(node: Declarator) -> str:
+    count = "" if node.count is None else f"<{node.count}>"
+    dimensions = "".join("[]" if one is None else f"[{one}]" for one in node.dimensions)
+    value = "" if node.initializer is None else f" = {print_operand(node.initializer)}"
+    return f"{node.name}{count}{dimensions}{value}"
+
+
+def _quoted(strings: tuple[str, ...]) -> str:
+    return ", ".join(f'"{one}"' for one in strings)
+
+
+def _loc(node: Loc) -> str:
+    text = f".loc {node.file} {node.line} {node.column}"
+    if node.function_name is not None:
+        text += f", function_name {node.function_name}"
+        if node.function_offset:
+            text += f"+{node.function_offset}"
+    if node.inlined_at is not None:
+        text += ", inlined_at {} {} {}".format(*node.inlined_at)
+    return text
+
+
+def _prototype(node: CallPrototype) -> str:
+    returns = ", ".join(map(_declaration, node.returns))
+    params = ", ".join(map(_declaration, node.params))
+    more = " .noreturn" if node.noreturn else ""
+    more += "".join(f" {_performance(one)}" for one in node.directives)
+    return f".callprototype ({returns}) _ ({params}){more};"

@@ -1,0 +1,83 @@
+"""Ways through a tree: every node, and the instructions that match a pattern."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from ptxloom.syntax.node import Node, fields_of
+from ptxloom.syntax.tree import Block, Function, Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.syntax.module import Module
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly inside a node, in the order of its fields."""
+    for value in fields_of(node):
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (one for one in cast("tuple[object, ...]", value) if isinstance(one, Node))
+
+
+def walk(node: Node | Module) -> Iterator[Node]:
+    """Every node of a tree, a parent before what is in it, in the order of the fields; a module itself is not given.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> [type(node).__name__ for node in walk(parse("not.pred %p1, !%p2;"))]
+        ['Instruction', 'Name', 'Unary', 'Name']
+    """
+    waiting: list[Node] = [node] if isinstance(node, Node) else list(reversed(node.statements))
+    while waiting:
+        at = waiting.pop()
+        yield at
+        waiting += reversed(tuple(children(at)))
+
+
+def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[Instruction]:
+    """The instructions of a tree in the order of the text, all or those that match a pattern.
+
+    A bare opcode gives every instruction with it. A pattern with qualifiers is matched against the whole spelling:
+    `*` stands for anything, dots included, and the pattern's end may fall short of the spelling's at a dot.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> m = parse("ld.shared.v4.b32 {a,b,c,d}, [e]; ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {a}, [e];")
+        >>> [i.opcode for i in instructions(m, "ldmatrix.*.trans")]
+        ['ldmatrix']
+        >>> [i.opcode for i in instructions(m, "ld")]
+        ['ld']
+    """
+    found = _instructions(node.statements if not isinstance(node, Node) else (node,))
+    if pattern is None:
+        return found
+    if pattern.isidentifier():
+        return (one for one in found if one.opcode == pattern)
+    matches = _compiled(pattern).match
+    return (one for one in found if matches(".".join((one.opcode, *one.qualifiers))))
+
+
+def _instructions(nodes: Iterable[Node]) -> Iterator[Instruction]:
+    waiting = list(reversed(tuple(nodes)))
+    while waiting:
+        at = waiting.pop()
+        match at:
+            case Instruction():
+                yield at
+            case Block(statements):
+                waiting += reversed(statements)
+            case Function(body=Block() as body):
+                waiting.append(body)
+            case _:
+                pass
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(f"(?:{translate(pattern)[4:-3]})(?:\\..*)?\\Z", re.DOTALL)

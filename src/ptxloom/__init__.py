@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Severity as Severity
     from ptxloom.diagnostics import UnsupportedForm as UnsupportedForm
     from ptxloom.diagnostics import UsageError as UsageError
+    from ptxloom.fragments import Element as Element
+    from ptxloom.fragments import Evidence as Evidence
+    from ptxloom.fragments import Fragment as Fragment
+    from ptxloom.fragments import UndefinedBehavior as UndefinedBehavior
+    from ptxloom.fragments import fragment as fragment
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
 
@@ -30,6 +35,11 @@ _EXPORTS: Final = {
     "Severity": "diagnostics",
     "UnsupportedForm": "diagnostics",
     "UsageError": "diagnostics",
+    "Element": "fragments",
+    "Evidence": "fragments",
+    "Fragment": "fragments",
+    "UndefinedBehavior": "fragments",
+    "fragment": "fragments",
     "Source": "source",
     "Span": "source",
 }

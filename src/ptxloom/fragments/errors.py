@@ -1,0 +1,28 @@
+"""What the manual leaves undefined, met while an instruction is executed on arrays."""
+
+from __future__ import annotations
+
+from ptxloom.diagnostics import PtxloomError
+
+
+class UndefinedBehavior(PtxloomError):  # noqa: N818 - the design's public name
+    """A warp did what the manual leaves undefined; the message names the warp, the lane and the address.
+
+    Attributes:
+        reason: What is wrong, as a clause: "is not a multiple of 16 bytes".
+        warp: The warp's index over the leading dimensions of the batch; `()` for a single warp.
+        lane: The lane whose address it is.
+        address: That address, in bytes.
+        matrix: The matrix whose row it names.
+        row: The row of that matrix.
+    """
+
+    def __init__(self, reason: str, *, warp: tuple[int, ...], lane: int, address: int, matrix: int, row: int) -> None:
+        which = f"warp {warp[0] if len(warp) == 1 else warp}, " if warp else ""
+        super().__init__(f"{which}lane {lane}: address {address:#x} (matrix {matrix}, row {row}) {reason}")
+        self.reason = reason
+        self.warp = warp
+        self.lane = lane
+        self.address = address
+        self.matrix = matrix
+        self.row = row

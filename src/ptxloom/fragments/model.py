@@ -1,0 +1,220 @@
+"""A fragment as a value: a one-to-one map between (lane, register, bit) and (matrix, row, column).
+
+Every extent is a power of two and every map of the manual sends each binary digit of the lane number and of the
+value number to one binary digit of a coordinate. So a fragment is a handful of digits, asked rather than tabulated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WARP_LANES: Final = 32
+
+
+class Axis(StrEnum):
+    """A coordinate of an element."""
+
+    MATRIX = "matrix"
+    ROW = "row"
+    COLUMN = "column"
+
+
+class Digit(NamedTuple):
+    """One binary digit of a coordinate: `weight` is a power of two."""
+
+    axis: Axis
+    weight: int
+
+
+class Evidence(StrEnum):
+    """What the fragment of a form rests on."""
+
+    SILICON = "run on an H200"
+    DOCUMENTS = "rests on ptxas, CUTLASS and the manual"
+
+
+class Element(NamedTuple):
+    """One element of a matrix and the place that holds it.
+
+    `bit` is where its value starts in the register and `width` how many bits it has. `row` and `column` count in
+    the frame of memory for ldmatrix and stmatrix (row = an addressed row), in the frame of the matrix for mma.
+    """
+
+    lane: int
+    register: int
+    bit: int
+    width: int
+    matrix: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Where every element of a warp-level matrix operand lives.
+
+    A lane's *values* are its elements in order, from bit 0 of register 0 upwards: V0, V1, and so on. Value V of a
+    lane starts at bit `V * stride` of the lane's registers laid end to end.
+
+    Attributes:
+        spelling: The instruction.
+        operand: Which of its operands: "a", "b", "c" or "d" of mma and movmatrix; "r" of ldmatrix and stmatrix.
+        lanes: What the binary digits of the lane number stand for, lowest first; always five.
+        values: What the binary digits of the value number stand for, lowest first.
+        width: Bits that carry the value of one element.
+        stride: Bits from one element to the next in a register.
+        shift: Bit at which an element's value starts in its `stride` bits.
+        register_bits: Width of one register: 64 for f64, otherwise 32.
+        addressed: Whether lanes name the rows' addresses: ldmatrix and stmatrix.
+        confirmed: What the map rests on.
+    """
+
+    spelling: str
+    operand: str
+    lanes: tuple[Digit, ...]
+    values: tuple[Digit, ...]
+    width: int
+    stride: int
+    shift: int
+    register_bits: int
+    addressed: bool
+    confirmed: Evidence
+
+    def __post_init__(self) -> None:
+        """Prove that the map is one-to-one: each digit of each coordinate stands exactly once."""
+        digits = (*self.lanes, *self.values)
+        for axis in Axis:
+            weights = sorted(digit.weight for digit in digits if digit.axis is axis)
+            if weights != [1 << place for place in range(len(weights))]:
+                raise UsageError("digits", digits, f"each power of two below the extent once on the {axis} axis")
+
+    @property
+    def registers(self) -> int:
+        """How many registers a lane holds: the length of the vector expression."""
+        return self.values_per_lane * self.stride // self.register_bits
+
+    @property
+    def values_per_lane(self) -> int:
+        """How many elements a lane holds."""
+        return 1 << len(self.values)
+
+    @property
+    def matrices(self) -> int:
+        """How many matrices the operand holds."""
+        return self.extent(Axis.MATRIX)
+
+    @property
+    def rows(self) -> int:
+        """Rows of one matrix."""
+        return self.extent(Axis.ROW)
+
+    @property
+    def columns(self) -> int:
+        """Columns of one matrix."""
+        return self.extent(Axis.COLUMN)
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """Every element, by lane, then value."""
+        return tuple(self.at(lane, value) for lane in range(WARP_LANES) for value in range(self.values_per_lane))
+
+    @property
+    def address_lanes(self) -> int:
+        """How many lanes name a row's address, from lane 0; the others' addresses are ignored."""
+        return self.matrices * self.rows if self.addressed else 0
+
+    def extent(self, axis: Axis) -> int:
+        """How many places a coordinate has."""
+        return 1 << sum(digit.axis is axis for digit in (*self.lanes, *self.values))
+
+    def at(self, lane: int, value: int) -> Element:
+        """The element that is a lane's value V, counted across its registers.
+
+        Raises:
+            UsageError: There is no such lane or value.
+        """
+        _expect("lane", lane, WARP_LANES)
+        _expect("value", value, self.values_per_lane)
+        coordinate = {Axis.MATRIX: 0, Axis.ROW: 0, Axis.COLUMN: 0}
+        for number, digits in ((lane, self.lanes), (value, self.values)):
+            for place, digit in enumerate(digits):
+                coordinate[digit.axis] += digit.weight * (number >> place & 1)
+        register, bit = divmod(value * self.stride, self.register_bits)
+        matrix, row, column = coordinate.values()
+        return Element(lane, register, bit + self.shift, self.width, matrix, row, column)
+
+    def where(self, *, lane: int, register: int, bit: int = 0) -> Element:
+        """The element that a bit of a lane's register belongs to.
+
+        A bit of the padding around a narrow element belongs to that element.
+
+        Raises:
+            UsageError: There is no such lane, register or bit.
+        """
+        _expect("lane", lane, WARP_LANES)
+        _expect("register", register, self.registers)
+        _expect("bit", bit, self.register_bits)
+        return self.at(lane, (register * self.register_bits + bit) // self.stride)
+
+    def holder(self, *, matrix: int = 0, row: int, column: int) -> Element:
+        """The element at a coordinate, and so the lane, register and bit that hold it.
+
+        Raises:
+            UsageError: The coordinate is outside the matrix.
+        """
+        _expect("matrix", matrix, self.matrices)
+        _expect("row", row, self.rows)
+        _expect("column", column, self.columns)
+        coordinate = {Axis.MATRIX: matrix, Axis.ROW: row, Axis.COLUMN: column}
+        lane, value = (
+            sum(1 << place for place, digit in enumerate(digits) if coordinate[digit.axis] & digit.weight)
+            for digits in (self.lanes, self.values)
+        )
+        return self.at(lane, value)
+
+    def held_by(self, lane: int) -> tuple[Element, ...]:
+        """What a lane holds, in the order of its values."""
+        return tuple(self.at(lane, value) for value in range(self.values_per_lane))
+
+    def value_of(self, element: Element) -> int:
+        """V of an element: its place among its lane's values."""
+        return (element.register * self.register_bits + element.bit - self.shift) // self.stride
+
+    def label(self, element: Element) -> str:
+        """An element's holder as CuTe users write it: thread, value and register, such as `T5 V1:R0`."""
+        return f"T{element.lane} V{self.value_of(element)}:R{element.register}"
+
+    def address_lane(self, *, matrix: int = 0, row: int) -> int:
+        """The lane whose address operand names a row of ldmatrix or stmatrix.
+
+        Raises:
+            UsageError: The operand has no addresses, or the row is outside the matrix.
+        """
+        if not self.addressed:
+            raise UsageError("instruction", self.spelling, "an ldmatrix or stmatrix, whose lanes name row addresses")
+        _expect("matrix", matrix, self.matrices)
+        _expect("row", row, self.rows)
+        return matrix * self.rows + row
+
+    def addressed_row(self, lane: int) -> tuple[int, int] | None:
+        """The (matrix, row) whose address a lane names; None if its address is ignored."""
+        _expect("lane", lane, WARP_LANES)
+        return divmod(lane, self.rows) if lane < self.address_lanes else None
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self.elements)
+
+    def __str__(self) -> str:
+        return f"{self.spelling} operand {self.operand}: {self.matrices} x {self.rows} x {self.columns}"
+
+
+def _expect(argument: str, value: int, extent: int) -> None:
+    if not 0 <= value < extent:
+        raise UsageError(argument, value, "0" if extent == 1 else f"from 0 to {extent - 1}")

@@ -21,6 +21,34 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment as Fragment
     from ptxloom.fragments import UndefinedBehavior as UndefinedBehavior
     from ptxloom.fragments import fragment as fragment
+    from ptxloom.layout import ComposedLayout as ComposedLayout
+    from ptxloom.layout import Layout as Layout
+    from ptxloom.layout import LayoutError as LayoutError
+    from ptxloom.layout import LinearLayout as LinearLayout
+    from ptxloom.layout import Swizzle as Swizzle
+    from ptxloom.layout import Tensor as Tensor
+    from ptxloom.layout import blocked_product as blocked_product
+    from ptxloom.layout import coalesce as coalesce
+    from ptxloom.layout import complement as complement
+    from ptxloom.layout import composition as composition
+    from ptxloom.layout import downcast as downcast
+    from ptxloom.layout import filter_zeros as filter_zeros
+    from ptxloom.layout import flat_divide as flat_divide
+    from ptxloom.layout import flat_product as flat_product
+    from ptxloom.layout import left_inverse as left_inverse
+    from ptxloom.layout import logical_divide as logical_divide
+    from ptxloom.layout import logical_product as logical_product
+    from ptxloom.layout import make_layout as make_layout
+    from ptxloom.layout import raked_product as raked_product
+    from ptxloom.layout import recast as recast
+    from ptxloom.layout import right_inverse as right_inverse
+    from ptxloom.layout import tiled_divide as tiled_divide
+    from ptxloom.layout import tiled_product as tiled_product
+    from ptxloom.layout import to_linear as to_linear
+    from ptxloom.layout import upcast as upcast
+    from ptxloom.layout import with_shape as with_shape
+    from ptxloom.layout import zipped_divide as zipped_divide
+    from ptxloom.layout import zipped_product as zipped_product
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
 
@@ -28,6 +56,34 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {
+    "ComposedLayout": "layout",
+    "Layout": "layout",
+    "LayoutError": "layout",
+    "LinearLayout": "layout",
+    "Swizzle": "layout",
+    "Tensor": "layout",
+    "blocked_product": "layout",
+    "coalesce": "layout",
+    "complement": "layout",
+    "composition": "layout",
+    "downcast": "layout",
+    "filter_zeros": "layout",
+    "flat_divide": "layout",
+    "flat_product": "layout",
+    "left_inverse": "layout",
+    "logical_divide": "layout",
+    "logical_product": "layout",
+    "make_layout": "layout",
+    "raked_product": "layout",
+    "recast": "layout",
+    "right_inverse": "layout",
+    "tiled_divide": "layout",
+    "tiled_product": "layout",
+    "to_linear": "layout",
+    "upcast": "layout",
+    "with_shape": "layout",
+    "zipped_divide": "layout",
+    "zipped_product": "layout",
     "Diagnostic": "diagnostics",
     "Fix": "diagnostics",
     "Label": "diagnostics",

@@ -16,14 +16,16 @@ import re
 import shutil
 import subprocess
 import tempfile
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 _FILE_DIRECTIVE = re.compile(r'(?m)^(\s*\.file\s+\d+\s+")([^"]*)(")')
 _BYTES = re.compile(r"\.b8\s+(\d+(?:\s*,\s*\d+)*)")
+_BETWEEN = r"(\s*,\s*|[ \t]*(?://[^\n]*)?\n\s*\.b8\s+)"
 
 
 class ToolError(Exception):
@@ -73,7 +75,7 @@ def nvcc(source: Path, architecture: str, options: tuple[str, ...] = ()) -> str:
 
 
 @contextlib.contextmanager
-def _fixed_folder() -> Iterator[Path]:
+def _fixed_folder() -> Generator[Path]:
     """A fresh folder of a fixed name: nvcc mangles a hash of its source's path into internal names."""
     folder = Path(tempfile.gettempdir()) / "ptxloom-nvcc"
     shutil.rmtree(folder, ignore_errors=True)
@@ -137,8 +139,14 @@ def without_paths(text: str, folder: Path) -> str:
     """
     text = _FILE_DIRECTIVE.sub(lambda match: match[1] + _short(match[2]) + match[3], text)
     for spelling in {str(folder), str(folder.resolve())}:
-        text = text.replace(_as_bytes(spelling), _as_bytes(("./" * len(spelling))[: len(spelling)]))
+        text = _replace_bytes(text, spelling.encode(), (b"./" * len(spelling))[: len(spelling)])
     return text
+
+
+def _replace_bytes(text: str, old: bytes, new: bytes) -> str:
+    """`old` as a list of decimal bytes, over as many `.b8` lines as it takes, becomes `new` of the same length."""
+    pattern = re.compile(r"\b" + _BETWEEN.join(str(byte) for byte in old) + r"\b")
+    return pattern.sub(lambda match: "".join(chain(*zip(map(str, new), (*match.groups(), ""), strict=True))), text)
 
 
 def _short(path: str) -> str:
@@ -146,14 +154,10 @@ def _short(path: str) -> str:
     return found[1:] + tail if found and head.startswith("/") else Path(path).name
 
 
-def _as_bytes(text: str) -> str:
-    return ",".join(str(byte) for byte in text.encode())
-
-
 def paths_in(text: str) -> tuple[str, ...]:
     """Absolute paths left in the PTX, in strings or spelled as bytes of a debug section."""
     spelled = "".join("".join(chr(int(byte)) for byte in match[1].split(",")) for match in _BYTES.finditer(text))
-    candidates = re.findall(r"(?:/[\w.+-]+){2,}", spelled) + re.findall(r'"(/[^"]+)"', text)
+    candidates = re.findall(r"(?<![.\w])(?:/[\w.+-]+){2,}", spelled) + re.findall(r'"(/[^"]+)"', text)
     return tuple(path for path in candidates if Path(path.split("\0")[0]).is_absolute())
 
 

@@ -14,7 +14,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: demo test lint types layers tests bench format clean
 
 demo: $(VENV)/.run
-	@$(BIN)/ptxloom --version
+	@$(BIN)/ptxloom map ldmatrix.m8n8.x2.trans.b16
 
 test: lint types layers tests
 

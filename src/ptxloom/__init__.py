@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment as Fragment
     from ptxloom.fragments import UndefinedBehavior as UndefinedBehavior
     from ptxloom.fragments import fragment as fragment
-    from ptxloom.fragments.execute import ldmatrix as ldmatrix
-    from ptxloom.fragments.execute import movmatrix as movmatrix
-    from ptxloom.fragments.execute import stmatrix as stmatrix
     from ptxloom.layout import ComposedLayout as ComposedLayout
     from ptxloom.layout import Layout as Layout
     from ptxloom.layout import LayoutError as LayoutError
@@ -54,11 +51,30 @@ if TYPE_CHECKING:
     from ptxloom.layout import zipped_product as zipped_product
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
+    from ptxloom.syntax import Module as Module
+    from ptxloom.syntax import Node as Node
+    from ptxloom.syntax import UnreadableFile as UnreadableFile
+    from ptxloom.syntax import instructions as instructions
+    from ptxloom.syntax import load as load
+    from ptxloom.syntax import parse as parse
+    from ptxloom.syntax import walk as walk
 
 __version__ = "0.1.0"
 
 # Public name -> the module that defines it; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {
+    "Diagnostic": "diagnostics",
+    "Fix": "diagnostics",
+    "Label": "diagnostics",
+    "PtxloomError": "diagnostics",
+    "Severity": "diagnostics",
+    "UnsupportedForm": "diagnostics",
+    "UsageError": "diagnostics",
+    "Element": "fragments",
+    "Evidence": "fragments",
+    "Fragment": "fragments",
+    "UndefinedBehavior": "fragments",
+    "fragment": "fragments",
     "ComposedLayout": "layout",
     "Layout": "layout",
     "LayoutError": "layout",
@@ -87,23 +103,15 @@ _EXPORTS: Final = {
     "with_shape": "layout",
     "zipped_divide": "layout",
     "zipped_product": "layout",
-    "Diagnostic": "diagnostics",
-    "Fix": "diagnostics",
-    "Label": "diagnostics",
-    "PtxloomError": "diagnostics",
-    "Severity": "diagnostics",
-    "UnsupportedForm": "diagnostics",
-    "UsageError": "diagnostics",
-    "Element": "fragments",
-    "Evidence": "fragments",
-    "Fragment": "fragments",
-    "UndefinedBehavior": "fragments",
-    "fragment": "fragments",
-    "ldmatrix": "fragments.execute",
-    "movmatrix": "fragments.execute",
-    "stmatrix": "fragments.execute",
     "Source": "source",
     "Span": "source",
+    "Module": "syntax",
+    "Node": "syntax",
+    "UnreadableFile": "syntax",
+    "instructions": "syntax",
+    "load": "syntax",
+    "parse": "syntax",
+    "walk": "syntax",
 }
 
 

@@ -1,19 +1,44 @@
-"""The command line: the only code that opens files, reads stdin and writes to a terminal (STYLE 7)."""
+"""The command line: the only code that opens files, reads stdin and writes to a terminal (STYLE 7).
+
+Exit codes: 0 clean, 1 findings, 2 could not run.
+"""
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
 
-from ptxloom import __version__
+from ptxloom.cli.arguments import read_arguments
+from ptxloom.cli.output import COULD_NOT_RUN, Outcome, deliver, talk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ptxloom.cli.arguments import Options
+
+
+class Verb(Protocol):
+    """A module of `cli.verbs`: it reads what the options name and gives back what to print."""
+
+    def run(self, options: Options) -> Outcome:
+        """Do the work."""
+        ...
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0 clean, 1 findings, 2 could not run."""
-    parser = argparse.ArgumentParser(prog="ptxloom")
-    parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
-    parser.parse_args(arguments)
-    return 0
+    """Run one command; returns the exit code."""
+    from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - `--help` needs no findings
+
+    options = read_arguments(sys.argv[1:] if arguments is None else arguments)
+    try:
+        verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
+        outcome = verb.run(options)
+        deliver(outcome, options)
+    except PtxloomError as error:
+        talk(f"ptxloom: {error}")
+        return COULD_NOT_RUN
+    except KeyboardInterrupt:
+        talk("ptxloom: interrupted")
+        return COULD_NOT_RUN
+    return outcome.code

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
+_UNUSUAL: Final = re.compile(r"[^\n -~]")
 TAB_STOP: Final = 4
 ELLIPSIS: Final = "…"
 
@@ -23,7 +25,7 @@ def visible(character: str) -> str:
 
 def harmless(text: str) -> str:
     """`text` with every character that could steer a terminal made visible; line feeds stay."""
-    return text if text.isascii() and text.isprintable() else "".join(c if c == "\n" else visible(c) for c in text)
+    return _UNUSUAL.sub(lambda match: visible(match[0]), text)
 
 
 def cells(character: str) -> int:

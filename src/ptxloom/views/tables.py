@@ -5,21 +5,18 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ptxloom.views.cells import width
 from ptxloom.views.style import PLAIN, Ink, Style
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell's text and, where cells belong to groups (of lanes, of banks), its group: the colour it takes."""
+    """A cell's text, and its colour: that of a group (of lanes, of banks), or an ink."""
 
     text: str
     group: int | None = None
+    ink: Ink | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +46,16 @@ def text_table(table: Table, style: Style = PLAIN) -> list[str]:
     for cells in table.rows:
         padded = [_pad(c.text, w) for c, w in zip(cells, widths, strict=True)]
         padded[-1] = padded[-1].rstrip()
-        painted = (p if c.group is None else style.hue(p, c.group) for c, p in zip(cells, padded, strict=True))
+        painted = (_paint(c, p, style) for c, p in zip(cells, padded, strict=True))
         lines.append("  ".join(painted).rstrip())
     return lines
+
+
+def _paint(cell: Cell, padded: str, style: Style) -> str:
+    """A cell in its colour."""
+    if cell.group is not None:
+        return style.hue(padded, cell.group)
+    return padded if cell.ink is None else style.paint(padded, cell.ink)
 
 
 def _pad(text: str, cells: int) -> str:
@@ -73,23 +77,3 @@ def csv_table(table: Table) -> str:
     writer.writerow(table.head)
     writer.writerows([c.text for c in r] for r in table.rows)
     return out.getvalue()
-
-
-def side_by_side(blocks: Sequence[Sequence[str]], widths: Sequence[int], gap: int = 4) -> list[str]:
-    """Blocks of lines next to each other; `widths` are the cells each block takes, colour not counted."""
-    height = max(map(len, blocks))
-    lines = ["" for _ in range(height)]
-    at = 0
-    used = [0] * height
-    for block, block_width in zip(blocks, widths, strict=True):
-        for i, line in enumerate(block):
-            lines[i] += " " * (at - used[i]) + line
-            used[i] = at + _plain_width(line)
-        at += block_width + gap
-    return lines
-
-
-def _plain_width(line: str) -> int:
-    """The cells of a painted line: escape sequences take none."""
-    parts = line.split("\x1b[")
-    return width(parts[0]) + sum(width(p.partition("m")[2]) for p in parts[1:])

@@ -1,0 +1,152 @@
+"""What can be written on the command line; nothing of ptxloom is imported to read it, so `--help` is instant."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from ptxloom import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FINDING_FORMATS: Final = ("full", "concise", "json", "sarif", "github")
+TABLE_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
+
+INTRODUCTION: Final = "Reads, checks and maps NVIDIA PTX on any machine; no GPU is needed."
+
+EXAMPLES: Final = """\
+examples:
+  ptxloom map ldmatrix.m8n8.x2.b16                    which lane holds what, as a table
+  ptxloom where ldmatrix.m8n8.x4.b16 --lane 5         what lane 5 holds
+  ptxloom where stmatrix.m8n8.x1.b16 --row 3 --column 1
+
+exit codes: 0 clean, 1 findings, 2 could not run. `ptxloom VERB --help` says more.
+"""
+
+
+class Options(argparse.Namespace):
+    """Every option of every verb; a verb reads those that it declares."""
+
+    verb: str
+    output: str | None
+    output_format: str
+    color: str
+    files: list[str]
+    file: str
+    target: str | None
+    ptx_version: str | None
+    instruction: str
+    operand: str | None
+    lane: int | None
+    register: int | None
+    bit: int | None
+    row: int | None
+    column: int | None
+    matrix: int
+    check: bool
+    diff: bool
+    write: bool
+    tree: bool
+    topic: str | None
+    pitch: int | None
+    stride: int | None
+    swizzle: tuple[int, int, int] | None
+    addresses: str | None
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with a hint for a mistyped verb."""
+
+    def error(self, message: str) -> NoReturn:
+        """One line of usage, one sentence, exit 2."""
+        typed = message.partition("invalid choice: '")[2].partition("'")[0]
+        near = get_close_matches(typed, VERBS, n=1) if typed else []
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}: {message}{hint}\n")
+
+
+def read_arguments(arguments: Sequence[str]) -> Options:
+    """The options of one command line; prints help and exits where that is asked for."""
+    return build_parser().parse_args(arguments, Options())
+
+
+def build_parser() -> Parser:
+    """The whole command line."""
+    parser = Parser(
+        prog="ptxloom",
+        description=INTRODUCTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser, title="verbs")
+    for name, (summary, declare) in VERBS.items():
+        verb = verbs.add_parser(name, help=summary, description=f"{summary}.".capitalize(), allow_abbrev=False)
+        declare(verb)
+        verb.add_argument("-o", "--output", metavar="FILE", help="write the result to FILE instead of standard output")
+        verb.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the result")
+    return parser
+
+
+def _parse(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a PTX file, or - for standard input")
+    parser.add_argument("--tree", action="store_true", help="print the syntax tree")
+    _formats(parser, FINDING_FORMATS)
+
+
+def _fmt(parser: Parser) -> None:
+    _files(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="change nothing; exit 1 if a file would change")
+    how.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
+    how.add_argument(
+        "-w", "--write", action="store_true", help="rewrite the files in place, each as a whole or not at all"
+    )
+
+
+def _map(parser: Parser) -> None:
+    _instruction(parser)
+    _formats(parser, TABLE_FORMATS)
+
+
+def _where(parser: Parser) -> None:
+    _instruction(parser)
+    held = parser.add_argument_group("what a lane holds")
+    held.add_argument("--lane", type=int, metavar="0-31", help="the lane")
+    held.add_argument("--register", type=int, metavar="R", help="only this register of the lane")
+    held.add_argument("--bit", type=int, metavar="0-31", help="only the element at this bit of the register")
+    holder = parser.add_argument_group("who holds an element")
+    holder.add_argument("--row", type=int, metavar="I", help="the element's row")
+    holder.add_argument("--column", type=int, metavar="J", help="the element's column")
+    parser.add_argument("--matrix", type=int, default=0, metavar="M", help="of which matrix (default 0)")
+    _formats(parser, TABLE_FORMATS)
+
+
+def _files(parser: Parser) -> None:
+    parser.add_argument("files", metavar="FILE", nargs="+", help="PTX files, folders of them, or - for standard input")
+
+
+def _instruction(parser: Parser) -> None:
+    parser.add_argument(
+        "instruction",
+        metavar="INSTRUCTION",
+        help="such as ldmatrix.sync.aligned.m8n8.x4.shared.b16, or ldmatrix.m8n8.x4.b16",
+    )
+    parser.add_argument("--operand", choices=("a", "b", "c", "d"), help="which operand of an mma")
+
+
+def _formats(parser: Parser, names: Sequence[str]) -> None:
+    parser.add_argument("--output-format", choices=names, default="full", help="how to print the result")
+
+
+VERBS: Final = {
+    "parse": ("read one PTX file: summary, tree or JSON", _parse),
+    "fmt": ("print PTX files in the canonical form", _fmt),
+    "map": ("which lane holds which element of a matrix, as a table", _map),
+    "where": ("what one lane holds, or who holds one element", _where),
+}

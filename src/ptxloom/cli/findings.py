@@ -1,0 +1,55 @@
+"""Findings in the format that was asked for, and what they mean for the exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom import __version__
+from ptxloom.cli.output import CLEAN, FINDINGS, style_for
+from ptxloom.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.cli.arguments import Options
+    from ptxloom.diagnostics import Diagnostic
+
+
+def render(found: Sequence[Diagnostic], options: Options) -> str:
+    """The findings as text; each format is imported only when it is asked for."""
+    match options.output_format:
+        case "concise":
+            from ptxloom.views.findings import concise  # noqa: PLC0415 - one format a run
+
+            return concise(found)
+        case "json":
+            from ptxloom.views.machine_readable import as_json  # noqa: PLC0415 - likewise
+
+            return as_json(found)
+        case "sarif":
+            from ptxloom.views.sarif import sarif  # noqa: PLC0415 - likewise
+
+            return sarif(found, __version__, {})
+        case "github":
+            from ptxloom.views.machine_readable import github  # noqa: PLC0415 - likewise
+
+            return github(found)
+        case _:
+            from ptxloom.views.findings import full  # noqa: PLC0415 - likewise
+
+            return full(found, style_for(options))
+
+
+def verdict(found: Sequence[Diagnostic], number_of_files: int) -> tuple[int, str]:
+    """The exit code, and the sentence that sums the findings up."""
+    counts = {s: sum(d.severity is s for d in found) for s in Severity}
+    parts = [_count(n, str(s)) for s, n in counts.items() if n]
+    where = f"in {_count(number_of_files, 'file')}"
+    remark = f"{', '.join(parts)} {where}" if parts else f"no findings {where}"
+    if not number_of_files:
+        remark = ""
+    return (FINDINGS if counts[Severity.ERROR] or counts[Severity.WARNING] else CLEAN), remark
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + "s" * (number != 1)

@@ -1,0 +1,53 @@
+"""Where PTX comes from: files, folders and standard input; whatever cannot be read is one sentence."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.source import Source
+from ptxloom.syntax.loader import decoded, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STDIN: Final = "-"
+
+
+class CannotRead(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A name given on the command line leads to no text."""
+
+
+def read(name: str) -> Source:
+    """The text of one file, or of standard input for `-`.
+
+    Raises:
+        PtxloomError: The file is missing, a folder, not text, or empty.
+    """
+    if name == STDIN:
+        source = Source(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
+    else:
+        source = Source(read_text(name), name)
+    if not source.text.strip():
+        raise CannotRead(f"{source.name}: there is nothing in it")
+    return source
+
+
+def files(names: Iterable[str]) -> tuple[str, ...]:
+    """The files that names stand for: a folder stands for every `.ptx` file below it, in order.
+
+    Raises:
+        CannotRead: A folder holds no PTX.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        if name != STDIN and Path(name).is_dir():
+            below = sorted(str(p) for p in Path(name).rglob("*.ptx") if p.is_file())
+            if not below:
+                raise CannotRead(f"{name}: there is no .ptx file in this directory")
+            found.update(dict.fromkeys(below))
+        else:
+            found[name] = None
+    return tuple(found)

@@ -1,0 +1,30 @@
+"""The instruction named on a command line: spelled in full, in short, or pasted with its operands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.isa.matrix import MOVES, matrix_move
+
+if TYPE_CHECKING:
+    from ptxloom.isa.matrix import MatrixMove
+
+
+def named(text: str) -> MatrixMove | str:
+    """The matrix move that a text names, or its first word where it names another instruction.
+
+    `ldmatrix.m8n8.x4.b16` is short for `ldmatrix.sync.aligned.m8n8.x4.b16`, and operands may follow.
+
+    Raises:
+        UnsupportedForm: The text is empty, or no form of its opcode.
+
+    Example:
+        >>> str(named("ldmatrix.m8n8.x1.b16 {%r1}, [%r2];"))
+        'ldmatrix.sync.aligned.m8n8.x1.b16'
+    """
+    words = text.replace(";", " ").split()
+    if not words:
+        raise UnsupportedForm("the instruction is empty; name one such as `ldmatrix.m8n8.x4.b16`")
+    opcode, _, rest = words[0].partition(".")
+    return matrix_move(rest, opcode) if opcode in MOVES else words[0]

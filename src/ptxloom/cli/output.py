@@ -1,0 +1,133 @@
+"""Where results go: standard output or a file written whole; talk goes to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.views.style import Style
+
+CLEAN: Final = 0
+FINDINGS: Final = 1
+COULD_NOT_RUN: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a verb has to say: the result, the exit code, and a remark for people on standard error."""
+
+    text: str
+    code: int = CLEAN
+    remark: str = ""
+
+
+class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A result has nowhere to go."""
+
+
+def deliver(outcome: Outcome, options: Options) -> None:
+    """Write the result where the options say, then the remark."""
+    if options.output:
+        write_whole(Path(options.output), outcome.text)
+    else:
+        _print(outcome.text)
+    if outcome.remark:
+        talk(outcome.remark)
+
+
+def talk(text: str) -> None:
+    """A sentence for people, on standard error."""
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
+def _print(text: str) -> None:
+    """Text to standard output as UTF-8; a reader that has seen enough (`| head`) is no error."""
+    if not has_output():
+        raise CannotWrite("cannot write to standard output: it is closed")
+    try:
+        sys.stdout.flush()
+        buffer = getattr(sys.stdout, "buffer", None)
+        if buffer is None:  # a test's or a notebook's stand-in
+            sys.stdout.write(text)
+        else:
+            buffer.write(text.encode("utf-8", "surrogateescape"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes once more at exit; give it a place where that succeeds.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        raise CannotWrite(f"cannot write to standard output: {reason(error)}") from error
+
+
+def has_output() -> bool:
+    """Whether the process was started with a standard output; Python says `None` where it was closed."""
+    stream: object = sys.stdout
+    return stream is not None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it holds either its old bytes or all the new ones, never a part.
+
+    Raises:
+        CannotWrite: With the path and the reason.
+    """
+    try:
+        path = path.resolve()
+        if path.exists() and not path.is_file():  # a device or a pipe: there is nothing to replace
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        _replace(path, text.encode("utf-8"))
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {reason(error)}") from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write beside the file, then take its place, with its permissions."""
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(13, "Permission denied")
+    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+        beside.chmod(mode)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """The process's umask; it can be read only by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def reason(error: OSError) -> str:
+    """What the system says, as part of a sentence."""
+    return (error.strerror or type(error).__name__).lower()
+
+
+def style_for(options: Options) -> Style:
+    """Colour if asked for, or if a terminal will show it and `NO_COLOR` is not set."""
+    from ptxloom.views.style import Style  # noqa: PLC0415 - heavy work of a verb starts here
+
+    match options.color:
+        case "always":
+            return Style(colour=True)
+        case "never":
+            return Style()
+        case _:
+            wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+            return Style(colour=wanted and not options.output and has_output() and sys.stdout.isatty())

@@ -1,0 +1,1 @@
+"""One module a verb; each is imported only when it is asked for."""

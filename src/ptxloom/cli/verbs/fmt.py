@@ -1,0 +1,94 @@
+"""`ptxloom fmt`: PTX in canonical form; no text is lost and no file is left half-written."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.inputs import STDIN, files, read
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, talk, write_whole
+from ptxloom.diagnostics import PtxloomError, Severity
+from ptxloom.syntax import parse
+from ptxloom.views.findings import concise
+from ptxloom.views.formatted import formatted
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.source import Source
+
+
+class CannotFormat(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A text has errors, and printing what could be read of it would lose the rest."""
+
+
+def run(options: Options) -> Outcome:
+    """Format every file, or say which would change."""
+    out: list[str] = []
+    code = CLEAN
+    changed = 0
+    names = files(options.files)
+    for name in names:
+        try:
+            source = read(name)
+            text = canonical(source)
+        except PtxloomError as error:
+            talk(f"ptxloom: {error}")
+            code = max(code, FINDINGS if isinstance(error, CannotFormat) else COULD_NOT_RUN)
+            continue
+        differs = text != source.text
+        changed += differs
+        if differs and options.write:
+            _rewrite(name, text)
+        out.append(_shown(source, text, options))
+    if options.check or options.diff:
+        code = max(code, FINDINGS if changed else CLEAN)
+    return Outcome("".join(out), code, _remark(options, changed, len(names)))
+
+
+def canonical(source: Source) -> str:
+    """A source's canonical text.
+
+    Raises:
+        CannotFormat: It has syntax errors.
+    """
+    module = parse(source.text, source.name)
+    errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
+    if errors:
+        raise CannotFormat(f"{source.name} is left as it is, for it has syntax errors:\n{concise(errors)}".rstrip())
+    text = formatted(module)
+    if text is None:
+        raise CannotFormat(f"{source.name} is left as it is: it cannot be printed again without changing what it says")
+    return text
+
+
+def _shown(source: Source, text: str, options: Options) -> str:
+    """What goes to standard output for one file."""
+    if options.write:
+        return ""
+    if options.check:
+        return f"{source.name}\n" if text != source.text else ""
+    if options.diff:
+        old, new = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
+        return "".join(unified_diff(old, new, source.name, f"{source.name} (formatted)"))
+    return text
+
+
+def _rewrite(name: str, text: str) -> None:
+    """Put the formatted text in the file's place.
+
+    Raises:
+        PtxloomError: There is no file to put it in.
+    """
+    if name == STDIN:
+        raise PtxloomError("cannot write standard input back; leave out `--write` to print the result")
+    write_whole(Path(name), text)
+
+
+def _remark(options: Options, changed: int, number: int) -> str:
+    """A sentence for people, where the output does not say it."""
+    if options.write:
+        return f"{changed} of {number} files rewritten"
+    if options.check or options.diff:
+        return f"{changed} of {number} files would change"
+    return ""

@@ -1,0 +1,60 @@
+"""`ptxloom where`: what a lane holds, or who holds an element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.instruction import named
+from ptxloom.cli.output import Outcome, style_for
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.fragments import fragment
+from ptxloom.views import places
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.fragments import Element, Fragment
+
+
+def run(options: Options) -> Outcome:
+    """Answer the one question that the options ask.
+
+    Raises:
+        PtxloomError: They ask none, or two.
+    """
+    found = fragment(named(options.instruction), options.operand)
+    by_lane, by_place = options.lane is not None, options.row is not None and options.column is not None
+    if by_lane == by_place:
+        raise PtxloomError(
+            "say either `--lane` (what does it hold?) or `--row` and `--column` (who holds the element?)"
+        )
+    elements = _of_lane(found, options) if by_lane else (_at_place(found, options),)
+    match options.output_format:
+        case "concise":
+            return Outcome(places.concise(found, elements))
+        case "csv":
+            return Outcome(places.as_csv(found, elements))
+        case "markdown":
+            return Outcome(places.markdown(found, elements))
+        case "json":
+            return Outcome(places.as_json(found, elements))
+        case _ if by_lane:
+            return Outcome(places.full_lane(found, elements, style_for(options)))
+        case _:
+            return Outcome(places.full_holder(found, elements[0], style_for(options)))
+
+
+def _of_lane(found: Fragment, options: Options) -> tuple[Element, ...]:
+    """All a lane holds, or what one register or one bit of it holds."""
+    lane = options.lane or 0
+    if options.bit is not None:
+        return (found.where(lane=lane, register=options.register or 0, bit=options.bit),)
+    held = found.held_by(lane)
+    if options.register is None:
+        return held
+    found.where(lane=lane, register=options.register)  # a register that is not there is said by the fragment
+    return tuple(e for e in held if e.register == options.register)
+
+
+def _at_place(found: Fragment, options: Options) -> Element:
+    """The element at a row and a column."""
+    return found.holder(matrix=options.matrix, row=options.row or 0, column=options.column or 0)

@@ -1,0 +1,32 @@
+"""How a value finds its renderer: layers below `views` name it here, and it is imported when somebody looks.
+
+A class draws itself in a notebook by one line in its body: `_repr_mimebundle_ = mimebundle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Final, TypeAlias, cast
+
+Renderer: TypeAlias = Callable[[object], dict[str, str]]
+
+# Class -> the function that turns one into {MIME type: text}.
+RENDERERS: Final = {
+    "ptxloom.diagnostics.Diagnostic": "ptxloom.views.notebook.diagnostic",
+}
+
+
+def mimebundle(value: object, include: object = None, exclude: object = None) -> dict[str, str]:
+    """What a notebook shows for `value`: MIME type -> text.
+
+    Args:
+        value: An instance of a class in `RENDERERS`.
+        include: The protocol passes the wanted types; everything is cheap here, so all are given.
+        exclude: Likewise the unwanted ones.
+    """
+    del include, exclude
+    kind = type(value)
+    module, _, function = RENDERERS[f"{kind.__module__}.{kind.__qualname__}"].rpartition(".")
+    render = cast("Renderer", getattr(import_module(module), function))
+    return render(value)

@@ -1,7 +1,7 @@
 """Every opcode and type whose result depends on its operands alone, as one-instruction kernels.
 
-A case is a statement with `{d}` and `{a} {b} {c}` in it. `families()` enumerates them; `kernel` writes the PTX that
-runs one case over the pools of `opcode_inputs`. Recorded on hardware by tools/record/opcodes.py.
+A case is a statement with `{d}` and `{a} {b} {c}` in it; `families()` enumerates them, `opcode_kernels` writes the PTX
+that runs them over the pools of `opcode_inputs`. Recorded on hardware by tools/record/opcodes.py.
 """
 
 from __future__ import annotations
@@ -404,7 +404,7 @@ def atomic() -> Iterator[Case]:
 def _cell(space: str, t: str, operation: str, operands: str) -> Iterator[Case]:
     """`operation` on a cell of its own that holds `{a}`: once its new value, once what it returned."""
     w = width_of(t)
-    cells = "8192" if space == "shared" else "32768"
+    cells = "2048" if space == "shared" else "32768"
     opening = (
         f"{{{{ .{space} .align 8 .b8 cells[{cells}]; .reg .b64 cell, offset; .reg .b32 place; .reg .b{w} old; "
         f"and.b32 place, t, {int(cells) // 8 - 1}; mul.wide.u32 offset, place, 8; mov.u64 cell, cells; "
@@ -425,68 +425,3 @@ def families() -> Iterator[tuple[str, tuple[Case, ...]]]:
     """Each family's name and its cases, duplicates removed, in a fixed order."""
     for family in FAMILIES:
         yield family.__name__, tuple(dict.fromkeys(family()))
-
-
-def _register(kind: str) -> str:
-    """The register type that holds an operand of `kind`; 8-bit values live in 16-bit registers."""
-    return {1: "pred", 8: "b16", 16: "b16", 32: "b32", 64: "b64"}[width_of(kind)]
-
-
-def pool_kind(kind: str) -> str:
-    """The input pool an operand draws from: signed, unsigned and untyped integers share theirs."""
-    return kind if kind[0] in {"f", "p"} or kind.startswith("bf") else f"b{width_of(kind)}"
-
-
-def kernel(name: str, case: Case) -> str:
-    """PTX of an entry that runs `case` once a thread.
-
-    Its parameters are `out` and one pointer a source, each to uint64 bit patterns, and thread i handles element i.
-    """
-    letters = "abc"[: len(case.sources)]
-    params = ", ".join(f".param .u64 p{letter}" for letter in ("o", *letters))
-    lines = [f".visible .entry {name}({params})", "{", ".reg .b64 at, address, raw, wide;", ".reg .b32 t, n, i;"]
-    lines += [
-        "mov.u32 t, %tid.x;",
-        "mov.u32 n, %ntid.x;",
-        "mov.u32 i, %ctaid.x;",
-        "mad.lo.u32 t, i, n, t;",
-        "mul.wide.u32 at, t, 8;",
-    ]
-    for letter, kind in zip(letters, case.sources, strict=True):
-        lines += [
-            f"ld.param.u64 address, [p{letter}];",
-            "add.u64 address, address, at;",
-            "ld.global.b64 raw, [address];",
-        ]
-        lines += _unpack(letter, kind)
-    lines.append(f".reg .{'b16' if width_of(case.destination) == 8 else _register(case.destination)} d;")
-    lines.append(case.text.format(d="d", a="a", b="b", c="c"))
-    lines += _pack(case.destination)
-    lines += [
-        "ld.param.u64 address, [po];",
-        "add.u64 address, address, at;",
-        "st.global.b64 [address], wide;",
-        "ret;",
-        "}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _unpack(letter: str, kind: str) -> list[str]:
-    width = 32 if kind == "count" else width_of(kind)
-    if width == 1:
-        return [f".reg .pred {letter};", f"setp.ne.b64 {letter}, raw, 0;"]
-    register = max(width, 16)
-    move = f"mov.b64 {letter}, raw;" if width == 64 else f"cvt.u{register}.u64 {letter}, raw;"
-    return [f".reg .b{register} {letter};", move]
-
-
-def _pack(kind: str) -> list[str]:
-    width = max(width_of(kind), 16) if width_of(kind) > 1 else 1
-    match width:
-        case 1:
-            return ["selp.b64 wide, 1, 0, d;"]
-        case 64:
-            return ["mov.b64 wide, d;"]
-        case _:
-            return [f"cvt.u64.u{width} wide, d;"]

@@ -18,8 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import cupy  # pyright: ignore[reportMissingImports]
 
-from machine.opcode_cases import families, kernel, pool_kind
+from machine.opcode_cases import families
 from machine.opcode_inputs import INPUTS, pool
+from machine.opcode_kernels import kernel, pools
 from machine.opcode_recording import save
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ CHUNK = 64  # kernels a module
 def assemble(cases: tuple[Case, ...], folder: Path) -> tuple[Path, tuple[Case, ...]]:
     """The cubin of the cases that ptxas accepts, and those cases."""
     while True:
-        kernels = [kernel(f"k{n}", case) for n, case in enumerate(cases)]
+        kernels = [kernel(f"k{n}", (case,)) for n, case in enumerate(cases)]
         source = folder / "cases.ptx"
         source.write_text(HEADER + "".join(kernels))
         command = ["ptxas", "-arch=sm_90a", "-o", str(folder / "cases.cubin"), str(source)]
@@ -54,7 +55,7 @@ def run(cubin: Path, cases: tuple[Case, ...]) -> dict[Case, np.ndarray]:
     module = cupy.RawModule(path=str(cubin))
     results = {}
     for n, case in enumerate(cases):
-        inputs = [cupy.asarray(pool(pool_kind(kind), at)) for at, kind in enumerate(case.sources)]
+        inputs = [cupy.asarray(pool(kind, at)) for kind, at in pools((case,))]
         out = cupy.full(INPUTS, 0xDEADBEEFDEADBEEF, cupy.uint64)
         module.get_function(f"k{n}")((INPUTS // 256,), (256,), (out, *inputs))
         results[case] = cupy.asnumpy(out)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment as Fragment
     from ptxloom.fragments import UndefinedBehavior as UndefinedBehavior
     from ptxloom.fragments import fragment as fragment
+    from ptxloom.fragments.execute import ldmatrix as ldmatrix
+    from ptxloom.fragments.execute import movmatrix as movmatrix
+    from ptxloom.fragments.execute import stmatrix as stmatrix
     from ptxloom.layout import ComposedLayout as ComposedLayout
     from ptxloom.layout import Layout as Layout
     from ptxloom.layout import LayoutError as LayoutError
@@ -75,6 +78,9 @@ _EXPORTS: Final = {
     "Fragment": "fragments",
     "UndefinedBehavior": "fragments",
     "fragment": "fragments",
+    "ldmatrix": "fragments.execute",
+    "movmatrix": "fragments.execute",
+    "stmatrix": "fragments.execute",
     "ComposedLayout": "layout",
     "Layout": "layout",
     "LayoutError": "layout",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ptxloom.display import mimebundle
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -65,6 +67,8 @@ class Diagnostic:
     help: str = ""
     fix: Fix | None = None
     related: tuple[Label, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
 
     def __str__(self) -> str:
         return f"{self.span}: {self.severity}: {self.message} [{self.rule}]"

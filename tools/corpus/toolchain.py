@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
+import importlib.metadata
 import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 _FILE_DIRECTIVE = re.compile(r'(?m)^(\s*\.file\s+\d+\s+")([^"]*)(")')
 _BYTES = re.compile(r"\.b8\s+(\d+(?:\s*,\s*\d+)*)")
+_BETWEEN = r"(\s*,\s*|[ \t]*(?://[^\n]*)?\n\s*\.b8\s+)"
 
 
 class ToolError(Exception):
@@ -45,13 +52,11 @@ def _run(command: list[str], folder: Path) -> str:
 
 def versions() -> dict[str, str]:
     """Names and versions of the compilers in use."""
-    found = {}
+    found: dict[str, str] = {}
     for name in ("nvcc", "ptxas"):
         found[name] = re.findall(r"V(\d+\.\d+\.\d+)", _run([str(_tool(name)), "--version"], Path.cwd()))[0]
     if importlib.util.find_spec("triton"):
-        import triton  # noqa: PLC0415 - optional, and heavy
-
-        found["triton"] = triton.__version__
+        found["triton"] = importlib.metadata.version("triton")
     return found
 
 
@@ -61,13 +66,24 @@ def nvcc(source: Path, architecture: str, options: tuple[str, ...] = ()) -> str:
     Raises:
         ToolError: The compiler refused the source.
     """
-    with tempfile.TemporaryDirectory(prefix="ptxloom") as name:
-        folder = Path(name)
+    with _fixed_folder() as folder:
         for sibling in source.parent.glob("*.cu*"):
             shutil.copy(sibling, folder)
         command = [str(_tool("nvcc")), "-ptx", f"-arch={architecture}", "-std=c++17", *options]
         _run([*command, "-o", "out.ptx", source.name], folder)
         return without_paths((folder / "out.ptx").read_text(), folder)
+
+
+@contextlib.contextmanager
+def _fixed_folder() -> Generator[Path]:
+    """A fresh folder of a fixed name: nvcc mangles a hash of its source's path into internal names."""
+    folder = Path(tempfile.gettempdir()) / "ptxloom-nvcc"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def triton(source: Path, kernel: str, architecture: str) -> str:
@@ -79,10 +95,8 @@ def triton(source: Path, kernel: str, architecture: str) -> str:
     Raises:
         ToolError: Triton refused the kernel.
     """
-    from triton.backends.compiler import GPUTarget  # noqa: PLC0415 - optional, and heavy
-    from triton.compiler import ASTSource  # noqa: PLC0415 - likewise
-    from triton.compiler import compile as compile_triton  # noqa: PLC0415 - likewise
-
+    compiler: Any = importlib.import_module("triton.compiler")
+    backends: Any = importlib.import_module("triton.backends.compiler")
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     with contextlib.chdir(source.parent), tempfile.TemporaryDirectory(prefix="ptxloom") as cache:
         os.environ["TRITON_CACHE_DIR"] = cache
@@ -91,11 +105,11 @@ def triton(source: Path, kernel: str, architecture: str) -> str:
         exec(compile(source.read_text(), source.name, "exec"), module)  # noqa: S102 - our own file
         function = module[kernel]
         types, constants, hints = _signature(module["SIGNATURES"][kernel], function.arg_names)
-        what = ASTSource(fn=function, signature=types, constexprs=constants, attrs=hints)
-        target = GPUTarget("cuda", int(re.sub(r"\D", "", architecture)), 32)
+        what = compiler.ASTSource(fn=function, signature=types, constexprs=constants, attrs=hints)
+        target = backends.GPUTarget("cuda", int(re.sub(r"\D", "", architecture)), 32)
         options = module.get("OPTIONS", {}).get(kernel, {})
         try:
-            text = compile_triton(what, target=target, options=options).asm["ptx"]
+            text = str(compiler.compile(what, target=target, options=options).asm["ptx"])
         except Exception as error:
             raise ToolError(f"triton: {source.name}: {kernel}: {error}") from error
     return without_paths(text, source.parent)
@@ -125,8 +139,14 @@ def without_paths(text: str, folder: Path) -> str:
     """
     text = _FILE_DIRECTIVE.sub(lambda match: match[1] + _short(match[2]) + match[3], text)
     for spelling in {str(folder), str(folder.resolve())}:
-        text = text.replace(_as_bytes(spelling), _as_bytes(("./" * len(spelling))[: len(spelling)]))
+        text = _replace_bytes(text, spelling.encode(), (b"./" * len(spelling))[: len(spelling)])
     return text
+
+
+def _replace_bytes(text: str, old: bytes, new: bytes) -> str:
+    """`old` as a list of decimal bytes, over as many `.b8` lines as it takes, becomes `new` of the same length."""
+    pattern = re.compile(r"\b" + _BETWEEN.join(str(byte) for byte in old) + r"\b")
+    return pattern.sub(lambda match: "".join(chain(*zip(map(str, new), (*match.groups(), ""), strict=True))), text)
 
 
 def _short(path: str) -> str:
@@ -134,14 +154,10 @@ def _short(path: str) -> str:
     return found[1:] + tail if found and head.startswith("/") else Path(path).name
 
 
-def _as_bytes(text: str) -> str:
-    return ",".join(str(byte) for byte in text.encode())
-
-
 def paths_in(text: str) -> tuple[str, ...]:
     """Absolute paths left in the PTX, in strings or spelled as bytes of a debug section."""
     spelled = "".join("".join(chr(int(byte)) for byte in match[1].split(",")) for match in _BYTES.finditer(text))
-    candidates = re.findall(r"(?:/[\w.+-]+){2,}", spelled) + re.findall(r'"(/[^"]+)"', text)
+    candidates = re.findall(r"(?<![.\w])(?:/[\w.+-]+){2,}", spelled) + re.findall(r'"(/[^"]+)"', text)
     return tuple(path for path in candidates if Path(path.split("\0")[0]).is_absolute())
 
 

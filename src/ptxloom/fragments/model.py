@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +87,8 @@ class Fragment:
     register_bits: int
     addressed: bool
     confirmed: Evidence
+
+    _repr_mimebundle_ = mimebundle
 
     def __post_init__(self) -> None:
         """Prove that the map is one-to-one: each digit of each coordinate stands exactly once."""

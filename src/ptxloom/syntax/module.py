@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.display import mimebundle
 from ptxloom.source import Source, Span
 from ptxloom.syntax.lexer import COMMENT
 from ptxloom.syntax.printer import print_statements
@@ -25,6 +26,8 @@ class Module:
         statements: Its statements in order.
         diagnostics: What could not be read, in the order of the text.
     """
+
+    _repr_mimebundle_ = mimebundle
 
     def __init__(
         self,

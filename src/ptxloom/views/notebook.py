@@ -5,15 +5,30 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from ptxloom.views import maps, trees
 from ptxloom.views.findings import full
+from ptxloom.views.fragment_picture import svg
 
 if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
+    from ptxloom.fragments import Fragment
+    from ptxloom.syntax import Module
 
 
 def diagnostic(value: Diagnostic) -> dict[str, str]:
     """A finding with its carets."""
     return _preformatted(full([value]))
+
+
+def fragment(value: Fragment) -> dict[str, str]:
+    """A fragment as its map and as its picture."""
+    return {"text/plain": maps.full(value), "image/svg+xml": svg(value)}
+
+
+def module(value: Module) -> dict[str, str]:
+    """A module's headline, its functions, and what could not be read."""
+    lines = [trees.headline(value), *(f"  {f.kind} {name}" for name, f in value.functions.items())]
+    return _preformatted("\n".join(lines) + "\n" + full(value.diagnostics))
 
 
 def _preformatted(text: str) -> dict[str, str]:

@@ -1,0 +1,79 @@
+"""Renderings as files that open. `pytest tests/golden --update` rewrites them; look at the result before committing."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import ptxloom as pl
+from ptxloom.views import findings, machine_readable, maps, places, trees
+from ptxloom.views.fragment_picture import svg
+from ptxloom.views.sarif import sarif
+from ptxloom.views.style import Style
+
+FILES: Final = Path(__file__).parent / "files"
+
+BROKEN: Final = """\
+.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry f(.param .u64 a)
+{
+\t.reg .b32 %r<5>;
+\tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r0;
+\tret;
+"""
+X4_TRANS: Final = pl.fragment("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
+FP4: Final = pl.fragment("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x16_p64")
+MMA_A: Final = pl.fragment("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a")
+
+
+def broken() -> tuple[pl.Diagnostic, ...]:
+    return pl.parse(BROKEN, "broken.ptx").diagnostics
+
+
+RENDERINGS: Final[dict[str, Callable[[], str]]] = {
+    "map_x4_trans.txt": lambda: maps.full(X4_TRANS),
+    "map_x4_trans.ansi": lambda: maps.full(X4_TRANS, Style(colour=True)),
+    "map_x4_trans.svg": lambda: svg(X4_TRANS),
+    "map_x4_trans.md": lambda: maps.markdown(X4_TRANS),
+    "map_fp4.txt": lambda: maps.full(FP4),
+    "map_fp4.svg": lambda: svg(FP4),
+    "map_mma_a.txt": lambda: maps.full(MMA_A),
+    "map_mma_a.svg": lambda: svg(MMA_A),
+    "lane_5.txt": lambda: places.full_lane(X4_TRANS, X4_TRANS.held_by(5)),
+    "lane_5.csv": lambda: places.as_csv(X4_TRANS, X4_TRANS.held_by(5)),
+    "findings.txt": lambda: findings.full(broken()),
+    "findings.ansi": lambda: findings.full(broken(), Style(colour=True)),
+    "findings.json": lambda: machine_readable.as_json(broken()),
+    "findings.sarif": lambda: sarif(broken(), "0.0.0", {}),
+    "findings.github": lambda: machine_readable.github(broken()),
+    "tree.txt": lambda: trees.text(pl.parse(BROKEN, "broken.ptx")),
+}
+
+
+@pytest.mark.parametrize("name", RENDERINGS)
+def test_a_rendering_is_what_a_human_approved(name: str, request: pytest.FixtureRequest) -> None:
+    path, text = FILES / name, RENDERINGS[name]()
+    if request.config.getoption("--update"):
+        path.write_text(text, encoding="utf-8", newline="")
+    assert text == path.read_text(encoding="utf-8")
+
+
+def test_no_golden_file_is_left_over() -> None:
+    assert {p.name for p in FILES.iterdir()} == RENDERINGS.keys()
+
+
+@pytest.mark.parametrize("fragment", [X4_TRANS, FP4, MMA_A], ids=str)
+def test_the_picture_is_well_formed_and_labels_every_element(fragment: pl.Fragment) -> None:
+    root = ET.fromstring(svg(fragment))  # noqa: S314 - our own text
+    texts = [t.text or "" for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    for element in fragment.elements:
+        assert f"V{fragment.value_of(element)}:R{element.register}" in texts
+    assert sum(t.startswith("V") for t in texts) == len(fragment.elements)
+    width, height = int(root.get("width", "0")), int(root.get("height", "0"))
+    for box in root.iter("{http://www.w3.org/2000/svg}rect"):
+        assert int(box.get("x", "0")) + int(box.get("width", "0")) <= width
+        assert int(box.get("y", "0")) + int(box.get("height", "0")) <= height

@@ -1,0 +1,33 @@
+"""Every value that draws itself finds its renderer."""
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import ptxloom as pl
+from ptxloom.display import RENDERERS
+
+FINDING = pl.Diagnostic("r", pl.Severity.NOTE, "a <b> & c", pl.Span(pl.Source("x", "k.ptx"), 0, 1))
+VALUES: list[tuple[object, str]] = [
+    (FINDING, "text/html"),
+    (pl.fragment("ldmatrix.sync.aligned.m8n8.x1.b16"), "image/svg+xml"),
+    (pl.parse(".version 9.0\n.target sm_90\n.visible .entry f() { ret; }"), "text/html"),
+]
+
+
+@pytest.mark.parametrize(("value", "kind"), VALUES, ids=lambda v: type(v).__name__)
+def test_a_value_draws_itself(value: Any, kind: str) -> None:
+    bundle = value._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/plain"].endswith("\n")
+    assert bundle[kind].startswith("<")
+
+
+def test_html_is_escaped() -> None:
+    assert "a &lt;b&gt; &amp; c" in FINDING._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_every_registered_class_exists_and_uses_the_hook(name: str) -> None:
+    module, _, kind = name.rpartition(".")
+    assert hasattr(getattr(import_module(module), kind), "_repr_mimebundle_")

@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from ptxloom.checker import RulePage as RulePage
+    from ptxloom.checker import check as check
+    from ptxloom.checker import explain as explain
     from ptxloom.diagnostics import Diagnostic as Diagnostic
     from ptxloom.diagnostics import Fix as Fix
     from ptxloom.diagnostics import Label as Label
@@ -66,6 +69,9 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {
+    "RulePage": "checker",
+    "check": "checker",
+    "explain": "checker",
     "Diagnostic": "diagnostics",
     "Fix": "diagnostics",
     "Label": "diagnostics",

@@ -88,10 +88,18 @@ class Clash:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Qualifiers are missing: one of `additions`, each of them to stand after place `after` (-1: after the opcode)."""
+    """Qualifiers are missing.
+
+    Attributes:
+        additions: The rows of qualifiers, one of which is to be added.
+        after: The place after which the first of them stands in the manual's order; -1 is the opcode.
+        because: The place of a qualifier that asks for them; -1 if the opcode does.
+        why: The constraint's reason, or an empty string.
+    """
 
     additions: tuple[Words, ...]
     after: int
+    because: int
     why: str
 
 
@@ -186,7 +194,7 @@ def _clashes(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
         pairs = [pair for pair in pairs if place not in pair]
         rest = {each: word for each, word in left.items() if each != other}
         left = {each: word for each, word in left.items() if each != place}
-        why = _why(opcode, {kept[place], kept[other]})
+        why, _ = _reason(opcode, pair := {kept[place], kept[other]}, pair)
         found.append(Clash(place, other, _additions(opcode, left.values()), _additions(opcode, rest.values()), why))
     return tuple(found)
 
@@ -196,15 +204,15 @@ def _rank(opcode: str, word: str) -> int:
     return max(list(form.filling.values()).index(word) for form in forms(opcode) if word in form.words)
 
 
-def _why(opcode: str, words: set[str]) -> str:
-    """The reason of a constraint that mentions these words."""
+def _reason(opcode: str, words: set[str], about: set[str]) -> tuple[str, set[str]]:
+    """The reason of a constraint on words of `about` that applies to `words`, and which of these ask for it."""
+    slots = {slot for word in about for slot in _slots(opcode, word)}
     for constraint in instruction_spec(opcode).constraints:
         values = [set(allowed) for _, allowed in constraint.when.allowed]
-        if values and all(value & words for value in values):
-            mentioned = {name for name, _ in constraint.require.allowed}
-            if any(_slots(opcode, word) & mentioned for word in words):
-                return constraint.why
-    return ""
+        required = {name for name, _ in constraint.require.allowed}
+        if required & slots and all(value & words for value in values):
+            return constraint.why, {word for value in values for word in value & words}
+    return "", set()
 
 
 def _missing(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
@@ -213,7 +221,9 @@ def _missing(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
         return ()
     form = next(form for form in forms(opcode) if {*additions[0], *kept.values()} <= set(form.words))
     after = _insertion(form, additions[0][0], kept)
-    return (Missing(additions, after, _why(opcode, {*additions[0], *kept.values()})),)
+    why, asking = _reason(opcode, set(kept.values()), set(additions[0]) if len(additions) == 1 else set())
+    because = next((place for place, word in kept.items() if word in asking), -1)
+    return (Missing(additions, after, because, why),)
 
 
 def _insertion(form: Form, word: str, kept: dict[int, str]) -> int:

@@ -39,8 +39,9 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
         case Clash(place, other, instead, _, _):
             means = f"; it takes {listing(instead)}" if any(instead) else ""
             return f"`{opcode}` with `.{qualifiers[other]}` takes no `.{qualifiers[place]}`{means}"
-        case Missing(additions, _, _):
-            return f"`{_name(opcode, qualifiers)}` requires {listing(additions)}"
+        case Missing(additions, _, because, _):
+            subject = f"`{opcode}`" if because < 0 else f"`{opcode}` with `.{qualifiers[because]}`"
+            return f"{subject} requires {listing(additions)}"
         case NoForm():
             return f"`{_name(opcode, qualifiers)}` is no form of `{opcode}`"
         case _:

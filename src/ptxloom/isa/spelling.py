@@ -11,7 +11,7 @@ _LONGEST = 64  # a longer word is no typing error; this bounds the work
 
 
 def near_misses(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """The known words within a third of the word's length in edits, the nearest first, ties in the order given.
+    """The known words within a third of the word's length in edits, the nearest first, then those that begin alike.
 
     Example:
         >>> near_misses("m8n9", ["m8n8", "m16n16", "x4"])
@@ -21,9 +21,11 @@ def near_misses(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, .
         return ()
     reach = max(1, len(word) // 3)
     ranked = [
-        (distance, place, other) for place, other in enumerate(known) if (distance := edits(word, other)) <= reach
+        (distance, -_alike(word, other), place, other)
+        for place, other in enumerate(known)
+        if (distance := edits(word, other)) <= reach
     ]
-    return tuple(other for _, _, other in sorted(ranked)[:limit])
+    return tuple(other for *_, other in sorted(ranked)[:limit])
 
 
 def edits(first: str, second: str) -> int:
@@ -39,3 +41,10 @@ def edits(first: str, second: str) -> int:
             row.append(cost)
         before, above = above, row
     return above[-1]
+
+
+def _alike(first: str, second: str) -> int:
+    """How many letters two words have in common from the start."""
+    return next(
+        (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
+    )

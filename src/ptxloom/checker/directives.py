@@ -1,0 +1,140 @@
+"""Rules about a module's head: `.version` and `.target` are there, are known, and go together (PTX ISA 11.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.site import Platform
+from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity, UsageError
+from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.target import OPTIONS, Target, targets
+from ptxloom.isa.version import NEWEST, PtxVersion, versions
+from ptxloom.source import Span
+from ptxloom.syntax.tree import Target as TargetDirective
+from ptxloom.syntax.tree import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.syntax.module import Module
+
+
+def platform_of(module: Module, target: str | None, ptx_version: str | None) -> Platform:
+    """What a module is judged for: what a caller says, else what its own directives say.
+
+    Raises:
+        UsageError: The caller's target or version is spelled as none is.
+    """
+    version_here = next((one for one in module.statements if isinstance(one, Version)), None)
+    target_here = next((one for one in module.statements if isinstance(one, TargetDirective)), None)
+    version = PtxVersion(version_here.major, version_here.minor) if version_here else None
+    architecture, target_span = _architecture(target_here)
+    version_span = version_here.span if version_here else None
+    if ptx_version is not None:
+        version, version_span = PtxVersion.parse(ptx_version), None
+    if target is not None:
+        architecture, target_span = Target.parse(target), None
+    return Platform(version, architecture, version_span, target_span)
+
+
+def head(module: Module, platform: Platform) -> Iterator[Diagnostic]:
+    """The findings about a module's head."""
+    yield from _present(module, platform)
+    yield from _version_known(platform)
+    yield from _targets_known(module)
+    yield from _together(module, platform)
+
+
+def _architecture(directive: TargetDirective | None) -> tuple[Target | None, Span | None]:
+    for name in directive.names if directive else ():
+        try:
+            return Target.parse(name), _name_span(directive, name) if directive else None
+        except UsageError:
+            continue
+    return None, None
+
+
+def _name_span(directive: TargetDirective, name: str) -> Span:
+    start = directive.source.text.find(name, directive.start, directive.end)
+    return directive.span if start < 0 else Span(directive.source, start, start + len(name))
+
+
+def _present(module: Module, platform: Platform) -> Iterator[Diagnostic]:
+    start = Span(module.source, 0, 0)
+    kinds = {type(one) for one in module.statements}
+    if platform.version is None:
+        fix = Fix("begin with the version", start, f".version {NEWEST}\n")
+        yield _error("missing-directive", "the module states no `.version`", start, "11.1.1", fix=fix)
+    if platform.target is None and TargetDirective not in kinds:
+        yield _error("missing-directive", "the module states no `.target`", start, "11.1.2")
+
+
+def _version_known(platform: Platform) -> Iterator[Diagnostic]:
+    version, where = platform.version, platform.version_span
+    if version is None or where is None or version.released:
+        return
+    if version.beyond_known:
+        message = f"PTX {version} is newer than the versions that ptxloom knows, the last of which is {NEWEST}"
+        yield Diagnostic("unknown-version", Severity.WARNING, message, where, section="11.1.1")
+        return
+    around = [each for each in versions() if each > version][:1]
+    hint = f"the next one is {around[0]}" if around else ""
+    fix = Fix(f"say `.version {around[0]}`", where, f".version {around[0]}") if around else None
+    yield _error("unknown-version", f"there is no PTX {version}", where, "11.1.1", label=hint, fix=fix)
+
+
+def _targets_known(module: Module) -> Iterator[Diagnostic]:
+    for directive in module.statements:
+        if not isinstance(directive, TargetDirective):
+            continue
+        for name in directive.names:
+            if name not in OPTIONS:
+                yield from _target_known(name, _name_span(directive, name))
+
+
+def _target_known(name: str, where: Span) -> Iterator[Diagnostic]:
+    known = {str(target) for target in targets()}
+    if name in known:
+        return
+    try:
+        newer = Target.parse(name).beyond_known
+    except UsageError:
+        newer = False
+    if newer:
+        message = f"`{name}` is newer than the targets that ptxloom knows"
+        yield Diagnostic("unknown-target", Severity.WARNING, message, where, section="11.1.2")
+        return
+    near = near_misses(name, (*(str(target) for target in targets()), *OPTIONS))
+    fix = Fix(f"write `{near[0]}`", where, near[0]) if near else None
+    label = f"did you mean `{near[0]}`?" if near else ""
+    yield _error("unknown-target", f"`{name}` is no target", where, "11.1.2", label=label, fix=fix)
+
+
+def _together(module: Module, platform: Platform) -> Iterator[Diagnostic]:
+    version, target = platform.version, platform.target
+    since = target.since if target else None
+    if version is None or target is None or since is None or since <= version or not version.released:
+        return
+    where = platform.target_span or platform.version_span or Span(module.source, 0, 0)
+    says = platform.version_span
+    yield _error(
+        "target-version",
+        f"`{target}` needs PTX {since} or later; {'the module says' if says else 'it is checked for'} {version}",
+        where,
+        "11.1.2",
+        fix=Fix(f"say `.version {since}`", says, f".version {since}") if says else None,
+        related=(Label(says, "the version is stated here"),) if says and says != where else (),
+    )
+
+
+def _error(
+    rule: str,
+    message: str,
+    span: Span,
+    section: str,
+    *,
+    label: str = "",
+    fix: Fix | None = None,
+    related: tuple[Label, ...] = (),
+) -> Diagnostic:
+    return Diagnostic(rule, Severity.ERROR, message, span, label, section, "", fix, related)

@@ -1,0 +1,90 @@
+"""The static judge: walks a module in the order of the text and asks every rule about every instruction it knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.directives import head, platform_of
+from ptxloom.checker.gates import target_suffices, version_suffices
+from ptxloom.checker.operands import each_operand, guard, operand_count
+from ptxloom.checker.qualifiers import form_exists, tolerated
+from ptxloom.checker.scope import Scope
+from ptxloom.checker.site import Platform, Site
+from ptxloom.diagnostics import Diagnostic, in_order
+from ptxloom.isa.load import opcodes
+from ptxloom.syntax.bind import bind
+from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import Statement
+
+RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
+    form_exists,
+    tolerated,
+    version_suffices,
+    target_suffices,
+    guard,
+    operand_count,
+    each_operand,
+)
+"""What is asked about every instruction that the ISA data describes, in this order."""
+
+
+def check(module: Module, target: str | None = None, ptx_version: str | None = None) -> tuple[Diagnostic, ...]:
+    r"""Everything that is wrong with a module, or may go wrong: what the parser found, then what the rules find.
+
+    Args:
+        module: What to check, however broken.
+        target: Judge it for this architecture ("sm_120a") instead of the one it names.
+        ptx_version: Judge it for this PTX version ("9.0") instead of the one it states.
+
+    Returns:
+        The findings in the order of the text.
+
+    Raises:
+        UsageError: `target` or `ptx_version` is spelled as none is.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> m = parse(".version 9.0\n.target sm_90\n.entry k() { ldmatrix.sync.m8n8.x1.b16 {a}, [b]; }")
+        >>> [found.rule for found in check(m)]
+        ['missing-aligned']
+    """
+    platform = platform_of(module, target, ptx_version)
+    findings = [*module.diagnostics, *head(module, platform)]
+    findings += _statements(module.statements, platform)
+    return in_order(findings)
+
+
+def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
+    """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
+    scope, known = Scope(), frozenset(opcodes())
+    waiting = [iter(statements)]
+    while waiting:
+        statement = next(waiting[-1], None)
+        match statement:
+            case None:
+                waiting.pop()
+                scope.close()
+            case Instruction() if statement.opcode in known:
+                yield from _instruction(Site(bind(statement), scope, platform))
+            case Declaration():
+                scope.declare(statement)
+            case Block(inner):
+                scope.open()
+                waiting.append(iter(inner))
+            case Function():
+                scope.open()
+                for parameter in (*statement.returns, *statement.params):
+                    scope.declare(parameter)
+                waiting.append(iter(statement.body.statements if statement.body else ()))
+            case _:
+                pass
+
+
+def _instruction(site: Site) -> Iterator[Diagnostic]:
+    for rule in RULES:
+        yield from rule(site)

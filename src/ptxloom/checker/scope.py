@@ -1,0 +1,107 @@
+"""Which declaration a name means: parameters, nested blocks and parametrised registers (PTX ISA 4.3.3, 5.2, 5.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.types import element_type, is_type
+
+if TYPE_CHECKING:
+    from ptxloom.syntax.tree import Declaration, Declarator
+
+_Frame = dict[str, "tuple[Declaration, Declarator]"]
+_DIGITS = "0123456789"
+_LONGEST_INDEX = 19  # digits; no declaration is that long
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A declared name.
+
+    Attributes:
+        name: The name as it is used.
+        space: Its state space: "reg", "shared", "param"...
+        type: Its element type, without dot; may be empty or unknown to us.
+        vector: 2 or 4 for `.v2` and `.v4`, 0 for a scalar.
+        alignment: The bytes that its address is a multiple of, as declared or by its type.
+        declarator: Where it is declared.
+    """
+
+    name: str
+    space: str
+    type: str
+    vector: int
+    alignment: int
+    declarator: Declarator
+
+    @property
+    def bits(self) -> int:
+        """The bits of one element; 0 if the type is none that we know."""
+        return element_type(self.type).storage_bits if is_type(self.type) else 0
+
+
+class Scope:
+    """The names that are visible at one point of a module; blocks open and close frames, in the order of the text."""
+
+    def __init__(self) -> None:
+        self._frames: list[_Frame] = [{}]
+        self._series: list[_Frame] = [{}]
+
+    @property
+    def depth(self) -> int:
+        """How many frames are open; 1 at module level."""
+        return len(self._frames)
+
+    def open(self) -> None:
+        """Enter a block."""
+        self._frames.append({})
+        self._series.append({})
+
+    def close(self) -> None:
+        """Leave a block: what it declared is gone."""
+        if len(self._frames) > 1:
+            self._frames.pop()
+            self._series.pop()
+
+    def declare(self, declaration: Declaration) -> None:
+        """Make the names of a declaration visible from here on."""
+        for declarator in declaration.declarators:
+            table = self._frames if declarator.count is None else self._series
+            table[-1][declarator.name] = declaration, declarator
+
+    def find(self, name: str) -> Symbol | None:
+        """What a name means here: the innermost declaration; None if there is none."""
+        prefix = name.rstrip(_DIGITS)
+        index = name[len(prefix) :]
+        for frame, series in zip(reversed(self._frames), reversed(self._series), strict=True):
+            if name in frame:
+                return _symbol(name, *frame[name])
+            # A name may end in digits of its own: `%r1<4>` declares %r10 to %r13.
+            for cut in range(len(index)):
+                stem = prefix + index[:cut]
+                if stem in series and _within(index[cut:], series[stem][1]):
+                    return _symbol(name, *series[stem])
+        return None
+
+    def names(self) -> tuple[str, ...]:
+        """Every visible name, the innermost first; of a series its first name."""
+        plain = [name for frame in reversed(self._frames) for name in frame]
+        series = [f"{stem}0" for table in reversed(self._series) for stem in table]
+        return tuple(dict.fromkeys((*plain, *series)))
+
+
+def _within(index: str, declarator: Declarator) -> bool:
+    return declarator.count is not None and len(index) < _LONGEST_INDEX and int(index) < declarator.count
+
+
+def _symbol(name: str, declaration: Declaration, declarator: Declarator) -> Symbol:
+    natural = element_type(declaration.type).storage_bits // 8 if is_type(declaration.type) else 1
+    return Symbol(
+        name,
+        declaration.space,
+        declaration.type,
+        declaration.vector,
+        declaration.alignment or max(1, natural * max(1, declaration.vector)),
+        declarator,
+    )

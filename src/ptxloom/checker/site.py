@@ -1,0 +1,108 @@
+"""What a rule sees: one bound instruction, where it stands and what the module says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
+from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.spelling import near_misses
+
+if TYPE_CHECKING:
+    from ptxloom.checker.scope import Scope
+    from ptxloom.isa.spec import InstructionSpec
+    from ptxloom.isa.target import Target
+    from ptxloom.isa.version import PtxVersion
+    from ptxloom.source import Span
+    from ptxloom.syntax.bind import Bound
+    from ptxloom.syntax.node import Node
+    from ptxloom.syntax.tree import Instruction
+
+_MOST_NAMES = 500  # beyond this many visible names no near miss is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What a module is judged for.
+
+    Attributes:
+        version: Its PTX version; None if it has none that can be read.
+        target: Its architecture; None if it has none that can be read.
+        version_span: Where the module says its version; None where a caller said it, or nobody.
+        target_span: Likewise for the architecture's name.
+    """
+
+    version: PtxVersion | None
+    target: Target | None
+    version_span: Span | None = None
+    target_span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An instruction under judgement."""
+
+    bound: Bound
+    scope: Scope
+    platform: Platform
+
+    @property
+    def instruction(self) -> Instruction:
+        """The instruction itself."""
+        return self.bound.instruction
+
+    @property
+    def opcode(self) -> str:
+        """Its opcode."""
+        return self.bound.instruction.opcode
+
+    @property
+    def spec(self) -> InstructionSpec:
+        """What the ISA data says about its opcode."""
+        return instruction_spec(self.opcode)
+
+    def span(self, node: Node) -> Span:
+        """Where a part of the instruction stands."""
+        return node.span_in(self.instruction.source)
+
+    def error(
+        self,
+        rule: str,
+        message: str,
+        span: Span,
+        *,
+        label: str = "",
+        help: str = "",  # noqa: A002 - the diagnostic's own word
+        fix: Fix | None = None,
+        related: tuple[Label, ...] = (),
+    ) -> Diagnostic:
+        """A finding that makes the instruction illegal."""
+        return Diagnostic(rule, Severity.ERROR, message, span, label, self.spec.section, help, fix, related)
+
+    def warning(
+        self,
+        rule: str,
+        message: str,
+        span: Span,
+        *,
+        label: str = "",
+        help: str = "",  # noqa: A002 - the diagnostic's own word
+        fix: Fix | None = None,
+        related: tuple[Label, ...] = (),
+    ) -> Diagnostic:
+        """A finding that ptxas lets pass, or that may go wrong at run time."""
+        return Diagnostic(rule, Severity.WARNING, message, span, label, self.spec.section, help, fix, related)
+
+    def undeclared(self, name: str, span: Span) -> Diagnostic:
+        """The finding that no declaration is visible for a name."""
+        names = self.scope.names()
+        near = near_misses(name, names) if len(names) <= _MOST_NAMES else ()
+        fix = Fix(f"write `{near[0]}`", span, near[0]) if near else None
+        return self.error(
+            "undeclared-name",
+            f"`{name}` names no register or variable that is declared before here",
+            span,
+            label=f"did you mean `{near[0]}`?" if near else "not declared in this scope or around it",
+            fix=fix,
+        )

@@ -1,0 +1,87 @@
+"""Gives an instruction its ISA form: named qualifiers and named operands, whatever order it is written in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.forms import Form, Qualifiers, Resolution, resolve
+from ptxloom.isa.misfit import Problem, problems
+from ptxloom.source import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxloom.syntax.tree import Instruction, Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An instruction and what the ISA data makes of it.
+
+    Attributes:
+        instruction: The instruction.
+        resolution: The form that its qualifiers name, and what ptxas would let pass in them.
+    """
+
+    instruction: Instruction
+    resolution: Resolution
+
+    @property
+    def form(self) -> Form | None:
+        """The form, or None if the qualifiers name none; then `problems` says why."""
+        return self.resolution.form
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Why no form fits; empty if one does."""
+        return problems(self.instruction.opcode, self.instruction.qualifiers)
+
+    @property
+    def qualifiers(self) -> Qualifiers:
+        """The qualifiers by the manual's names; none if no form fits.
+
+        Example:
+            >>> from ptxloom.syntax import parse
+            >>> [it] = parse("ldmatrix.sync.aligned.x4.m8n8.b16 {a,b,c,d}, [e];").statements
+            >>> bind(it).qualifiers.shape
+            'm8n8'
+        """
+        return Qualifiers({}) if self.form is None else self.form.qualifiers
+
+    @property
+    def operands(self) -> Mapping[str, Operand]:
+        """The operands by the manual's names; none if no form fits or their number does not."""
+        if self.form is None or len(self.form.line.operands) != len(self.instruction.operands):
+            return {}
+        names = (slot.name for slot in self.form.line.operands)
+        return dict(zip(names, self.instruction.operands, strict=True))
+
+    def qualifier_span(self, place: int) -> Span:
+        """Where the qualifier at `place` stands, with its dot; -1 is the opcode."""
+        return qualifier_span(self.instruction, place)
+
+
+def bind(instruction: Instruction) -> Bound:
+    """What the ISA data makes of an instruction.
+
+    Raises:
+        UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` tells beforehand.
+    """
+    return Bound(instruction, resolve(instruction.opcode, instruction.qualifiers))
+
+
+def qualifier_span(instruction: Instruction, place: int) -> Span:
+    """Where the qualifier at `place` of an instruction stands, with its dot; -1 is the opcode.
+
+    The whole statement, where the text does not hold it (an instruction built by hand).
+    """
+    text = instruction.source.text
+    guard = instruction.predicate
+    start = text.find(instruction.opcode, instruction.start if guard is None else guard.end, instruction.end)
+    end = start + len(instruction.opcode)
+    for qualifier in instruction.qualifiers[: place + 1]:
+        if start >= 0:
+            start = text.find(f".{qualifier}", end, instruction.end)
+            end = start + len(qualifier) + 1
+    return instruction.span if start < 0 else Span(instruction.source, start, end)

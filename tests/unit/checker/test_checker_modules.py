@@ -1,0 +1,200 @@
+"""Versions, targets, scopes, and modules that are broken altogether."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ptxloom.checker import check
+from ptxloom.checker.scope import Scope
+from ptxloom.diagnostics import Diagnostic, Severity, UsageError, in_order
+from ptxloom.syntax import parse
+from ptxloom.syntax.bind import bind, qualifier_span
+from ptxloom.syntax.tree import Declaration, Instruction, Name
+
+BODY = ".address_size 64\n.entry k() {\n.reg .b32 r<4>, rows;\n%s\n}\n"
+B8 = "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {r0, r1}, [rows];"
+S4 = "ldmatrix.sync.aligned.m8n16.x1.shared.s8.s4 {r0}, [rows];"
+B16 = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r0}, [rows];"
+CTA = "ldmatrix.sync.aligned.m8n8.x1.shared::cta.b16 {r0}, [rows];"
+
+
+def judge(version: str, architecture: str, body: str, **options: str) -> tuple[Diagnostic, ...]:
+    return check(parse(f".version {version}\n.target {architecture}\n" + BODY % body), **options)
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "body", "messages"),
+    [
+        ("6.5", "sm_75", B16, []),
+        ("6.4", "sm_75", B16, ["`ldmatrix` needs PTX 6.5 or later; the module says 6.4"]),
+        ("6.5", "sm_72", B16, ["`ldmatrix` needs sm_75 or later; the module says sm_72"]),
+        ("7.0", "sm_75", CTA, ["`ldmatrix.shared::cta` needs PTX 7.8 or later; the module says 7.0"]),
+        ("9.0", "sm_120a", B8, []),
+        ("9.0", "sm_120f", B8, []),
+        (
+            "9.0",
+            "sm_120",
+            B8,
+            ["`ldmatrix.m16n16` needs sm_100 or later with suffix `a` or `f`; the module says sm_120"],
+        ),
+        ("9.4", "sm_90a", S4, []),
+        (
+            "9.3",
+            "sm_90",
+            S4,
+            [
+                (
+                    "`ldmatrix.m8n16.s8.s4` needs sm_90a, or sm_100 or later with suffix `a` or `f`; "
+                    "the module says sm_90"
+                ),
+                "`ldmatrix.m8n16.s8.s4` needs PTX 9.4 or later; the module says 9.3",
+            ],
+        ),
+    ],
+)
+def test_gates(version: str, target: str, body: str, messages: list[str]) -> None:
+    assert [one.message for one in judge(version, target, body)] == messages
+
+
+def test_a_caller_may_ask_about_another_platform() -> None:
+    assert judge("9.0", "sm_90", B8)[0].rule == "needs-target"
+    assert judge("9.0", "sm_90", B8, target="sm_120a") == ()
+    [one] = judge("9.0", "sm_120a", B8, target="sm_90")
+    assert one.message.endswith("it is checked for sm_90")
+    assert one.fix is None
+    assert judge("8.0", "sm_90", B8, target="sm_120a", ptx_version="8.7") == ()
+    assert [d.rule for d in judge("8.0", "sm_90", "ret;", target="sm_120a", ptx_version="8.6")] == ["target-version"]
+    with pytest.raises(UsageError, match="target"):
+        judge("8.0", "sm_90", "ret;", target="gpu")
+    with pytest.raises(UsageError, match="ptx_version"):
+        judge("8.0", "sm_90", "ret;", ptx_version="new")
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("", ["missing-directive", "missing-directive"]),
+        (".version 9.0\n.target sm_90, texmode_independent\n", []),
+        (".version 9.0\n.target sm_90, texmode\n", ["unknown-target"]),
+        (".version 9.0\n.target sm_9o\n", ["unknown-target"]),
+        (".version 8.9\n.target sm_90\n", ["unknown-version"]),
+        (".version 9.9\n.target sm_250a\n", ["unknown-version", "unknown-target"]),
+        (".version 7.0\n.target sm_90\n", ["target-version"]),
+    ],
+)
+def test_heads(text: str, rules: list[str]) -> None:
+    assert [one.rule for one in check(parse(text))] == rules
+
+
+def test_newer_than_known_is_a_warning() -> None:
+    assert {one.severity for one in check(parse(".version 9.9\n.target sm_250a\n"))} == {Severity.WARNING}
+
+
+@pytest.mark.parametrize(
+    ("body", "rules"),
+    [
+        ("{ " + B16 + " }", []),
+        (B16.replace("r0", "r00"), []),
+        ("{ .reg .b64 r0; " + B16 + " }", ["element-width"]),
+        ("{ .reg .b32 q; } " + B16.replace("r0", "q"), ["undeclared-name"]),
+        (B16.replace("r0", "q") + " .reg .b32 q;", ["undeclared-name"]),
+        (B16.replace("r0", "r4"), ["undeclared-name"]),
+        (B16.replace("r0", "r"), ["undeclared-name"]),
+        (".reg .b32 %r1<3>; " + B16.replace("r0", "%r12"), []),
+        (".reg .b32 %r1<3>; " + B16.replace("r0", "%r13"), ["undeclared-name"]),
+        (".reg .b32 %r1<3>; " + B16.replace("r0", "%r02"), ["undeclared-name"]),
+    ],
+)
+def test_scopes(body: str, rules: list[str]) -> None:
+    assert [one.rule for one in judge("9.0", "sm_90", body)] == rules
+
+
+def test_parameters_are_visible_in_their_function_only() -> None:
+    text = (
+        ".version 9.0\n.target sm_90\n.address_size 64\n"
+        ".func (.reg .b32 r0) f(.reg .b64 rows) {\n" + B16 + "\nret; }\n"
+        ".func g() {\n" + B16 + "\nret; }\n"
+    )
+    assert [(one.rule, one.span.line) for one in check(parse(text))] == [("undeclared-name", 8)] * 2
+
+
+def test_scope_names_and_depth() -> None:
+    scope = Scope()
+    [declaration] = parse(".shared .align 32 .v2 .b32 tile[4], other;").statements
+    assert isinstance(declaration, Declaration)
+    scope.open()
+    scope.declare(declaration)
+    symbol = scope.find("other")
+    assert symbol is not None
+    assert (symbol.space, symbol.vector, symbol.alignment, symbol.bits) == ("shared", 2, 32, 32)
+    assert (scope.names(), scope.depth) == (("tile", "other"), 2)
+    scope.close()
+    assert scope.find("other") is None
+    scope.close()
+    assert scope.depth == 1
+
+
+def test_bind_names_qualifiers_and_operands() -> None:
+    [it] = parse("@p ldmatrix.sync.aligned.x2.m8n8.b16 {a, b}, [c];").statements
+    assert isinstance(it, Instruction)
+    bound = bind(it)
+    assert bound.form is not None
+    assert (bound.qualifiers.shape, bound.qualifiers.num) == ("m8n8", "x2")
+    assert set(bound.operands) == {"r", "p"}
+    assert [qualifier_span(it, place).text for place in range(-1, 5)] == [
+        "ldmatrix",
+        ".sync",
+        ".aligned",
+        ".x2",
+        ".m8n8",
+        ".b16",
+    ]
+    [bad] = parse("ldmatrix.sync.aligned.x2.b16 {a, b}, [c];").statements
+    assert isinstance(bad, Instruction)
+    assert bind(bad).form is None
+    assert len(bind(bad).problems) == 1
+    assert dict(bind(bad).operands) == {}
+
+
+def test_instructions_built_by_hand_have_no_place() -> None:
+    it = Instruction(None, "ldmatrix", ("sync", "aligned"), (Name("a"),))
+    assert qualifier_span(it, 1) == it.span
+
+
+def test_deep_blocks_and_many_instructions() -> None:
+    text = ".version 9.0\n.target sm_90\n.entry k() {" + "{" * 3000 + B16 + "}" * 3000 + "}"
+    assert isinstance(check(parse(text)), tuple)
+
+
+PIECES = (
+    "ldmatrix", "stmatrix", "movmatrix", ".sync", ".aligned", ".m8n8", ".m16n16", ".m8n16", ".m16n8",
+    ".x1", ".x2", ".x8",
+    ".trans", ".shared",
+    ".shared::cta", ".global", ".b16", ".b8", ".b8x16", ".b6x16_p32", ".s8", ".s4", ".", " ", "\n",
+    "{", "}", "[", "]", "(", ")", ",", ";", "@", "!", "p", "r0", "rows", "_", "%tid.x", "+", "-", "16", "0f0",
+    "1.5", '"',
+    "/*", ".reg .b32 r0;", ".reg .v2 .b32 r<3>;", ".entry k() {", ".version 9.0", ".target sm_90a", "<", ">", "|", "L:",
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=40), st.booleans())
+def test_never_an_exception(pieces: list[str], spaced: bool) -> None:
+    text = (" " if spaced else "").join(pieces)
+    for whole in (text, f".version 9.4\n.target sm_100a\n.entry k() {{ .reg .b32 r0, rows; {text} }}"):
+        findings = check(parse(whole))
+        assert findings == in_order(findings)
+        assert all(0 <= one.span.start <= one.span.end <= len(whole) for one in findings)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_a_mutated_module_is_checked_to_the_end(data: st.DataObject) -> None:
+    text = ".version 9.4\n.target sm_100a\n" + BODY % f"{B16}\n{B8}\n@p {S4}\n{CTA}"
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text)))
+        cut = data.draw(st.integers(0, 6))
+        text = text[:at] + data.draw(st.sampled_from(PIECES)) + text[at + cut :]
+    assert isinstance(check(parse(text)), tuple)

@@ -6,20 +6,16 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.declarations import call_prototype
-from ptxloom.syntax.operands import constant, expression
+from ptxloom.syntax.sections import section
 from ptxloom.syntax.tree import (
     AddressSize,
     Alias,
     BranchTargets,
     CallTargets,
-    Data,
     File,
-    Integer,
-    Label,
     Loc,
     Name,
     Pragma,
-    Section,
     Target,
     Version,
 )
@@ -29,10 +25,9 @@ if TYPE_CHECKING:
 
     from ptxloom.source import Source
     from ptxloom.syntax.lexer import Cursor
-    from ptxloom.syntax.tree import Operand, Statement
+    from ptxloom.syntax.tree import Statement
 
 _VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,4})")
-_SECTION: Final = re.compile(r"[.\w$]+", re.ASCII)
 
 
 def version(cursor: Cursor, source: Source, start: int) -> Version:
@@ -125,40 +120,6 @@ def alias(cursor: Cursor, source: Source, start: int) -> Alias:
     name = cursor.name("the new name")
     cursor.expect(",", "between the names")
     return Alias(name, cursor.name("the function it stands for"), source=source, start=start, end=cursor.behind)
-
-
-def section(cursor: Cursor, source: Source, start: int) -> Section:
-    """`.section name { data and labels }`."""
-    match = _SECTION.fullmatch(cursor.here)
-    if match is None:
-        raise cursor.unexpected("a section's name")
-    name = cursor.advance()
-    cursor.expect("{", "to open the section")
-    contents: list[Data | Label] = []
-    while cursor.here != "}":
-        contents.append(_content(cursor, source))
-    cursor.advance()
-    return Section(name, tuple(contents), source=source, start=start, end=cursor.behind)
-
-
-def _content(cursor: Cursor, source: Source) -> Data | Label:
-    start = cursor.start
-    if cursor.kind == "name":
-        name = cursor.advance()
-        cursor.expect(":", "after a label of a section")
-        return Label(name, source=source, start=start, end=cursor.behind)
-    if cursor.kind != "dotted":
-        raise cursor.unexpected("a label or data such as `.b8 1`")
-    kind = cursor.advance()[1:]
-    values = [_plain(expression(cursor))]
-    while cursor.accept(","):
-        values.append(_plain(expression(cursor)))
-    return Data(kind, tuple(values), source=source, start=start, end=cursor.behind)
-
-
-def _plain(value: Operand) -> int | Operand:
-    number = constant(value) if isinstance(value, Integer) else None
-    return value if number is None else number
 
 
 UNCLOSED: Final[dict[str, Callable[[Cursor, Source, int], Statement]]] = {

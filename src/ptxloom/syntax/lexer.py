@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 _COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
 _MARKER: Final = r"\#[ \t]++\d[^\n]*+"  # a line marker of the C preprocessor: # 12 "file.cu"
-SKIP: Final = re.compile(rf"(?:[ \t\r\n\f\v]++|{_COMMENT}|\\\r?\n|{_MARKER})*+")
+SKIP: Final = rf"(?:[ \t\r\n\f\v]++|{_COMMENT}|\\\r?\n|{_MARKER})*+"
 COMMENT: Final = re.compile(rf'"[^"\n]*+"|({_COMMENT}|{_MARKER}|/\*)')
 NAME: Final = r"(?:[A-Za-z][A-Za-z0-9_$]*+|[_$%][A-Za-z0-9_$]++|_)"
-QUALIFIER: Final = r"\.(?!\d++(?:[eE][+-]?\d++)?(?![A-Za-z0-9_$]))[A-Za-z0-9_$]++(?:::[A-Za-z0-9_]++)*+"
+QUALIFIER: Final = (
+    r"\.(?:[A-Za-z_$]|(?!\d++(?:[eE][+-]?\d++)?(?![A-Za-z0-9_$]))\d)[A-Za-z0-9_$]*+(?:::[A-Za-z0-9_]++)*+"
+)
+"""A dot and a word; a word may start with a digit, but a number such as `.5` is none."""
 _FLOAT: Final = r"(?:\d++\.\d*+|\.\d++)(?:[eE][+-]?\d++)?|\d++[eE][+-]?\d++"
-TOKEN: Final = re.compile(
+_TOKEN: Final = re.compile(
+    rf"{SKIP}(?:"
     rf"({NAME})"
     rf"|({QUALIFIER})"
     rf"|(0[fF][0-9a-fA-F]{{8}}(?![\w$])|0[dD][0-9a-fA-F]{{16}}(?![\w$])|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|{_FLOAT}|\d++U?)"
     r'|("(?:[^"\\\n]++|\\[^\n])*+")'
-    r"|(&&|\|\||==|!=|<=|>=|<<|>>|.)",
+    r"|(&&|\|\||==|!=|<=|>=|<<|>>|.)"
+    r"|())",
     re.ASCII | re.DOTALL,
 )
-KINDS: Final = ("end", "name", "dotted", "number", "string", "punctuation")
+KINDS: Final = ("", "name", "dotted", "number", "string", "punctuation", "end")
 
 
 class Problem(Exception):  # noqa: N818 - never leaves the parser: it carries what becomes a diagnostic
@@ -45,6 +50,7 @@ class Cursor:
 
     Attributes:
         text: The whole text.
+        short: Whether short ways through ordinary text may be taken; the result is the same.
         kind: The kind of the token at hand, one of `KINDS`.
         here: Its text.
         start: Where it starts.
@@ -53,6 +59,7 @@ class Cursor:
     """
 
     text: str
+    short: bool = False
     kind: str = ""
     here: str = ""
     start: int = 0
@@ -69,15 +76,11 @@ class Cursor:
         """Go to the next token and give the text of the one that was at hand."""
         past = self.here
         self.behind = self.end
-        skipped = SKIP.match(self.text, self.end)
-        self.start = skipped.end() if skipped else self.end
-        match = TOKEN.match(self.text, self.start)
-        if match is None:
-            self.kind, self.here, self.end = "end", "", self.start
-            return past
-        self.kind = KINDS[match.lastindex or 0]
-        self.here = match[0]
-        self.end = match.end()
+        match = cast("re.Match[str]", _TOKEN.match(self.text, self.end))  # it matches anything, even the end
+        group = cast("int", match.lastindex)
+        self.kind = KINDS[group]
+        self.here = match[group]
+        self.start, self.end = match.span(group)
         return past
 
     @property

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 from ptxloom.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from typing import TypeVar
 
+    N = TypeVar("N", bound="Node")
     _Record = object
 else:
     _Record = tuple
@@ -61,6 +63,7 @@ class NodeType(type):
                     defaults[field] = default
         positions = tuple(field for field in positions if field not in namespace)
         namespace |= {"__slots__": (), "_payload": payload, "_positions": positions, "_defaults": defaults}
+        namespace["_tail"] = tuple((field, defaults[field]) for field in positions)
         namespace["__match_args__"] = payload
         for index, field in enumerate(payload + positions):
             namespace[field] = property(itemgetter(index), doc=f"The field `{field}`.")
@@ -81,25 +84,30 @@ class Node(_Record, metaclass=NodeType):
     _payload: ClassVar[tuple[str, ...]]
     _positions: ClassVar[tuple[str, ...]]
     _defaults: ClassVar[dict[str, Any]]
+    _tail: ClassVar[tuple[tuple[str, Any], ...]]
 
     if not TYPE_CHECKING:
 
         def __new__(cls, *values: object, **named: object) -> Self:  # noqa: D102 - the class says it
             fields = cls._payload
-            if len(values) > len(fields):
-                message = f"{cls.__name__} takes {len(fields)} positional fields, not {len(values)}"
-                raise TypeError(message)
-            rest = (fields + cls._positions)[len(values) :]
-            defaults = cls._defaults
-            try:
-                values += tuple(named.pop(field) if field in named else defaults[field] for field in rest)
-            except KeyError as missing:
-                message = f"{cls.__name__} needs its field {missing}"
-                raise TypeError(message) from None
-            if named:
-                message = f"{cls.__name__} has no field {next(iter(named))!r} left to set"
+            if len(values) != len(fields):
+                values += tuple(cls._fill(fields[len(values) :], named))
+            values += tuple([named.pop(field, default) for field, default in cls._tail])
+            if named or len(values) != len(fields) + len(cls._tail):
+                message = f"{cls.__name__} has the fields {', '.join(fields)} and was given others or too many"
                 raise TypeError(message)
             return tuple.__new__(cls, values)
+
+        @classmethod
+        def _fill(cls, fields: tuple[str, ...], named: dict[str, object]) -> Iterator[object]:
+            for field in fields:
+                if field in named:
+                    yield named.pop(field)
+                elif field in cls._defaults:
+                    yield cls._defaults[field]
+                else:
+                    message = f"{cls.__name__} needs its field {field}"
+                    raise TypeError(message)
 
         def __reduce__(self) -> tuple[object, ...]:
             return raw, (type(self), tuple(self))
@@ -152,6 +160,10 @@ if TYPE_CHECKING:
         """The fields of a node in order, without its position."""
         ...
 
+    def moved(node: N, by: int, source: Source) -> N:
+        """The same node, `by` characters further on in `source`."""
+        ...
+
     raw: Callable[..., Any]
 else:
     raw = tuple.__new__
@@ -160,3 +172,17 @@ else:
     def fields_of(node: Node) -> tuple[object, ...]:
         """The fields of a node in order, without its position."""
         return tuple.__getitem__(node, slice(len(node._payload)))  # noqa: SLF001 - the other half of the class
+
+    def moved(node: Node, by: int, source: Source) -> Node:
+        """The same node, `by` characters further on in `source`."""
+        payload = len(node._payload)  # noqa: SLF001 - the other half of the class
+        values = [
+            moved(value, by, source)
+            if isinstance(value, Node)
+            else tuple(moved(one, by, source) if isinstance(one, Node) else one for one in value)
+            if isinstance(value, tuple)
+            else value
+            for value in tuple.__getitem__(node, slice(payload))
+        ]
+        values += (at + by if isinstance(at, int) else source for at in tuple.__getitem__(node, slice(payload, None)))
+        return tuple.__new__(type(node), values)

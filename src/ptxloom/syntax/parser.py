@@ -17,6 +17,7 @@ from ptxloom.syntax.declarations import (
     performance_directives,
 )
 from ptxloom.syntax.directives import CLOSED, UNCLOSED
+from ptxloom.syntax.fast import FastReader
 from ptxloom.syntax.lexer import Cursor, Problem
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.operands import operands
@@ -30,12 +31,13 @@ MAX_SCOPES: Final = 200
 """How deep scopes may nest."""
 
 
-def parse(text: str, name: str = "<string>") -> Module:
+def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
     """Read PTX. Nothing the text says raises: the module's diagnostics say what could not be read.
 
     Args:
         text: A whole module, or any sequence of statements.
         name: What diagnostics call the text, usually its path.
+        fast: Take the short way through ordinary statements; the result is the same.
 
     Returns:
         The module, with whatever could be read.
@@ -45,7 +47,7 @@ def parse(text: str, name: str = "<string>") -> Module:
         'ld'
     """
     source = Source(text, name)
-    parser = Parser(source)
+    parser = Parser(source, fast=fast)
     collecting = gc.isenabled()
     gc.disable()  # a tree holds no cycles: looking for them while it grows would take a third of the time
     try:
@@ -80,10 +82,11 @@ class _Scope:
 class Parser:
     """Reads one source; the cursor stands at the first token of a statement between two calls of `_statement`."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, fast: bool = True) -> None:
         self.source: Final = source
+        self.fast: Final = FastReader(source) if fast else None
         self.text: Final = source.text
-        self.cursor: Final = Cursor(source.text)
+        self.cursor: Final = Cursor(source.text, short=fast)
         self.diagnostics: Final[list[Diagnostic]] = []
         self._scopes: Final[list[_Scope]] = []
         self._out: list[Statement] = []
@@ -92,14 +95,30 @@ class Parser:
     def module(self) -> tuple[Statement, ...]:
         """Every statement of the text."""
         cursor = self.cursor
-        cursor.seek(0)
+        cursor.seek(self._ordinary(0))
         while cursor.kind != "end":
             self._statement()
+            if self.fast is not None:
+                cursor.seek(self._ordinary(cursor.start))
         if self._scopes:
             self._unclosed(self._scopes[-1])
         while self._scopes:
             self._close(cursor.start)
         return tuple(self._out)
+
+    def _ordinary(self, offset: int) -> int:
+        """Read ordinary statements and the scopes between them; where the first other one starts."""
+        if self.fast is None:
+            return offset
+        while True:
+            offset, brace = self.fast.read(offset, self._out)
+            if brace == "{":
+                self._open(offset, offset, None)
+            elif brace and self._scopes:
+                self._close(offset + 1)
+            else:
+                return offset
+            offset += 1
 
     # --- statements ---
 

@@ -1,0 +1,84 @@
+"""Sections of debug information: data and labels in braces (PTX ISA 11.5.3)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.syntax.lexer import NAME
+from ptxloom.syntax.node import raw
+from ptxloom.syntax.operands import expression
+from ptxloom.syntax.tree import Data, Integer, Label, Name, Section
+
+if TYPE_CHECKING:
+    from ptxloom.source import Source
+    from ptxloom.syntax.lexer import Cursor
+    from ptxloom.syntax.tree import Operand
+
+_SECTION: Final = re.compile(r"[.\w$]+", re.ASCII)
+_WHOLE: Final = r"(?:0|[1-9]\d{0,18})"
+_DATA: Final = re.compile(
+    r"\s*+(?:"
+    rf"\.(b8|b16|b32|b64)[ \t]++(?:({_WHOLE}(?:[ \t]*+,[ \t]*+{_WHOLE})*+)|({NAME}))(?=[ \t]*+(?://[^\n]*+)?+\r?\n\s*+[.}}A-Za-z_$])"
+    rf"|({NAME}):"
+    r")(?:[ \t]*+//[^\n]*+)?+",
+    re.ASCII,
+)
+"""A line of a section as compilers write it: 1 type, 2 numbers or 3 a label; 4 a label's own line."""
+
+
+def section(cursor: Cursor, source: Source, start: int) -> Section:
+    """`.section name { data and labels }`."""
+    match = _SECTION.fullmatch(cursor.here)
+    if match is None:
+        raise cursor.unexpected("a section's name")
+    name = cursor.advance()
+    cursor.expect("{", "to open the section")
+    contents: list[Data | Label] = []
+    while True:
+        if cursor.short:
+            _ordinary(cursor, source, contents)
+        if cursor.here == "}":
+            break
+        contents.append(_content(cursor, source))
+    cursor.advance()
+    return Section(name, tuple(contents), source=source, start=start, end=cursor.behind)
+
+
+def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label]) -> None:
+    """Read a run of ordinary lines; numbers that were read before are shared."""
+    text, offset, known = cursor.text, cursor.start, dict[str, tuple[int, ...]]()
+    while (found := _DATA.match(text, offset)) is not None:
+        offset = found.end()
+        kind, numbers, name, label = found.groups()
+        if numbers is not None:
+            values = known.get(numbers)
+            if values is None:
+                values = known[numbers] = tuple(map(int, numbers.split(",")))
+            contents.append(raw(Data, (kind, values, source, found.start(1) - 1, found.end(2))))
+        elif name is not None:
+            at = found.start(3)
+            contents.append(raw(Data, (kind, (raw(Name, (name, at)),), source, found.start(1) - 1, found.end(3))))
+        else:
+            contents.append(raw(Label, (label, source, found.start(4), found.end(4) + 1)))
+    if offset != cursor.start:
+        cursor.seek(offset)
+
+
+def _content(cursor: Cursor, source: Source) -> Data | Label:
+    start = cursor.start
+    if cursor.kind == "name":
+        name = cursor.advance()
+        cursor.expect(":", "after a label of a section")
+        return Label(name, source=source, start=start, end=cursor.behind)
+    if cursor.kind != "dotted":
+        raise cursor.unexpected("a label or data such as `.b8 1`")
+    kind = cursor.advance()[1:]
+    values = [_plain(expression(cursor))]
+    while cursor.accept(","):
+        values.append(_plain(expression(cursor)))
+    return Data(kind, tuple(values), source=source, start=start, end=cursor.behind)
+
+
+def _plain(value: Operand) -> int | Operand:
+    return value.value if isinstance(value, Integer) and value.radix == 10 and not value.unsigned else value

@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from ptxloom.banks import BankReport as BankReport
+    from ptxloom.banks import bank_conflicts as bank_conflicts
     from ptxloom.checker import RulePage as RulePage
     from ptxloom.checker import check as check
     from ptxloom.checker import explain as explain
@@ -115,6 +117,8 @@ _EXPORTS: Final = {
     "with_shape": "layout",
     "zipped_divide": "layout",
     "zipped_product": "layout",
+    "BankReport": "banks",
+    "bank_conflicts": "banks",
     "Source": "source",
     "Span": "source",
     "Module": "syntax",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _LINES: Final = 8  # of a core tile
 _QUAD: Final = 4  # lanes that share a line of a core tile
 _WORD_BITS: Final = 32
-_ROW_BITS: Final = 128  # of an addressed row, in elements as wide as the registers hold them
 
 
 @runtime_checkable
@@ -110,9 +109,7 @@ def _read(text: str) -> MatrixMove | MmaForm:
 
 @cache
 def _of_move(move: MatrixMove, operand: str | None) -> Fragment:
-    bits = move.destination.bits if move.opcode == "ldmatrix" else move.source.bits
-    columns = _ROW_BITS // bits
-    rows = move.shape.rows * move.shape.columns // columns
+    bits = move.held.bits
     addressed = move.opcode != "movmatrix"
     if addressed:
         if operand not in (None, "r"):
@@ -124,7 +121,7 @@ def _of_move(move: MatrixMove, operand: str | None) -> Fragment:
         name = operand or "d"
         transposed = name == "d"
     along, line = (Axis.ROW, Axis.COLUMN) if transposed else (Axis.COLUMN, Axis.ROW)
-    extents = {Axis.ROW: rows, Axis.COLUMN: columns, Axis.MATRIX: move.num}
+    extents = {Axis.ROW: move.rows, Axis.COLUMN: move.row_elements, Axis.MATRIX: move.num}
     word = min(_WORD_BITS // bits, extents[along] // _QUAD)
     lanes, values = _tile(word, along, line, extents)
     on_hopper = bits == 16 or move.source.name == "s4"

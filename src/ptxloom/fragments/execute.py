@@ -58,7 +58,7 @@ def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: I
     move, held = _move("ldmatrix", form)
     data = as_memory(memory, written=False)
     batch = batch_of(held, data, as_addresses(addresses))
-    row_bytes = _row_bytes(move, held)
+    row_bytes = move.row_bytes
     prove_rows(batch, held, row_bytes)
     rows_of_memory = _rows(np.ascontiguousarray(_whole_rows(data, row_bytes)), row_bytes)
     registers = np.empty((len(batch), WARP_LANES, held.registers), np.uint32)
@@ -96,7 +96,7 @@ def stmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: I
     data = as_memory(memory, written=True)
     values = as_registers(registers, held.registers)
     batch = batch_of(held, data, as_addresses(addresses), values.shape[:-2])
-    row_bytes = _row_bytes(move, held)
+    row_bytes = move.row_bytes
     prove_rows(batch, held, row_bytes)
     prove_apart(batch, held)
     spread = np.broadcast_to(values, (*batch.shape, *values.shape[-2:])).reshape(len(batch), *values.shape[-2:])
@@ -145,12 +145,6 @@ def _move(opcode: str, form: str | MatrixMove) -> tuple[MatrixMove, Fragment]:
     if move.opcode != opcode:
         move = matrix_move(move.spelling, opcode)
     return move, fragment(move)
-
-
-def _row_bytes(move: MatrixMove, held: Fragment) -> int:
-    """The bytes of memory that one address names."""
-    memory_type = move.source if move.opcode == "ldmatrix" else move.destination
-    return (held.columns * memory_type.bits + memory_type.padding_bits) // 8
 
 
 def _whole_rows(memory: Memory, row_bytes: int) -> Memory:

@@ -16,6 +16,7 @@ from ptxloom.isa.types import ElementType, element_type
 MOVES = ("ldmatrix", "stmatrix", "movmatrix")
 """The opcodes that move matrices between the lanes of a warp."""
 
+_BITS_PER_ROW = 128
 _BITS_PER_REGISTER_OF_WARP = 32 * 32  # one 32-bit register in each of 32 lanes
 
 
@@ -46,8 +47,33 @@ class MatrixMove:
     @property
     def registers(self) -> int:
         """How many 32-bit registers of each lane hold its share of all matrices."""
-        register_type = self.source if self.opcode == "stmatrix" else self.destination
-        return self.num * self.shape.elements * register_type.bits // _BITS_PER_REGISTER_OF_WARP
+        return self.num * self.shape.elements * self.held.bits // _BITS_PER_REGISTER_OF_WARP
+
+    @property
+    def row_elements(self) -> int:
+        """How many elements an addressed row holds: it is 128 bits long when they are as wide as a register's."""
+        return _BITS_PER_ROW // self.held.bits
+
+    @property
+    def rows(self) -> int:
+        """How many addressed rows a matrix has in memory; stmatrix m16n8 has 8, for it stores columns."""
+        return self.shape.elements // self.row_elements
+
+    @property
+    def row_bytes(self) -> int:
+        """How many bytes of memory an address names; 16, or 8 where 4-bit elements lie without padding."""
+        in_memory = self.destination if self.opcode == "stmatrix" else self.source
+        return (self.row_elements * in_memory.bits + in_memory.padding_bits) // 8
+
+    @property
+    def address_lanes(self) -> int:
+        """How many lanes name a row's address, from lane 0 on: row i of matrix m takes lane `rows * m + i`."""
+        return 0 if self.opcode == "movmatrix" else self.rows * self.num
+
+    @property
+    def held(self) -> ElementType:
+        """The type of an element in a register."""
+        return self.source if self.opcode == "stmatrix" else self.destination
 
     @property
     def short(self) -> str:

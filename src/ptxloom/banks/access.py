@@ -1,0 +1,127 @@
+"""What an instruction asks of shared memory: how many bytes each lane names, and which lanes are served together.
+
+Lanes are served in phases of at most 128 bytes: 8 row addresses of ldmatrix or stmatrix (one 8x8 matrix), 32 lanes of
+4 bytes or less, 16 of 8, 8 of 16.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Protocol, runtime_checkable
+
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.matrix import MatrixMove, matrix_move
+from ptxloom.isa.types import element_type, is_type
+
+WARP_LANES: Final = 32
+BANKS: Final = 32
+WORD_BYTES: Final = 4
+PHASE_BYTES: Final = 128
+_ROWS_PER_PHASE: Final = 8
+
+
+@runtime_checkable
+class Spelled(Protocol):
+    """An instruction of a parsed module, or anything that spells one."""
+
+    @property
+    def opcode(self) -> str:
+        """Such as `ldmatrix`."""
+        ...
+
+    @property
+    def qualifiers(self) -> tuple[str, ...]:
+        """Without dots."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How an instruction reaches into shared memory.
+
+    Attributes:
+        spelling: The instruction.
+        lane_bytes: Bytes that each lane's address names.
+        alignment: Bytes that an address must be a multiple of.
+        lanes: How many lanes name an address, from lane 0 on.
+        phase_lanes: How many neighbouring lanes are served together.
+        is_matrix: Whether it is ldmatrix or stmatrix.
+        is_load: Whether it reads.
+    """
+
+    spelling: str
+    lane_bytes: int
+    alignment: int
+    lanes: int
+    phase_lanes: int
+    is_matrix: bool
+    is_load: bool
+
+    @property
+    def phases(self) -> int:
+        """How many phases serve all lanes."""
+        return self.lanes // self.phase_lanes
+
+    @property
+    def words(self) -> int:
+        """How many 4-byte words a lane's bytes touch."""
+        return max(1, self.lane_bytes // WORD_BYTES)
+
+
+def access(instruction: str | Spelled | MatrixMove) -> Access:
+    """Read what an instruction asks of shared memory.
+
+    Args:
+        instruction: ldmatrix or stmatrix, full or short (`m8n8.x4.b16` is an ldmatrix); or a plain load or store of
+            shared memory, such as `ld.shared.v4.b32` or `st.shared.f16`; or an instruction of a parsed module.
+
+    Raises:
+        UnsupportedForm: The instruction does not access shared memory in one of these ways.
+    """
+    match instruction:
+        case MatrixMove():
+            return _of_move(instruction)
+        case str():
+            text = instruction
+        case Spelled():
+            text = ".".join((instruction.opcode, *instruction.qualifiers))
+    opcode, *qualifiers = text.strip().split(".")
+    if opcode in ("ld", "st"):
+        return _of_plain(text, opcode, qualifiers)
+    return _of_move(matrix_move(text, None if "matrix" in opcode else "ldmatrix"))
+
+
+def _of_move(move: MatrixMove) -> Access:
+    if not move.address_lanes:
+        raise UnsupportedForm(f"`{move.spelling}` does not access memory")
+    return Access(
+        move.spelling, move.row_bytes, 16, move.address_lanes, _ROWS_PER_PHASE, is_matrix=True,
+        is_load=move.opcode == "ldmatrix",
+    )  # fmt: skip
+
+
+def _of_plain(text: str, opcode: str, qualifiers: list[str]) -> Access:
+    if not any(word in ("shared", "shared::cta") for word in qualifiers):
+        raise UnsupportedForm(f"`{text}` does not say `.shared`; only shared memory has banks")
+    types = [word for word in qualifiers if is_type(word)]
+    if len(types) != 1:
+        raise UnsupportedForm(f"`{text}` must name one type, as in `ld.shared.v4.b32`")
+    vectors = [int(word[1:]) for word in qualifiers if re.fullmatch(r"v[0-9]+", word)]
+    lane_bytes = element_type(types[0]).container_bits // 8 * (vectors[0] if vectors else 1)
+    if len(vectors) > 1 or lane_bytes not in (1, 2, 4, 8, 16):
+        raise UnsupportedForm(
+            f"`{text}` moves {lane_bytes} bytes a lane; shared memory is accessed by 1, 2, 4, 8 or 16"
+        )
+    lanes = min(WARP_LANES, PHASE_BYTES // lane_bytes)
+    return Access(text, lane_bytes, lane_bytes, WARP_LANES, lanes, is_matrix=False, is_load=opcode == "ld")
+
+
+def legal_address(argument: str, address: int, of: Access) -> None:
+    """Prove that an address is one this access can have.
+
+    Raises:
+        UsageError: It is negative or misaligned.
+    """
+    if address < 0 or address % of.alignment:
+        raise UsageError(argument, address, f"a multiple of {of.alignment}, not negative, for `{of.spelling}`")

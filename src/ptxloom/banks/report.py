@@ -1,0 +1,220 @@
+"""Bank conflicts: wavefronts = for each phase the most distinct words that any one bank must give.
+
+32 banks of 4 bytes; word w lies in bank w % 32. Lanes that want the same word share it. Phases never merge. Measured
+on an H200 with ncu.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.banks.access import BANKS, WARP_LANES, WORD_BYTES, Access, access, legal_address
+from ptxloom.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ptxloom.banks.access import Spelled
+    from ptxloom.isa.matrix import MatrixMove
+
+    Counts = npt.NDArray[np.int64]
+
+ALL_LANES: Final = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class BankUse:
+    """What one bank must give in one phase.
+
+    Attributes:
+        bank: 0 to 31.
+        words: The distinct words wanted, as byte addresses, in order.
+        lanes: For each word the lanes that want it.
+    """
+
+    bank: int
+    words: tuple[int, ...]
+    lanes: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Lanes that are served together.
+
+    Attributes:
+        lanes: Those of them that take part.
+        wavefronts: How many passes they take.
+        banks: Every bank that is used, in order.
+    """
+
+    lanes: tuple[int, ...]
+    wavefronts: int
+    banks: tuple[BankUse, ...]
+
+    @property
+    def conflicts(self) -> int:
+        """Passes beyond the first."""
+        return max(0, self.wavefronts - 1)
+
+    @property
+    def worst(self) -> tuple[BankUse, ...]:
+        """The banks that decide how many passes it takes."""
+        return tuple(use for use in self.banks if len(use.words) == self.wavefronts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BankReport:
+    """What one instruction costs, over all warps of the batch.
+
+    Attributes:
+        access: What the instruction asks of shared memory.
+        addresses: (..., 32) int64, in bytes; those of lanes that name none, or are off, mean nothing.
+        active: (..., 32) bool, which lanes take part.
+        by_phase: (..., phases) int64, the wavefronts of each phase of each warp.
+    """
+
+    access: Access
+    addresses: Counts
+    active: npt.NDArray[np.bool_]
+    by_phase: Counts
+
+    @property
+    def wavefronts(self) -> int:
+        """How many passes all warps take together."""
+        return int(self.by_phase.sum())
+
+    @property
+    def ideal(self) -> int:
+        """How many they would take without conflicts: one for each phase that has an active lane."""
+        return int(np.count_nonzero(self.by_phase))
+
+    @property
+    def conflicts(self) -> int:
+        """Passes beyond the ideal."""
+        return self.wavefronts - self.ideal
+
+    @property
+    def ways(self) -> int:
+        """The most passes that any phase takes; 1 is free of conflicts."""
+        return int(self.by_phase.max(initial=0))
+
+    @property
+    def by_warp(self) -> Counts:
+        """(...) int64, the wavefronts of each warp."""
+        return self.by_phase.sum(axis=-1)
+
+    @property
+    def worst_warp(self) -> tuple[int, ...]:
+        """The index of the warp that takes the most passes, the first of them; () for a single warp."""
+        return tuple(int(place) for place in np.unravel_index(int(self.by_warp.argmax()), self.by_warp.shape))
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """Every phase of the warp that takes the most passes, in detail."""
+        if not self.by_phase.size:
+            return ()
+        warp = self.worst_warp
+        addresses: list[int] = self.addresses[warp].tolist()
+        active: list[bool] = self.active[warp].tolist()
+        groups = range(0, self.access.lanes, self.access.phase_lanes)
+        return tuple(
+            _phase(self.access, [(lane, addresses[lane]) for lane in lanes if active[lane]])
+            for lanes in (range(start, start + self.access.phase_lanes) for start in groups)
+        )
+
+    def warp(self, *index: int) -> BankReport:
+        """The report of one warp of the batch."""
+        return BankReport(self.access, self.addresses[index], self.active[index], self.by_phase[index])
+
+    @property
+    def pitch(self) -> int | None:
+        """The bytes from each address to the next within the phases of the worst warp, where they are equal."""
+        if not self.by_phase.size:
+            return None
+        lanes = self.addresses[self.worst_warp][: self.access.lanes].reshape(-1, self.access.phase_lanes)
+        steps = np.unique(np.diff(lanes, axis=-1))
+        everyone = bool(self.active[self.worst_warp][: self.access.lanes].all())
+        return int(steps[0]) if everyone and len(steps) == 1 else None
+
+    def __str__(self) -> str:
+        what = "rows" if self.access.is_matrix else "lanes"
+        where = f"{what} {self.pitch} bytes apart: " if self.pitch is not None else ""
+        verdict = f"{self.ways}-way bank conflict" if self.conflicts else "no bank conflict"
+        return f"{self.access.spelling}: {where}{verdict}, {self.wavefronts} wavefronts where {self.ideal} would do"
+
+
+def bank_conflicts(
+    instruction: str | Spelled | MatrixMove, addresses: Sequence[int] | npt.NDArray[Any], active: int | None = None
+) -> BankReport:
+    """How many wavefronts an access to shared memory takes, and which banks decide it.
+
+    The formula equals ncu's counts on an H200 for ldmatrix, stmatrix, and plain loads and stores. ldmatrix with
+    `.m16n16` is not measured; its 16 rows are taken as two phases of 8.
+
+    Args:
+        instruction: ldmatrix, stmatrix, or a load or store such as `ld.shared.v4.b32`.
+        addresses: (..., 32) integers, byte addresses in shared memory by lane.
+        active: A mask of the lanes that take part, bit i for lane i; all if left out.
+
+    Returns:
+        A report over all warps, with the details of the worst one.
+
+    Raises:
+        UnsupportedForm: The instruction is no such access.
+        UsageError: The addresses are no integers, not 32 a warp, or misaligned.
+
+    Example:
+        >>> print(bank_conflicts("m8n8.x4.b16", [128 * lane for lane in range(32)]))
+        ldmatrix.sync.aligned.m8n8.x4.b16: rows 128 bytes apart: 8-way bank conflict, 32 wavefronts where 4 would do
+    """
+    of = access(instruction)
+    given = np.asarray(addresses)
+    if given.dtype.kind not in "iu" or given.ndim < 1 or given.shape[-1] != WARP_LANES:
+        raise UsageError("addresses", f"{given.dtype} of shape {given.shape}", "integers of shape (..., 32)")
+    bits = np.array([(ALL_LANES if active is None else active) >> lane & 1 for lane in range(WARP_LANES)], np.bool_)
+    bits[of.lanes :] = False
+    taking_part = np.broadcast_to(bits, given.shape)
+    wrong = taking_part & ((given < 0) | (given % of.alignment != 0))
+    if wrong.any():
+        legal_address("addresses", int(given[wrong][0]), of)
+    byte_addresses = np.where(taking_part, given, 0).astype(np.int64)
+    return BankReport(of, byte_addresses, taking_part, _count(of, byte_addresses, taking_part))
+
+
+def _count(of: Access, addresses: Counts, active: npt.NDArray[np.bool_]) -> Counts:
+    """(..., phases): for each phase the most distinct words of one bank.
+
+    Aligned accesses of one size are the same or lie apart, so whole accesses are counted, in groups of banks.
+    """
+    unit = max(WORD_BYTES, of.lane_bytes)
+    groups = BANKS * WORD_BYTES // unit
+    leading = addresses.shape[:-1]
+    rows = int(np.prod(leading, dtype=np.int64)) * of.phases
+    wanted = np.where(active[..., : of.lanes], addresses[..., : of.lanes] // unit, -1).reshape(rows, of.phase_lanes)
+    wanted.sort(axis=-1)
+    distinct = wanted >= 0
+    distinct[:, 1:] &= wanted[:, 1:] != wanted[:, :-1]
+    keys = np.arange(rows)[:, None] * groups + wanted % groups
+    counts = np.bincount(keys[distinct], minlength=rows * groups).reshape(rows, groups)
+    return counts.max(axis=-1, initial=0).reshape(*leading, of.phases)
+
+
+def _phase(of: Access, wanted: list[tuple[int, int]]) -> Phase:
+    """One phase in detail, from the (lane, byte address) pairs that take part."""
+    by_word: dict[int, list[int]] = {}
+    for lane, address in wanted:
+        for word in range(address // WORD_BYTES, address // WORD_BYTES + of.words):
+            by_word.setdefault(word, []).append(lane)
+    banks: dict[int, list[int]] = {}
+    for word in sorted(by_word):
+        banks.setdefault(word % BANKS, []).append(word)
+    uses = tuple(
+        BankUse(bank, tuple(word * WORD_BYTES for word in words), tuple(tuple(by_word[word]) for word in words))
+        for bank, words in sorted(banks.items())
+    )
+    return Phase(tuple(lane for lane, _ in wanted), max((len(use.words) for use in uses), default=0), uses)

@@ -1,0 +1,43 @@
+"""From a fragment's binary digits to CuTe layouts: (thread, value) to a number, each digit worth a power of two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.layout import Layout, coalesce, make_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ptxloom.fragments import Digit
+
+
+def mode_of(worths: Iterable[int]) -> Layout:
+    """The coalesced layout of binary digits that are worth so much each, the lowest digit first."""
+    strides = tuple(worths)
+    return coalesce(Layout((2,) * len(strides), strides))
+
+
+def thread_value_layout(lanes: Iterable[int], values: Iterable[int]) -> Layout:
+    """The layout (thread, value) of lane digits and value digits that are worth so much each.
+
+    Example:
+        >>> print(thread_value_layout((2, 4, 8, 16, 32), (1, 64)))
+        (32,(2,2)):(2,(1,64))
+    """
+    return make_layout(mode_of(lanes), mode_of(values))
+
+
+def bits_of_element(bits: int) -> tuple[int, ...]:
+    """What the binary digits of a bit's number inside an element are worth, in bits.
+
+    Example:
+        >>> bits_of_element(16)
+        (1, 2, 4, 8)
+    """
+    return tuple(1 << place for place in range(bits.bit_length() - 1))
+
+
+def worths(digits: Iterable[Digit], worth: Callable[[Digit], int]) -> tuple[int, ...]:
+    """What each digit is worth."""
+    return tuple(worth(digit) for digit in digits)

@@ -1,0 +1,125 @@
+"""Finding an atom by whatever one knows it as: C++ name, DSL operation, or PTX spelling."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms, names_of
+from ptxloom.atoms.mma import MmaAtom, mma_atom_of, mma_atoms
+from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.isa.matrix import MOVES, MatrixMove, matrix_move
+from ptxloom.isa.mma import MmaForm, mma_form
+from ptxloom.isa.spelling import near_misses
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CALL: Final = re.compile(r"(?:[a-z_]+\.)*((?:Ld|St)Matrix\d+x\d+x\d+bOp|Mma\w+Op)\((.*)\)", re.DOTALL)
+_FIELDS: Final = ("transpose", "num_matrices", "unpack_bits")  # of the DSL's matrix moves, in order
+
+
+def atom(what: str | MatrixMove | MmaForm) -> CopyAtom | MmaAtom:
+    """The atom that a name or an instruction stands for.
+
+    Args:
+        what: A CuTe C++ name (`SM75_U16x8_LDSM_T`), a CuTe DSL operation
+            (`LdMatrix8x8x16bOp(transpose=True, num_matrices=4)`), a PTX spelling, full or short, or a form.
+
+    Raises:
+        UnsupportedForm: Nothing is called that; near names are given.
+
+    Example:
+        >>> atom("SM75_U16x8_LDSM_T").ptx
+        'ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16'
+        >>> print(atom("m16n8k16.row.col.f32.f16.f16.f32"))
+        SM80_16x8x16_F32F16F16F32_TN
+    """
+    match what:
+        case MatrixMove():
+            return copy_atom_of(what)
+        case MmaForm():
+            return mma_atom_of(what)
+        case str():
+            return _named(" ".join(what.split()))
+
+
+def copy_atom(what: str | MatrixMove) -> CopyAtom:
+    """The copy atom of that name; see `atom`.
+
+    Raises:
+        UnsupportedForm: There is none.
+    """
+    found = atom(what)
+    if isinstance(found, MmaAtom):
+        raise UnsupportedForm(f"`{what}` is an mma atom, not a copy atom")
+    return found
+
+
+def mma_atom(what: str | MmaForm) -> MmaAtom:
+    """The mma atom of that name; see `atom`.
+
+    Raises:
+        UnsupportedForm: There is none.
+    """
+    found = atom(what)
+    if isinstance(found, CopyAtom):
+        raise UnsupportedForm(f"`{what}` is a copy atom, not an mma atom")
+    return found
+
+
+def _named(text: str) -> CopyAtom | MmaAtom:
+    call = _CALL.fullmatch(text)
+    name = _written(call[1], call[2]) if call else text.removeprefix("cute::").replace(", ", ",").replace(",", ", ")
+    found = _names().get(name)
+    if found is not None:
+        return found
+    if call is None and not text.startswith("SM"):
+        return _spelled(text)
+    near = near_misses(name, _names())
+    hint = f"; did you mean `{near[0]}`?" if near else ""
+    raise UnsupportedForm(f"CuTe has no atom called `{name}`{hint}")
+
+
+def _spelled(text: str) -> CopyAtom | MmaAtom:
+    """The atom of a PTX spelling; a short one without an opcode is an ldmatrix or an mma."""
+    words = text.split(".")
+    if words[0] == "mma" or any(re.fullmatch(r"m\d+n\d+k\d+", word) for word in words):
+        return mma_atom_of(mma_form(text))
+    return copy_atom_of(matrix_move(text, None if words[0] in MOVES else "ldmatrix"))
+
+
+@cache
+def _names() -> Mapping[str, CopyAtom | MmaAtom]:
+    names: dict[str, CopyAtom | MmaAtom] = {}
+    for one in mma_atoms():
+        for name in (*one.names, one.operation, one.ptx):
+            if name:
+                names.setdefault(name, one)
+    return names | names_of(copy_atoms())
+
+
+def _written(operation: str, arguments: str) -> str:
+    """A DSL call with its arguments as this package writes them; as it stands if they cannot be read."""
+    if operation.startswith("Mma"):
+        return f"{operation}({arguments})"
+    try:
+        call = ast.parse(f"f({arguments})", mode="eval").body
+        values = _values(call) if isinstance(call, ast.Call) else {}
+    except (SyntaxError, ValueError):
+        return f"{operation}({arguments})"
+    parts = ["transpose=True"] if values.get("transpose") else []
+    parts.append(f"num_matrices={values.get('num_matrices', 1)}")
+    if values.get("unpack_bits") is not None:
+        parts.append(f"unpack_bits={values['unpack_bits']}")
+    elif operation == "LdMatrix8x16x8bOp":
+        operation = "LdMatrix8x8x16bOp"  # nothing to unpack: the DSL issues the 16-bit instruction
+    return f"{operation}({', '.join(parts)})"
+
+
+def _values(call: ast.Call) -> dict[str, object]:
+    given: list[tuple[str, ast.expr]] = [*zip(_FIELDS, call.args, strict=False)]
+    given += [(keyword.arg or "", keyword.value) for keyword in call.keywords]
+    return {name: ast.literal_eval(value) for name, value in given}

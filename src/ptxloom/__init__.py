@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from ptxloom.atoms import CopyAtom as CopyAtom
+    from ptxloom.atoms import MmaAtom as MmaAtom
+    from ptxloom.atoms import atom as atom
     from ptxloom.banks import BankReport as BankReport
     from ptxloom.banks import bank_conflicts as bank_conflicts
     from ptxloom.checker import RulePage as RulePage
@@ -71,6 +74,9 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {
+    "CopyAtom": "atoms",
+    "MmaAtom": "atoms",
+    "atom": "atoms",
     "RulePage": "checker",
     "check": "checker",
     "explain": "checker",

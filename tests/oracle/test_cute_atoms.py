@@ -21,8 +21,10 @@ RECORDED: Any = json.loads((Path(__file__).parent / "atoms.json").read_text())
 
 # Slips of CUTLASS 4.2's traits. In B of the first, neighbouring threads hold the same elements and 128 are never held;
 # in A of the second, shape and stride are not congruent.
-SLIPS = {f"SM80_16x8x32_S32{a}4{b}4S32_TN" for a in "SU" for b in "SU"}
-SLIPS |= {"SM80_16x8x128_S32U1U1S32_TN_XORPOPC", "SM80_16x8x128_S32U1U1S32_TN_ANDPOPC"}
+SLIPS = {
+    *(f"SM80_16x8x32_S32{a}4{b}4S32_TN" for a in "SU" for b in "SU"),
+    *(f"SM80_16x8x128_S32U1U1S32_TN_{operation}POPC" for operation in ("XOR", "AND")),
+}
 
 
 @pytest.mark.parametrize("recorded", RECORDED["atoms"], ids=lambda atom: atom["name"])

@@ -60,6 +60,12 @@ if TYPE_CHECKING:
     from ptxloom.layout import with_shape as with_shape
     from ptxloom.layout import zipped_divide as zipped_divide
     from ptxloom.layout import zipped_product as zipped_product
+    from ptxloom.machine import Hazard as Hazard
+    from ptxloom.machine import Kernel as Kernel
+    from ptxloom.machine import LaunchError as LaunchError
+    from ptxloom.machine import LaunchResult as LaunchResult
+    from ptxloom.machine import UnsupportedInstruction as UnsupportedInstruction
+    from ptxloom.machine import kernel as kernel
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
     from ptxloom.syntax import Module as Module
@@ -125,6 +131,12 @@ _EXPORTS: Final = {
     "zipped_product": "layout",
     "BankReport": "banks",
     "bank_conflicts": "banks",
+    "Hazard": "machine",
+    "Kernel": "machine",
+    "LaunchError": "machine",
+    "LaunchResult": "machine",
+    "UnsupportedInstruction": "machine",
+    "kernel": "machine",
     "Source": "source",
     "Span": "source",
     "Module": "syntax",

@@ -1,1 +1,7 @@
 """The dynamic judge: PTX run on the CPU, bit for bit."""
+
+from ptxloom.machine.kernel import Kernel, kernel
+from ptxloom.machine.program import UnsupportedInstruction
+from ptxloom.machine.report import Hazard, LaunchError, LaunchResult
+
+__all__ = ["Hazard", "Kernel", "LaunchError", "LaunchResult", "UnsupportedInstruction", "kernel"]

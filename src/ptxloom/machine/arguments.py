@@ -1,0 +1,127 @@
+"""A launch's arguments: packed into the bytes a kernel's parameters lie in, arrays noted as memory it may touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.machine.program import Parameter, Program
+
+
+@dataclass(slots=True)
+class Memory:
+    """The pieces of global memory a kernel may touch; the arrays are kept alive here."""
+
+    spans: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])  # start, end, writable
+    arrays: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+
+    def add(self, array: NDArray[Any]) -> int:
+        """Note an array; gives its address."""
+        start = array.ctypes.data
+        self.arrays.append(array)
+        self.spans.append((start, start + array.nbytes, bool(array.flags.writeable)))
+        return start
+
+    def table(self) -> NDArray[np.uint64]:
+        """The spans in order, overlapping ones joined: (n, 3) uint64."""
+        joined: list[list[int]] = []
+        for start, end, writable in sorted(self.spans):
+            if joined and start < joined[-1][1]:
+                joined[-1][1] = max(joined[-1][1], end)
+                joined[-1][2] |= int(writable)
+            else:
+                joined.append([start, end, int(writable)])
+        return np.array(joined or [[0, 0, 0]], np.uint64)
+
+
+def pack(program: Program, args: Sequence[object], memory: Memory) -> bytes:
+    """The parameter block of a launch.
+
+    Raises:
+        UsageError: The number of arguments is wrong, or one does not fit its parameter.
+    """
+    parameters = program.parameters
+    if len(args) != len(parameters):
+        names = ", ".join(p.name for p in parameters)
+        raise UsageError("args", len(args), f"{len(parameters)} values for the parameters {names or '(none)'}")
+    block = bytearray(program.parameter_bytes)
+    for number, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+        packed = _pack_one(parameter, value, f"args[{number}]", memory)
+        block[parameter.offset : parameter.offset + parameter.size] = packed
+    return bytes(block)
+
+
+def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -> bytes:
+    wanted = f"{parameter.name}, a .{parameter.type.name}{f'[{parameter.size}]' if parameter.is_array else ''}"
+    if parameter.is_array:
+        return _bytes(parameter, value, where, wanted)
+    if _is_array(value):
+        if parameter.size != 8 or parameter.type.kind == "f":
+            raise UsageError(where, _brief(value), f"a number for {wanted}, not an array")
+        if not value.flags.c_contiguous:
+            raise UsageError(where, _brief(value), f"a C-contiguous array for {wanted}")
+        if value.dtype.hasobject:
+            raise UsageError(where, _brief(value), f"an array of plain values for {wanted}")
+        return memory.add(value).to_bytes(8, "little")
+    if value is None and parameter.size == 8:
+        return bytes(8)
+    return _scalar(parameter, value, where, wanted)
+
+
+def _bytes(parameter: Parameter, value: object, where: str, wanted: str) -> bytes:
+    data = value.tobytes() if _is_array(value) or _is_numpy_scalar(value) else value
+    if not _is_bytes(data) or len(bytes(data)) != parameter.size:
+        raise UsageError(where, _brief(value), f"{parameter.size} bytes (or a NumPy value of that size) for {wanted}")
+    return bytes(data)
+
+
+def _scalar(parameter: Parameter, value: object, where: str, wanted: str) -> bytes:
+    if _is_numpy_scalar(value) and value.nbytes == parameter.size and parameter.type.kind == "b":
+        return value.tobytes()
+    if _is_float(value) and parameter.type.kind in "fb":
+        kinds = {2: np.float16, 4: np.float32, 8: np.float64}
+        if parameter.size in kinds:
+            with np.errstate(all="ignore"):
+                return kinds[parameter.size](float(value)).tobytes()
+    if _is_integer(value):
+        number = int(value)
+        if parameter.type.kind == "f":
+            return _scalar(parameter, float(number), where, wanted)
+        bits = 8 * parameter.size
+        if -(1 << bits - 1) <= number < 1 << bits:
+            return (number & (1 << bits) - 1).to_bytes(parameter.size, "little")
+        raise UsageError(where, value, f"within the range of {wanted}")
+    raise UsageError(where, _brief(value), f"a number for {wanted}" + (" or an array" if parameter.size == 8 else ""))
+
+
+def _brief(value: object) -> object:
+    return f"{value.dtype} array of shape {value.shape}" if _is_array(value) else value
+
+
+def _is_array(value: object) -> TypeGuard[NDArray[Any]]:
+    return isinstance(value, np.ndarray)
+
+
+def _is_numpy_scalar(value: object) -> TypeGuard[np.generic[Any]]:
+    return isinstance(value, np.generic)
+
+
+def _is_float(value: object) -> TypeGuard[float]:
+    return isinstance(value, (float, np.floating))
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, (int, np.integer, np.bool_))
+
+
+def _is_bytes(value: object) -> TypeGuard[bytes]:
+    return isinstance(value, (bytes, bytearray, memoryview))

@@ -1,0 +1,480 @@
+"""The vocabulary semantics are written in: operands of a whole warp in, operands out, under the active lanes."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine import native
+from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.access import PARAMETERS
+from ptxloom.machine.special import read_special
+from ptxloom.machine.symbols import FunctionName, Place, Register, Symbol, Targets, Variable
+from ptxloom.machine.types import Type, ptx_type
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.machine.program import BasicBlock, Op, Program
+
+W: Final = Value("ptr", "%w")
+ALL: Final = Value("i32", "-1")
+LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
+_FIELDS: Final = native.record(state.Warp).offsets
+_COMPONENTS: Final = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
+VALUES: Final = 512  # where in the scratch operands and results of memory calls lie; addresses lie at 0
+
+
+class Builder(Emitter):
+    """Builds one variant of a kernel, instruction by instruction.
+
+    Attributes:
+        program: What is built.
+        whole: This variant runs whole warps only: every lane is active but for predicates.
+        op: The instruction being built.
+        mask: The lanes that run in this block (i32).
+        active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
+        externals: Run-time functions called so far (native functions and access functions), by symbol.
+    """
+
+    def __init__(self, program: Program, whole: bool) -> None:
+        super().__init__()
+        self.program = program
+        self.whole = whole
+        self.block: BasicBlock = program.blocks[0]
+        self._op: Op | None = None
+        self.mask = ALL
+        self.active: Value | None = None
+        self.ended = False
+        self.natives: dict[str, Callable[..., object]] = {}
+        self.accesses: set[str] = set()
+        self.helpers: dict[str, str] = {}
+
+    @property
+    def op(self) -> Op:
+        """The instruction being built."""
+        assert self._op is not None
+        return self._op
+
+    def begin(self, op: Op) -> None:
+        """Turn to the next instruction: work out which lanes execute it."""
+        self._op = op
+        predicate = op.node.predicate
+        if predicate is None:
+            self.active = None if self.whole else self.mask
+            return
+        lanes = self._predicate(predicate.name)
+        if predicate.negated:
+            lanes = self.emit("i32", f"xor {lanes}, -1")
+        self.active = lanes if self.whole else self._and(lanes, self.mask)
+
+    @property
+    def active_mask(self) -> Value:
+        """The lanes that execute this instruction, as i32."""
+        return ALL if self.active is None else self.active
+
+    # -- operands
+
+    def read(self, operand: tree.Operand, type_: Type | str) -> Value:
+        """The value of an operand in every lane, as `<32 x T>` (packed types: `<64 x half>` and so on).
+
+        Registers wider than the type are truncated; special registers are zero-extended; names of variables and
+        functions give their addresses within their space; literals are converted to the type.
+        """
+        wanted = ptx_type(type_) if isinstance(type_, str) else type_
+        match operand:
+            case tree.Name(text=name):
+                return self._read_name(name, wanted, operand)
+            case tree.Component(base=base, field=field):
+                found = self.op.scope.find(base.text)
+                if isinstance(found, Register) and field in _COMPONENTS:
+                    return self._load_register(found, wanted, _COMPONENTS[field])
+                return self._fit(read_special(self, f"{base.text}.{field}"), wanted)
+            case tree.Float() | tree.Integer():
+                return self._literal(operand, wanted)
+            case _:
+                return self._expression(operand, wanted)
+
+    def read_all(self, operand: tree.Operand, type_: Type | str) -> tuple[Value, ...]:
+        """The elements of a vector expression (or vector register); a plain operand gives one."""
+        match operand:
+            case tree.Vector(elements=elements):
+                return tuple(self.read(e, type_) for e in elements)
+            case tree.Name(text=name) if isinstance(r := self.op.scope.find(name), Register) and r.vector > 1:
+                wanted = ptx_type(type_) if isinstance(type_, str) else type_
+                return tuple(self._load_register(r, wanted, n) for n in range(r.vector))
+            case _:
+                return (self.read(operand, type_),)
+
+    def read_mask(self, operand: tree.Operand) -> Value:
+        """A predicate operand (`%p1`, `!%p1`, or a literal) as an i32: bit l is lane l's."""
+        match operand:
+            case tree.Name(text=name):
+                return self._predicate(name)
+            case tree.Unary(operator="!", operand=inner):
+                return self.emit("i32", f"xor {self.read_mask(inner)}, -1")
+            case tree.Integer(value=value):
+                return Value("i32", "-1" if value else "0")
+            case _:
+                raise self.op.unsupported(f"`{operand}` is no predicate")
+
+    def write(self, operand: tree.Operand, value: Value, signed: bool = False) -> None:
+        """Store a result in the active lanes; a wider register takes it zero-extended, or sign-extended if `signed`."""
+        if isinstance(operand, tree.Name) and operand.text == "_":
+            return
+        register, index = self.register(operand)
+        bits = count(value.type) * value.bits // LANES
+        if register.type.kind == "p":
+            raise self.op.unsupported("a value cannot be stored in a predicate")
+        if bits != register.type.bits:
+            plain = self.bitcast(value, vector(f"i{bits}"))
+            value = self.resize(plain, register.type.bits, signed)
+        self.store_lanes(value, self.register_place(register, index), 64)
+
+    def write_all(self, operand: tree.Operand, values: tuple[Value, ...], signed: bool = False) -> None:
+        """Store the elements of a vector expression (or vector register); one value for a plain operand."""
+        match operand:
+            case tree.Vector(elements=elements):
+                if len(elements) != len(values):
+                    raise self.op.unsupported(f"{len(values)} elements are needed, {len(elements)} are given")
+                for element, value in zip(elements, values, strict=True):
+                    self.write(element, value, signed)
+            case tree.Name(text=name) if isinstance(r := self.op.scope.find(name), Register) and r.vector > 1:
+                for n, value in enumerate(values):
+                    self.store_lanes(value, self.register_place(r, n), 64)
+            case _:
+                self.write(operand, values[0], signed)
+
+    def write_mask(self, operand: tree.Operand, mask: Value) -> None:
+        """Store a predicate result (i32, bit l is lane l's) for the active lanes."""
+        if isinstance(operand, tree.Name) and operand.text == "_":
+            return
+        register, index = self.register(operand)
+        if register.type.kind != "p":
+            raise self.op.unsupported(f"`{operand}` is no predicate register")
+        place = self.register_place(register, index)
+        if self.active is not None:
+            old = self.load("i32", place, 4)
+            changed = self._and(self.apply("xor", old, mask), self.active)
+            mask = self.apply("xor", old, changed)
+        self.store(mask, place, 4)
+
+    def store_lanes(self, value: Value, place: Value, alignment: int) -> None:
+        """Store a vector of 32 lanes to memory, in the active lanes only."""
+        if self.active is not None:
+            bits = count(value.type) * value.bits // LANES
+            plain = self.bitcast(value, vector(f"i{bits}"))
+            old = self.load(plain.type, place, alignment)
+            value = self.select(self.lanes(self.active), plain, old)
+        self.store(value, place, alignment)
+
+    # -- lanes and masks
+
+    def lanes(self, mask: Value) -> Value:
+        """A mask (i32) as `<32 x i1>`."""
+        bits = self.emit(vector("i32"), f"and {self.splat(mask)}, {LANE_BITS.text}")
+        return self.compare("ne", bits, self.constant(bits.type, 0))
+
+    def mask_of(self, lanes: Value) -> Value:
+        """`<32 x i1>` as a mask (i32)."""
+        return self.emit("i32", f"bitcast {lanes} to i32")
+
+    def _and(self, left: Value, right: Value) -> Value:
+        return left if right == ALL else self.emit(left.type, f"and {left}, {right.text}")
+
+    # -- registers and addresses
+
+    def find(self, name: str) -> Symbol | None:
+        """What a name stands for at this instruction."""
+        return self.op.scope.find(name)
+
+    def register(self, operand: tree.Operand) -> tuple[Register, int]:
+        """The register an operand names, and which element of a vector register."""
+        match operand:
+            case tree.Name(text=name) if isinstance(found := self.find(name), Register):
+                return found, 0
+            case tree.Component(base=base, field=field) if isinstance(found := self.find(base.text), Register):
+                return found, _COMPONENTS[field]
+            case _:
+                raise self.op.unsupported(f"`{operand}` is no register")
+
+    def register_place(self, register: Register, index: int = 0) -> Value:
+        """Where a register of the warp lies: 32 lanes side by side (a predicate: one i32)."""
+        return self.offset(W, state.REGISTERS + register.offset + index * register.bytes)
+
+    def field(self, name: str) -> Value:
+        """Where a field of the warp's state lies."""
+        return self.offset(W, _FIELDS[name])
+
+    def scratch(self, byte_offset: int = 0) -> Value:
+        """A place in the warp's scratch memory (2048 bytes) for operands and results of run-time calls."""
+        return self.offset(W, _FIELDS["scratch"] + byte_offset)
+
+    def address_of(self, symbol: Variable | FunctionName, offset: int = 0) -> Value:
+        """The address of a variable or function within its space, `<32 x i64>`."""
+        if isinstance(symbol, FunctionName):
+            return self.constant(vector("i64"), state.CODE_WINDOW + (symbol.number + 1) * 16)
+        if symbol.space in {"global", "const"}:
+            return self.splat(self.host_address(symbol, offset))
+        if symbol.space == "local" and not self.op.function.is_entry:
+            frame = self.resize(self.load(vector("i32"), self.field("sp"), 4), 64)
+            return self.apply("add", frame, self.constant(frame.type, symbol.offset + offset))
+        return self.constant(vector("i64"), symbol.offset + offset)
+
+    def host_address(self, symbol: Variable, offset: int = 0) -> Value:
+        """The host address of a global or const variable of the module, i64."""
+        table = self.load("ptr", self.field("symbols"), 8)
+        at = self.load("i64", self.offset(table, symbol.offset * 8), 8)
+        return self.emit("i64", f"add {at}, {offset}") if offset else at
+
+    # -- run-time calls
+
+    def runtime(self, function: Callable[..., object], *operands: Value | int) -> Value:
+        """Call a native function (`native.py`) of the run-time; integers take the parameter's type."""
+        compiled = native.translate(function)
+        self.natives[compiled.name] = function
+        values = [
+            o if isinstance(o, Value) else Value(k.llvm, str(o))
+            for o, k in zip(operands, compiled.arguments, strict=True)
+        ]
+        return self.call(compiled.name, *values, result=compiled.result.llvm)
+
+    def helper(self, name: str, ir: str) -> None:
+        """Have an LLVM function of your own compiled (optimised, once) and linked; call it with `call`."""
+        self.helpers[name] = ir
+
+    def access(self, name: str, values: Value, addresses: Value, offset: int, space: int) -> None:
+        """Call a warp-wide load or store of `runtime.access` and stop after a fault."""
+        self.accesses.add(name)
+        self.declarations[name] = f"declare i32 @{name}({PARAMETERS.replace('%', '%d.')})"
+        arguments = f"{W}, {values}, {addresses}, i64 {offset}, {self.active_mask}, i32 {space}, i32 {self.op.site}"
+        self.check(self.emit("i32", f"call i32 @{name}({arguments})"))
+
+    def check(self, failed: Value) -> None:
+        """Leave the kernel with a fault if an i32 is not zero."""
+        bad = self.compare("ne", failed, Value("i32", "0"))
+        following = self.fresh("L")
+        self.do(f"br {bad}, label %fault, label %{following}")
+        self.label(following)
+
+    # -- control flow: each of these ends the block
+
+    def place_of(self, operand: tree.Operand) -> int:
+        """The number of the block a label names."""
+        if isinstance(operand, tree.Name) and isinstance(found := self.find(operand.text), Place):
+            return found.block
+        raise self.op.unsupported(f"`{operand}` is no label")
+
+    def targets(self, operand: tree.Operand) -> tuple[str, ...]:
+        """The names listed by `.branchtargets` or `.calltargets`."""
+        if isinstance(operand, tree.Name) and isinstance(found := self.find(operand.text), Targets):
+            return found.names
+        raise self.op.unsupported(f"`{operand}` names no list of targets")
+
+    @property
+    def following(self) -> int:
+        """The number of the block after this one."""
+        return self.block.number + 1
+
+    def goto(self, target: int) -> None:
+        """All running lanes go to a block."""
+        self.ended = True
+        if not self.whole:
+            pending = self.load("i32", self.field("pending"), 4)
+            first = self.compare("ult", Value("i32", str(target)), pending)
+            direct, slow = self.fresh("L"), self.fresh("L")
+            self.do(f"br {first}, label %{direct}, label %{slow}")
+            self.label(slow)
+            self.resume(self.native_call("go", W, Value("i32", str(target))))
+            self.label(direct)
+        if target > self.block.number:
+            self.do(f"br label %B{target}")
+            return
+        budget = self.field("budget")
+        left = self.apply("sub", self.load("i32", budget, 4), Value("i32", "1"))
+        self.store(left, budget, 4)
+        spent, on = self.compare("slt", left, Value("i32", "0")), self.fresh("L")
+        self.do(f"br {spent}, label %{on}, label %B{target}")
+        self.label(on)
+        chosen = self.native_call("tick", W, Value("i32", str(target)))
+        none = self.compare("eq", chosen, Value("i32", "-1"))
+        self.do(f"br {none}, label %yield, label %dispatch")
+
+    def branch(self, taken: Value, target: int) -> None:
+        """The lanes in `taken` (part of the running lanes) go to a block, the rest fall through."""
+        self.ended = True
+        all_, some, one, none = (self.fresh("L") for _ in range(4))
+        if self.whole:
+            self.do(f"switch {taken}, label %{some} [ i32 -1, label %{all_} i32 0, label %{none} ]")
+        else:
+            self.do(f"br {self.compare('eq', taken, self.mask)}, label %{all_}, label %{one}")
+            self.label(one)
+            self.do(f"br {self.compare('eq', taken, Value('i32', '0'))}, label %{none}, label %{some}")
+        self.label(some)
+        self.resume(self.native_call("diverge", W, taken, Value("i32", str(target)), Value("i32", str(self.following))))
+        self.label(all_)
+        self.goto(target)
+        self.label(none)
+        self.goto(self.following)
+
+    def resume(self, chosen: Value) -> None:
+        """Go on with the block that a run-time function chose; it has placed every lane."""
+        self.ended = True
+        none = self.compare("eq", chosen, Value("i32", "-1"))
+        self.do(f"br {none}, label %stop, label %dispatch")
+
+    def converge(self, members: tree.Operand) -> None:
+        """Wait until the lanes of `members` (a mask operand) are here; this instruction must start its block.
+
+        A whole warp is always here. Lanes may name different masks; each waits for its own first lane's.
+        """
+        if self.whole:
+            return
+        mask = self.extract(self.read(members, "b32"), 0) if isinstance(members, tree.Integer) else self._first(members)
+        chosen = self.native_call("converge", W, mask, Value("i32", str(self.block.number)))
+        here, elsewhere, on, full = (self.fresh("L") for _ in range(4))
+        self.do(
+            f"br {self.compare('eq', chosen, Value('i32', str(self.block.number)))}, label %{here}, label %{elsewhere}"
+        )
+        self.label(elsewhere)
+        ended = self.ended
+        self.resume(chosen)
+        self.ended = ended
+        self.label(here)
+        self.mask = self.load("i32", self.field("mask"), 4)
+        self.do(f"br {self.compare('eq', self.mask, ALL)}, label %{full}, label %{on}")
+        self.label(full)
+        self.do(f"ret i32 {state.SWITCH}")
+        self.label(on)
+        self.begin(self.op)
+
+    def _first(self, operand: tree.Operand) -> Value:
+        """An operand's value in the first running lane."""
+        values = self.read(operand, "b32")
+        lane = self.intrinsic("llvm.cttz", self.mask, Value("i1", "false"), overload="i32", result="i32")
+        return self.emit("i32", f"extractelement {values}, {lane}")
+
+    def native_call(self, name: str, *operands: Value) -> Value:
+        """Call a scheduling function by name."""
+        from ptxloom.machine.runtime import warps  # noqa: PLC0415 - the builder serves it too
+
+        return self.runtime(vars(warps)[name], *operands)
+
+    # -- helpers
+
+    def _predicate(self, name: str) -> Value:
+        found = self.find(name)
+        if not isinstance(found, Register) or found.type.kind != "p":
+            special = {"%pt": "-1"}.get(name.lower())
+            if special:
+                return Value("i32", special)
+            raise self.op.unsupported(f"`{name}` is no predicate register")
+        return self.load("i32", self.register_place(found), 4)
+
+    def _read_name(self, name: str, wanted: Type, operand: tree.Operand) -> Value:
+        found = self.find(name)
+        match found:
+            case Register():
+                return self._load_register(found, wanted, 0)
+            case Variable() | FunctionName():
+                return self._fit(self.address_of(found), wanted)
+            case Place() | Targets():
+                raise self.op.unsupported(f"the label `{operand}` is used as a value")
+            case None if name == "WARP_SZ":
+                return self.constant(self.llvm(wanted), LANES)
+            case None:
+                return self._fit(read_special(self, name), wanted)
+
+    def llvm(self, type_: Type) -> str:
+        """The LLVM type of an operand of a PTX type in every lane."""
+        return vector(type_.llvm, LANES * type_.packed)
+
+    def _load_register(self, register: Register, wanted: Type, index: int) -> Value:
+        if register.type.kind == "p":
+            raise self.op.unsupported("a predicate is used as a value")
+        place = self.register_place(register, index)
+        if register.type.bits == wanted.bits:
+            return self.load(self.llvm(wanted), place, 64)
+        whole = self.load(vector(f"i{register.type.bits}"), place, 64)
+        return self.bitcast(self.resize(whole, wanted.bits), self.llvm(wanted))
+
+    def _fit(self, value: Value, wanted: Type) -> Value:
+        """An integer vector as another type of any width."""
+        return self.bitcast(self.resize(value, wanted.bits), self.llvm(wanted))
+
+    def _literal(self, operand: tree.Float | tree.Integer, wanted: Type) -> Value:
+        if isinstance(operand, tree.Integer):
+            number = operand.value
+        elif wanted.llvm == "float" and operand.width == 64:
+            number = int.from_bytes(struct.pack("<f", operand.value), "little")
+        elif wanted.llvm == "double" and operand.width == 32:
+            number = int.from_bytes(struct.pack("<d", operand.value), "little")
+        else:
+            number = operand.bits
+        number &= (1 << wanted.bits) - 1
+        return self.bitcast(self.constant(vector(f"i{wanted.bits}"), number), self.llvm(wanted))
+
+    def _expression(self, operand: tree.Operand, wanted: Type) -> Value:
+        """A constant expression, or a variable's address with an offset."""
+        match operand:
+            case tree.Binary(operator="+" | "-" as sign, left=tree.Name(text=name), right=tree.Integer(value=by)):
+                found = self.find(name)
+                if isinstance(found, Variable):
+                    return self._fit(self.address_of(found, by if sign == "+" else -by), wanted)
+            case tree.Address(base=tree.Name() as base, offset=offset, minus=minus):
+                inner = tree.Binary("-" if minus else "+", base, tree.Integer(offset))
+                return self._expression(inner, wanted)
+            case tree.Unary(operator="-", operand=tree.Float() as literal):
+                flipped = tree.Float(literal.bits ^ 1 << literal.width - 1, literal.width, literal.decimal)
+                return self._literal(flipped, wanted)
+            case _:
+                number = evaluate(operand)
+                if number is not None:
+                    return self._literal(tree.Integer(number), wanted)
+        raise self.op.unsupported(f"the operand `{operand}` is not understood")
+
+
+def evaluate(operand: tree.Operand) -> int | None:  # noqa: PLR0911 - one case a node
+    """The value of an integer constant expression (PTX ISA 4.5); None if it is none."""
+    match operand:
+        case tree.Integer(value=value):
+            return value
+        case tree.Name(text="WARP_SZ"):
+            return LANES
+        case tree.Unary(operator=operator, operand=inner):
+            number = evaluate(inner)
+            return None if number is None else {"-": -number, "~": ~number, "!": int(number == 0)}.get(operator, number)
+        case tree.Binary(operator=operator, left=left, right=right):
+            first, second = evaluate(left), evaluate(right)
+            return None if first is None or second is None else _combine(operator, first, second)
+        case tree.Cast(operand=inner):
+            return evaluate(inner)
+        case tree.Ternary(condition=condition, then=then, otherwise=otherwise):
+            number = evaluate(condition)
+            return None if number is None else evaluate(then if number else otherwise)
+        case _:
+            return None
+
+
+def _combine(operator: str, first: int, second: int) -> int | None:
+    match operator:
+        case "+" | "-" | "*" | "&" | "|" | "^":
+            return {
+                "+": first + second,
+                "-": first - second,
+                "*": first * second,
+                "&": first & second,
+                "|": first | second,
+                "^": first ^ second,
+            }[operator]
+        case "<<":
+            return first << second
+        case ">>":
+            return first >> second
+        case "/" | "%" if second:
+            quotient = abs(first) // abs(second) * (1 if (first < 0) == (second < 0) else -1)
+            return quotient if operator == "/" else first - second * quotient
+        case _:
+            return None

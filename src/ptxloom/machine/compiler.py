@@ -1,0 +1,100 @@
+"""A program to machine code: one function a variant, its blocks one after the other, all state in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine import llvm, semantics
+from ptxloom.machine.builder import Builder
+from ptxloom.machine.ir import Value
+from ptxloom.machine.runtime import state
+from ptxloom.machine.semantics.control import after_call
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program import BasicBlock, Program
+
+SYMBOL: Final = "ptxloom_kernel"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The code of a kernel for whole warps, or for parts of warps."""
+
+    ir: str
+    builder: Builder
+
+
+def translate(program: Program, *, whole: bool) -> Variant:
+    """The IR of one variant.
+
+    Raises:
+        UnsupportedInstruction: The machine does not know an instruction.
+    """
+    b = Builder(program, whole)
+    b.do("br label %dispatch")
+    _dispatch(b)
+    for block in program.blocks:
+        _block(b, block)
+    body = "\n".join(b.lines)
+    declarations = "\n".join(b.declarations.values())
+    return Variant(f"{declarations}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{llvm.ATTRIBUTES}", b)
+
+
+def _dispatch(b: Builder) -> None:
+    """Go to the block that the warp's state names, if this variant serves the running lanes."""
+    b.label("dispatch")
+    all_ = b.compare("eq", b.load("i32", b.field("mask"), 4), Value("i32", "-1"))
+    here, elsewhere = ("go", "switch") if b.whole else ("switch", "go")
+    b.do(f"br {all_}, label %{here}, label %{elsewhere}")
+    b.label("switch")
+    b.do(f"ret i32 {state.SWITCH}")
+    b.label("go")
+    at = b.load("i32", b.field("pc"), 4)
+    cases = " ".join(f"i32 {block.number}, label %B{block.number}" for block in b.program.blocks)
+    b.do(f"switch {at}, label %fault [ {cases} ]")
+    b.label("stop")
+    none = b.compare("eq", b.load("i32", b.field("live"), 4), Value("i32", "0"))
+    b.do(f"br {none}, label %done, label %blocked")
+    for name, status in (
+        ("done", state.DONE),
+        ("blocked", state.BLOCKED),
+        ("yield", state.YIELD),
+        ("fault", state.FAULT),
+    ):
+        b.label(name)
+        b.do(f"ret i32 {status}")
+
+
+def _block(b: Builder, block: BasicBlock) -> None:
+    b.block = block
+    b.ended = False
+    b.label(f"B{block.number}")
+    b.mask = Value("i32", "-1") if b.whole else b.load("i32", b.field("mask"), 4)
+    if block.ops:
+        counter = b.field("instructions")
+        b.store(b.apply("add", b.load("i64", counter, 8), Value("i64", str(len(block.ops)))), counter, 8)
+    if block.after is not None:
+        b.begin(block.after)
+        after_call(b, block.after)
+    for op in block.ops:
+        row = semantics.find(op)
+        if row is None:
+            raise op.unsupported()
+        b.begin(op)
+        row.build(b, op)
+    if not b.ended:
+        b.goto(b.following)
+
+
+def compile_variant(program: Program, *, whole: bool) -> int:
+    """The address of one variant's machine code."""
+    variant = translate(program, whole=whole)
+    b = variant.builder
+    for function in b.natives.values():
+        llvm.native_address(function)
+    for name in b.accesses:
+        llvm.access_address(name)
+    for name, ir in b.helpers.items():
+        llvm.helper_address(name, ir)
+    return llvm.load(llvm.compile_ir(variant.ir, 0), SYMBOL)

@@ -1,0 +1,117 @@
+"""`pl.kernel(module, name).launch(...)`: a kernel of a PTX module, compiled for the CPU and run there."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine import compiler, semantics
+from ptxloom.machine.arguments import Memory, pack
+from ptxloom.machine.data import ModuleMemory
+from ptxloom.machine.launch import Grid, default_threads
+from ptxloom.machine.program import plan
+from ptxloom.machine.report import LaunchResult
+from ptxloom.machine.semantics.control import frame_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.syntax.module import Module
+
+_GRID_LIMITS = (2**31 - 1, 65535, 65535)
+_BLOCK_LIMITS = (1024, 1024, 64)
+_THREAD_LIMIT = 1024
+_SHARED_LIMIT = 227 * 1024
+
+
+class Kernel:
+    """A kernel ready to run. It is translated at once, so that what cannot run is refused before anything runs."""
+
+    def __init__(self, module: Module, name: str) -> None:
+        self.name = name
+        self.program = plan(module, name, semantics.Table())
+        self.memory = ModuleMemory(self.program)
+        self._lock = threading.Lock()
+        self._code: dict[bool, int] = {}
+        self.code(whole=True)
+
+    def __repr__(self) -> str:
+        return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
+
+    def code(self, *, whole: bool) -> int:
+        """The address of the code for whole warps, or for parts of warps; compiled when first asked for."""
+        with self._lock:
+            if whole not in self._code:
+                self._code[whole] = compiler.compile_variant(self.program, whole=whole)
+            return self._code[whole]
+
+    def compiled_masked(self) -> int:
+        """The code for parts of warps if it has been compiled, else 0."""
+        return self._code.get(False, 0)
+
+    def local_bytes(self, stack_bytes: int) -> int:
+        """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions."""
+        return frame_of(self.program.entry) + (stack_bytes if self.program.has_calls else 0)
+
+    def launch(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[object] = (),
+        shared_bytes: int = 0,
+        *,
+        threads: int | None = None,
+        timeout: float | None = None,
+        schedule_seed: int = 0,
+        stack_bytes: int = 16384,
+    ) -> LaunchResult:
+        """Run the kernel over a grid.
+
+        Args:
+            grid: CTAs in x, y, z.
+            block: Threads of a CTA in x, y, z.
+            args: One value a parameter: a C-contiguous NumPy array is device memory, written in place; numbers take the
+                parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
+            shared_bytes: Dynamic shared memory.
+            threads: Threads of the host; by default one a core.
+            timeout: Seconds after which the kernel is ended.
+            schedule_seed: Another order of warps for each number.
+            stack_bytes: Local memory a thread has for calls.
+
+        Raises:
+            UsageError: An argument is wrong; nothing has run.
+            LaunchError: The kernel was ended by an error, as it would be on hardware.
+        """
+        shape = (_extent("grid", grid, _GRID_LIMITS), _extent("block", block, _BLOCK_LIMITS))
+        if shape[1][0] * shape[1][1] * shape[1][2] > _THREAD_LIMIT:
+            raise UsageError("block", shape[1], f"at most {_THREAD_LIMIT} threads")
+        if not 0 <= shared_bytes <= _SHARED_LIMIT:
+            raise UsageError("shared_bytes", shared_bytes, f"0 to {_SHARED_LIMIT}")
+        memory = Memory()
+        params = pack(self.program, args, memory)
+        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes)
+        run.run(default_threads() if threads is None else threads, timeout)
+        return LaunchResult(run.instructions, tuple(run.hazards))
+
+
+def kernel(module: Module, name: str) -> Kernel:
+    """A kernel of a module, ready to run.
+
+    Raises:
+        UsageError: The module has no kernel of this name.
+        UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
+    """
+    return Kernel(module, name)
+
+
+def _extent(argument: str, value: int | Sequence[int], limits: tuple[int, int, int]) -> tuple[int, int, int]:
+    numbers: list[Any] = [value] if isinstance(value, int) else list(value)
+    whole = [*numbers, 1, 1, 1][:3]
+    legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
+    if len(numbers) > 3 or not numbers or any(isinstance(n, bool) or not hasattr(n, "__index__") for n in whole):
+        raise UsageError(argument, value, legal)
+    x, y, z = (int(n) for n in whole)
+    if any(not 1 <= n <= limit for n, limit in zip((x, y, z), limits, strict=True)):
+        raise UsageError(argument, value, legal)
+    return x, y, z

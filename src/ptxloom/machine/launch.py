@@ -1,0 +1,264 @@
+"""Running a grid: the state of workers and CTAs in memory, threads over them, and what Python does for them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.machine import llvm, native
+from ptxloom.machine.report import Hazard, LaunchError, fault_hazard
+from ptxloom.machine.runtime import state, warps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.machine.arguments import Memory
+    from ptxloom.machine.kernel import Kernel
+
+_RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
+_ALIGNMENT: Final = 64
+
+
+class Arena:
+    """Zeroed memory that stays where it is as long as the launch lives."""
+
+    def __init__(self) -> None:
+        self._kept: list[NDArray[np.uint8]] = []
+
+    def take(self, size: int) -> int:
+        """The address of `size` zeroed bytes, aligned to 64."""
+        raw = np.zeros(size + _ALIGNMENT, np.uint8)
+        self._kept.append(raw)
+        return raw.ctypes.data + -raw.ctypes.data % _ALIGNMENT
+
+    def put(self, data: NDArray[Any] | bytes) -> int:
+        """The address of a copy of some bytes."""
+        content = data if isinstance(data, bytes) else data.tobytes()
+        at = self.take(len(content))
+        ctypes.memmove(at, content, len(content))
+        return at
+
+
+class Grid:
+    """One launch on its way: what native code reads, and the workers."""
+
+    def __init__(  # noqa: PLR0917 - one launch has as many facts
+        self,
+        kernel: Kernel,
+        shape: tuple[tuple[int, int, int], tuple[int, int, int]],
+        shared_bytes: int,
+        params: bytes,
+        memory: Memory,
+        seed: int,
+        stack_bytes: int,
+    ) -> None:
+        self.kernel = kernel
+        self.program = kernel.program
+        self.arena = Arena()
+        self.lock = threading.Lock()
+        self.hazards: list[Hazard] = []
+        self.failure: BaseException | None = None
+        self.instructions = 0
+        self.shared_bytes = self.program.shared_bytes + shared_bytes
+        self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 64) * 64
+        self.warp_bytes = state.REGISTERS + self.program.register_bytes
+        self.launch: Any = native.structure(state.Launch).from_address(
+            self.arena.take(native.record(state.Launch).size)
+        )
+        self._fill(shape, params, memory, seed)
+
+    def _fill(
+        self, shape: tuple[tuple[int, int, int], tuple[int, int, int]], params: bytes, memory: Memory, seed: int
+    ) -> None:
+        launch, arena = self.launch, self.arena
+        grid, block = shape
+        launch.threads = block[0] * block[1] * block[2]
+        launch.total = grid[0] * grid[1] * grid[2]
+        launch.grid[:3], launch.block[:3], launch.cluster[:3] = grid, block, (1, 1, 1)
+        launch.warps = -(-launch.threads // 32)
+        launch.warp_bytes = self.warp_bytes
+        launch.shared_bytes = self.shared_bytes
+        launch.static_shared = self.program.shared_bytes
+        launch.local_bytes = self.local_bytes
+        launch.entry = self.program.entry.first
+        launch.seed = seed & 0xFFFFFFFF
+        launch.full, launch.masked = self.kernel.code(whole=True), self.kernel.compiled_masked()
+        launch.params = arena.put(params)
+        launch.params_end = launch.params + len(params)
+        module = self.kernel.memory
+        constants = module.memory["const"]
+        launch.constants = constants.ctypes.data
+        launch.constants_end = launch.constants + constants.nbytes
+        memory.add(module.memory["global"])
+        spans = memory.table()
+        launch.spans, launch.span_count = arena.put(spans), len(spans)
+        launch.tids = arena.put(_thread_ids(block, launch.warps))
+        launch.symbols = arena.put(module.addresses)
+        functions = np.array([f.first for f in self.program.functions], np.uint32)
+        launch.functions, launch.function_count = arena.put(functions), len(functions)
+
+    def run(self, threads: int, timeout: float | None) -> None:
+        """Run the grid to its end.
+
+        Raises:
+            LaunchError: The kernel was ended by a fault, a deadlock or the time limit.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        count = max(1, min(threads, self.launch.total))
+        workers = [Worker(self, n) for n in range(count)]
+        helpers = [threading.Thread(target=w.run, args=(deadline,), daemon=True) for w in workers[1:]]
+        for helper in helpers:
+            helper.start()
+        try:
+            workers[0].run(deadline)
+            for helper in helpers:
+                while helper.is_alive():
+                    helper.join(0.05)
+        finally:
+            if any(h.is_alive() for h in helpers):
+                self.launch.stop = 1
+                for helper in helpers:
+                    helper.join()
+        self.instructions = sum(w.state.instructions for w in workers)
+        if self.failure is not None:
+            raise self.failure
+
+    def fail(self, error: BaseException) -> None:
+        """Stop every worker; the first failure is the one reported."""
+        with self.lock:
+            if self.failure is None:
+                self.failure = error
+        self.launch.stop = 1
+
+
+class Worker:
+    """One thread's part of a launch."""
+
+    def __init__(self, grid: Grid, number: int) -> None:
+        self.grid = grid
+        arena = grid.arena
+        self.address = arena.take(native.record(state.Worker).size)
+        self.state: Any = native.structure(state.Worker).from_address(self.address)
+        self.state.launch = ctypes.addressof(grid.launch)
+        self.state.random = (grid.launch.seed * 0x9E3779B97F4A7C15 + number) & 0xFFFFFFFFFFFFFFFF
+        self.state.sites = arena.take(max(len(grid.program.ops), 1) * native.record(state.Span).size)
+        self.state.slice = state.SLICE_ROUNDS
+        self.ctas: list[int] = []
+        self.table = arena.take(8)
+        self.room = 1
+        self.add_cta()
+
+    def run(self, deadline: float | None) -> None:
+        """Run CTAs until the grid is done; errors go to the grid."""
+        try:
+            self._run(deadline)
+        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that launched
+            self.grid.fail(error)
+
+    def _run(self, deadline: float | None) -> None:
+        entry = _RUN(llvm.native_address(warps.run_worker))
+        launch = self.grid.launch
+        while True:
+            match entry(self.address):
+                case state.DONE | state.STOPPED:
+                    return
+                case state.SLICE:
+                    if deadline is not None and time.monotonic() > deadline:
+                        raise LaunchError("the kernel did not end within its time limit", self._waiting())
+                case state.WANT_MASKED:
+                    launch.masked = self.grid.kernel.code(whole=False)
+                case state.WANT_CTA:
+                    self.add_cta()
+                case state.DEADLOCK:
+                    raise LaunchError("the kernel is deadlocked: no thread can go on", self._waiting())
+                case state.FAULT:
+                    hazard = fault_hazard(self.grid.program, self.state.fault[0])
+                    raise LaunchError("the kernel was ended by an error", (hazard,))
+                case status:
+                    raise LaunchError(f"the kernel stopped with status {status}")
+
+    def add_cta(self) -> None:
+        """Make room for one more resident CTA."""
+        grid = self.grid
+        launch = grid.launch
+        head = -(-native.record(state.Cta).size // 64) * 64
+        local = launch.warps * 32 * grid.local_bytes
+        at = grid.arena.take(head + grid.shared_bytes + 64 + local + launch.warps * grid.warp_bytes)
+        cta: Any = native.structure(state.Cta).from_address(at)
+        cta.worker, cta.launch = self.address, ctypes.addressof(launch)
+        cta.shared = at + head
+        cta.local = at + -(-(head + grid.shared_bytes) // 64) * 64
+        cta.warps = cta.local + local
+        for index in range(launch.warps):
+            self._warp(cta, index)
+        self.ctas.append(at)
+        if len(self.ctas) > self.room:
+            self.room *= 2
+            self.table = grid.arena.take(8 * self.room)
+        (ctypes.c_uint64 * len(self.ctas)).from_address(self.table)[:] = self.ctas
+        self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
+
+    def _warp(self, cta: Any, index: int) -> None:
+        grid, launch = self.grid, self.grid.launch
+        w: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
+        w.index = index
+        w.cta, w.launch, w.worker = ctypes.addressof(cta), cta.launch, cta.worker
+        w.shared, w.shared_bytes = cta.shared, grid.shared_bytes
+        w.sites = self.state.sites
+        w.local, w.local_bytes = cta.local + index * 32 * grid.local_bytes, grid.local_bytes
+        w.params, w.params_end = launch.params, launch.params_end
+        w.tids = launch.tids + index * 3 * 32 * 4
+        w.symbols = launch.symbols
+
+    def _waiting(self) -> tuple[Hazard, ...]:
+        """Who waits where, for a deadlock or a time limit; a hazard for each place."""
+        found: dict[tuple[int, int], Hazard] = {}
+        for at in self.ctas:
+            cta: Any = native.structure(state.Cta).from_address(at)
+            if not cta.running:
+                continue
+            block = (cta.ctaid[0], cta.ctaid[1], cta.ctaid[2])
+            for index in range(self.grid.launch.warps):
+                w: Any = native.structure(state.Warp).from_address(cta.warps + index * self.grid.warp_bytes)
+                for hazard in self._places(w, block, index):
+                    found.setdefault((hazard.line, index), hazard)
+        return tuple(found.values())[:16]
+
+    def _places(self, w: Any, block: tuple[int, int, int], index: int) -> list[Hazard]:
+        blocks = self.grid.program.blocks
+        by_block: dict[int, list[int]] = {}
+        for lane in range(32):
+            if w.live >> lane & 1:
+                at = w.pc if w.mask >> lane & 1 else w.pcs[lane]
+                by_block.setdefault(at, []).append(lane)
+        hazards: list[Hazard] = []
+        for number, lanes in by_block.items():
+            waits = w.blocked >> lanes[0] & 1
+            ops = (
+                blocks[number - 1].ops
+                if waits and number and not w.sync_blocked >> lanes[0] & 1
+                else blocks[number].ops
+            )
+            if ops:
+                op = ops[-1] if waits and number and not w.sync_blocked >> lanes[0] & 1 else ops[0]
+                verb = "waits" if waits else "runs"
+                message = f"{len(lanes)} thread{'s' if len(lanes) > 1 else ''} of the warp {verb} here"
+                hazards.append(Hazard("synccheck", "stuck", message, op.line, op.text, block, index, tuple(lanes)))
+        return hazards
+
+
+def _thread_ids(block: tuple[int, int, int], count: int) -> NDArray[np.uint32]:
+    """The thread indices: (warp, axis, lane) uint32."""
+    linear = np.arange(count * 32, dtype=np.uint32).reshape(count, 32)
+    x, y, z = linear % block[0], linear // block[0] % block[1], linear // (block[0] * block[1])
+    return np.ascontiguousarray(np.stack([x, y, z], axis=1), np.uint32)
+
+
+def default_threads() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

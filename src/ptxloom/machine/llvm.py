@@ -1,0 +1,165 @@
+"""LLVM, through llvmlite: IR text to machine code, kept on disk. The only module that imports llvmlite."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Final
+
+import llvmlite
+from llvmlite import binding
+
+from ptxloom.machine import native
+from ptxloom.machine.runtime.access import access_function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
+_LOCK: Final = RLock()
+_ENGINES: Final[list[binding.ExecutionEngine]] = []  # machine code lives as long as its engine
+_ADDRESSES: Final[dict[str, int]] = {}
+
+
+@cache
+def _machine(level: int) -> binding.TargetMachine:
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=_features(), opt=level, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@cache
+def _features() -> str:
+    features = binding.get_host_cpu_features()
+    features["prefer-256-bit"] = False
+    return features.flatten()
+
+
+@cache
+def _host() -> str:
+    """What machine code depends on besides its IR."""
+    return f"{llvmlite.__version__} {binding.llvm_version_info} {binding.get_host_cpu_name()} {_features()}"
+
+
+def cache_folder() -> Path | None:
+    """Where machine code is kept: `PTXLOOM_CACHE`, or the user's cache folder; None if the variable is empty."""
+    named = os.environ.get("PTXLOOM_CACHE")
+    if named is not None:
+        return Path(named) if named else None
+    base = os.environ.get("XDG_CACHE_HOME") or ("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
+    return Path(base).expanduser() / "ptxloom"
+
+
+def compile_ir(ir: str, level: int) -> bytes:
+    """An object file for a module of IR: from the cache, or compiled (level 0: fast, 2: optimised) and kept there.
+
+    Raises:
+        RuntimeError: The IR is wrong (a fault of ours).
+    """
+    key = hashlib.sha256(f"{level} {_host()}\n{ir}".encode()).hexdigest()
+    folder = cache_folder()
+    path = folder / key[:2] / key[2:] if folder is not None else None
+    if path is not None:
+        with contextlib.suppress(OSError):
+            return path.read_bytes()
+    with _LOCK:
+        machine = _machine(level)
+        module = binding.parse_assembly(ir)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        if level:
+            tuning = binding.create_pipeline_tuning_options(level)
+            builder = binding.create_pass_builder(machine, tuning)
+            builder.getModulePassManager().run(module, builder)
+        code = bytes(machine.emit_object(module))
+    if path is not None:
+        _keep(path, code)
+    return code
+
+
+def _keep(path: Path, code: bytes) -> None:
+    """Write a file so that readers see all of it or nothing; a folder that cannot be written is no error."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(code)
+        Path(name).replace(path)
+
+
+def load(code: bytes, symbol: str) -> int:
+    """Load an object file; gives the address of a function in it."""
+    with _LOCK:
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(0))
+        engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        _ENGINES.append(engine)
+        return engine.get_function_address(symbol)
+
+
+def native_address(function: Callable[..., object]) -> int:
+    """The machine code of a native function, compiled with all it calls."""
+    name = native.symbol(function)
+    with _LOCK:
+        if name not in _ADDRESSES:
+            _add(name, _closed(native.translate(function).ir, [function]))
+        return _ADDRESSES[name]
+
+
+def access_address(name: str) -> int:
+    """The machine code of a warp-wide load or store."""
+    from ptxloom.machine.runtime import memory  # noqa: PLC0415 - only where it is needed
+
+    with _LOCK:
+        if name not in _ADDRESSES:
+            ir, calls = access_function(name)
+            _add(name, _closed(ir, [], [vars(memory)[c] for c in calls]))
+        return _ADDRESSES[name]
+
+
+def helper_address(name: str, ir: str) -> int:
+    """The machine code of a function given as IR."""
+    with _LOCK:
+        if name not in _ADDRESSES:
+            _add(name, ir + ATTRIBUTES)
+        return _ADDRESSES[name]
+
+
+def _add(name: str, ir: str) -> None:
+    address = load(compile_ir(ir, 2), name)
+    binding.add_symbol(name, address)
+    _ADDRESSES[name] = address
+
+
+def _closed(ir: str, roots: list[Callable[..., object]], extra: list[Callable[..., object]] | None = None) -> str:
+    """A module that holds a function and, internally, every native function it calls."""
+    inner: dict[str, native.Native] = {}
+    waiting = list(extra or [])
+    for root in roots:
+        waiting += _callees(root)
+    while waiting:
+        function = waiting.pop()
+        if function.__name__ not in inner:
+            inner[function.__name__] = native.translate(function)
+            waiting += _callees(function)
+    kept = [
+        line
+        for line in ir.splitlines()
+        if not any(f"@{n.name}(" in line and line.startswith("declare") for n in inner.values())
+    ]
+    bodies = [n.ir.replace("define ", "define internal ", 1) for n in inner.values()]
+    return "\n".join([*kept, *bodies]) + ATTRIBUTES
+
+
+def _callees(function: Callable[..., object]) -> list[Callable[..., object]]:
+    names = native.translate(function).calls
+    return [function.__globals__[name] for name in names]  # pyright: ignore[reportFunctionMemberAccess]

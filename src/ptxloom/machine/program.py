@@ -1,0 +1,460 @@
+"""A kernel made ready for translation: its functions cut into blocks, every name resolved to a place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
+from ptxloom.machine.types import Type, is_type, ptx_type
+from ptxloom.syntax import print_statements, tree
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ptxloom.machine.flow import Boundaries
+    from ptxloom.syntax.module import Module
+
+FRAME_HEAD = 16  # bytes at a frame's start: block to return to, caller's frame bytes
+
+
+class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, as UnsupportedForm does
+    """The machine cannot run an instruction (or directive); nothing has been run."""
+
+    def __init__(self, line: int, text: str, why: str = "the machine does not know it") -> None:
+        super().__init__(f"line {line}: `{text}` cannot run: {why}")
+        self.line = line
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """One instruction in its place: what semantics are given.
+
+    Attributes:
+        node: The instruction of the tree.
+        scope: Where its names are looked up.
+        site: Its number in the program, from 0: run-time reports carry it.
+        types: Its type qualifiers in order.
+    """
+
+    node: tree.Instruction
+    scope: Scope
+    site: int
+    types: tuple[Type, ...]
+    function: FunctionPlan
+
+    @property
+    def opcode(self) -> str:
+        """Such as `ld`."""
+        return self.node.opcode
+
+    @property
+    def qualifiers(self) -> tuple[str, ...]:
+        """Such as ("global", "nc", "v4", "f32")."""
+        return self.node.qualifiers
+
+    @property
+    def operands(self) -> tuple[tree.Operand, ...]:
+        """As written: destinations first."""
+        return self.node.operands
+
+    @property
+    def type(self) -> Type:
+        """Its last type qualifier: the one that most instructions compute in."""
+        if not self.types:
+            raise self.unsupported("it names no type")
+        return self.types[-1]
+
+    @property
+    def line(self) -> int:
+        """The PTX line."""
+        return self.node.span.line
+
+    @property
+    def text(self) -> str:
+        """The instruction as PTX, on one line."""
+        return " ".join(print_statements((self.node,)).split())
+
+    def has(self, *qualifiers: str) -> bool:
+        """Whether it carries any of these qualifiers."""
+        return any(q in self.node.qualifiers for q in qualifiers)
+
+    def one_of(self, qualifiers: Iterable[str], default: str = "") -> str:
+        """The first of its qualifiers that is among these."""
+        known = frozenset(qualifiers)
+        return next((q for q in self.node.qualifiers if q in known), default)
+
+    def unsupported(self, why: str = "the machine does not know this form") -> UnsupportedInstruction:
+        """The exception to raise for a form that is not implemented."""
+        return UnsupportedInstruction(self.line, self.text, why)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BasicBlock:
+    """Instructions that run one after the other; only the last one may go elsewhere."""
+
+    number: int
+    ops: tuple[Op, ...]
+    function: FunctionPlan
+    after: Op | None = None  # the call whose callee returns here
+
+
+@dataclass(slots=True, eq=False)
+class FunctionPlan:
+    """A function with its names placed.
+
+    Attributes:
+        frame_bytes: What it needs of each lane's local memory.
+        first: The number of its first block.
+        returns: Its return parameters in its frame, in order; likewise `params` (the entry's lie elsewhere).
+    """
+
+    node: tree.Function
+    number: int
+    scope: Scope
+    is_entry: bool
+    frame_bytes: int = FRAME_HEAD
+    first: int = 0
+    returns: tuple[Variable, ...] = ()
+    params: tuple[Variable, ...] = ()
+    recursive: bool = False
+    kept: tuple[tuple[int, int], ...] = ()  # its registers: place in the file, bytes a lane (0: a predicate)
+
+    @property
+    def spill_bytes(self) -> int:
+        """What all its registers take in a frame."""
+        return align(sum(max(size, 4) for _, size in self.kept), 16)
+
+    @property
+    def name(self) -> str:
+        """As written."""
+        return self.node.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A parameter of the entry: where it lies and how it is declared."""
+
+    name: str
+    type: Type
+    offset: int
+    size: int
+    is_array: bool
+    alignment: int
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """A kernel with every function it can reach."""
+
+    module: Module
+    entry: FunctionPlan
+    functions: tuple[FunctionPlan, ...]
+    blocks: list[BasicBlock] = field(default_factory=list[BasicBlock])
+    ops: list[Op] = field(default_factory=list[Op])
+    variables: tuple[tree.Declaration, ...] = ()  # the module's global and const variables, by number
+    register_bytes: int = 64
+    shared_bytes: int = 0
+    parameters: tuple[Parameter, ...] = ()
+    parameter_bytes: int = 0
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether any function calls another."""
+        return any(op.opcode == "call" for op in self.ops)
+
+
+def size_of(declaration: tree.Declaration, declarator: tree.Declarator) -> int:
+    """The bytes of a variable; 0 if it is unsized."""
+    if declaration.type in {"texref", "samplerref", "surfref"}:
+        return 8
+    total = max(ptx_type(declaration.type).bits // 8, 1) * max(declaration.vector, 1)
+    for dimension in declarator.dimensions:
+        total *= dimension or 0
+    return total
+
+
+def alignment_of(declaration: tree.Declaration) -> int:
+    """The alignment of a variable: stated, or its type's (times its vector length)."""
+    if declaration.alignment:
+        return declaration.alignment
+    bits = 64 if declaration.type in {"texref", "samplerref", "surfref"} else ptx_type(declaration.type).bits
+    return max(bits // 8, 1) * max(declaration.vector, 1)
+
+
+def align(at: int, alignment: int) -> int:
+    """The next multiple of an alignment."""
+    return -(-at // alignment) * alignment
+
+
+def plan(module: Module, name: str, boundaries: Boundaries) -> Program:
+    """Cut a kernel and all it can reach into blocks.
+
+    Args:
+        module: The parsed module.
+        name: The kernel's name.
+        boundaries: Which instructions start or end a block.
+
+    Raises:
+        UsageError: No kernel of the module has this name.
+        UnsupportedInstruction: Something in it cannot be run.
+    """
+    function = module.functions.get(name)
+    if function is None or function.kind != "entry" or function.body is None:
+        kernels = [f.name for f in module.functions.values() if f.kind == "entry"]
+        raise UsageError("name", name, f"a kernel of the module: {', '.join(kernels) or 'it has none'}")
+    return _Planner(module, function, boundaries).run()
+
+
+class _Planner:
+    def __init__(self, module: Module, entry: tree.Function, boundaries: Boundaries) -> None:
+        self.module = module
+        self.boundaries = boundaries
+        self.outer = Scope()
+        self.shared = 0
+        self.dynamic: list[tuple[Scope, str, int]] = []
+        self.registers = 0
+        self.kept: list[tuple[int, int]] = []
+        reached = _reachable(module, entry)
+        self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
+        self.program = Program(module, self.plans[-1], self.plans)
+
+    def run(self) -> Program:
+        self._module_names()
+        for function in self.plans:
+            self._function(function)
+        self.program.shared_bytes = self.shared
+        for scope, name, alignment in self.dynamic:
+            at = align(self.shared, max(alignment, 16))
+            scope.names[name] = Variable(name, "shared", at, 0)
+            self.program.shared_bytes = max(self.program.shared_bytes, at)
+        self.program.register_bytes = align(max(self.registers, 64), 64)
+        _mark_recursion(self.program)
+        return self.program
+
+    def _module_names(self) -> None:
+        variables: list[tree.Declaration] = []
+        for statement in self.module.statements:
+            if not isinstance(statement, tree.Declaration):
+                continue
+            if statement.space in {"global", "const"}:
+                for declarator in statement.declarators:
+                    size = size_of(statement, declarator)
+                    variable = Variable(declarator.name, statement.space, len(variables), size)
+                    self.outer.names[declarator.name] = variable
+                    variables.append(statement)
+            else:
+                self._declare(statement, self.outer, None)
+        self.program.variables = tuple(variables)
+        for function in self.plans:
+            self.outer.names[function.name] = FunctionName(function.name, function.number)
+        for statement in self.module.statements:
+            if isinstance(statement, tree.Alias) and (target := self.outer.names.get(statement.target)):
+                self.outer.names[statement.name] = target
+
+    def _function(self, function: FunctionPlan) -> None:
+        self.kept = []
+        function.first = len(self.program.blocks)
+        if function.is_entry:
+            self._entry_parameters(function)
+        else:
+            function.returns = self._frame_parameters(function, function.node.returns)
+            function.params = self._frame_parameters(function, function.node.params)
+        assert function.node.body is not None
+        blocks: list[list[Op]] = [[]]
+        self._statements(function.node.body.statements, function.scope, function, blocks)
+        self._instruction(tree.Instruction(None, "ret"), function.scope, function, blocks)  # falling off the end
+        blocks.pop()
+        called: Op | None = None
+        for ops in blocks:
+            self.program.blocks.append(BasicBlock(len(self.program.blocks), tuple(ops), function, called))
+            called = ops[-1] if ops and ops[-1].opcode == "call" else None
+        function.frame_bytes = align(function.frame_bytes, 16)
+        function.kept = tuple(self.kept)
+
+    def _entry_parameters(self, function: FunctionPlan) -> None:
+        at = 0
+        parameters: list[Parameter] = []
+        for declaration in function.node.params:
+            for declarator in declaration.declarators:
+                alignment = alignment_of(declaration)
+                at = align(at, alignment)
+                size = size_of(declaration, declarator)
+                type_ = Type("b64", "b", 64, "i64") if declaration.type.endswith("ref") else ptx_type(declaration.type)
+                array = bool(declarator.dimensions)
+                parameters.append(Parameter(declarator.name, type_, at, size, array, alignment))
+                function.scope.names[declarator.name] = Variable(declarator.name, "param", at, size)
+                at += size
+        self.program.parameters = tuple(parameters)
+        self.program.parameter_bytes = at
+
+    def _frame_parameters(
+        self, function: FunctionPlan, declarations: tuple[tree.Declaration, ...]
+    ) -> tuple[Variable, ...]:
+        variables: list[Variable] = []
+        for declaration in declarations:
+            for declarator in declaration.declarators:
+                if declaration.space == "reg":  # the old ABI: parameters in registers; they lie in the frame too
+                    raise UnsupportedInstruction(
+                        declaration.span.line, " ".join(print_statements((declaration,)).split()), "register parameters"
+                    )
+                variables.append(self._in_frame(declaration, declarator, function.scope, function))
+        return tuple(variables)
+
+    def _in_frame(
+        self, declaration: tree.Declaration, declarator: tree.Declarator, scope: Scope, function: FunctionPlan
+    ) -> Variable:
+        at = align(function.frame_bytes, alignment_of(declaration))
+        size = size_of(declaration, declarator)
+        variable = Variable(declarator.name, "local", at, size, alignment_of(declaration))
+        function.frame_bytes = at + variable.size
+        scope.names[declarator.name] = variable
+        return variable
+
+    def _declare(self, declaration: tree.Declaration, scope: Scope, function: FunctionPlan | None) -> None:
+        for declarator in declaration.declarators:
+            name = declarator.name
+            size = 0 if declaration.space == "reg" else size_of(declaration, declarator)
+            match declaration.space:
+                case "reg":
+                    self._registers(declaration, declarator, scope)
+                case "shared" if not size:
+                    self.dynamic.append((scope, name, alignment_of(declaration)))
+                    scope.names[name] = Variable(name, "shared", 0, 0)
+                case "shared":
+                    self.shared = align(self.shared, alignment_of(declaration))
+                    scope.names[name] = Variable(name, "shared", self.shared, size)
+                    self.shared += size
+                case "local" | "param" if function is not None:
+                    self._in_frame(declaration, declarator, scope, function)
+                case space:
+                    raise UnsupportedInstruction(
+                        declaration.span.line,
+                        " ".join(print_statements((declaration,)).split()),
+                        f"a variable in .{space} here",
+                    )
+
+    def _registers(self, declaration: tree.Declaration, declarator: tree.Declarator, scope: Scope) -> None:
+        type_ = ptx_type(declaration.type)
+        vector = max(declaration.vector, 1)
+        if declarator.count is None:
+            names = [declarator.name]
+        else:
+            names = [f"{declarator.name}{n}" for n in range(declarator.count)]
+        one = Register(type_, 0).bytes
+        at = align(self.registers, min(one, 64))
+        for name in names:
+            scope.names[name] = Register(type_, at, vector)
+            self.kept += [(at + n * one, one // 32) for n in range(vector)]
+            at += one * vector
+        self.registers = at
+
+    def _statements(
+        self, statements: tuple[tree.Statement, ...], scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
+    ) -> None:
+        named: tree.Label | None = None
+        for statement in statements:
+            label, named = named, None
+            match statement:
+                case tree.Label():
+                    named = statement
+                    continue
+                case tree.BranchTargets() | tree.CallTargets() if label is not None:
+                    scope.names[label.name] = Targets(tuple(n.text for n in statement.names))
+                    continue
+                case tree.CallPrototype() if label is not None:
+                    scope.names[label.name] = Targets(())
+                    continue
+                case _:
+                    pass
+            if label is not None:
+                self._label(label, scope, function, blocks)
+            self._statement(statement, scope, function, blocks)
+        if named is not None:
+            self._label(named, scope, function, blocks)
+
+    def _statement(
+        self, statement: tree.Statement, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
+    ) -> None:
+        match statement:
+            case tree.Declaration():
+                self._declare(statement, scope, function)
+            case tree.Block():
+                self._statements(statement.statements, Scope(scope), function, blocks)
+            case tree.Instruction():
+                self._instruction(statement, scope, function, blocks)
+            case tree.Malformed():
+                raise UnsupportedInstruction(statement.span.line, statement.text.strip(), "it could not be read")
+            case _:
+                pass
+
+    def _label(self, label: tree.Label, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
+        if blocks[-1] or (len(blocks) > 1 and blocks[-2] and blocks[-2][-1].opcode == "call"):
+            blocks.append([])
+        scope.names[label.name] = Place(function.first + len(blocks) - 1)
+
+    def _instruction(
+        self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
+    ) -> None:
+        types = tuple(ptx_type(q) for q in node.qualifiers if is_type(q))
+        op = Op(node, scope, len(self.program.ops), types, function)
+        self.program.ops.append(op)
+        if self.boundaries.starts(op) and blocks[-1]:
+            blocks.append([])
+        blocks[-1].append(op)
+        if self.boundaries.ends(op):
+            blocks.append([])
+        if op.opcode == "call":
+            blocks.append([])  # the callee returns into a block of its own
+
+
+def _reachable(module: Module, entry: tree.Function) -> tuple[tree.Function, ...]:
+    """The functions an entry can call, in the order of the text, the entry last."""
+    bodies = {f.name: f for f in module.functions.values() if f.body is not None and f.kind == "func"}
+    for statement in module.statements:
+        if isinstance(statement, tree.Alias) and statement.target in bodies:
+            bodies[statement.name] = bodies[statement.target]
+    if not bodies:
+        return (entry,)
+    reached = set[str]()
+    waiting: list[tree.Node] = [entry]
+    for statement in module.statements:  # tables of function addresses
+        if isinstance(statement, tree.Declaration):
+            waiting.extend(d.initializer for d in statement.declarators if d.initializer is not None)
+    while waiting:
+        for name in _names(waiting.pop()):
+            if name in bodies and name not in reached:
+                reached.add(name)
+                waiting.append(bodies[name])
+    wanted = {bodies[name].name for name in reached}
+    return (*(f for f in bodies.values() if f.name in wanted and bodies.get(f.name) is f), entry)
+
+
+def _names(node: tree.Node) -> Iterator[str]:
+    for inner in walk(node):
+        if isinstance(inner, tree.Name):
+            yield inner.text
+
+
+def _mark_recursion(program: Program) -> None:
+    """Mark the functions that can be entered again before they return; indirect calls reach any function."""
+    calls: Mapping[int, set[int]] = {f.number: set() for f in program.functions}
+    for op in program.ops:
+        if op.opcode != "call":
+            continue
+        found = {s.number for name in _names(op.node) if isinstance(s := op.scope.find(name), FunctionName)}
+        if not found:
+            found = {f.number for f in program.functions if not f.is_entry}
+        calls[op.function.number].update(found)
+    for function in program.functions:
+        seen = set[int]()
+        waiting = list(calls[function.number])
+        while waiting:
+            number = waiting.pop()
+            if number not in seen:
+                seen.add(number)
+                waiting.extend(calls[number])
+        function.recursive = function.number in seen

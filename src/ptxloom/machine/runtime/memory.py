@@ -1,0 +1,213 @@
+"""From a lane's address to a host address, checked; and the lane-by-lane path of loads and stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import Ptr, address, copy, pointer, u32, u64
+from ptxloom.machine.runtime.state import (
+    CLUSTER_SHIFT,
+    CODE_WINDOW,
+    CONST,
+    GENERIC,
+    GLOBAL,
+    LOCAL,
+    LOCAL_WINDOW,
+    MISALIGNED,
+    OUT_OF_BOUNDS,
+    PARAM,
+    PARAM_WINDOW,
+    READ_ONLY,
+    SHARED,
+    SHARED_WINDOW,
+    WRONG_SPACE,
+    Cta,
+    Launch,
+    Warp,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import u8
+
+
+def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> u64:
+    """Note why the kernel must end here; gives 0."""
+    note = w.worker.fault[0]
+    note.kind = kind
+    note.site = site
+    note.mask = w.mask
+    note.lane = lane
+    note.address = at
+    note.space = space
+    note.size = size
+    note.write = write
+    note.warp = w.index
+    note.block[0] = w.cta.ctaid[0]
+    note.block[1] = w.cta.ctaid[1]
+    note.block[2] = w.cta.ctaid[2]
+    return 0
+
+
+def find_span(launch: Launch, at: u64) -> u64:
+    """The index of the last span that starts at or before an address, or the count of spans if none does."""
+    low: u64 = 0
+    high = launch.span_count
+    while low < high:
+        middle = (low + high) >> 1
+        if launch.spans[middle].start <= at:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0:
+        return launch.span_count
+    return low - 1
+
+
+def in_global(w: Warp, at: u64, last: u64, write: u32, site: u32) -> u32:
+    """0 if [at, last) lies in one piece of global memory, else the kind of fault; remembers the piece by site."""
+    launch = w.launch
+    index = find_span(launch, at)
+    if index >= launch.span_count:
+        return OUT_OF_BOUNDS
+    span = launch.spans[index]
+    if last > span.end or last < at:
+        return OUT_OF_BOUNDS
+    if write != 0 and span.writable == 0:
+        return READ_ONLY
+    known = w.sites[site]
+    known.start = span.start
+    known.end = span.end
+    return 0
+
+
+def shared_place(w: Warp, offset: u64, size: u64) -> u64:
+    """The host address of an offset in a shared window (own CTA or one of its cluster), or 0."""
+    rank = offset >> CLUSTER_SHIFT
+    inside = offset & ((1 << CLUSTER_SHIFT) - 1)
+    if inside + size > w.shared_bytes:
+        return 0
+    if rank == 0:
+        return w.shared + inside
+    launch = w.launch
+    members = u64(launch.cluster[0] * launch.cluster[1] * launch.cluster[2])
+    if rank > members:
+        return 0
+    peer = pointer(Cta, pointer(u64, w.cta.peers)[rank - 1])[0]
+    return peer.shared + inside
+
+
+def place(  # noqa: C901, PLR0911, PLR0912 - one case a space
+    w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32
+) -> u64:
+    """The host address of one lane's access of `size` bytes, or 0 after noting the fault."""
+    long = u64(size)
+    if at & (long - 1) != 0:
+        return fault(w, MISALIGNED, site, lane, at, space, size, write)
+    if space == SHARED:
+        found = shared_place(w, at & 0xFFFFFFFF, long)
+        if found == 0:
+            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
+        return found
+    if space == LOCAL:
+        offset = at & 0xFFFFFFFF
+        if offset + long > w.local_bytes:
+            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
+        return w.local + u64(lane) * w.local_bytes + offset
+    if space == CONST:
+        if at < w.launch.constants or at + long > w.launch.constants_end:
+            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
+        w.sites[site].start = w.launch.constants
+        w.sites[site].end = w.launch.constants_end
+        return at
+    if space == PARAM:
+        offset = at & 0xFFFFFFFF
+        if write != 0:
+            return fault(w, READ_ONLY, site, lane, at, space, size, write)
+        if w.params + offset + long > w.params_end:
+            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
+        return w.params + offset
+    if space == GENERIC and at >= SHARED_WINDOW:
+        return place_window(w, lane, at, size, write, site)
+    kind = in_global(w, at, at + long, write, site)
+    if kind != 0:
+        if space == GLOBAL and at >= SHARED_WINDOW and at < CODE_WINDOW:
+            kind = WRONG_SPACE
+        return fault(w, kind, site, lane, at, space, size, write)
+    return at
+
+
+def place_window(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) -> u64:
+    """The host address behind a generic address above all mapped memory: shared, local or parameters."""
+    offset = at & 0xFFFFFFFF
+    long = u64(size)
+    window = at - offset
+    if window == SHARED_WINDOW:
+        found = shared_place(w, offset, long)
+        if found != 0:
+            return found
+    elif window == LOCAL_WINDOW:
+        if offset + long <= w.local_bytes:
+            return w.local + u64(lane) * w.local_bytes + offset
+    elif window == PARAM_WINDOW:
+        if write != 0:
+            return fault(w, READ_ONLY, site, lane, at, GENERIC, size, write)
+        if w.params + offset + long <= w.params_end:
+            return w.params + offset
+    return fault(w, OUT_OF_BOUNDS, site, lane, at, GENERIC, size, write)
+
+
+def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u32, write: u32, site: u32) -> u32:
+    """Replace each lane's address in `addresses` by its host address; 1 after a fault."""
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            found = place(w, lane, addresses[lane], space, size, write, site)
+            if found == 0:
+                return 1
+            addresses[lane] = found
+    return 0
+
+
+def load_lanes(
+    w: Warp, out: Ptr[u8], addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, parts: u32, site: u32
+) -> u32:
+    """Load lane by lane: `parts` values of `size` bytes each; part p of lane l goes to out[(p * 32 + l) * size]."""
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            found = place(w, lane, addresses[lane] + offset, space, size * parts, 0, site)
+            if found == 0:
+                return 1
+            for part in range(parts):
+                into = address(out) + u64((part * 32 + lane) * size)
+                move(into, found + u64(part * size), size)
+    return 0
+
+
+def store_lanes(
+    w: Warp, values: Ptr[u8], addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, parts: u32, site: u32
+) -> u32:
+    """Store lane by lane, in the order of lanes; the mirror of `load_lanes`. Every lane is checked first."""
+    for lane in range(32):
+        if mask >> lane & 1 != 0 and place(w, lane, addresses[lane] + offset, space, size * parts, 1, site) == 0:
+            return 1
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            found = place(w, lane, addresses[lane] + offset, space, size * parts, 1, site)
+            for part in range(parts):
+                source = address(values) + u64((part * 32 + lane) * size)
+                move(found + u64(part * size), source, size)
+    return 0
+
+
+def move(into: u64, source: u64, size: u32) -> None:
+    """Copy 1, 2, 4, 8 or 16 bytes, each in one piece."""
+    if size == 4:
+        pointer(u32, into)[0] = pointer(u32, source)[0]
+    elif size == 8:
+        pointer(u64, into)[0] = pointer(u64, source)[0]
+    elif size == 1:
+        copy(into, source, 1)
+    elif size == 2:
+        copy(into, source, 2)
+    else:
+        pointer(u64, into)[0] = pointer(u64, source)[0]
+        pointer(u64, into + 8)[0] = pointer(u64, source + 8)[0]

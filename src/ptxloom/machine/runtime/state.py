@@ -1,0 +1,200 @@
+"""What a run keeps in memory: the launch, the CTAs, the warps, as structs that native code and Python share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from ptxloom.machine import native
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Array, Ptr, i32, u8, u32, u64
+
+NONE: Final = 0xFFFFFFFF  # no block, no lane: larger than every block number
+
+# How compiled code hands control back to the scheduler, and the scheduler to Python.
+DONE: Final = 0  # the warp has exited; the grid is finished
+BLOCKED: Final = 1  # no lane can run: all wait
+YIELD: Final = 2  # the budget of loop iterations is spent: let others run
+SWITCH: Final = 3  # go on in the other variant of the kernel (whole warp, part of a warp)
+FAULT: Final = 4  # the kernel ends here: `worker.fault` says why
+WANT_MASKED: Final = 5  # the variant for divergent warps is needed and not compiled yet
+DEADLOCK: Final = 6  # every warp waits
+STOPPED: Final = 7  # somebody set `launch.stop`
+WANT_CTA: Final = 8  # every resident CTA spins: more room is needed to admit another one
+SERVICE: Final = 9  # a warp asks Python for something: `worker.service`
+SLICE: Final = 10  # Python may look for signals and the clock, then go on
+
+SLICE_ROUNDS: Final = 256
+YIELD_COST: Final = 64
+
+# Address windows, as generic addresses: outside what a process maps, low 32 bits are the address within the space.
+SHARED_WINDOW: Final = 1 << 48
+LOCAL_WINDOW: Final = 1 << 49
+PARAM_WINDOW: Final = 1 << 50
+CODE_WINDOW: Final = 1 << 51
+WINDOW_BYTES: Final = 1 << 32
+CLUSTER_SHIFT: Final = 24  # bits above hold 1 + the rank of a CTA in its cluster, 0 means the own one
+
+# State spaces, as memory functions name them.
+GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
+
+# Fault kinds.
+OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
+
+BUDGET: Final = 1 << 14  # loop iterations before a warp lets others run
+ROTATION: Final = 1 << 9  # loop iterations before waiting lanes of a diverged warp get their turn
+
+
+class Span:
+    """A piece of memory a kernel may touch: [start, end), host addresses."""
+
+    start: u64
+    end: u64
+    writable: u64
+
+
+class Fault:
+    """Why a worker stopped."""
+
+    kind: u32
+    site: u32
+    mask: u32
+    lane: u32
+    address: u64
+    space: u32
+    size: u32
+    write: u32
+    warp: u32
+    block: Annotated[Array[u32], 3]
+
+
+class Event:
+    """One hazard as native code noted it; equal kinds at one site count up."""
+
+    kind: u32
+    site: u32
+    count: u64
+    mask: u32
+    lane: u32
+    warp: u32
+    other: u32
+    address: u64
+    extra: u64
+    block: Annotated[Array[u32], 4]
+
+
+class Launch:
+    """What all workers of one launch share."""
+
+    stop: u32
+    threads: u32
+    next: u64  # the next CTA to start
+    total: u64
+    grid: Annotated[Array[u32], 4]
+    block: Annotated[Array[u32], 4]
+    cluster: Annotated[Array[u32], 4]
+    warps: u32  # a CTA's
+    warp_bytes: u32
+    shared_bytes: u32
+    static_shared: u32
+    local_bytes: u32  # a lane's
+    frame_bytes: u32  # the entry's frame; deeper frames follow
+    entry: u32
+    seed: u32
+    full: u64  # code for whole warps
+    masked: u64  # code for parts of warps
+    params: u64
+    params_end: u64
+    constants: u64
+    constants_end: u64
+    spans: Ptr[Span]
+    span_count: u64
+    tids: Ptr[u32]  # [warp][x y z][lane]
+    symbols: Ptr[u64]  # host addresses of the module's global and const variables
+    functions: Ptr[u32]  # block number of each function, by its number
+    function_count: u64
+    grid_id: u64
+
+
+class Barrier:
+    """One of a CTA's sixteen named barriers."""
+
+    arrived: u32  # threads so far
+    expected: u32  # threads that complete it; 0 while nobody waits
+    value: u32  # the running reduction
+    result: u32  # the last one
+
+
+class Cta:
+    """A resident CTA."""
+
+    worker: Worker
+    launch: Launch
+    warps: u64  # address of the first warp
+    shared: u64
+    local: u64
+    live_warps: u32
+    turn: u32
+    running: u32  # 1 while it holds a CTA
+    rank: u32  # in its cluster
+    index: u64
+    ctaid: Annotated[Array[u32], 4]
+    peers: u64  # address of the addresses of the CTAs of its cluster, by rank
+    live_threads: u32
+    waiting: u32  # threads at any barrier
+    barriers: Annotated[Array[Barrier], 16]
+
+
+class Worker:
+    """One thread of the host, with the CTAs it keeps resident."""
+
+    launch: Launch
+    ctas: Ptr[u64]  # addresses of the places for resident CTAs
+    cta_count: u32
+    slice: i32  # rounds left before Python gets a look in
+    event_count: u32
+    event_limit: u32
+    events: Ptr[Event]
+    sites: Ptr[Span]  # by memory instruction: the span it hit last
+    counters: Ptr[u64]
+    instructions: u64
+    random: u64
+    service: u32
+    service_warp: u32
+    service_cta: u64
+    fault: Annotated[Array[Fault], 1]
+
+
+class Warp:
+    """One warp; its registers follow the struct."""
+
+    scratch: Annotated[Array[u8], 2048]  # operands and results of run-time calls; first, so that it is aligned
+    mask: u32  # the lanes that run now
+    live: u32  # the lanes that have not exited
+    blocked: u32  # the lanes that wait
+    pc: u32  # the block that `mask` is in
+    pending: u32  # the smallest block where other runnable lanes are; NONE if there are none
+    budget: i32
+    index: u32
+    rotate: u32  # 1: give the lanes that wait their turn
+    cta: Cta
+    launch: Launch
+    worker: Worker
+    shared: u64
+    shared_bytes: u64
+    sites: Ptr[Span]
+    local: u64  # lane 0's local memory
+    local_bytes: u64
+    params: u64
+    params_end: u64
+    tids: Ptr[u32]
+    instructions: u64
+    symbols: Ptr[u64]
+    waiting: u32  # barrier the whole warp waits at + 1
+    sync_blocked: u32  # lanes that wait for others of the warp
+    waits: Annotated[Array[u32], 16]  # by barrier: the lanes that wait there
+    pcs: Annotated[Array[u32], 32]
+    sp: Annotated[Array[u32], 32]  # each lane's frame
+
+
+REGISTERS: Final = -(-native.record(Warp).size // 64) * 64

@@ -1,0 +1,372 @@
+"""Which lanes run next: divergence, convergence, barriers and the scheduler of CTAs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import address, atomic, fill, invoke, pointer, popcount, u64
+from ptxloom.machine.runtime.state import (
+    BLOCKED,
+    BUDGET,
+    DEADLOCK,
+    DONE,
+    NONE,
+    ROTATION,
+    SLICE,
+    SLICE_ROUNDS,
+    STOPPED,
+    SWITCH,
+    WANT_CTA,
+    WANT_MASKED,
+    YIELD,
+    YIELD_COST,
+    Cta,
+    Warp,
+    Worker,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import u32
+
+# -- lanes
+
+
+def place_lanes(w: Warp, lanes: u32, block: u32) -> None:
+    """Put lanes before a block."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            w.pcs[lane] = block
+
+
+def choose(w: Warp) -> u32:  # noqa: C901 - one loop, compiled as a whole
+    """Pick the lanes that run next: those at the smallest block number, or in turn; gives a block or NONE.
+
+    `w.rotate` asks for the group after the current block in cyclic order, which then runs undisturbed.
+    """
+    runnable = w.live & ~w.blocked
+    if runnable == 0:
+        w.mask = 0
+        return NONE
+    current = w.pc
+    smallest: u32 = NONE
+    following: u32 = NONE
+    for lane in range(32):
+        if runnable >> lane & 1 != 0:
+            at = w.pcs[lane]
+            smallest = min(smallest, at)
+            if at > current and at < following:
+                following = at
+    chosen = smallest
+    if w.rotate != 0 and following != NONE:
+        chosen = following
+    mask: u32 = 0
+    pending: u32 = NONE
+    for lane in range(32):
+        if runnable >> lane & 1 != 0:
+            at = w.pcs[lane]
+            if at == chosen:
+                mask = mask | 1 << lane
+            elif at < pending:
+                pending = at
+    w.mask = mask
+    w.pc = chosen
+    w.pending = NONE if w.rotate != 0 else pending
+    if runnable != mask:
+        w.budget = ROTATION
+    w.rotate = 0
+    return chosen
+
+
+def go(w: Warp, block: u32) -> u32:
+    """The running lanes go to a block, but others wait at it or before it."""
+    place_lanes(w, w.mask, block)
+    return choose(w)
+
+
+def diverge(w: Warp, taken: u32, target: u32, following: u32) -> u32:
+    """Some running lanes take a branch, the rest fall through."""
+    place_lanes(w, taken, target)
+    place_lanes(w, w.mask & ~taken, following)
+    return choose(w)
+
+
+def scatter(w: Warp, lanes: u32) -> u32:
+    """Running lanes go where `scratch` (32 block numbers) says, lane by lane."""
+    blocks = pointer(u32, address(w.scratch))
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            w.pcs[lane] = blocks[lane]
+    return choose(w)
+
+
+def leave(w: Warp, lanes: u32, following: u32) -> u32:
+    """Lanes exit; the rest of the running lanes goes on at `following`."""
+    rest = w.mask & ~lanes
+    w.live = w.live & ~lanes
+    place_lanes(w, rest, following)
+    cta = w.cta
+    cta.live_threads = cta.live_threads - popcount(lanes)
+    if cta.waiting != 0:
+        for number in range(16):
+            settle(cta, number)
+    release_synchronised(w)
+    return choose(w)
+
+
+def leave_whole(w: Warp) -> None:
+    """All running lanes exit, and no other lane of the warp can run."""
+    cta = w.cta
+    w.live = w.live & ~w.mask
+    cta.live_threads = cta.live_threads - popcount(w.mask)
+    w.mask = 0
+    if cta.waiting != 0:
+        for number in range(16):
+            settle(cta, number)
+
+
+def tick(w: Warp, block: u32) -> u32:
+    """The budget of loop iterations is spent on the way to `block`: gives a block to go on with, or NONE to yield."""
+    w.pc = block
+    if w.launch.stop != 0:
+        place_lanes(w, w.mask, block)
+        return NONE
+    if w.mask != w.live & ~w.blocked:
+        place_lanes(w, w.mask, block)
+        w.rotate = 1
+        w.budget = ROTATION
+        w.worker.random = w.worker.random + 1
+        if w.worker.random & 15 != 0:
+            return choose(w)
+        return NONE
+    w.budget = BUDGET
+    place_lanes(w, w.mask, block)
+    return NONE
+
+
+def converge(w: Warp, members: u32, block: u32) -> u32:
+    """Wait at a warp-synchronous instruction (in block `block`) until every live lane of `members` is here.
+
+    Gives `block` if they are all here (and makes them the running lanes), another block to run meanwhile, or NONE.
+    """
+    needed = members & w.live
+    here = w.mask
+    for lane in range(32):
+        if w.sync_blocked >> lane & 1 != 0 and w.pcs[lane] == block:
+            here = here | 1 << lane
+    if needed & ~here == 0:
+        w.sync_blocked = w.sync_blocked & ~here
+        w.blocked = w.blocked & ~here
+        w.mask = here
+        w.pc = block
+        return block
+    place_lanes(w, w.mask, block)
+    w.sync_blocked = w.sync_blocked | w.mask
+    w.blocked = w.blocked | w.mask
+    return choose(w)
+
+
+def release_synchronised(w: Warp) -> None:
+    """Lanes that wait for others of the warp look again: somebody exited."""
+    w.blocked = w.blocked & ~w.sync_blocked
+    w.sync_blocked = 0
+
+
+# -- barriers
+
+
+def settle(cta: Cta, number: u32) -> u32:
+    """Complete a barrier if enough threads have come; 1 if it completed."""
+    barrier = cta.barriers[number]
+    if barrier.arrived == 0:
+        return 0
+    expected = barrier.expected
+    if expected == 0:
+        expected = cta.live_threads
+    if barrier.arrived < expected:
+        return 0
+    cta.waiting = cta.waiting - barrier.arrived
+    barrier.arrived = 0
+    barrier.expected = 0
+    barrier.result = barrier.value
+    barrier.value = 0
+    at = cta.warps
+    for _warp in range(cta.launch.warps):
+        w = pointer(Warp, at)[0]
+        w.blocked = w.blocked & ~w.waits[number]
+        w.waits[number] = 0
+        at = at + u64(cta.launch.warp_bytes)
+    return 1
+
+
+def barrier_wait(w: Warp, lanes: u32, number: u32, threads: u32, following: u32) -> u32:
+    """`bar.sync`: lanes wait at a named barrier, then go on at `following`; gives a block to run now, or NONE.
+
+    `threads` is 0 for all threads of the CTA that have not exited.
+    """
+    cta = w.cta
+    barrier = cta.barriers[number & 15]
+    place_lanes(w, w.mask, following)
+    w.blocked = w.blocked | lanes
+    w.waits[number & 15] = w.waits[number & 15] | lanes
+    barrier.arrived = barrier.arrived + popcount(lanes)
+    cta.waiting = cta.waiting + popcount(lanes)
+    barrier.expected = threads
+    settle(cta, number & 15)
+    return choose(w)
+
+
+def barrier_whole(w: Warp, following: u32) -> u32:
+    """`bar.sync 0` by a whole warp: 1 if the barrier is complete, else the warp waits."""
+    cta = w.cta
+    barrier = cta.barriers[0]
+    w.pc = following
+    w.blocked = w.mask
+    w.waits[0] = w.mask
+    barrier.arrived = barrier.arrived + 32
+    cta.waiting = cta.waiting + 32
+    if barrier.arrived < cta.live_threads:
+        return 0
+    return settle(cta, 0)
+
+
+# -- scheduler
+
+
+def start_cta(cta: Cta, index: u64) -> None:
+    """Set a resident place up for CTA `index` of the grid."""
+    launch = cta.launch
+    cta.index = index
+    cta.running = 1
+    cta.live_warps = launch.warps
+    cta.live_threads = launch.threads
+    cta.waiting = 0
+    cta.turn = 0
+    plane = u64(launch.grid[0]) * u64(launch.grid[1])
+    cta.ctaid[2] = u32(index // plane)
+    rest = index % plane
+    cta.ctaid[1] = u32(rest // u64(launch.grid[0]))
+    cta.ctaid[0] = u32(rest % u64(launch.grid[0]))
+    if launch.shared_bytes != 0:
+        fill(cta.shared, 0, u64(launch.shared_bytes))
+    for number in range(16):
+        cta.barriers[number].arrived = 0
+        cta.barriers[number].expected = 0
+        cta.barriers[number].value = 0
+    at = cta.warps
+    left = launch.threads
+    for _index in range(launch.warps):
+        w = pointer(Warp, at)[0]
+        mask: u32 = NONE
+        if left < 32:
+            mask = (1 << left) - 1
+        else:
+            left = left - 32
+        w.mask = mask
+        w.live = mask
+        w.blocked = 0
+        w.sync_blocked = 0
+        w.pc = launch.entry
+        w.pending = NONE
+        w.budget = BUDGET
+        w.rotate = 0
+        w.instructions = 0
+        fill(address(w.waits), 0, 64)
+        fill(address(w.sp), 0, 128)
+        at = at + u64(launch.warp_bytes)
+
+
+def run_warp(w: Warp) -> u32:
+    """Run a warp until it exits, waits, yields or needs somebody."""
+    launch = w.launch
+    if w.mask == 0 and choose(w) == NONE:
+        return BLOCKED
+    status: u32 = SWITCH
+    while status == SWITCH:
+        code = launch.masked
+        if w.mask == 0xFFFFFFFF:
+            code = launch.full
+        if code == 0:
+            return WANT_MASKED
+        status = invoke(code, w)
+    return status
+
+
+def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
+    """One round over the warps of a CTA: DONE, BLOCKED (no warp could run), YIELD, or what needs Python."""
+    launch = cta.launch
+    worker = cta.worker
+    progress: u32 = BLOCKED
+    offset: u32 = 0
+    stride: u32 = 1
+    if launch.seed != 0:
+        worker.random = worker.random * 6364136223846793005 + 1442695040888963407
+        offset = u32(worker.random >> 33) % launch.warps
+        if worker.random >> 63 != 0:
+            stride = launch.warps - 1
+    for _count in range(launch.warps):
+        offset = offset % launch.warps
+        w = pointer(Warp, cta.warps + u64(offset) * u64(launch.warp_bytes))[0]
+        offset = offset + stride
+        if w.live & ~w.blocked != 0:
+            status = run_warp(w)
+            worker.instructions = worker.instructions + w.instructions
+            w.instructions = 0
+            if status == DONE:
+                cta.live_warps = cta.live_warps - 1
+                if progress == BLOCKED:
+                    progress = DONE
+            elif status == YIELD:
+                progress = YIELD
+                if launch.stop != 0:
+                    return STOPPED
+            elif status == BLOCKED:
+                if progress == BLOCKED:
+                    progress = DONE
+            else:
+                worker.service_warp = w.index
+                worker.service_cta = address(cta)
+                return status
+    return progress
+
+
+def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compiled as a whole
+    """Run CTAs until the grid is done, or something needs Python."""
+    launch = worker.launch
+    while True:
+        if launch.stop != 0:
+            return STOPPED
+        busy: u32 = 0
+        spinning: u32 = 0
+        moved: u32 = 0
+        if worker.slice <= 0:
+            worker.slice = SLICE_ROUNDS
+            return SLICE
+        for slot in range(worker.cta_count):
+            cta = pointer(Cta, worker.ctas[slot])[0]
+            if cta.running == 0 and (slot == 0 or busy == spinning):
+                index = atomic("add", pointer(u64, address(launch) + 8), 1)
+                if index < launch.total:
+                    start_cta(cta, index)
+            if cta.running != 0:
+                busy = busy + 1
+                status = run_cta(cta)
+                worker.slice = worker.slice - 1
+                if status == YIELD:
+                    spinning = spinning + 1
+                    worker.slice = worker.slice - YIELD_COST
+                elif status == BLOCKED:
+                    spinning = spinning + 1
+                elif status != DONE:
+                    return status
+                if status != BLOCKED:
+                    moved = 1
+                if cta.live_warps == 0:
+                    cta.running = 0
+                    moved = 1
+                    spinning = 0
+        if busy == 0:
+            return DONE
+        if moved == 0:
+            return DEADLOCK
+        if spinning == busy and busy == worker.cta_count and launch.next < launch.total:
+            return WANT_CTA

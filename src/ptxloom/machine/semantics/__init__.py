@@ -1,0 +1,93 @@
+"""What every instruction does: one table, grouped by family, a few lines an instruction.
+
+A family is a module here with a `Family` named `family`; `FAMILIES` below lists them. To add an instruction, write a
+function `(b: Builder, op: Op) -> None` in its family's file and decorate it with the opcodes, and the types it covers:
+a row fits if the instruction's *last* type qualifier is among `types` (none given: any) and `when(op)` holds. The first
+fitting row wins, families in the order of `FAMILIES`. What no row covers is refused before anything runs; a row that
+meets a form it does not know raises `op.unsupported("why")`.
+
+`Op` is the instruction: `op.opcode`, `op.qualifiers`, `op.has("sat")`, `op.one_of(("lo", "hi", "wide"))`, `op.types`,
+`op.type` (the last type), `op.operands`. `Builder` is what you write with; values are `<32 x T>` SSA values, one lane
+an element (packed types: `<64 x half>` for f16x2), predicates and lane masks are i32 with bit l for lane l.
+
+* operands: `b.read(operand, type)`, `b.read_all({...}, type)`, `b.read_mask(predicate)`;
+* results: `b.write(operand, value)` (`signed=True` to sign-extend into a wider register), `b.write_all`,
+  `b.write_mask(predicate, mask)`; they touch the active lanes only, so nobody else thinks about predicates;
+* LLVM: `b.apply("add", x, y)` for any instruction whose result has its operands' type; `b.compare("slt", x, y)`,
+  `b.select`, `b.convert("sitofp", x, "float")`, `b.resize(x, bits, signed)`, `b.bitcast(x, "<32 x i32>")`,
+  `b.intrinsic("llvm.fma", x, y, z)`, `b.constant("<32 x i32>", 7)`, `b.splat(scalar)`, `b.shuffle`,
+  `b.emit(type, "code")`;
+* masks: `b.lanes(mask)` gives `<32 x i1>`, `b.mask_of(lanes)` gives i32; `b.active_mask` is the lanes executing (i32);
+* run-time calls, for anything with loops or lane-by-lane work: write the function in the native language
+  (`native.py`, see `runtime/memory.py`), then `b.runtime(function, W, b.scratch(), 7)`. Vectors go through memory:
+  `b.store(x, b.scratch(512), 64)` and `b.load("<32 x i32>", b.scratch(512), 64)`; a register's own place is
+  `b.register_place(*b.register(operand))`. A function that may fault gives nonzero: `b.check(result)`;
+* whole LLVM functions of your own (big bodies used many times): `b.helper("my_name", ir_text)`, then `b.call("my_name",
+  ...)`: compiled optimised, once, and cached; a name stands for one text;
+* addresses: `memory.lane_addresses(b, operand, space)` stores the 32 addresses to the scratch and
+  `runtime.memory.place_lanes_of` turns them into checked host addresses;
+* control: a row with `ends=True` must be the last of its block and may end it with `b.goto(block)`, `b.branch(taken,
+  block)`, `b.resume(chosen)` (after a run-time function has placed the lanes); a row with `starts=True` begins a block,
+  which a warp-synchronous instruction needs to wait for its members: `b.converge(members)`.
+
+Three worked examples:
+
+    @family("popc", types="b32 b64")
+    def popc(b: Builder, op: Op) -> None:
+        bits = b.intrinsic("llvm.ctpop", b.read(op.operands[1], op.type))
+        b.write(op.operands[0], b.resize(bits, 32))
+
+    @family("cvt", when=lambda op: [t.name for t in op.types] == ["f16", "f32"] and op.has("rn"))
+    def cvt_rn_f16_f32(b: Builder, op: Op) -> None:
+        b.write(op.operands[0], b.convert("fptrunc", b.read(op.operands[1], "f32"), "half"))
+
+    @family("activemask")
+    def activemask(b: Builder, op: Op) -> None:
+        b.write(op.operands[0], b.splat(b.active_mask))
+
+and, with waiting, `shfl.sync` in `warp.py` and `bar.sync` in `barriers.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.semantics import barriers, control, floating, integer, logic, memory, moves, warp
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program import Op
+    from ptxloom.machine.semantics.family import Family, Row
+
+FAMILIES: Final[tuple[Family, ...]] = (
+    moves.family,
+    memory.family,
+    control.family,
+    integer.family,
+    logic.family,
+    floating.family,
+    warp.family,
+    barriers.family,
+)
+
+
+def find(op: Op) -> Row | None:
+    """The row that covers an instruction; None if the machine cannot run it."""
+    for family in FAMILIES:
+        for row in family.rows.get(op.opcode, ()):
+            if row.fits(op):
+                return row
+    return None
+
+
+class Table:
+    """The table as `flow.Boundaries`: which instructions cut blocks."""
+
+    def starts(self, op: Op) -> bool:
+        """Whether `op` must be the first of its block."""
+        row = find(op)
+        return row is not None and row.starts
+
+    def ends(self, op: Op) -> bool:
+        """Whether `op` must be the last of its block."""
+        row = find(op)
+        return row is not None and row.ends

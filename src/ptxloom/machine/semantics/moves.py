@@ -1,0 +1,139 @@
+"""Data movement between registers: `mov`, `cvta`, `isspacep` (PTX ISA 9.7.9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.runtime import state
+from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.symbols import Register
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.ir import Value
+    from ptxloom.machine.program import Op
+    from ptxloom.machine.types import Type
+
+family: Final = Family()
+
+_WINDOWS: Final = {
+    "shared": state.SHARED_WINDOW,
+    "shared::cta": state.SHARED_WINDOW,
+    "shared::cluster": state.SHARED_WINDOW,
+    "local": state.LOCAL_WINDOW,
+    "param": state.PARAM_WINDOW,
+    "param::entry": state.PARAM_WINDOW,
+}
+
+
+@family("mov", types="pred")
+def mov_predicate(b: Builder, op: Op) -> None:
+    """Copy a predicate."""
+    b.write_mask(op.operands[0], b.read_mask(op.operands[1]))
+
+
+@family("mov", when=lambda op: any(isinstance(o, tree.Vector) for o in op.operands))
+def mov_packed(b: Builder, op: Op) -> None:
+    """Pack elements into a register, or take it apart; element 0 lies in the low bits."""
+    target, source = op.operands
+    if isinstance(source, tree.Vector):
+        if isinstance(target, tree.Vector):
+            b.write_all(target, tuple(_element(b, e, op.type.bits // len(source.elements)) for e in source.elements))
+            return
+        part = op.type.bits // len(source.elements)
+        total: Value | None = None
+        for n, element in enumerate(source.elements):
+            wide = b.resize(_element(b, element, part), op.type.bits)
+            shifted = b.apply("shl", wide, b.constant(wide.type, n * part)) if n else wide
+            total = shifted if total is None else b.apply("or", total, shifted)
+        assert total is not None
+        b.write(target, total)
+        return
+    assert isinstance(target, tree.Vector)
+    part = op.type.bits // len(target.elements)
+    whole = b.read(source, f"b{op.type.bits}")
+    for n, element in enumerate(target.elements):
+        shifted = b.apply("lshr", whole, b.constant(whole.type, n * part)) if n else whole
+        b.write(element, b.resize(shifted, part))
+
+
+def _element(b: Builder, operand: tree.Operand, bits: int) -> Value:
+    return b.read(operand, f"b{bits}")
+
+
+@family("mov")
+def mov(b: Builder, op: Op) -> None:
+    """Copy a register, a literal, a special register or an address."""
+    target, source = op.operands
+    if isinstance(target, tree.Name) and isinstance(r := b.find(target.text), Register) and r.vector > 1:
+        b.write_all(target, b.read_all(source, f"b{op.type.bits}"))
+        return
+    b.write(target, b.read(source, op.type))
+
+
+def _space(op: Op) -> str:
+    return next((q for q in op.qualifiers if q in {*_WINDOWS, "global", "const"}), "")
+
+
+@family("cvta")
+def cvta(b: Builder, op: Op) -> None:
+    """Turn an address of a space into a generic one, or back."""
+    target, source = op.operands
+    at = b.read(source, op.type)
+    window = _WINDOWS.get(_space(op), 0)
+    if window and op.type.bits == 64:
+        if op.has("to"):
+            at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
+        else:
+            at = b.apply("or", at, b.constant(at.type, window))
+    b.write(target, at)
+
+
+@family("isspacep")
+def isspacep(b: Builder, op: Op) -> None:
+    """Whether a generic address lies in a space's window."""
+    target, source = op.operands
+    at = b.read(source, "u64")
+    space = _space(op)
+    window = _WINDOWS.get(space)
+    if window is None:
+        inside = b.compare("ult", at, b.constant(at.type, state.SHARED_WINDOW))
+        if space == "const":
+            inside = b.compare("eq", at, b.constant(at.type, -1))
+    else:
+        low = b.apply("sub", at, b.constant(at.type, window))
+        size = 1 << state.CLUSTER_SHIFT if space in {"shared", "shared::cta"} else state.WINDOW_BYTES
+        inside = b.compare("ult", low, b.constant(at.type, size))
+    b.write_mask(target, b.mask_of(inside))
+
+
+@family("cvt", when=lambda op: len(op.types) == 2 and all(t.kind in "su" for t in op.types))
+def cvt_integer(b: Builder, op: Op) -> None:
+    """Truncate or extend an integer; `.sat` clamps to the target's range."""
+    target_type, source_type = op.types
+    value = b.read(op.operands[1], source_type)
+    if op.has("sat"):
+        value = _saturated(b, b.resize(value, 128, source_type.signed), target_type)
+    b.write(op.operands[0], b.resize(value, target_type.bits, source_type.signed), target_type.signed)
+
+
+def _saturated(b: Builder, wide: Value, type_: Type) -> Value:
+    bits = type_.bits - int(type_.signed)
+    low = -(1 << bits) if type_.signed else 0
+    above = b.intrinsic("llvm.smax", wide, b.constant(wide.type, low))
+    return b.intrinsic("llvm.smin", above, b.constant(wide.type, (1 << bits) - 1))
+
+
+@family("mapa")
+def mapa(b: Builder, op: Op) -> None:
+    """The address of a shared variable in another CTA of the cluster."""
+    target, source, rank = op.operands
+    at = b.read(source, op.type)
+    inside = b.apply("and", at, b.constant(at.type, ~(0xFF << state.CLUSTER_SHIFT)))
+    number = b.resize(b.read(rank, "u32"), op.type.bits)
+    member = b.apply("add", number, b.constant(at.type, 1))
+    high = b.apply("shl", member, b.constant(at.type, state.CLUSTER_SHIFT))
+    mapped = b.apply("or", inside, high)
+    generic = op.type.bits == 64 and not op.has("shared::cluster")
+    b.write(target, b.apply("or", mapped, b.constant(at.type, state.SHARED_WINDOW)) if generic else mapped)

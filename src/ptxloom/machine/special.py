@@ -1,0 +1,113 @@
+"""Special registers (PTX ISA 10): what each lane reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.ir import LANES, Value, constant_vector, vector
+from ptxloom.machine.native import record
+from ptxloom.machine.runtime import state
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+
+_AXES: Final = {"x": 0, "y": 1, "z": 2}
+_CTA: Final = record(state.Cta).offsets
+_LAUNCH: Final = record(state.Launch).offsets
+
+
+def read_special(b: Builder, name: str) -> Value:  # noqa: PLR0911 - one case a register
+    """The value of a special register in every lane, an integer vector.
+
+    Raises:
+        UnsupportedInstruction: There is no such register, or the machine does not have it.
+    """
+    base, _, axis = name.partition(".")
+    if axis in _AXES:
+        return _vector_register(b, base, _AXES[axis], name)
+    number = range(LANES)
+    match name:
+        case "%laneid":
+            return constant_vector("i32", number)
+        case "%lanemask_eq":
+            return constant_vector("i32", (1 << n for n in number))
+        case "%lanemask_lt":
+            return constant_vector("i32", ((1 << n) - 1 for n in number))
+        case "%lanemask_le":
+            return constant_vector("i32", ((2 << n) - 1 for n in number))
+        case "%lanemask_gt":
+            return constant_vector("i32", (0xFFFFFFFF & ~((2 << n) - 1) for n in number))
+        case "%lanemask_ge":
+            return constant_vector("i32", (0xFFFFFFFF & ~((1 << n) - 1) for n in number))
+        case _:
+            return b.splat(_uniform(b, name))
+
+
+def _vector_register(b: Builder, base: str, axis: int, name: str) -> Value:  # noqa: PLR0911 - one case a register
+    match base:
+        case "%tid":
+            table = b.load("ptr", b.field("tids"), 8)
+            return b.load(vector("i32"), b.offset(table, axis * LANES * 4), 64)
+        case "%ntid":
+            return b.splat(_launch(b, "block", 4 * axis))
+        case "%ctaid":
+            return b.splat(_cta(b, "ctaid", 4 * axis))
+        case "%nctaid":
+            return b.splat(_launch(b, "grid", 4 * axis))
+        case "%cluster_nctaid":
+            return b.splat(_launch(b, "cluster", 4 * axis))
+        case "%nclusterid":
+            return b.splat(b.apply("udiv", _launch(b, "grid", 4 * axis), _launch(b, "cluster", 4 * axis)))
+        case "%clusterid":
+            return b.splat(b.apply("udiv", _cta(b, "ctaid", 4 * axis), _launch(b, "cluster", 4 * axis)))
+        case "%cluster_ctaid":
+            return b.splat(b.apply("urem", _cta(b, "ctaid", 4 * axis), _launch(b, "cluster", 4 * axis)))
+        case _:
+            raise b.op.unsupported(f"`{name}` is no register the machine has")
+
+
+def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a register
+    match name:
+        case "%warpid":
+            return b.load("i32", b.field("index"), 4)
+        case "%nwarpid":
+            return _launch(b, "warps")
+        case "%smid":
+            return Value("i32", "0")
+        case "%nsmid":
+            return Value("i32", "1")
+        case "%gridid":
+            return _launch(b, "grid_id", bits=64)
+        case "%clock" | "%clock_hi" | "%clock64":
+            now = b.emit("i64", "call i64 @llvm.readcyclecounter()")
+            b.declarations["llvm.readcyclecounter"] = "declare i64 @llvm.readcyclecounter()"
+            shifted = b.apply("lshr", now, Value("i64", "32")) if name == "%clock_hi" else now
+            return shifted if name == "%clock64" else b.resize(shifted, 32)
+        case "%globaltimer" | "%globaltimer_lo" | "%globaltimer_hi":
+            now = b.emit("i64", "call i64 @llvm.readcyclecounter()")
+            b.declarations["llvm.readcyclecounter"] = "declare i64 @llvm.readcyclecounter()"
+            shifted = b.apply("lshr", now, Value("i64", "32")) if name.endswith("hi") else now
+            return now if name == "%globaltimer" else b.resize(shifted, 32)
+        case "%dynamic_smem_size":
+            return b.apply("sub", _launch(b, "shared_bytes"), _launch(b, "static_shared"))
+        case "%total_smem_size" | "%aggr_smem_size":
+            return _launch(b, "shared_bytes")
+        case "%is_explicit_cluster":
+            return Value("i32", "0")
+        case "%cluster_ctarank":
+            return _cta(b, "rank")
+        case "%cluster_nctarank":
+            sizes = [_launch(b, "cluster", 4 * axis) for axis in range(3)]
+            return b.apply("mul", b.apply("mul", sizes[0], sizes[1]), sizes[2])
+        case _:
+            raise b.op.unsupported(f"`{name}` is no register the machine has")
+
+
+def _launch(b: Builder, field: str, extra: int = 0, bits: int = 32) -> Value:
+    launch = b.load("ptr", b.field("launch"), 8)
+    return b.load(f"i{bits}", b.offset(launch, _LAUNCH[field] + extra), 4)
+
+
+def _cta(b: Builder, field: str, extra: int = 0) -> Value:
+    cta = b.load("ptr", b.field("cta"), 8)
+    return b.load("i32", b.offset(cta, _CTA[field] + extra), 4)

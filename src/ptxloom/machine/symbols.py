@@ -1,0 +1,88 @@
+"""What names stand for inside a kernel: registers, variables, labels and functions, scope by scope."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from ptxloom.machine.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register: its type and where the warp keeps it (bytes from the start of the register file).
+
+    32 lanes side by side, each of the type's width; a predicate is one 32-bit mask.
+    """
+
+    type: Type
+    offset: int
+    vector: int = 1  # `.reg .v4` variables: so many registers side by side
+
+    @property
+    def bytes(self) -> int:
+        """What one register takes in the file."""
+        return 4 if self.type.kind == "p" else 32 * max(self.type.bits // 8, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in memory.
+
+    Attributes:
+        name: As written.
+        space: shared, local, param (of the entry), global, const.
+        offset: Bytes from the start of: shared memory, the function's frame, the parameters; for global and const
+            variables their number in the module's table of addresses.
+        size: Bytes; 0 for an unsized extern array.
+    """
+
+    name: str
+    space: str
+    offset: int
+    size: int
+    alignment: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionName:
+    """A function of the module, by its number in the program."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """A list of labels or functions (`.branchtargets`, `.calltargets`) or a prototype, by its label."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A label: the number of the block it starts."""
+
+    block: int
+
+
+Symbol: TypeAlias = Register | Variable | FunctionName | Targets | Place
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of a block and, behind them, of what surrounds it."""
+
+    outer: Scope | None = None
+    names: dict[str, Symbol] = field(default_factory=dict[str, Symbol])
+
+    def find(self, name: str) -> Symbol | None:
+        """What a name stands for here; None if nothing."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            scope = scope.outer
+        return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from recorded.matrix_cases import draw
+from recorded.matrix_cases import SIGNED_LOADS, draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +59,13 @@ def bank_cases() -> Iterator[BankCase]:
         for label, addresses in _merging_patterns(WIDTHS[width]):
             for operation in ("ld", "st"):
                 yield BankCase(f"{operation}.shared.{width}", label, addresses)
+    for operation, width in (("ld", "b64"), ("ld", "v4.b32"), ("st", "b64"), ("st", "v4.b32")):
+        for label, addresses, active in _partner_patterns(WIDTHS[width]):
+            yield BankCase(f"{operation}.shared.{width}", label, addresses, active)
+    for move in SIGNED_LOADS:
+        for label, addresses in _row_patterns(apart=False):
+            yield BankCase(move, label, addresses)
+            yield BankCase(move, f"{label}, halved", addresses // 2)
 
 
 def _row_patterns(apart: bool) -> Iterator[tuple[str, Words]]:
@@ -121,6 +128,30 @@ def _merging_patterns(size: int) -> Iterator[tuple[str, Words]]:
     for seed in range(4):
         picks = size * (draw(f"merge {size} {seed}", lanes) % (2048 // size)).astype(np.int64)
         yield f"random phases alike {seed}", _words(np.concatenate([picks] * phases))
+
+
+def _partner_patterns(size: int) -> Iterator[tuple[str, Words, int]]:
+    """Wide accesses in which each lane has a partner, so many lanes off, that wants the same or is inactive."""
+    for seed in range(3):
+        free = size * (draw(f"partners {size} {seed}", 32) % (1024 // size)).astype(np.int64)
+        for distance in (1, 2, 3, 4, 8, 16):
+            same = free[np.minimum(LANES, LANES ^ distance)]
+            off = sum(1 << lane for lane in range(32) if lane < lane ^ distance)
+            yield f"partner {distance} alike {seed}", _words(same), 0xFFFFFFFF
+            yield f"partner {distance} off {seed}", _words(free), off
+            yield f"partner {distance} alike, four off {seed}", _words(same), 0xFEFF7F7F
+            one_apart = same.copy()
+            one_apart[5] = (one_apart[5] + 2 * size) % 1024
+            yield f"partner {distance} alike but one {seed}", _words(one_apart), 0xFFFFFFFF
+        by_one, by_two = free[LANES & ~1], free[LANES & ~2]
+        for label, first in (
+            ("quads", LANES % 8 < 4),
+            ("phases", LANES // (128 // size) % 2 == 0),
+            ("halves", LANES < 16),
+        ):
+            yield f"partner 1 or 2 by {label} {seed}", _words(np.where(first, by_one, by_two)), 0xFFFFFFFF
+            yield f"partner 1 or none by {label} {seed}", _words(np.where(first, by_one, free)), 0xFFFFFFFF
+            yield f"partner 2 or none by {label} {seed}", _words(np.where(first, by_two, free)), 0xFFFFFFFF
 
 
 def _words(addresses: npt.NDArray[np.integer]) -> Words:

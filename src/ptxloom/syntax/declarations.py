@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LINKAGES: Final = frozenset((".extern", ".visible", ".weak", ".common"))
 SPACES: Final = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
+STARTS: Final = LINKAGES | SPACES | {".entry", ".func", ".attribute"}
+"""Words that a declaration or a function starts with."""
 VECTORS: Final = {".v2": 2, ".v4": 4, ".v8": 8}
 
 

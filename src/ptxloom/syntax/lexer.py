@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast
 
-_COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
+from ptxloom.syntax.recovery import CERTAIN
+
+_BLOCK: Final = r"/\*(?:[^*]++|\*(?!/))*+\*/"
 _MARKER: Final = r"\#[ \t]++\d[^\n]*+"  # a line marker of the C preprocessor: # 12 "file.cu"
-SKIP: Final = rf"(?:[ \t\r\n\f\v]++|{_COMMENT}|\\\r?\n|{_MARKER})*+"
-COMMENT: Final = re.compile(rf'"[^"\n]*+"|({_COMMENT}|{_MARKER}|/\*)')
+_BLANK: Final = rf"[ \t\r\n\f\v]++|//[^\n]*+|\\\r?\n|{_MARKER}"
+COMMENT: Final = re.compile(rf'"[^"\n]*+"|(//[^\n]*+|{_BLOCK}|{_MARKER})')
 NAME: Final = r"(?:[A-Za-z][A-Za-z0-9_$]*+|[_$%][A-Za-z0-9_$]++|_)"
 QUALIFIER: Final = (
     r"\.(?:[A-Za-z_$]|(?!\d++(?:[eE][+-]?\d++)?(?![A-Za-z0-9_$]))\d)[A-Za-z0-9_$]*+(?:::[A-Za-z0-9_]++)*+"
 )
 """A dot and a word; a word may start with a digit, but a number such as `.5` is none."""
 _FLOAT: Final = r"(?:\d++\.\d*+|\.\d++)(?:[eE][+-]?\d++)?|\d++[eE][+-]?\d++"
-_TOKEN: Final = re.compile(
-    rf"{SKIP}(?:"
-    rf"({NAME})"
+_TOKEN: Final = (
+    rf"(?:({NAME})"
     rf"|({QUALIFIER})"
     rf"|(0[fF][0-9a-fA-F]{{8}}(?![\w$])|0[dD][0-9a-fA-F]{{16}}(?![\w$])|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|{_FLOAT}|\d++U?)"
     r'|("(?:[^"\\\n]++|\\[^\n])*+")'
     r"|(&&|\|\||==|!=|<=|>=|<<|>>|.)"
-    r"|())",
-    re.ASCII | re.DOTALL,
+    r"|())"
 )
+_ORDINARY: Final = re.compile(rf"(?:{_BLANK}|{_BLOCK})*+{_TOKEN}", re.ASCII | re.DOTALL)
+_UNCLOSED: Final = re.compile(rf"(?:{_BLANK})*+{_TOKEN}", re.ASCII | re.DOTALL)
+"""Tokens once a comment was found that is not closed: looking for its end again and again would take for ever."""
+MOST_PROBLEMS: Final = 10_000
+"""After so many, reading ends."""
 KINDS: Final = ("", "name", "dotted", "number", "string", "punctuation", "end")
 
 
@@ -56,6 +61,8 @@ class Cursor:
         start: Where it starts.
         end: Where it ends.
         behind: Where the token before it ended.
+        tokens: How tokens are told apart.
+        problems: What was wrong with pieces of statements that are kept all the same.
     """
 
     text: str
@@ -65,6 +72,13 @@ class Cursor:
     start: int = 0
     end: int = 0
     behind: int = 0
+    tokens: re.Pattern[str] = _ORDINARY
+    problems: list[Problem] = field(default_factory=list["Problem"])
+
+    @property
+    def comments(self) -> bool:
+        """Whether every comment so far was closed."""
+        return self.tokens is _ORDINARY
 
     def seek(self, offset: int) -> None:
         """Go to the first token at or after `offset`."""
@@ -76,7 +90,7 @@ class Cursor:
         """Go to the next token and give the text of the one that was at hand."""
         past = self.here
         self.behind = self.end
-        match = cast("re.Match[str]", _TOKEN.match(self.text, self.end))  # it matches anything, even the end
+        match = cast("re.Match[str]", self.tokens.match(self.text, self.end))  # it matches anything, even the end
         group = cast("int", match.lastindex)
         self.kind = KINDS[group]
         self.here = match[group]
@@ -101,6 +115,12 @@ class Cursor:
             raise self.unexpected(f"`{token}` {where}")
 
     def name(self, what: str) -> str:
+        """Go past a name and give it; where a statement surely starts there is none."""
+        if self.at_statement:
+            raise self.unexpected(what)
+        return self.word(what)
+
+    def word(self, what: str) -> str:
         """Go past a name and give it."""
         if self.kind != "name":
             raise self.unexpected(what)
@@ -108,12 +128,15 @@ class Cursor:
 
     def number(self, what: str) -> int:
         """Go past a plain integer and give it."""
-        if self.kind != "number" or (match := _PLAIN.fullmatch(self.here)) is None:
+        if self.kind != "number" or _PLAIN.fullmatch(self.here) is None:
             raise self.unexpected(what)
-        self.advance()
-        return (
-            int(match[1], 0) if match[1][:1] == "0" and match[1][1:2] in "xXbB" and len(match[1]) > 1 else int(match[1])
-        )
+        digits = self.advance()
+        return int(digits, 0 if digits[1:2] in {"x", "X", "b", "B"} else 10)
+
+    @property
+    def at_statement(self) -> bool:
+        """Whether a statement surely starts with the token at hand, on a line of its own."""
+        return self.on_new_line and CERTAIN.match(self.text, self.start) is not None
 
     def unexpected(self, wanted: str) -> Problem:
         """The problem that something else than `wanted` comes here."""
@@ -127,9 +150,17 @@ class Cursor:
             )
         if self.here == '"':
             return Problem("unterminated-string", "a string is not closed", self.start, self.end, "it starts here")
-        if self.text.startswith("/*", self.start):
+        if self.comments and self.text.startswith("/*", self.start):
+            self.tokens = _UNCLOSED
+            place = (self.start, self.end + 1)
+            return Problem("unterminated-comment", "a comment is not closed", *place, "it starts here")
+        if self.at_statement:
+            place = (max(self.behind - 1, 0), self.behind)
             return Problem(
-                "unterminated-comment", "a comment is not closed", self.start, self.end + 1, "it starts here"
+                "incomplete-statement",
+                f"the line ends where {wanted} should come",
+                *place,
+                f"expected {wanted} after this",
             )
         shown = self.here if self.here.isprintable() else repr(self.here)[1:-1]
         return Problem(
@@ -141,4 +172,4 @@ class Cursor:
         )
 
 
-_PLAIN: Final = re.compile(r"(\d++|0[xX][0-9a-fA-F]++|0[bB][01]++)U?")
+_PLAIN: Final = re.compile(r"\d{1,19}|0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}")

@@ -157,14 +157,14 @@ def _parenthesised(cursor: Cursor, depth: int) -> Operand:
 
 def _primary(cursor: Cursor, depth: int) -> Operand:
     match cursor.kind:
-        case "name":
+        case "name" if not cursor.at_statement:
             return _named(cursor, depth)
         case "number":
             return _number(cursor, depth)
         case "string":
             start, text = cursor.start, cursor.advance()
             return String(text[1:-1], start=start, end=cursor.behind)
-        case "dotted":
+        case "dotted" if not cursor.at_statement:
             start = cursor.start
             return Name(cursor.advance(), start=start)
         case _:
@@ -181,7 +181,7 @@ def _named(cursor: Cursor, depth: int) -> Operand:
     start = cursor.start
     name: Operand = Name(cursor.advance(), start=start)
     if cursor.kind == "dotted":
-        if not _same_line(cursor):
+        if cursor.on_new_line:
             return name
         field = cursor.advance()[1:]
         name = Component(name, field, start=start, end=cursor.behind)
@@ -196,10 +196,6 @@ def _named(cursor: Cursor, depth: int) -> Operand:
         cursor.expect("]", "to close the index")
         name = Indexed(name, index, start=start, end=cursor.behind)
     return name
-
-
-def _same_line(cursor: Cursor) -> bool:
-    return not cursor.on_new_line
 
 
 def _number(cursor: Cursor, depth: int) -> Operand:
@@ -224,6 +220,8 @@ def number(cursor: Cursor) -> Integer | Float:
             raise Problem("malformed-number", f"`{text[:30]}` is no integer", start, end, "a leading 0 makes it octal")
         cursor.advance()
         return Integer(int(digits, radix), radix, bool(whole[2]), start=start, end=end)
+    if len(text) > 400:
+        raise Problem("malformed-number", "a number has more than 400 digits", start, end, "this is too long")
     cursor.advance()
     if text[1] in "fF":
         return Float(int("0x" + text[2:], 16), 32, start=start, end=end)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Fix, Severity, in_order
 from ptxloom.source import Source, Span
 from ptxloom.syntax.declarations import (
     LINKAGES,
+    STARTS,
     attributes,
     declaration,
     parameters,
@@ -18,7 +20,7 @@ from ptxloom.syntax.declarations import (
 )
 from ptxloom.syntax.directives import CLOSED, UNCLOSED
 from ptxloom.syntax.fast import FastReader
-from ptxloom.syntax.lexer import Cursor, Problem
+from ptxloom.syntax.lexer import MOST_PROBLEMS, Cursor, Problem
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.operands import operands
 from ptxloom.syntax.recovery import STATEMENT, resume
@@ -97,6 +99,9 @@ class Parser:
         cursor = self.cursor
         cursor.seek(self._ordinary(0))
         while cursor.kind != "end":
+            if len(self.diagnostics) >= MOST_PROBLEMS:
+                self._give_up()
+                break
             self._statement()
             if self.fast is not None:
                 cursor.seek(self._ordinary(cursor.start))
@@ -135,6 +140,10 @@ class Parser:
         except Problem as problem:
             self._report(problem)
             self._skip(start, problem.start)
+        if self.cursor.problems:
+            for problem in self.cursor.problems:
+                self._report(problem)
+            self.cursor.problems.clear()
 
     def _punctuated(self, start: int) -> None:
         cursor = self.cursor
@@ -186,7 +195,7 @@ class Parser:
 
     def _instruction(self, start: int, predicate: Predicate | None) -> None:
         cursor = self.cursor
-        opcode = cursor.name("an instruction")
+        opcode = cursor.word("an instruction")
         qualifiers: list[str] = []
         while cursor.kind == "dotted":
             qualifiers.append(cursor.advance()[1:])
@@ -222,6 +231,8 @@ class Parser:
             self._out.append(node.replace(end=cursor.end) if cursor.here == ";" else node)
             self._semicolon("directive")
             return
+        if word not in STARTS:
+            raise self._unknown(word)
         linkage = cursor.advance()[1:] if word in LINKAGES else ""
         found = attributes(cursor) if cursor.accept(".attribute") else ()
         if cursor.here in {".entry", ".func"}:
@@ -233,13 +244,25 @@ class Parser:
         self._out.append(node.replace(end=cursor.end) if cursor.here == ";" else node)
         self._semicolon("declaration")
 
+    def _unknown(self, word: str) -> Problem:
+        near = get_close_matches(word, (*UNCLOSED, *CLOSED, *STARTS), n=1)
+        return Problem(
+            "unknown-directive",
+            f"`{word}` starts no statement",
+            self.cursor.start,
+            self.cursor.end,
+            "no directive of this name stands here",
+            f"did you mean `{near[0]}`?" if near else "",
+        )
+
     def _semicolon(self, what: str) -> None:
         """Go past the semicolon of a statement that is already kept; say so if it is missing."""
         cursor = self.cursor
         if cursor.here == ";":
             cursor.advance()
             return
-        if cursor.kind == "end" or cursor.here == "}" or (cursor.on_new_line and self._starts_statement()):
+        closing = cursor.here == "}" and _CLOSED_LATE.match(self.text, cursor.end) is None
+        if cursor.kind == "end" or closing or (cursor.on_new_line and self._starts_statement()):
             at = cursor.behind
             self.diagnostics.append(
                 Diagnostic(
@@ -359,15 +382,23 @@ class Parser:
 
     def _skip(self, start: int, problem: int) -> None:
         """Keep the bad statement as it is and go to where the next can be read."""
-        end = resume(self.text, max(problem, start))
+        end = resume(self.text, max(problem, start), comments=self.cursor.comments)
         if end <= start:
             end = start + 1
         self._out.append(Malformed(self.text[start:end].rstrip(), source=self.source, start=start, end=end))
         self.cursor.seek(end)
+
+    def _give_up(self) -> None:
+        """Leave the rest unread: this is no PTX, and nobody reads that many messages."""
+        start, end = self.cursor.start, len(self.text)
+        message = f"the rest is not read: there were {MOST_PROBLEMS} problems up to here"
+        self._report(Problem("too-many-problems", message, start, self.cursor.end, "reading ends here"))
+        self._out.append(Malformed(self.text[start:], source=self.source, start=start, end=end))
 
     def _skip_header(self, problem: int) -> None:
         match = _BODY.search(self.text, problem)
         self.cursor.seek(match.end() if match else len(self.text))
 
 
+_CLOSED_LATE: Final = re.compile(r"[ \t]*+[;,]")
 _BODY: Final = re.compile(r"(?=[{;])|\n(?=[ \t]*+(?:\}|@|\.(?:entry|func|visible|extern|weak|reg)\b))")

@@ -173,17 +173,23 @@ def _print_block(node: Block, depth: int, lines: list[str]) -> None:
 
 
 def _print_function(node: Function, depth: int, lines: list[str]) -> None:
+    lines += function_header(node)
+    if node.body is not None:
+        _print_block(node.body, depth, lines)
+    lines.append("")
+
+
+def function_header(node: Function) -> list[str]:
+    """The lines of a function before its body; a prototype's end in its semicolon."""
     head = [f".{word}" for word in (node.linkage, node.kind) if word]
     head += map(_attribute, _grouped(node.attributes))
     if node.returns:
         head.append(_parameters(node.returns))
-    lines.append(f"{' '.join((*head, node.name))}{_parameters(node.params) if node.params else '()'}")
+    lines = f"{' '.join((*head, node.name))}{_parameters(node.params) if node.params else '()'}".split("\n")
     lines += map(_performance, node.directives)
     if node.body is None:
         lines[-1] += ";"
-    else:
-        _print_block(node.body, depth, lines)
-    lines.append("")
+    return lines
 
 
 def _grouped(attributes: tuple[Attribute, ...]) -> tuple[tuple[Attribute, ...], ...]:

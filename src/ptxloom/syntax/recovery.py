@@ -1,30 +1,42 @@
-"""Where reading goes on after a statement that could not be read."""
+"""Where a statement starts, and where reading goes on after one that could not be read."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
+_WORDS: Final = r"[a-z]\w*+(?:\.[\w:]++)++"  # an opcode with qualifiers
+_MARKED: Final = r"\.[a-z]\w*+|@|[A-Za-z_$%][\w$]*+[ \t]*+:(?!:)"
 _START: Final = (
-    r"(?:\.[a-z]\w*+|@|[{}]|[A-Za-z_$%][\w$]*+[ \t]*+:(?!:)"
-    r"|[a-z]\w*+(?:\.[\w:]++)++[ \t]*+[A-Za-z_$%\[{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,()\n]*+;)"
+    rf"(?:{_MARKED}|[{{}}]|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,()\n]*+;)"
 )
 STATEMENT: Final = re.compile(_START, re.ASCII)
 """What the first token of a line, and what follows it, look like if a statement starts here."""
 
-_NEXT: Final = re.compile(
-    rf'//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|"[^"\n]*+"|\{{[^{{}};\n]*+\}}|(;)|([{{}}])|\n[ \t]*+(?={_START})()',
-    re.ASCII,
-)
+CERTAIN: Final = re.compile(rf"\.[a-z]\w*+[ \t]++|@|[A-Za-z_$%][\w$]*+:(?!:)|{_WORDS}[ \t]++[A-Za-z_$%\[{{(]", re.ASCII)
+"""The same where an operand should come: only what no operand can look like."""
+
+LINE: Final = re.compile(r"[^\n}]*+")
+"""The rest of a line, up to a brace that closes."""
 
 
-def resume(text: str, offset: int) -> int:
-    """The offset at which the statement after the one that goes wrong at `offset` starts."""
-    for match in _NEXT.finditer(text, offset):
-        if match[1] is not None:
-            return match.end()
+@lru_cache(maxsize=2)
+def _next(comments: bool) -> re.Pattern[str]:
+    block = r"|/\*(?:[^*]++|\*(?!/))*+\*/" if comments else ""
+    return re.compile(
+        rf'//[^\n]*+{block}|"[^"\n]*+"|\{{[^{{}};\n]*+\}}|(;|\}}[ \t]*+;)|([{{}}])|\n[ \t]*+(?={_START})()', re.ASCII
+    )
+
+
+def resume(text: str, offset: int, *, comments: bool = True) -> int:
+    """The offset at which the statement after the one that goes wrong at `offset` starts.
+
+    Without `comments`, `/*` is no comment: one was not closed, and looking for its end again and again takes for ever.
+    """
+    for match in _next(comments).finditer(text, offset):
         if match[2] is not None:
             return match.start()
-        if match[3] is not None:
+        if match.lastindex:
             return match.end()
     return len(text)

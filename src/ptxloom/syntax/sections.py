@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.syntax.lexer import NAME
+from ptxloom.syntax.lexer import MOST_PROBLEMS, NAME, Problem
 from ptxloom.syntax.node import raw
 from ptxloom.syntax.operands import expression
-from ptxloom.syntax.tree import Data, Integer, Label, Name, Section
+from ptxloom.syntax.recovery import LINE
+from ptxloom.syntax.tree import Data, Integer, Label, Malformed, Name, Section
 
 if TYPE_CHECKING:
     from ptxloom.source import Source
     from ptxloom.syntax.lexer import Cursor
     from ptxloom.syntax.tree import Operand
 
+_OUTSIDE: Final = frozenset((".section", ".entry", ".func", ".visible", ".weak", ".extern", ".file", ".version"))
 _SECTION: Final = re.compile(r"[.\w$]+", re.ASCII)
 _WHOLE: Final = r"(?:0|[1-9]\d{0,18})"
 _DATA: Final = re.compile(
@@ -34,18 +36,24 @@ def section(cursor: Cursor, source: Source, start: int) -> Section:
         raise cursor.unexpected("a section's name")
     name = cursor.advance()
     cursor.expect("{", "to open the section")
-    contents: list[Data | Label] = []
+    brace = cursor.behind
+    contents: list[Data | Label | Malformed] = []
     while True:
         if cursor.short:
             _ordinary(cursor, source, contents)
         if cursor.here == "}":
+            cursor.advance()
             break
-        contents.append(_content(cursor, source))
-    cursor.advance()
+        if cursor.kind == "end" or cursor.here in _OUTSIDE or len(cursor.problems) >= MOST_PROBLEMS:
+            cursor.problems.append(
+                Problem("unclosed-brace", f"section `{name}` is not closed", start, brace, "it opens here")
+            )
+            break
+        _content(cursor, source, contents)
     return Section(name, tuple(contents), source=source, start=start, end=cursor.behind)
 
 
-def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label]) -> None:
+def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label | Malformed]) -> None:
     """Read a run of ordinary lines; numbers that were read before are shared."""
     text, offset, known = cursor.text, cursor.start, dict[str, tuple[int, ...]]()
     while (found := _DATA.match(text, offset)) is not None:
@@ -65,7 +73,21 @@ def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label]) -> N
         cursor.seek(offset)
 
 
-def _content(cursor: Cursor, source: Source) -> Data | Label:
+def _content(cursor: Cursor, source: Source, contents: list[Data | Label | Malformed]) -> None:
+    """Read one line; one that cannot be read is kept as it is."""
+    start = cursor.start
+    try:
+        contents.append(_line(cursor, source))
+    except Problem as problem:
+        cursor.problems.append(problem)
+        rest = LINE.match(cursor.text, max(problem.start, start))
+        end = max(rest.end() if rest else start, start + 1)
+        text = cursor.text[start:end].rstrip()
+        contents.append(Malformed(text, source=source, start=start, end=start + len(text)))
+        cursor.seek(end)
+
+
+def _line(cursor: Cursor, source: Source) -> Data | Label:
     start = cursor.start
     if cursor.kind == "name":
         name = cursor.advance()

@@ -1,0 +1,122 @@
+"""One layout for every module: a statement a line, a tab a scope, comments and single blank lines kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ptxloom.syntax.printer import function_header, print_line
+from ptxloom.syntax.tree import Block, Data, Function, Label, Malformed, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import Statement
+
+
+def format(module: Module) -> str:  # noqa: A001 - `fmt` and every formatter call it so
+    """The text of a module in the one layout, comments and single blank lines kept.
+
+    Formatting what was formatted changes nothing, and the tree stays the same. A comment on the line of a statement
+    stays behind it, one inside a statement moves above it. What could not be read is left as it is.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> format(parse("L:mov.u32   %r1,1;// one")).splitlines()
+        ['L:', 'mov.u32 %r1, 1; // one']
+    """
+    writer = _Writer(module)
+    for statement in module.statements:
+        for line in _lines(statement, 0):
+            writer.line(line)
+    writer.comments_before(len(module.source.text) + 1, 0)
+    return "".join(line + "\n" for line in writer.out)
+
+
+class _Line(NamedTuple):
+    """Text that comes from [start, end) of the source."""
+
+    start: int
+    end: int
+    depth: int
+    text: list[str]
+    blank_after: bool = False
+    outdent: int = 0  # how much further left than the comments around it
+
+
+def _lines(node: Statement | Data, depth: int) -> Iterator[_Line]:
+    match node:
+        case Block(statements):
+            yield _Line(node.start, node.start + 1, depth, ["{"])
+            for one in statements:
+                yield from _lines(one, depth + 1)
+            yield _Line(node.end - 1, node.end, depth, ["}"], outdent=1)
+        case Function(body=Block() as body):
+            yield _Line(node.start, body.start, depth, function_header(node))
+            *inside, last = _lines(body, depth)
+            yield from inside
+            yield last._replace(blank_after=True)
+        case Function():
+            yield _Line(node.start, node.end, depth, function_header(node))
+        case Section(name, contents):
+            yield _Line(node.start, node.start, depth, [f".section {name}", "{"])
+            for one in contents:
+                yield from _lines(one, depth)
+            yield _Line(node.end - 1, node.end, depth, ["}"], outdent=1)
+        case Label(name):
+            yield _Line(node.start, node.end, 0, [f"{name}:"], outdent=depth)
+        case Malformed(text):
+            yield _Line(node.start, node.start + len(text), depth, [text])
+        case _:
+            yield _Line(node.start, node.end, depth, [print_line(node)])
+
+
+class _Writer:
+    """Lines of output, and how far the source's comments have been written."""
+
+    def __init__(self, module: Module) -> None:
+        self.out: list[str] = []
+        self._text = module.source.text
+        self._comments = module.comments
+        self._next = 0  # the first comment that is not written yet
+        self._behind = 0  # where what was written last ends in the source
+        self._blank = False  # whether a blank line is due
+
+    def line(self, line: _Line) -> None:
+        """Write the comments before a line and in it, then the line."""
+        self.comments_before(line.start, line.depth + line.outdent)
+        if not self._verbatim(line):
+            self.comments_before(line.end, line.depth + line.outdent)
+        self._gap(line.start, closing=line.text == ["}"])
+        tabs = "\t" * line.depth
+        self.out += [tabs + text for text in line.text]
+        self._behind = max(self._behind, line.end)
+        self._blank = line.blank_after
+
+    def _verbatim(self, line: _Line) -> bool:
+        """Whether the line stands in the source just so, comments and all."""
+        if self._text[line.start : line.end] != line.text[0]:
+            return False
+        while self._next < len(self._comments) and self._comments[self._next][0] < line.end:
+            self._next += 1
+        return True
+
+    def comments_before(self, offset: int, depth: int) -> None:
+        """Write every comment that starts before `offset`."""
+        while self._next < len(self._comments) and self._comments[self._next][0] < offset:
+            start, end = self._comments[self._next]
+            text = self._text[start:end].rstrip()
+            if self.out and self._text.find("\n", self._behind, start) < 0 and self._behind <= start:
+                self.out[-1] += f" {text}"
+            else:
+                self._gap(start, closing=False)
+                self.out.append(text if text[0] == "#" else "\t" * depth + text)
+            self._behind = max(self._behind, end)
+            self._next += 1
+
+    def _gap(self, start: int, *, closing: bool) -> None:
+        """Keep one blank line where the source has any, except at the edges of a scope."""
+        wanted = self._blank or self._text.count("\n", self._behind, start) > 1
+        if wanted and self.out and not closing and self.out[-1].strip() != "{":
+            self.out.append("")
+        self._blank = False

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxloom.fragments.execute import ldmatrix, movmatrix, stmatrix
@@ -16,6 +16,7 @@ def spread_rows(rng: np.random.Generator, warps: int) -> np.ndarray[tuple[int, .
 
 @pytest.mark.parametrize("num", [1, 2, 4])
 @pytest.mark.parametrize("trans", ["", ".trans"])
+@settings(max_examples=50, deadline=None)
 @given(seed=SEEDS)
 def test_store_then_load_is_the_identity(num: int, trans: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -32,6 +33,7 @@ def test_store_then_load_is_the_identity(num: int, trans: str, seed: int) -> Non
     np.testing.assert_array_equal(rows[untouched], rows_before[untouched])
 
 
+@settings(max_examples=50, deadline=None)
 @given(seed=SEEDS)
 def test_load_then_store_elsewhere_copies_the_rows(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -44,6 +46,7 @@ def test_load_then_store_elsewhere_copies_the_rows(seed: int) -> None:
         np.testing.assert_array_equal(copy.reshape(40, 16)[at], memory.reshape(40, 16)[at])
 
 
+@settings(max_examples=50, deadline=None)
 @given(seed=SEEDS)
 def test_trans_is_a_load_followed_by_movmatrix(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -54,6 +57,7 @@ def test_trans_is_a_load_followed_by_movmatrix(seed: int) -> None:
     np.testing.assert_array_equal(movmatrix(movmatrix(plain)), plain)
 
 
+@settings(max_examples=50, deadline=None)
 @given(seed=SEEDS)
 def test_the_byte_transpose_is_undone_by_the_byte_store(seed: int) -> None:
     # m16n16.x1.trans holds 16 rows of 16 bytes; stmatrix m16n8.x2.trans with its bytes put in place stores them.

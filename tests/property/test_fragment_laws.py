@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxloom.fragments import Fragment, fragment
@@ -23,6 +23,7 @@ def test_a_move_is_a_bijection(f: Fragment) -> None:
     assert 32 * f.registers * 32 == total * f.stride
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(EVERY), st.data())
 def test_both_directions_agree(f: Fragment, data: st.DataObject) -> None:
     lane = data.draw(st.integers(0, 31))
@@ -35,6 +36,7 @@ def test_both_directions_agree(f: Fragment, data: st.DataObject) -> None:
     assert f.at(lane, f.value_of(element)) == element
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.sampled_from(EVERY), st.data())
 def test_every_coordinate_has_one_holder(f: Fragment, data: st.DataObject) -> None:
     matrix = data.draw(st.integers(0, f.matrices - 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -43,32 +44,37 @@ class BankCase:
 
 def bank_cases() -> Iterator[BankCase]:
     """Every launch, in order."""
-    for move in MOVES:
-        for label, addresses in _row_patterns(move.startswith("stmatrix")):
-            yield BankCase(move, label, addresses)
-    for operation in ("ld", "st"):
-        for width, size in WIDTHS.items():
-            instruction = f"{operation}.shared.{width}"
-            for label, addresses in _plain_patterns(instruction, size):
-                yield BankCase(instruction, label, addresses)
-            for label, active in _masks():
-                yield BankCase(instruction, f"active {label}", _words(size * LANES), active)
-                scattered = size * (draw(f"scattered {size}", 32) % (1024 // size))
-                yield BankCase(instruction, f"random active {label}", _words(scattered), active)
+    yield from _moves(MOVES)
+    for operation, (width, size) in product(("ld", "st"), WIDTHS.items()):
+        yield from _plain(f"{operation}.shared.{width}", size)
     for width in ("v4.b32", "b64"):
         for label, addresses in _merging_patterns(WIDTHS[width]):
             for operation in ("ld", "st"):
                 yield BankCase(f"{operation}.shared.{width}", label, addresses)
-    for operation, width in (("ld", "b64"), ("ld", "v4.b32"), ("st", "b64"), ("st", "v4.b32")):
+    for operation, width in product(("ld", "st"), ("b64", "v4.b32")):
         for label, addresses, active in _partner_patterns(WIDTHS[width]):
             yield BankCase(f"{operation}.shared.{width}", label, addresses, active)
-    for move in SIGNED_LOADS:
-        for label, addresses in _row_patterns(apart=False):
+    for case in _moves(SIGNED_LOADS):
+        yield case
+        yield BankCase(case.instruction, f"{case.label}, halved", case.addresses // 2)
+
+
+def _moves(moves: tuple[str, ...]) -> Iterator[BankCase]:
+    for move in moves:
+        for label, addresses in _row_patterns(apart=move.startswith("stmatrix")):
             yield BankCase(move, label, addresses)
-            yield BankCase(move, f"{label}, halved", addresses // 2)
 
 
-def _row_patterns(apart: bool) -> Iterator[tuple[str, Words]]:
+def _plain(instruction: str, size: int) -> Iterator[BankCase]:
+    for label, addresses in _plain_patterns(instruction, size):
+        yield BankCase(instruction, label, addresses)
+    for label, active in _masks():
+        yield BankCase(instruction, f"active {label}", _words(size * LANES), active)
+        scattered = size * (draw(f"scattered {size}", 32) % (1024 // size))
+        yield BankCase(instruction, f"random active {label}", _words(scattered), active)
+
+
+def _row_patterns(*, apart: bool) -> Iterator[tuple[str, Words]]:
     """Row addresses for the matrix moves."""
     for pitch in (16, 32, 48, 64, 80, 128, 144, 256):
         yield f"pitch {pitch}", _words(pitch * LANES)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxloom.banks import access, bank_conflicts
@@ -138,6 +138,7 @@ def test_an_empty_batch_costs_nothing() -> None:
     assert (report.wavefronts, report.phases, report.pitch) == (0, (), None)
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from([("ld.shared.b8", 1), ("ld.shared.b32", 4), ("st.shared.b64", 8), ("ld.shared.v4.b32", 16)]),
     st.lists(st.integers(0, 200), min_size=32, max_size=32),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.syntax.lexer import Cursor
 from ptxloom.syntax.printer import function_header, print_line
 from ptxloom.syntax.tree import Block, Data, Function, Label, Malformed, Section
 
@@ -18,12 +19,12 @@ def format(module: Module) -> str:  # noqa: A001 - `fmt` and every formatter cal
     """The text of a module in the one layout, comments and single blank lines kept.
 
     Formatting what was formatted changes nothing, and the tree stays the same. A comment on the line of a statement
-    stays behind it, one inside a statement moves above it. What could not be read is left as it is.
+    stays behind it, and one inside a statement moves there. What could not be read is left as it is.
 
     Example:
         >>> from ptxloom.syntax import parse
-        >>> format(parse("L:mov.u32   %r1,1;// one")).splitlines()
-        ['L:', 'mov.u32 %r1, 1; // one']
+        >>> format(parse("L:mov.u32   %r1,1;")).splitlines()
+        ['L:', 'mov.u32 %r1, 1;']
     """
     writer = _Writer(module)
     for statement in module.statements:
@@ -40,7 +41,6 @@ class _Line(NamedTuple):
     end: int
     depth: int
     text: list[str]
-    blank_after: bool = False
     outdent: int = 0  # how much further left than the comments around it
 
 
@@ -53,15 +53,18 @@ def _lines(node: Statement | Data, depth: int) -> Iterator[_Line]:
             yield _Line(node.end - 1, node.end, depth, ["}"], outdent=1)
         case Function(body=Block() as body):
             yield _Line(node.start, body.start, depth, function_header(node))
-            *inside, last = _lines(body, depth)
-            yield from inside
-            yield last._replace(blank_after=True)
+            yield from _lines(body, depth)
         case Function():
             yield _Line(node.start, node.end, depth, function_header(node))
         case Section(name, contents):
-            yield _Line(node.start, node.start, depth, [f".section {name}", "{"])
+            at = Cursor(node.source.text)
+            at.seek(node.start)
+            while at.here != "{" and at.kind != "end":
+                at.advance()
+            yield _Line(node.start, at.start, depth, [f".section {name}"])
+            yield _Line(at.start, at.end, depth, ["{"])
             for one in contents:
-                yield from _lines(one, depth)
+                yield from _lines(one, depth + 1)
             yield _Line(node.end - 1, node.end, depth, ["}"], outdent=1)
         case Label(name):
             yield _Line(node.start, node.end, 0, [f"{name}:"], outdent=depth)
@@ -80,43 +83,38 @@ class _Writer:
         self._comments = module.comments
         self._next = 0  # the first comment that is not written yet
         self._behind = 0  # where what was written last ends in the source
-        self._blank = False  # whether a blank line is due
+        self._open = False  # whether a comment may follow on the last line
 
     def line(self, line: _Line) -> None:
-        """Write the comments before a line and in it, then the line."""
+        """Write the comments before a line, the line, and behind it the comments that stood in it."""
         self.comments_before(line.start, line.depth + line.outdent)
-        if not self._verbatim(line):
-            self.comments_before(line.end, line.depth + line.outdent)
         self._gap(line.start, closing=line.text == ["}"])
         tabs = "\t" * line.depth
         self.out += [tabs + text for text in line.text]
-        self._behind = max(self._behind, line.end)
-        self._blank = line.blank_after
-
-    def _verbatim(self, line: _Line) -> bool:
-        """Whether the line stands in the source just so, comments and all."""
+        self._behind, self._open = max(self._behind, line.start), True
         if self._text[line.start : line.end] != line.text[0]:
-            return False
+            self.comments_before(line.end, line.depth + line.outdent, inside=True)
         while self._next < len(self._comments) and self._comments[self._next][0] < line.end:
-            self._next += 1
-        return True
+            self._next += 1  # it was written with the line, which stands in the source just so
+        self._behind = max(self._behind, line.end)
 
-    def comments_before(self, offset: int, depth: int) -> None:
-        """Write every comment that starts before `offset`."""
+    def comments_before(self, offset: int, depth: int, *, inside: bool = False) -> None:
+        """Write every comment that starts before `offset`, beside the last line if it stood there or `inside` it."""
         while self._next < len(self._comments) and self._comments[self._next][0] < offset:
             start, end = self._comments[self._next]
             text = self._text[start:end].rstrip()
-            if self.out and self._text.find("\n", self._behind, start) < 0 and self._behind <= start:
-                self.out[-1] += f" {text}"
+            beside = inside or self._text.find("\n", self._behind, start) < 0
+            if self._open and beside and text[0] != "#":
+                self.out[-1] += f"\t{text}"
             else:
                 self._gap(start, closing=False)
                 self.out.append(text if text[0] == "#" else "\t" * depth + text)
+            self._open = text[0] == "/" and text[1] == "*"
             self._behind = max(self._behind, end)
             self._next += 1
 
     def _gap(self, start: int, *, closing: bool) -> None:
         """Keep one blank line where the source has any, except at the edges of a scope."""
-        wanted = self._blank or self._text.count("\n", self._behind, start) > 1
+        wanted = self._text.count("\n", self._behind, start) > 1
         if wanted and self.out and not closing and self.out[-1].strip() != "{":
             self.out.append("")
-        self._blank = False

@@ -156,7 +156,7 @@ def _print(node: Statement | Data, depth: int, lines: list[str]) -> None:
             tabs = "\t" * depth
             lines += (f"{tabs}.section {name}", f"{tabs}{{")
             for one in contents:
-                _print(one, depth, lines)
+                _print(one, depth + 1, lines)
             lines.append(f"{tabs}}}")
         case Label(name):
             lines.append(f"{name}:")

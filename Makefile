@@ -14,7 +14,8 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: demo test lint types layers tests bench format clean
 
 demo: $(VENV)/.run
-	@$(BIN)/ptxloom map ldmatrix.m8n8.x2.trans.b16
+	$(BIN)/ptxloom inspect examples/hgemm.ptx examples/triton_matmul.ptx
+	$(BIN)/ptxloom map ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
 test: lint types layers tests
 

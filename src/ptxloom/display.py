@@ -13,6 +13,7 @@ Renderer: TypeAlias = Callable[[object], dict[str, str]]
 
 # Class -> the function that turns one into {MIME type: text}.
 RENDERERS: Final = {
+    "ptxloom.banks.report.BankReport": "ptxloom.views.notebook.bank_report",
     "ptxloom.diagnostics.Diagnostic": "ptxloom.views.notebook.diagnostic",
     "ptxloom.fragments.model.Fragment": "ptxloom.views.notebook.fragment",
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",

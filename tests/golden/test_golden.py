@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 
 import ptxloom as pl
-from ptxloom.views import findings, machine_readable, maps, places, trees
+from ptxloom.inspection import Inspection, inspect
+from ptxloom.views import bank_pictures, findings, inspections, machine_readable, maps, places, trees
 from ptxloom.views.fragment_picture import svg
 from ptxloom.views.sarif import sarif
 from ptxloom.views.style import Style
@@ -27,11 +28,17 @@ BROKEN: Final = """\
 """
 X4_TRANS: Final = pl.fragment("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
 FP4: Final = pl.fragment("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x16_p64")
+PITCH_64: Final = pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x2.shared.b16", [64 * lane for lane in range(32)])
+EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 MMA_A: Final = pl.fragment("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a")
 
 
 def broken() -> tuple[pl.Diagnostic, ...]:
     return pl.parse(BROKEN, "broken.ptx").diagnostics
+
+
+def hgemm() -> Inspection:
+    return inspect(pl.parse((EXAMPLES / "hgemm.ptx").read_text(encoding="utf-8"), "hgemm.ptx"))
 
 
 RENDERINGS: Final[dict[str, Callable[[], str]]] = {
@@ -50,6 +57,9 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "findings.json": lambda: machine_readable.as_json(broken()),
     "findings.sarif": lambda: sarif(broken(), "0.0.0", {}),
     "findings.github": lambda: machine_readable.github(broken()),
+    "banks.txt": lambda: bank_pictures.full(PITCH_64),
+    "inspect_hgemm.txt": lambda: inspections.full(hgemm()),
+    "inspect_hgemm.json": lambda: inspections.as_json([hgemm()]),
     "tree.txt": lambda: trees.text(pl.parse(BROKEN, "broken.ptx")),
 }
 

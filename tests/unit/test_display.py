@@ -11,6 +11,7 @@ from ptxloom.display import RENDERERS
 FINDING = pl.Diagnostic("r", pl.Severity.NOTE, "a <b> & c", pl.Span(pl.Source("x", "k.ptx"), 0, 1))
 VALUES: list[tuple[object, str]] = [
     (FINDING, "text/html"),
+    (pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x1.b16", [128 * lane for lane in range(32)]), "text/html"),
     (pl.fragment("ldmatrix.sync.aligned.m8n8.x1.b16"), "image/svg+xml"),
     (pl.parse(".version 9.0\n.target sm_90\n.visible .entry f() { ret; }"), "text/html"),
 ]

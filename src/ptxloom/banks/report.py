@@ -13,6 +13,7 @@ import numpy as np
 
 from ptxloom.banks.access import BANKS, WARP_LANES, WORD_BYTES, Access, access, legal_address
 from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +83,8 @@ class BankReport:
     addresses: Counts
     active: npt.NDArray[np.bool_]
     by_phase: Counts
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def wavefronts(self) -> int:

@@ -19,9 +19,12 @@ INTRODUCTION: Final = "Reads, checks and maps NVIDIA PTX on any machine; no GPU 
 
 EXAMPLES: Final = """\
 examples:
+  ptxloom inspect kernel.ptx                          what a file holds: kernels and every matrix move
+  ptxloom check kernel.ptx --target sm_90a            is it legal there?
   ptxloom map ldmatrix.m8n8.x2.b16                    which lane holds what, as a table
   ptxloom where ldmatrix.m8n8.x4.b16 --lane 5         what lane 5 holds
   ptxloom where stmatrix.m8n8.x1.b16 --row 3 --column 1
+  ptxloom banks ldmatrix.m8n8.x4.b16 --pitch 128 --swizzle 3,3,3
 
 exit codes: 0 clean, 1 findings, 2 could not run. `ptxloom VERB --help` says more.
 """
@@ -93,6 +96,18 @@ def build_parser() -> Parser:
     return parser
 
 
+def _inspect(parser: Parser) -> None:
+    _files(parser)
+    _formats(parser, FINDING_FORMATS)
+    _availability(parser)
+
+
+def _check(parser: Parser) -> None:
+    _files(parser)
+    _formats(parser, FINDING_FORMATS)
+    _availability(parser)
+
+
 def _parse(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="a PTX file, or - for standard input")
     parser.add_argument("--tree", action="store_true", help="print the syntax tree")
@@ -106,6 +121,12 @@ def _fmt(parser: Parser) -> None:
     how.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
     how.add_argument(
         "-w", "--write", action="store_true", help="rewrite the files in place, each as a whole or not at all"
+    )
+
+
+def _explain(parser: Parser) -> None:
+    parser.add_argument(
+        "topic", metavar="RULE|OPCODE", nargs="?", help="a rule's id or an opcode; nothing lists them all"
     )
 
 
@@ -127,6 +148,18 @@ def _where(parser: Parser) -> None:
     _formats(parser, TABLE_FORMATS)
 
 
+def _banks(parser: Parser) -> None:
+    _instruction(parser)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--pitch", type=int, metavar="BYTES", help="rows of a tile that are BYTES apart")
+    where.add_argument("--stride", type=int, metavar="BYTES", help="lane l accesses address l * BYTES")
+    where.add_argument("--addresses", metavar="LIST", help="32 byte addresses, comma-separated, or a file of them")
+    parser.add_argument(
+        "--swizzle", type=_swizzle, metavar="B,M,S", help="CuTe's Swizzle<B,M,S> on 16-bit element indices"
+    )
+    _formats(parser, ("full", "concise", "json"))
+
+
 def _files(parser: Parser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="PTX files, folders of them, or - for standard input")
 
@@ -144,9 +177,32 @@ def _formats(parser: Parser, names: Sequence[str]) -> None:
     parser.add_argument("--output-format", choices=names, default="full", help="how to print the result")
 
 
+def _availability(parser: Parser) -> None:
+    parser.add_argument(
+        "--target", metavar="SM", help="judge for this target instead of the file's own, such as sm_90a"
+    )
+    parser.add_argument("--ptx-version", metavar="X.Y", help="judge for this PTX version instead of the file's own")
+
+
+def _swizzle(text: str) -> tuple[int, int, int]:
+    """`3,3,3` as three numbers."""
+    match [int(t) for t in text.split(",")]:
+        case [bits, base, shift]:
+            return bits, base, shift
+        case _:
+            raise ValueError(text)
+
+
+_swizzle.__name__ = "swizzle B,M,S"  # argparse names the type in its message
+
+
 VERBS: Final = {
+    "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", _inspect),
+    "check": ("judge PTX files: errors and warnings, each with its reason and repair", _check),
     "parse": ("read one PTX file: summary, tree or JSON", _parse),
     "fmt": ("print PTX files in the canonical form", _fmt),
+    "explain": ("the page of a rule or of an opcode", _explain),
     "map": ("which lane holds which element of a matrix, as a table", _map),
     "where": ("what one lane holds, or who holds one element", _where),
+    "banks": ("the bank conflicts of one access to shared memory", _banks),
 }

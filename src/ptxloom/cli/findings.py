@@ -9,7 +9,7 @@ from ptxloom.cli.output import CLEAN, FINDINGS, style_for
 from ptxloom.diagnostics import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ptxloom.cli.arguments import Options
     from ptxloom.diagnostics import Diagnostic
@@ -29,7 +29,7 @@ def render(found: Sequence[Diagnostic], options: Options) -> str:
         case "sarif":
             from ptxloom.views.sarif import sarif  # noqa: PLC0415 - likewise
 
-            return sarif(found, __version__, {})
+            return sarif(found, __version__, _pages(found))
         case "github":
             from ptxloom.views.machine_readable import github  # noqa: PLC0415 - likewise
 
@@ -38,6 +38,13 @@ def render(found: Sequence[Diagnostic], options: Options) -> str:
             from ptxloom.views.findings import full  # noqa: PLC0415 - likewise
 
             return full(found, style_for(options))
+
+
+def _pages(found: Sequence[Diagnostic]) -> Mapping[str, str]:
+    """The pages of the rules that spoke."""
+    from ptxloom.checker import explain, rules  # noqa: PLC0415 - only SARIF carries pages
+
+    return {rule: explain(rule).markdown for rule in {d.rule for d in found} & {*rules()}}
 
 
 def verdict(found: Sequence[Diagnostic], number_of_files: int) -> tuple[int, str]:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from ptxloom.views import maps, trees
+from ptxloom.views import bank_pictures, maps, trees
 from ptxloom.views.findings import full
 from ptxloom.views.fragment_picture import svg
 
 if TYPE_CHECKING:
+    from ptxloom.banks import BankReport
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.fragments import Fragment
     from ptxloom.syntax import Module
+
+
+def bank_report(value: BankReport) -> dict[str, str]:
+    """A bank report with its picture."""
+    return _preformatted(bank_pictures.full(value))
 
 
 def diagnostic(value: Diagnostic) -> dict[str, str]:

@@ -42,7 +42,7 @@ def sentence(fragment: Fragment, element: Element) -> str:
 
     Example:
         >>> from ptxloom.fragments import fragment
-        >>> f = fragment("ldmatrix.m8n8.x4.b16")
+        >>> f = fragment("m8n8.x4.b16")
         >>> sentence(f, f.holder(matrix=0, row=3, column=1))
         "row 3, column 1 of matrix 0: lane 12, register 0, bits [31:16] (T12 V1:R0); lane 3 passes the row's address"
     """

@@ -1,0 +1,82 @@
+"""`ptxloom banks`: what an access to shared memory costs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ptxloom.banks import Access, access, bank_conflicts
+from ptxloom.cli.inputs import STDIN, read
+from ptxloom.cli.instruction import named
+from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.layout import Swizzle
+from ptxloom.views import bank_pictures
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+
+WARP_LANES = 32
+SWIZZLE_UNIT_BYTES = 2  # a swizzle counts 16-bit elements, as CuTe's does for half-precision tiles
+
+
+def run(options: Options) -> Outcome:
+    """Count the wavefronts of one warp; conflicts are findings."""
+    instruction = named(options.instruction)
+    report = bank_conflicts(instruction, addresses(options, access(instruction)))
+    code = FINDINGS if report.conflicts else CLEAN
+    match options.output_format:
+        case "concise":
+            return Outcome(bank_pictures.concise(report), code)
+        case "json":
+            return Outcome(bank_pictures.as_json(report), code)
+        case _:
+            return Outcome(bank_pictures.full(report, style_for(options)), code)
+
+
+def addresses(options: Options, of: Access) -> list[int]:
+    """The 32 byte addresses that the options describe."""
+    step = options.pitch if options.pitch is not None else options.stride
+    given = _listed(options.addresses or "", of) if step is None else [lane * step for lane in range(WARP_LANES)]
+    if options.swizzle is None:
+        return given
+    swizzle = Swizzle(*options.swizzle)
+    return [_swizzled(address, swizzle) for address in given]
+
+
+def _swizzled(address: int, swizzle: Swizzle) -> int:
+    """A byte address, its 16-bit element moved as the swizzle says."""
+    element, byte = divmod(address, SWIZZLE_UNIT_BYTES)
+    return swizzle(element) * SWIZZLE_UNIT_BYTES + byte
+
+
+def _listed(text: str, of: Access) -> list[int]:
+    """Addresses written on the command line, in a file or on standard input; lanes that name none may be left out.
+
+    Raises:
+        PtxloomError: They are no numbers, or not as many as the access has lanes.
+    """
+    if text == STDIN or Path(text).is_file():
+        text = read(text).text
+    words = re.split(r"[\s,]+", text.strip())
+    try:
+        found = [int(word, 0) for word in words]
+    except ValueError:
+        wrong = next(word for word in words if not _is_number(word))
+        raise PtxloomError(
+            f"`--addresses` holds {wrong!r}, which is neither an address such as 128 or 0x80 nor a file"
+        ) from None
+    if len(found) not in (of.lanes, WARP_LANES):
+        either = f"{of.lanes} or {WARP_LANES}" if of.lanes != WARP_LANES else f"{WARP_LANES}"
+        raise PtxloomError(f"`--addresses` holds {len(found)} addresses; `{of.spelling}` takes {either}")
+    return found + [0] * (WARP_LANES - len(found))
+
+
+def _is_number(word: str) -> bool:
+    """Whether Python reads a word as an integer."""
+    try:
+        int(word, 0)
+    except ValueError:
+        return False
+    return True

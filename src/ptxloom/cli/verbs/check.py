@@ -1,0 +1,34 @@
+"""`ptxloom check`: is it legal?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.checker import check
+from ptxloom.cli.findings import render, verdict
+from ptxloom.cli.inputs import files, read
+from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.diagnostics import Diagnostic
+
+
+def run(options: Options) -> Outcome:
+    """Judge every file; one that cannot be read does not keep the others from being judged."""
+    found: list[Diagnostic] = []
+    names = files(options.files)
+    unread = 0
+    for name in names:
+        try:
+            source = read(name)
+        except PtxloomError as error:
+            talk(f"ptxloom: {error}")
+            unread += 1
+            continue
+        module = parse(source.text, source.name)
+        found += check(module, target=options.target, ptx_version=options.ptx_version)
+    code, remark = verdict(found, len(names) - unread)
+    return Outcome(render(found, options), COULD_NOT_RUN if unread else code, remark)

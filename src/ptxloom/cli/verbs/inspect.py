@@ -1,0 +1,50 @@
+"""`ptxloom inspect`: what PTX files hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.findings import render, verdict
+from ptxloom.cli.inputs import files, read
+from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.inspection import Inspection, inspect
+from ptxloom.syntax import parse
+from ptxloom.views import inspections
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.cli.arguments import Options
+
+
+def run(options: Options) -> Outcome:
+    """Look every file over; one that cannot be read does not keep the others from being shown."""
+    seen: list[Inspection] = []
+    unread = 0
+    for name in files(options.files):
+        try:
+            source = read(name)
+        except PtxloomError as error:
+            talk(f"ptxloom: {error}")
+            unread += 1
+            continue
+        module = parse(source.text, source.name)
+        seen.append(inspect(module, target=options.target, ptx_version=options.ptx_version))
+    found = [d for i in seen for d in i.findings]
+    code, remark = verdict(found, len(seen))
+    return Outcome(_text(seen, options), COULD_NOT_RUN if unread else code, remark)
+
+
+def _text(seen: Sequence[Inspection], options: Options) -> str:
+    """All of it in one format; those made for findings show the findings."""
+    match options.output_format:
+        case "full":
+            style = style_for(options)
+            return "\n".join(inspections.full(i, style) for i in seen)
+        case "concise":
+            return "".join(map(inspections.concise, seen))
+        case "json":
+            return inspections.as_json(seen)
+        case _:
+            return render([d for i in seen for d in i.findings], options)

@@ -1,0 +1,195 @@
+"""What a module holds: its kernels, what they use, and every matrix move with its form, legality and fragment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.checker import check
+from ptxloom.diagnostics import PtxloomError, Severity, UsageError
+from ptxloom.fragments import Fragment, fragment
+from ptxloom.isa import element_type, known
+from ptxloom.syntax import instructions, print_operand, print_statements, walk
+from ptxloom.syntax.tree import Declaration, File, Function, Instruction, Loc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.syntax import Module
+
+MATRIX_MOVES: Final = ("ldmatrix", "stmatrix", "movmatrix", "mma")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """A line of the program that was compiled, as `.loc` gives it (PTX ISA 11.5); `into` is where it was inlined."""
+
+    file: str
+    line: int
+    into: SourceLine | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f", inlined at {self.into}" if self.into else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One instruction that moves or multiplies matrices.
+
+    Attributes:
+        instruction: The statement.
+        verdict: "legal", "warning" or "error" by the checker; of an opcode it has no rules about, "known form" or
+            "unknown form".
+        fragments: Its operands' fragments; empty if the form does not exist.
+        origin: The source line it was compiled from, where the file says so.
+    """
+
+    instruction: Instruction
+    verdict: str
+    fragments: tuple[Fragment, ...]
+    origin: SourceLine | None
+
+    @property
+    def spelling(self) -> str:
+        """Opcode and qualifiers as the file has them."""
+        return ".".join((self.instruction.opcode, *self.instruction.qualifiers))
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSummary:
+    """A kernel or function with a body, and what it declares.
+
+    Attributes:
+        function: The statement.
+        parameters: Its parameters as text: ".u64 a".
+        registers: (type, how many) as declared; the hardware allocates fewer.
+        shared_bytes: Shared memory that it declares itself.
+        local_bytes: Local memory that it declares itself.
+        limits: Its performance directives as text: ".maxntid 128, 1, 1".
+        instructions: How many instructions its body has.
+        moves: Its matrix moves in order.
+    """
+
+    function: Function
+    parameters: tuple[str, ...]
+    registers: tuple[tuple[str, int], ...]
+    shared_bytes: int
+    local_bytes: int
+    limits: tuple[str, ...]
+    instructions: int
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A module and what was found in it."""
+
+    module: Module
+    functions: tuple[FunctionSummary, ...]
+    shared_bytes: int  # declared outside functions
+    dynamic_shared: bool  # whether the launch decides on more shared memory
+    findings: tuple[Diagnostic, ...]
+
+
+def inspect(module: Module, *, target: str | None = None, ptx_version: str | None = None) -> Inspection:
+    """Look a module over.
+
+    Args:
+        module: As `parse` gave it.
+        target: Judge for this target instead of the module's own.
+        ptx_version: Judge for this version instead of the module's own.
+    """
+    findings = check(module, target=target, ptx_version=ptx_version)
+    files = {s.index: s.name for s in module.statements if isinstance(s, File)}
+    outside = [s for s in module.statements if isinstance(s, Declaration) and s.space == "shared"]
+    return Inspection(
+        module,
+        tuple(_function(s, files, findings) for s in module.statements if isinstance(s, Function) and s.body),
+        sum(map(size, outside)),
+        any(s.linkage == "extern" for s in outside),
+        findings,
+    )
+
+
+def _function(function: Function, files: Mapping[int, str], findings: Sequence[Diagnostic]) -> FunctionSummary:
+    """What one function declares and does."""
+    declared = [node for node in walk(function.body) if isinstance(node, Declaration)] if function.body else []
+    registers: Counter[str] = Counter()
+    for declaration in declared:
+        if declaration.space == "reg":
+            registers[declaration.type] += sum(d.count or 1 for d in declaration.declarators)
+    return FunctionSummary(
+        function=function,
+        parameters=tuple(
+            print_statements((p,)).strip().removeprefix(".param ").removesuffix(";") for p in function.params
+        ),
+        registers=tuple(sorted(registers.items())),
+        shared_bytes=sum(size(d) for d in declared if d.space == "shared"),
+        local_bytes=sum(size(d) for d in declared if d.space == "local"),
+        limits=tuple(f".{d.name} {', '.join(map(print_operand, d.values))}".rstrip() for d in function.directives),
+        instructions=sum(1 for _ in instructions(function)),
+        moves=tuple(_moves(function, files, findings)),
+    )
+
+
+def size(declaration: Declaration) -> int:
+    """How many bytes a declaration takes; an open dimension takes none, nor does an unknown type."""
+    try:
+        bits = element_type(declaration.type).storage_bits
+    except UsageError:
+        return 0
+    element = bits // 8 * (declaration.vector or 1)
+    return sum(element * (d.count or 1) * prod(n or 0 for n in d.dimensions) for d in declaration.declarators)
+
+
+def _moves(function: Function, files: Mapping[int, str], findings: Sequence[Diagnostic]) -> Iterator[Move]:
+    """The matrix moves of a body, each with the `.loc` in force there."""
+    at: Loc | None = None
+    for node in walk(function.body) if function.body else ():
+        match node:
+            case Loc():
+                at = node
+            case Instruction() if node.opcode in MATRIX_MOVES:
+                fragments = _fragments(node)
+                verdict = _verdict(node, findings, "known form" if fragments else "unknown form")
+                yield Move(node, verdict, fragments, at and _origin(at, files))
+            case _:
+                pass
+
+
+def _origin(loc: Loc, files: Mapping[int, str]) -> SourceLine:
+    """A `.loc` with its file's name."""
+    into = None
+    if loc.inlined_at:
+        file, line, _ = loc.inlined_at
+        into = SourceLine(files.get(file, f"file {file}"), line)
+    return SourceLine(files.get(loc.file, f"file {loc.file}"), loc.line, into)
+
+
+def _verdict(instruction: Instruction, findings: Sequence[Diagnostic], otherwise: str) -> str:
+    """The worst that the checker says about an instruction; `otherwise` if it has no rules about the opcode."""
+    start, end = instruction.start, instruction.end
+    said = {f.severity for f in findings if start <= f.span.start < end and f.span.source is instruction.source}
+    if Severity.ERROR in said:
+        return "error"
+    if Severity.WARNING in said:
+        return "warning"
+    return "legal" if known(instruction.opcode) else otherwise
+
+
+def _fragments(instruction: Instruction) -> tuple[Fragment, ...]:
+    """The fragments of an instruction's matrix operands; none if it names no form."""
+    match instruction.opcode:
+        case "mma":
+            operands = ("a", "b", "c", "d")
+        case "movmatrix":
+            operands = ("a", "d")
+        case _:
+            operands = (None,)
+    try:
+        return tuple(fragment(instruction, operand) for operand in operands)
+    except PtxloomError:
+        return ()

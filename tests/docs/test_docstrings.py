@@ -1,0 +1,24 @@
+"""Every example in a docstring or a document runs and shows what it says."""
+
+import doctest
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import ptxloom
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted(m.name for m in pkgutil.walk_packages(ptxloom.__path__, "ptxloom.") if m.name != "ptxloom.__main__")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module(name: str) -> None:
+    assert doctest.testmod(import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_the_examples_of_a_document(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert doctest.testfile(str(ROOT / name), module_relative=False).failed == 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import native
+from ptxloom.machine.analysis import literal_bits
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.access import PARAMETERS
+from ptxloom.machine.runtime.access import access_name, parameters
 from ptxloom.machine.special import read_special
 from ptxloom.machine.symbols import FunctionName, Place, Register, Symbol, Targets, Variable
 from ptxloom.machine.types import Type, ptx_type
@@ -61,7 +61,12 @@ class Builder(Emitter):
     def begin(self, op: Op) -> None:
         """Turn to the next instruction: work out which lanes execute it."""
         self._op = op
+        self.width = LANES
         predicate = op.node.predicate
+        if op.site in self.program.knowledge.uniform_ops:
+            self.width = 1  # every lane's value is the same: computed once, whoever is active
+            self.active = None
+            return
         if predicate is None:
             self.active = None if self.whole else self.mask
             return
@@ -108,6 +113,14 @@ class Builder(Emitter):
             case _:
                 return (self.read(operand, type_),)
 
+    def literal(self, operand: tree.Operand) -> int | None:
+        """The integer an operand is known to hold in every lane: a literal, or a register that only ever holds one."""
+        match operand:
+            case tree.Name(text=name) if isinstance(found := self.find(name), Register):
+                return self.program.knowledge.literals.get(found.offset)
+            case _:
+                return evaluate(operand)
+
     def read_mask(self, operand: tree.Operand) -> Value:
         """A predicate operand (`%p1`, `!%p1`, or a literal) as an i32: bit l is lane l's."""
         match operand:
@@ -125,13 +138,13 @@ class Builder(Emitter):
         if isinstance(operand, tree.Name) and operand.text == "_":
             return
         register, index = self.register(operand)
-        bits = count(value.type) * value.bits // LANES
+        bits = count(value.type) * value.bits // self.width
         if register.type.kind == "p":
             raise self.op.unsupported("a value cannot be stored in a predicate")
         if bits != register.type.bits:
-            plain = self.bitcast(value, vector(f"i{bits}"))
+            plain = self.bitcast(value, self.vector(f"i{bits}"))
             value = self.resize(plain, register.type.bits, signed)
-        self.store_lanes(value, self.register_place(register, index), 64)
+        self.store_lanes(value, self._slot(register, index), 64)
 
     def write_all(self, operand: tree.Operand, values: tuple[Value, ...], signed: bool = False) -> None:
         """Store the elements of a vector expression (or vector register); one value for a plain operand."""
@@ -143,7 +156,7 @@ class Builder(Emitter):
                     self.write(element, value, signed)
             case tree.Name(text=name) if isinstance(r := self.op.scope.find(name), Register) and r.vector > 1:
                 for n, value in enumerate(values):
-                    self.store_lanes(value, self.register_place(r, n), 64)
+                    self.store_lanes(value, self._slot(r, n), 64)
             case _:
                 self.write(operand, values[0], signed)
 
@@ -164,8 +177,8 @@ class Builder(Emitter):
     def store_lanes(self, value: Value, place: Value, alignment: int) -> None:
         """Store a vector of 32 lanes to memory, in the active lanes only."""
         if self.active is not None:
-            bits = count(value.type) * value.bits // LANES
-            plain = self.bitcast(value, vector(f"i{bits}"))
+            bits = count(value.type) * value.bits // self.width
+            plain = self.bitcast(value, self.vector(f"i{bits}"))
             old = self.load(plain.type, place, alignment)
             value = self.select(self.lanes(self.active), plain, old)
         self.store(value, place, alignment)
@@ -202,6 +215,12 @@ class Builder(Emitter):
 
     def register_place(self, register: Register, index: int = 0) -> Value:
         """Where a register of the warp lies: 32 lanes side by side (a predicate: one i32)."""
+        place = self._slot(register, index)
+        if register.offset in self.program.knowledge.uniform and self.width == LANES:
+            self.store(self.splat(self.load(f"i{register.type.bits}", place, 8)), place, 64)
+        return place
+
+    def _slot(self, register: Register, index: int = 0) -> Value:
         return self.offset(W, state.REGISTERS + register.offset + index * register.bytes)
 
     def field(self, name: str) -> Value:
@@ -215,13 +234,13 @@ class Builder(Emitter):
     def address_of(self, symbol: Variable | FunctionName, offset: int = 0) -> Value:
         """The address of a variable or function within its space, `<32 x i64>`."""
         if isinstance(symbol, FunctionName):
-            return self.constant(vector("i64"), state.CODE_WINDOW + (symbol.number + 1) * 16)
+            return self.constant(self.vector("i64"), state.CODE_WINDOW + (symbol.number + 1) * 16)
         if symbol.space in {"global", "const"}:
             return self.splat(self.host_address(symbol, offset))
         if symbol.space == "local" and not self.op.function.is_entry:
             frame = self.resize(self.load(vector("i32"), self.field("sp"), 4), 64)
             return self.apply("add", frame, self.constant(frame.type, symbol.offset + offset))
-        return self.constant(vector("i64"), symbol.offset + offset)
+        return self.constant(self.vector("i64"), symbol.offset + offset)
 
     def host_address(self, symbol: Variable, offset: int = 0) -> Value:
         """The host address of a global or const variable of the module, i64."""
@@ -245,11 +264,25 @@ class Builder(Emitter):
         """Have an LLVM function of your own compiled (optimised, once) and linked; call it with `call`."""
         self.helpers[name] = ir
 
-    def access(self, name: str, values: Value, addresses: Value, offset: int, space: int) -> None:
-        """Call a warp-wide load or store of `runtime.access` and stop after a fault."""
+    def access(
+        self, verb: str, window: str, places: tuple[Value, ...], addresses: Value, offset: int, *, bits: int, space: int
+    ) -> None:
+        """Call a warp-wide load or store of `runtime.access` and stop after a fault.
+
+        Args:
+            verb: load or store.
+            window: shared (32-bit addresses) or global (64-bit ones).
+            places: Where the 32 values of each part lie, or go.
+            addresses: Where the 32 addresses lie.
+            offset: Bytes added to each.
+            bits: The size of one value.
+            space: The state space, for reports.
+        """
+        name = access_name(verb, window, bits, len(places))
         self.accesses.add(name)
-        self.declarations[name] = f"declare i32 @{name}({PARAMETERS.replace('%', '%d.')})"
-        arguments = f"{W}, {values}, {addresses}, i64 {offset}, {self.active_mask}, i32 {space}, i32 {self.op.site}"
+        self.declarations[name] = f"declare i32 @{name}({parameters(len(places)).replace('%', '%d.')})"
+        values = "".join(f", {p}" for p in places)
+        arguments = f"{W}, {addresses}, i64 {offset}, {self.active_mask}, i32 {space}, i32 {self.op.site}{values}"
         self.check(self.emit("i32", f"call i32 @{name}({arguments})"))
 
     def check(self, failed: Value) -> None:
@@ -332,7 +365,8 @@ class Builder(Emitter):
         """
         if self.whole:
             return
-        mask = self.extract(self.read(members, "b32"), 0) if isinstance(members, tree.Integer) else self._first(members)
+        known = self.literal(members)
+        mask = self._first(members) if known is None else Value("i32", str(known & 0xFFFFFFFF))
         chosen = self.native_call("converge", W, mask, Value("i32", str(self.block.number)))
         here, elsewhere, on, full = (self.fresh("L") for _ in range(4))
         self.do(
@@ -389,15 +423,27 @@ class Builder(Emitter):
 
     def llvm(self, type_: Type) -> str:
         """The LLVM type of an operand of a PTX type in every lane."""
-        return vector(type_.llvm, LANES * type_.packed)
+        return vector(type_.llvm, self.width * type_.packed)
+
+    def vector(self, scalar: str) -> str:
+        """The LLVM type of one scalar a lane."""
+        return vector(scalar, self.width)
 
     def _load_register(self, register: Register, wanted: Type, index: int) -> Value:
         if register.type.kind == "p":
             raise self.op.unsupported("a predicate is used as a value")
-        place = self.register_place(register, index)
-        if register.type.bits == wanted.bits:
+        known = self.program.knowledge
+        bits = register.type.bits
+        if register.offset in known.literals:
+            number = known.literals[register.offset] & (1 << wanted.bits) - 1
+            return self.bitcast(self.constant(self.vector(f"i{wanted.bits}"), number), self.llvm(wanted))
+        if register.offset in known.uniform:
+            one = self.resize(self.load(f"i{bits}", self._slot(register), 8), wanted.bits)
+            return self.bitcast(self.splat(one), self.llvm(wanted))
+        place = self._slot(register, index)
+        if bits == wanted.bits:
             return self.load(self.llvm(wanted), place, 64)
-        whole = self.load(vector(f"i{register.type.bits}"), place, 64)
+        whole = self.load(self.vector(f"i{bits}"), place, 64)
         return self.bitcast(self.resize(whole, wanted.bits), self.llvm(wanted))
 
     def _fit(self, value: Value, wanted: Type) -> Value:
@@ -405,16 +451,8 @@ class Builder(Emitter):
         return self.bitcast(self.resize(value, wanted.bits), self.llvm(wanted))
 
     def _literal(self, operand: tree.Float | tree.Integer, wanted: Type) -> Value:
-        if isinstance(operand, tree.Integer):
-            number = operand.value
-        elif wanted.llvm == "float" and operand.width == 64:
-            number = int.from_bytes(struct.pack("<f", operand.value), "little")
-        elif wanted.llvm == "double" and operand.width == 32:
-            number = int.from_bytes(struct.pack("<d", operand.value), "little")
-        else:
-            number = operand.bits
-        number &= (1 << wanted.bits) - 1
-        return self.bitcast(self.constant(vector(f"i{wanted.bits}"), number), self.llvm(wanted))
+        bits = self.constant(self.vector(f"i{wanted.bits}"), literal_bits(operand, wanted))
+        return self.bitcast(bits, self.llvm(wanted))
 
     def _expression(self, operand: tree.Operand, wanted: Type) -> Value:
         """A constant expression, or a variable's address with an offset."""

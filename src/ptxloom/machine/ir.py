@@ -81,9 +81,14 @@ def constant_vector(scalar: str, elements: Iterable[object]) -> Value:
 
 
 class Emitter:
-    """Collects the instructions of one function, names results, and notes what it declares."""
+    """Collects the instructions of one function, names results, and notes what it declares.
+
+    Attributes:
+        width: The lanes of the operands: 32, or 1 while one lane's value stands for all.
+    """
 
     def __init__(self) -> None:
+        self.width = LANES
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self._count = 0
@@ -119,8 +124,9 @@ class Emitter:
             return Value(type_, "zeroinitializer")
         return Value(type_, f"splat ({element(type_)} {value})")
 
-    def splat(self, value: Value, lanes: int = LANES) -> Value:
+    def splat(self, value: Value, lanes: int = 0) -> Value:
         """The vector that holds a scalar in every lane."""
+        lanes = lanes or self.width
         type_ = vector(value.type, lanes)
         one = self.emit(type_, f"insertelement {type_} poison, {value}, i64 0")
         return self.emit(type_, f"shufflevector {one}, {type_} poison, <{lanes} x i32> zeroinitializer")

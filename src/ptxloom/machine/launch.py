@@ -86,6 +86,7 @@ class Grid:
         launch.static_shared = self.program.shared_bytes
         launch.local_bytes = self.local_bytes
         launch.entry = self.program.entry.first
+        launch.has_calls = int(self.program.has_calls)
         launch.seed = seed & 0xFFFFFFFF
         launch.full, launch.masked = self.kernel.code(whole=True), self.kernel.compiled_masked()
         launch.params = arena.put(params)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.machine.analysis import Knowledge, analyse
 from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
 from ptxloom.machine.types import Type, is_type, ptx_type
 from ptxloom.syntax import print_statements, tree
@@ -160,6 +161,7 @@ class Program:
     shared_bytes: int = 0
     parameters: tuple[Parameter, ...] = ()
     parameter_bytes: int = 0
+    knowledge: Knowledge = Knowledge({}, frozenset(), frozenset())  # noqa: RUF009 - immutable
 
     @property
     def has_calls(self) -> bool:
@@ -232,6 +234,7 @@ class _Planner:
             scope.names[name] = Variable(name, "shared", at, 0)
             self.program.shared_bytes = max(self.program.shared_bytes, at)
         self.program.register_bytes = align(max(self.registers, 64), 64)
+        self.program.knowledge = analyse(self.program.ops)
         _mark_recursion(self.program)
         return self.program
 

@@ -1,7 +1,8 @@
 """Loads and stores of a whole warp as LLVM functions: fast where addresses are contiguous or equal, checked always.
 
-`ptxloom_load_global_32x2` reads two 32-bit values a lane. All take (warp, values, addresses, offset, mask, space, site)
-and give 0, or 1 after a fault; part p of lane l lies at values[p * 32 + l]. `global` serves generic addresses too.
+`ptxloom_load_global_32x2` reads two 32-bit values a lane. All take (warp, addresses, offset, mask, space, site) and one
+place of 32 values for each part, and give 0, or 1 after a fault. `global` serves generic and const addresses too.
+The fast paths look at each half of the warp by itself: tiles 16 wide are common.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ from ptxloom.machine.native import record
 from ptxloom.machine.runtime.state import Span, Warp
 
 NAME: Final = re.compile(r"ptxloom_(load|store)_(global|shared)_(\d+)x(\d+)")
-PARAMETERS: Final = "ptr %w, ptr %values, ptr %addresses, i64 %offset, i32 %mask, i32 %space, i32 %site"
+HALF: Final = LANES // 2
+
+
+def access_name(verb: str, window: str, bits: int, parts: int) -> str:
+    """The name of the function for `parts` values of `bits` bits a lane."""
+    return f"ptxloom_{verb}_{window}_{bits}x{parts}"
+
+
+def parameters(parts: int) -> str:
+    """The parameters of a function for so many values a lane."""
+    places = "".join(f", ptr %v{n}" for n in range(parts))
+    return f"ptr %w, ptr %addresses, i64 %offset, i32 %mask, i32 %space, i32 %site{places}"
 
 
 def access_function(name: str) -> tuple[str, tuple[str, ...]]:
@@ -24,11 +36,17 @@ def access_function(name: str) -> tuple[str, tuple[str, ...]]:
     assert found is not None
     access = _Access(found[1] == "store", found[2] == "shared", int(found[3]), int(found[4]), Emitter())
     access.build()
-    slow = "store_lanes" if access.store else "load_lanes"
     body = "\n".join(access.e.lines)
-    declarations = "\n".join(access.e.declarations.values())
-    ir = f"{declarations}\ndefine i32 @{name}({PARAMETERS}) #0 {{\n{body}\n}}"
-    return ir, (slow,) if access.shared else (slow, "in_global")
+    slow = _Access(access.store, access.shared, access.size_bits, access.parts, Emitter())
+    slow.slow()
+    inner = "\n".join(slow.e.lines)
+    declarations = "\n".join({**access.e.declarations, **slow.e.declarations}.values())
+    heads = parameters(access.parts)
+    ir = (
+        f"{declarations}\ndefine i32 @{name}({heads}) #0 {{\n{body}\n}}\n"
+        f"define internal i32 @slow({heads}) nounwind noinline cold {{\n{inner}\n}}"
+    )
+    return ir, ("store_lanes" if access.store else "load_lanes",)
 
 
 def field(name: str) -> int:
@@ -59,19 +77,25 @@ class _Access:
         bits = 32 if self.shared else 64
         addresses = e.load(vector(f"i{bits}"), Value("ptr", "%addresses"), 32)
         offset = e.resize(Value("i64", "%offset"), bits)
-        first = e.apply("add", e.extract(addresses, 0), offset)
-        steps = e.apply("sub", addresses, e.splat(e.extract(addresses, 0)))
         full = e.compare("eq", mask, Value("i32", "-1"))
-        e.do(f"br {full}, label %whole, label %general")
+        e.do(f"br {full}, label %whole, label %part")
+        e.label("part")
+        if self.parts == 1:
+            self._part(w, addresses, offset, mask)
+        else:
+            e.do("br label %slow")
 
         e.label("whole")
-        row = constant_vector(f"i{bits}", (lane * self.bytes for lane in range(LANES)))
+        starts = e.shuffle(addresses, [0] * HALF + [HALF] * HALF)
+        steps = e.apply("sub", addresses, starts)
+        firsts = [e.apply("add", e.extract(addresses, at), offset) for at in (0, HALF)]
+        row = constant_vector(f"i{bits}", (lane % HALF * self.bytes for lane in range(LANES)))
         contiguous = self._none(e.compare("ne", steps, row))
         e.do(f"br {contiguous}, label %contiguous, label %repeated")
         e.label("contiguous")
-        self._check(w, first, self.bytes * LANES, "row", "general")
+        self._check(w, firsts, self.bytes * HALF, "row")
         e.label("row")
-        self._row(self._host(w, first))
+        self._rows([self._host(w, first) for first in firsts])
 
         e.label("repeated")
         if self.store:
@@ -80,15 +104,16 @@ class _Access:
             same = self._none(e.compare("ne", steps, e.constant(steps.type, 0)))
             e.do(f"br {same}, label %same, label %general")
             e.label("same")
-            self._check(w, first, self.bytes, "one", "general")
+            self._check(w, firsts, self.bytes, "one")
             e.label("one")
-            self._one(self._host(w, first))
+            self._ones([self._host(w, first) for first in firsts])
 
         e.label("general")
-        self._general(w, e.apply("add", addresses, e.splat(offset)), mask)
+        self._general(w, e.apply("add", addresses, e.splat(offset)))
 
         e.label("slow")
-        self._slow()
+        e.do(f"%failed = tail call i32 @slow({parameters(self.parts)})")
+        e.do("ret i32 %failed")
 
     def _none(self, lanes: Value) -> Value:
         bits = self.e.emit("i32", f"bitcast {lanes} to i32")
@@ -112,52 +137,95 @@ class _Access:
             return e.offset(base, e.resize(at, 64))
         return e.emit("ptr", f"inttoptr {at} to ptr")
 
-    def _check(self, w: Value, first: Value, length: int, good: str, bad: str) -> None:
+    def _check(self, w: Value, firsts: list[Value], length: int, good: str) -> None:
+        """Go to `good` if both stretches are aligned and in bounds, else to `general`."""
+        e = self.e
+        ok = Value("i1", "true")
+        for first in firsts:
+            last = e.apply("add", first, e.constant(first.type, length))
+            ok = e.apply("and", ok, self._inside(w, first, last))
+        e.do(f"br {ok}, label %{good}, label %general")
+
+    def _inside(self, w: Value, first: Value, last: Value) -> Value:
+        """Whether a stretch of addresses is aligned and in bounds."""
         e = self.e
         start, end = self._bounds(w)
-        last = e.apply("add", first, e.constant(first.type, length))
-        tests = [
-            e.compare("uge", first, start),
-            e.compare("ule", last, end),
-            e.compare("uge", last, first),
-            e.compare("eq", e.apply("and", first, e.constant(first.type, self.bytes - 1)), e.constant(first.type, 0)),
-        ]
-        ok = tests[0]
-        for test in tests[1:]:
-            ok = e.apply("and", ok, test)
-        e.do(f"br {ok}, label %{good}, label %{bad}")
+        low = e.apply("and", first, e.constant(first.type, self.bytes - 1))
+        ok = e.compare("eq", low, e.constant(first.type, 0))
+        if not self.shared:
+            ok = e.apply("and", ok, e.compare("uge", first, start))
+        ok = e.apply("and", ok, e.compare("ule", last, end))
+        return e.apply("and", ok, e.compare("uge", last, first))
 
-    def _values(self, part: int) -> Value:
-        return self.e.offset(Value("ptr", "%values"), part * LANES * self.size_bits // 8)
+    def _value(self, part: int, lane: int = 0) -> Value:
+        return self.e.offset(Value("ptr", f"%v{part}"), lane * self.size_bits // 8)
 
-    def _row(self, host: Value) -> None:
+    def _rows(self, hosts: list[Value]) -> None:
         e = self.e
-        if self.store:
-            whole = self._interleaved()
-            e.store(whole, host, min(self.bytes, 16))
-        else:
-            whole = e.load(vector(self.scalar, LANES * self.parts), host, self.size_bits // 8)
+        type_ = vector(self.scalar, HALF)
+        for half, host in enumerate(hosts):
+            if self.store:
+                values = [e.load(type_, self._value(part, half * HALF), 16) for part in range(self.parts)]
+                e.store(self._interleaved(values), host, self.size_bits // 8)
+                continue
+            whole = e.load(vector(self.scalar, HALF * self.parts), host, self.size_bits // 8)
             for part in range(self.parts):
-                values = e.shuffle(whole, range(part, LANES * self.parts, self.parts)) if self.parts > 1 else whole
-                e.store(values, self._values(part), 16)
+                values = e.shuffle(whole, range(part, HALF * self.parts, self.parts)) if self.parts > 1 else whole
+                e.store(values, self._value(part, half * HALF), 16)
         e.do("ret i32 0")
 
-    def _interleaved(self) -> Value:
+    def _interleaved(self, values: list[Value]) -> Value:
+        """Element p of lane l at l * parts + p."""
         e = self.e
-        whole = e.load(vector(self.scalar, LANES * self.parts), Value("ptr", "%values"), 16)
+        whole = values[0]
         if self.parts == 1:
             return whole
-        return e.shuffle(whole, [part * LANES + lane for lane in range(LANES) for part in range(self.parts)])
+        joined = list(values)
+        while len(joined) > 1:  # neighbours in pairs: each step doubles the length
+            size = 2 * HALF * self.parts // len(joined)
+            joined = [e.shuffle(a, range(size), b) for a, b in zip(joined[::2], joined[1::2], strict=True)]
+        return e.shuffle(joined[0], [part * HALF + lane for lane in range(HALF) for part in range(self.parts)])
 
-    def _one(self, host: Value) -> None:
+    def _ones(self, hosts: list[Value]) -> None:
         e = self.e
-        for part in range(self.parts):
-            value = e.load(self.scalar, e.offset(host, part * self.size_bits // 8), self.size_bits // 8)
-            e.store(e.splat(value), self._values(part), 16)
+        for half, host in enumerate(hosts):
+            for part in range(self.parts):
+                value = e.load(self.scalar, e.offset(host, part * self.size_bits // 8), self.size_bits // 8)
+                e.store(e.splat(value, HALF), self._value(part, half * HALF), 16)
         e.do("ret i32 0")
 
-    def _general(self, w: Value, addresses: Value, mask: Value) -> None:
-        """Any addresses: checked as vectors, then gathered or scattered; `slow` finds the fault or the other piece."""
+    def _part(self, w: Value, addresses: Value, offset: Value, mask: Value) -> None:
+        """Some lanes, contiguous as if all took part: a masked load or store."""
+        e = self.e
+        scalar = offset.type
+        lane = e.intrinsic("llvm.cttz", mask, Value("i1", "true"), overload="i32", result="i32")
+        unused = e.intrinsic("llvm.ctlz", mask, Value("i1", "true"), overload="i32", result="i32")
+        length = e.constant(scalar, self.bytes)
+        at = e.emit(scalar, f"extractelement {addresses}, {lane}")
+        base = e.apply("sub", at, e.apply("mul", e.resize(lane, addresses.bits), length))
+        row = constant_vector(scalar, (n * self.bytes for n in range(LANES)))
+        steps = e.apply("sub", addresses, e.splat(base))
+        apart = e.emit("i32", f"bitcast {e.compare('ne', steps, row)} to i32")
+        contiguous = e.compare("eq", e.apply("and", apart, mask), Value("i32", "0"))
+        first = e.apply("add", at, offset)
+        covered = e.apply("sub", e.apply("sub", Value("i32", "32"), unused), lane)
+        last = e.apply("add", first, e.apply("mul", e.resize(covered, addresses.bits), length))
+        ok = e.apply("and", contiguous, self._inside(w, first, last))
+        e.do(f"br {ok}, label %stretch, label %slow")
+        e.label("stretch")
+        host = self._host(w, e.apply("add", base, offset))
+        type_, align = vector(self.scalar), Value("i32", str(self.size_bits // 8))
+        lanes = e.emit(vector("i1"), f"bitcast {mask} to <32 x i1>")
+        old = e.load(type_, self._value(0), 16)
+        if self.store:
+            e.call(f"llvm.masked.store.v32{self.scalar}.p0", old, host, align, lanes)
+        else:
+            got = e.call(f"llvm.masked.load.v32{self.scalar}.p0", host, align, lanes, old, result=type_)
+            e.store(got, self._value(0), 16)
+        e.do("ret i32 0")
+
+    def _general(self, w: Value, addresses: Value) -> None:
+        """Any addresses of a whole warp: checked as vectors, then gathered or scattered."""
         e = self.e
         start, end = self._bounds(w)
         last = e.apply("sub", end, e.constant(end.type, self.bytes))
@@ -165,35 +233,28 @@ class _Access:
         low = e.compare("slt", addresses, e.splat(start))
         high = e.compare("sgt", addresses, e.splat(last))
         odd = e.compare("ne", misaligned, e.constant(addresses.type, 0))
-        wrong = e.emit("i32", f"bitcast {e.apply('or', e.apply('or', low, high), odd)} to i32")
-        bad = e.compare("ne", e.apply("and", wrong, mask), Value("i32", "0"))
-        e.do(f"br {bad}, label %slow, label %each")
+        good = self._none(e.apply("or", e.apply("or", low, high), odd))
+        e.do(f"br {good}, label %each, label %slow")
         e.label("each")
         hosts = self._hosts(w, addresses)
-        active = e.emit(vector("i1"), f"bitcast {mask} to <32 x i1>")
-        type_ = vector(self.scalar)
-        align = Value("i32", str(self.size_bits // 8))
         for part in range(self.parts):
             places = hosts
             if part:
-                by = part * self.size_bits // 8
-                places = e.emit(hosts.type, f"getelementptr i8, {hosts}, i64 {by}")
-            old = e.load(type_, self._values(part), 16)
-            if self.store:
-                e.declarations["scatter"] = (
-                    f"declare void @llvm.masked.scatter.v32{self.scalar}.v32p0({type_}, <32 x ptr>, i32, <32 x i1>)"
-                )
-                e.do(f"call void @llvm.masked.scatter.v32{self.scalar}.v32p0({old}, {places}, {align}, {active})")
-            else:
-                e.declarations["gather"] = (
-                    f"declare {type_} @llvm.masked.gather.v32{self.scalar}.v32p0(<32 x ptr>, i32, <32 x i1>, {type_})"
-                )
-                got = e.emit(
-                    type_,
-                    f"call {type_} @llvm.masked.gather.v32{self.scalar}.v32p0({places}, {align}, {active}, {old})",
-                )
-                e.store(got, self._values(part), 16)
+                places = e.emit(hosts.type, f"getelementptr i8, {hosts}, i64 {part * self.size_bits // 8}")
+            self._each(part, places)
         e.do("ret i32 0")
+
+    def _each(self, part: int, places: Value) -> None:
+        e = self.e
+        type_ = vector(self.scalar)
+        align, active = Value("i32", str(self.size_bits // 8)), Value(vector("i1"), "splat (i1 true)")
+        if self.store:
+            values = e.load(type_, self._value(part), 16)
+            e.call(f"llvm.masked.scatter.v32{self.scalar}.v32p0", values, places, align, active)
+            return
+        name = f"llvm.masked.gather.v32{self.scalar}.v32p0"
+        got = e.call(name, places, align, active, Value(type_, "poison"), result=type_)
+        e.store(got, self._value(part), 16)
 
     def _hosts(self, w: Value, addresses: Value) -> Value:
         e = self.e
@@ -202,9 +263,14 @@ class _Access:
             addresses = e.apply("add", e.resize(addresses, 64), e.splat(base))
         return e.emit(vector("ptr"), f"inttoptr {addresses} to {vector('ptr')}")
 
-    def _slow(self) -> None:
+    def slow(self) -> None:
+        """Lane by lane, through memory that holds the parts one after the other."""
         e = self.e
-        name = "store_lanes" if self.store else "load_lanes"
+        type_ = vector(self.scalar)
+        room = e.emit("ptr", f"alloca {vector(self.scalar, LANES * self.parts)}, align 64")
+        steps = [e.offset(room, part * LANES * self.size_bits // 8) for part in range(self.parts)]
+        for part, step in enumerate(steps):
+            e.store(e.load(type_, self._value(part), 16), step, 16)
         places = Value("ptr", "%addresses")
         if self.shared:
             wide = e.resize(e.load(vector("i32"), places, 32), 64)
@@ -212,9 +278,9 @@ class _Access:
             total = e.apply("add", wide, e.splat(Value("i64", "%offset")))
             e.store(e.apply("and", total, e.constant(total.type, 0xFFFFFFFF)), places, 64)
         got = e.call(
-            f"ptxloom_{name}",
+            f"ptxloom_{'store' if self.store else 'load'}_lanes",
             Value("ptr", "%w"),
-            Value("ptr", "%values"),
+            room,
             places,
             Value("i64", "0" if self.shared else "%offset"),
             Value("i32", "%mask"),
@@ -224,4 +290,7 @@ class _Access:
             Value("i32", "%site"),
             result="i32",
         )
+        if not self.store:
+            for part, step in enumerate(steps):
+                e.store(e.load(type_, step, 16), self._value(part), 16)
         e.do(f"ret {got}")

@@ -114,6 +114,7 @@ class Launch:
     functions: Ptr[u32]  # block number of each function, by its number
     function_count: u64
     grid_id: u64
+    has_calls: u32
 
 
 class Barrier:

@@ -239,7 +239,6 @@ def start_cta(cta: Cta, index: u64) -> None:
     cta.running = 1
     cta.live_warps = launch.warps
     cta.live_threads = launch.threads
-    cta.waiting = 0
     cta.turn = 0
     plane = u64(launch.grid[0]) * u64(launch.grid[1])
     cta.ctaid[2] = u32(index // plane)
@@ -248,10 +247,9 @@ def start_cta(cta: Cta, index: u64) -> None:
     cta.ctaid[0] = u32(rest % u64(launch.grid[0]))
     if launch.shared_bytes != 0:
         fill(cta.shared, 0, u64(launch.shared_bytes))
-    for number in range(16):
-        cta.barriers[number].arrived = 0
-        cta.barriers[number].expected = 0
-        cta.barriers[number].value = 0
+    if cta.waiting != 0:
+        fill(address(cta.barriers), 0, 256)
+    cta.waiting = 0
     at = cta.warps
     left = launch.threads
     for _index in range(launch.warps):
@@ -270,8 +268,8 @@ def start_cta(cta: Cta, index: u64) -> None:
         w.budget = BUDGET
         w.rotate = 0
         w.instructions = 0
-        fill(address(w.waits), 0, 64)
-        fill(address(w.sp), 0, 128)
+        if launch.has_calls != 0:
+            fill(address(w.sp), 0, 128)
         at = at + u64(launch.warp_bytes)
 
 

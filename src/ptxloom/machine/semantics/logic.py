@@ -65,8 +65,9 @@ def shift(b: Builder, op: Op) -> None:
     value = b.read(source, op.type)
     bits = op.type.bits
     name = "shl" if op.opcode == "shl" else "ashr" if op.type.signed else "lshr"
-    if isinstance(amount, tree.Integer):
-        count = amount.value & 0xFFFFFFFF
+    count = b.literal(amount)
+    if count is not None:
+        count &= 0xFFFFFFFF
         if count >= bits and name != "ashr":
             b.write(target, b.constant(value.type, 0))
         else:

@@ -101,28 +101,32 @@ def _uniform_parameter(b: Builder, op: Op, operand: tree.Operand) -> Value | Non
 def ld(b: Builder, op: Op) -> None:
     """Read one value or a vector a lane."""
     target, source = op.operands[0], op.operands[1]
-    parts, scalar = parts_of(op), f"i{op.type.bits}"
+    parts, bits = parts_of(op), op.type.bits
     place = _uniform_parameter(b, op, source)
     if place is not None:
-        values = [b.load(scalar, b.offset(place, n * op.type.bits // 8), 1) for n in range(parts)]
+        values = [b.load(f"i{bits}", b.offset(place, n * bits // 8), 1) for n in range(parts)]
         b.write_all(target, tuple(b.splat(v) for v in values), op.type.signed)
         return
-    direct = _direct(b, target, op.type.bits) if parts == 1 else None
-    out = direct or b.scratch(VALUES)
-    _access(b, op, "load", source, out, parts=parts)
+    direct = _direct(b, target, bits, parts)
+    places = direct or _scratch_places(b, bits, parts)
+    _access(b, op, "load", source, places)
     if direct is None:
-        step = LANES * op.type.bits // 8
-        got = tuple(b.load(vector(scalar), b.offset(out, n * step), 32) for n in range(parts))
+        got = tuple(b.load(vector(f"i{bits}"), place, 32) for place in places)
         b.write_all(target, got, op.type.signed)
 
 
-def _direct(b: Builder, target: tree.Operand, bits: int) -> Value | None:
-    """The place of a destination register that takes loaded values as they are."""
-    name = target.elements[0] if isinstance(target, tree.Vector) and len(target.elements) == 1 else target
-    found = b.find(name.text) if isinstance(name, tree.Name) else None
-    if isinstance(found, Register) and found.type.bits == bits and found.vector == 1:
-        return b.register_place(found)
-    return None
+def _direct(b: Builder, operand: tree.Operand, bits: int, parts: int) -> tuple[Value, ...] | None:
+    """The places of registers that hold (or take) the values as they lie in memory; None if they do not."""
+    names = operand.elements if isinstance(operand, tree.Vector) else (operand,)
+    registers = [b.find(n.text) if isinstance(n, tree.Name) else None for n in names]
+    plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
+    if len(plain) != parts or len({r.offset for r in plain}) != parts:
+        return None
+    return tuple(b.register_place(r) for r in plain)
+
+
+def _scratch_places(b: Builder, bits: int, parts: int) -> tuple[Value, ...]:
+    return tuple(b.scratch(VALUES + n * LANES * bits // 8) for n in range(parts))
 
 
 @family("st")
@@ -130,40 +134,49 @@ def st(b: Builder, op: Op) -> None:
     """Write one value or a vector a lane."""
     target, source = op.operands[0], op.operands[1]
     parts, bits = parts_of(op), op.type.bits
-    values = _direct(b, source, bits) if parts == 1 else None
-    if values is None:
-        values = b.scratch(VALUES)
-        for n, value in enumerate(b.read_all(source, f"b{bits}")):
-            b.store(value, b.offset(values, n * LANES * bits // 8), 32)
-    _access(b, op, "store", target, values, parts=parts)
+    places = _direct(b, source, bits, parts)
+    if places is None:
+        places = _scratch_places(b, bits, parts)
+        for place, value in zip(places, b.read_all(source, f"b{bits}"), strict=True):
+            b.store(value, place, 32)
+    _access(b, op, "store", target, places)
 
 
-def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, values: Value, *, parts: int) -> None:
+def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...]) -> None:
     base, offset = base_and_offset(op, operand)
     space = resolved_space(b, base, space_of(op))
-    size = op.type.bits
+    bits = op.type.bits
+    windows = {
+        state.SHARED: ("shared", 32),
+        **dict.fromkeys((state.GLOBAL, state.GENERIC, state.CONST), ("global", 64)),
+    }
+    if space not in windows or bits > 64:
+        _lane_by_lane(b, op, verb, operand, places, space=space)
+        return
+    window, width = windows[space]
     found = b.find(base.text) if isinstance(base, tree.Name) else None
-    register = found if isinstance(found, Register) else None
-    if space == state.SHARED and size <= 64:
-        if register is not None and register.type.bits == 32:
-            places, extra = b.register_place(register), offset
-        else:
-            places, extra = b.scratch(), 0
-            b.store(b.resize(address_values(b, base, offset), 32), places, 64)
-        b.access(f"ptxloom_{verb}_shared_{size}x{parts}", values, places, extra, space)
-        return
-    if space in {state.GLOBAL, state.GENERIC, state.CONST} and size <= 64:
-        if register is not None and register.type.bits == 64:
-            places, extra = b.register_place(register), offset
-        else:
-            places, extra = b.scratch(), 0
-            b.store(address_values(b, base, offset), places, 64)
-        b.access(f"ptxloom_{verb}_global_{size}x{parts}", values, places, extra, space)
-        return
+    if isinstance(found, Register) and found.type.bits == width:
+        addresses = b.register_place(found)
+    else:
+        addresses = b.scratch()
+        b.store(b.resize(address_values(b, base, offset), width), addresses, 64)
+        offset = 0
+    b.access(verb, window, places, addresses, offset, bits=bits, space=space)
+
+
+def _lane_by_lane(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...], space: int) -> None:
+    """Local memory, parameters and 128-bit values: through the scratch, one lane after the other."""
+    bits = op.type.bits
     lane_addresses(b, operand, space)
+    rooms = _scratch_places(b, bits, len(places))
+    for place, room in zip(places, rooms, strict=True):
+        if place != room:
+            b.store(b.load(vector(f"i{bits}"), place, 32), room, 32)
     function = memory.load_lanes if verb == "load" else memory.store_lanes
-    lanes = b.active_mask
-    b.check(b.runtime(function, W, values, b.scratch(), 0, lanes, space, size // 8, parts, op.site))
+    b.check(b.runtime(function, W, rooms[0], b.scratch(), 0, b.active_mask, space, bits // 8, len(places), op.site))
+    for place, room in zip(places, rooms, strict=True):
+        if place != room and verb == "load":
+            b.store(b.load(vector(f"i{bits}"), room, 32), place, 32)
 
 
 @family("prefetch", "prefetchu", "applypriority", "discard")

@@ -26,8 +26,9 @@ def shfl(b: Builder, op: Op) -> None:
     if members:
         b.converge(members[0])
     mode = op.one_of(_MODES)
-    if isinstance(distance, tree.Integer) and isinstance(clamp, tree.Integer):
-        _shfl_constant(b, op, mode, distance.value, clamp.value)
+    by, limit = b.literal(distance), b.literal(clamp)
+    if by is not None and limit is not None:
+        _shfl_constant(b, op, mode, by, limit)
         return
     b.store(b.read(source, "b32"), b.scratch(VALUES), 64)
     b.store(b.read(distance, "b32"), b.scratch(VALUES + 128), 64)

@@ -1,0 +1,138 @@
+"""What is known about registers before anything runs: which hold a literal, which hold one value for a whole CTA.
+
+A register that the program writes once, without a predicate, from operands that never change within a CTA, holds the
+same value in every lane whenever it is read; it is computed once for the warp and kept in the first element of its
+place. nvcc and Triton write such registers a lot: parameters, block indices, addresses of arrays.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.symbols import FunctionName, Register, Variable
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.machine.program import Op
+    from ptxloom.machine.types import Type
+
+_UNIFORM: Final = frozenset(
+    ("add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "neg", "mov", "cvta", "cvt", "ld")
+)
+_SPECIAL: Final = frozenset(
+    f"%{name}.{axis}" for name in ("ntid", "ctaid", "nctaid", "cluster_nctaid", "nclusterid") for axis in "xyz"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known of registers, by their place in the register file.
+
+    Attributes:
+        literals: The bits of registers that hold a literal.
+        uniform: Registers that hold one value for a whole CTA (literals among them).
+        uniform_ops: The sites of the instructions that write them.
+    """
+
+    literals: dict[int, int]
+    uniform: frozenset[int]
+    uniform_ops: frozenset[int]
+
+
+def analyse(ops: Sequence[Op]) -> Knowledge:
+    """Find the literals and the uniform registers of a program."""
+    writes: dict[int, int] = {}
+    for op in ops:
+        for register in written(op):
+            writes[register.offset] = writes.get(register.offset, 0) + 1
+    literals: dict[int, int] = {}
+    uniform = set[int]()
+    sites = set[int]()
+    for op in ops:  # one pass: compilers write a register before they read it
+        if op.opcode not in _UNIFORM or op.node.predicate is not None or not op.types:
+            continue
+        found = tuple(written(op))
+        if len(found) != 1 or writes[found[0].offset] != 1 or not isinstance(op.operands[0], tree.Name):
+            continue
+        if found[0].type.kind == "p" or not _is_uniform(op, uniform):
+            continue
+        uniform.add(found[0].offset)
+        sites.add(op.site)
+        source = op.operands[-1]
+        if op.opcode == "mov" and isinstance(source, (tree.Integer, tree.Float)):
+            literals[found[0].offset] = literal_bits(source, op.type)
+    return Knowledge(literals, frozenset(uniform), frozenset(sites))
+
+
+def written(op: Op) -> Iterator[Register]:
+    """The registers an instruction may write: all that its first operand names."""
+    waiting: list[tree.Operand] = list(op.operands[:1])
+    while waiting:
+        match waiting.pop():
+            case tree.Name(text=name) | tree.Component(base=tree.Name(text=name)):
+                found = op.scope.find(name)
+                if isinstance(found, Register):
+                    yield found
+            case tree.Vector(elements=elements):
+                waiting.extend(elements)
+            case tree.Pair(first=first, second=second):
+                waiting += [first, second]
+            case _:
+                pass
+
+
+def literal_bits(operand: tree.Float | tree.Integer, type_: Type) -> int:
+    """A literal as the bits of a type; floating-point ones are converted to it."""
+    if isinstance(operand, tree.Integer):
+        number = operand.value
+    elif type_.llvm == "float" and operand.width == 64:
+        number = int.from_bytes(_packed("<f", operand.value), "little")
+    elif type_.llvm == "double" and operand.width == 32:
+        number = int.from_bytes(_packed("<d", operand.value), "little")
+    else:
+        number = operand.bits
+    return number & (1 << type_.bits) - 1
+
+
+def _packed(form: str, value: float) -> bytes:
+    try:
+        return struct.pack(form, value)
+    except OverflowError:
+        return struct.pack(form, float("inf") if value > 0 else float("-inf"))
+
+
+def _is_uniform(op: Op, uniform: set[int]) -> bool:
+    if op.opcode == "ld":
+        source = op.operands[1]
+        base = source.base if isinstance(source, tree.Address) else None
+        variable = op.scope.find(base.text) if isinstance(base, tree.Name) else None
+        return isinstance(variable, Variable) and variable.space == "param" and op.function.is_entry
+    if op.opcode in {"add", "sub", "mul", "mad", "neg", "cvt"} and any(t.kind not in "su" for t in op.types):
+        return False
+    if op.has("pred", "cc"):
+        return False
+    return all(_is_uniform_operand(op, source, uniform) for source in op.operands[1:])
+
+
+def _is_uniform_operand(op: Op, operand: tree.Operand, uniform: set[int]) -> bool:  # noqa: PLR0911 - one case a node
+    match operand:
+        case tree.Integer() | tree.Float():
+            return True
+        case tree.Name(text=name):
+            match op.scope.find(name):
+                case Register(type=type_, offset=offset, vector=1):
+                    return type_.kind != "p" and offset in uniform
+                case Variable(space=space):
+                    return space != "local" or op.function.is_entry
+                case FunctionName():
+                    return True
+                case _:
+                    return name == "WARP_SZ"
+        case tree.Component(base=tree.Name(text=name), field=field):
+            return f"{name}.{field}" in _SPECIAL and op.scope.find(name) is None
+        case _:
+            return False

@@ -296,7 +296,7 @@ def convert_packed() -> Iterator[Case]:
 
 
 def video() -> Iterator[Case]:
-    """Scalar and SIMD video instructions, PTX ISA 9.7.17."""
+    """Scalar video instructions, PTX ISA 9.7.17."""
     for name, x, y in product(("vadd", "vsub", "vabsdiff", "vmin", "vmax"), WORDS, WORDS):
         for d, sat in product(WORDS, ("", ".sat")):
             yield _op(f"{name}.{d}.{x}.{y}{sat}", d, x, y)
@@ -316,6 +316,10 @@ def video() -> Iterator[Case]:
     for x, y, compare_ in product(WORDS, WORDS, COMPARISONS):
         yield _op(f"vset.{x}.{y}.{compare_}", "u32", x, y)
         yield Case(f"vset.{x}.{y}.{compare_}.add {{d}}, {{a}}.b1, {{b}}.h1, {{c}};", "u32", (x, y, "u32"))
+
+
+def video_simd() -> Iterator[Case]:
+    """SIMD video instructions, PTX ISA 9.7.17."""
     for lanes, name in product(("2", "4"), ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax")):
         for d, x, y in product(WORDS, WORDS, WORDS):
             yield from (
@@ -418,7 +422,21 @@ def _cell(space: str, t: str, operation: str, operands: str) -> Iterator[Case]:
         yield Case(f"{opening}{operation} {{d}}, [cell], {operands}; }}}}", t, sources)
 
 
-FAMILIES = (integer, extended, logic, compare, single, approximate, half, convert, convert_packed, video, warp, atomic)
+FAMILIES = (
+    integer,
+    extended,
+    logic,
+    compare,
+    single,
+    approximate,
+    half,
+    convert,
+    convert_packed,
+    video,
+    video_simd,
+    warp,
+    atomic,
+)
 
 
 def families() -> Iterator[tuple[str, tuple[Case, ...]]]:

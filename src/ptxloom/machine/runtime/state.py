@@ -193,6 +193,7 @@ class Warp:
     symbols: Ptr[u64]
     waiting: u32  # barrier the whole warp waits at + 1
     sync_blocked: u32  # lanes that wait for others of the warp
+    carry: u32  # CC.CF of each lane
     waits: Annotated[Array[u32], 16]  # by barrier: the lanes that wait there
     pcs: Annotated[Array[u32], 32]
     sp: Annotated[Array[u32], 32]  # each lane's frame

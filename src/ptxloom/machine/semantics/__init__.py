@@ -56,7 +56,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.semantics import barriers, control, floating, integer, logic, memory, moves, warp
+from ptxloom.machine.semantics import (
+    barriers,
+    bits,
+    control,
+    extended,
+    floating,
+    integer,
+    logic,
+    memory,
+    moves,
+    products,
+    video,
+    warp,
+)
 
 if TYPE_CHECKING:
     from ptxloom.machine.program import Op
@@ -66,7 +79,11 @@ FAMILIES: Final[tuple[Family, ...]] = (
     moves.family,
     memory.family,
     control.family,
+    extended.family,
     integer.family,
+    products.family,
+    bits.family,
+    video.family,
     logic.family,
     floating.family,
     warp.family,

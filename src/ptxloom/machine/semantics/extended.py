@@ -1,0 +1,91 @@
+"""Extended-precision arithmetic: sums and products that set and use the carry flag CC.CF (PTX ISA 9.7.2).
+
+A difference is computed as a + ~b + CC.CF, so the flag is 0 where it borrows; `sub.cc` followed by `addc`, which the
+manual leaves open, shows it on an H200.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.semantics.family import Family
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.ir import Value
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_WORDS: Final = "s32 u32 s64 u64"
+
+
+def _sets_carry(op: Op) -> bool:
+    return op.has("cc")
+
+
+def _carry_in(b: Builder, op: Op, like: Value) -> Value | None:
+    """The carry that `addc`, `subc` and `madc` use, 0 or 1 in each lane; None for the others."""
+    if op.opcode not in {"addc", "subc", "madc"}:
+        return None
+    return b.convert("zext", b.lanes(b.load("i32", b.field("carry"), 4)), like.element)
+
+
+def _set_carry(b: Builder, lanes: Value) -> None:
+    """Keep the carry of the active lanes."""
+    place = b.field("carry")
+    old = b.load("i32", place, 4)
+    changed = b.apply("and", b.apply("xor", old, b.mask_of(lanes)), b.active_mask)
+    b.store(b.apply("xor", old, changed), place, 4)
+
+
+def _sum(b: Builder, x: Value, y: Value, carry: Value | None) -> tuple[Value, Value]:
+    """X + y + carry, and in which lanes it does not fit."""
+    total = b.apply("add", x, y)
+    over = b.compare("ult", total, x)
+    if carry is None:
+        return total, over
+    more = b.apply("add", total, carry)
+    return more, b.apply("or", over, b.compare("ult", more, total))
+
+
+def _difference(b: Builder, x: Value, y: Value, carry: Value | None) -> tuple[Value, Value]:
+    """X - y, less 1 where the carry is 0, and in which lanes it does not borrow."""
+    rest = b.apply("sub", x, y)
+    enough = b.compare("uge", x, y)
+    if carry is None:
+        return rest, enough
+    borrow = b.apply("xor", carry, b.constant(carry.type, 1))
+    less = b.apply("sub", rest, borrow)
+    return less, b.apply("and", enough, b.compare("uge", rest, borrow))
+
+
+@family("add", "sub", types=_WORDS, when=_sets_carry)
+@family("addc", "subc", types=_WORDS)
+def add_sub(b: Builder, op: Op) -> None:
+    """D = a ± b ± carry; `.cc` keeps the carry."""
+    target, left, right = op.operands
+    x, y = b.read(left, op.type), b.read(right, op.type)
+    compute = _sum if op.opcode.startswith("add") else _difference
+    result, carry = compute(b, x, y, _carry_in(b, op, x))
+    if op.has("cc"):
+        _set_carry(b, carry)
+    b.write(target, result)
+
+
+@family("mad", types=_WORDS, when=_sets_carry)
+@family("madc", types=_WORDS)
+def mad(b: Builder, op: Op) -> None:
+    """D = half of a * b, + c + carry; `.cc` keeps the carry."""
+    target, left, right, addend = op.operands
+    x, y, z = (b.read(o, op.type) for o in (left, right, addend))
+    if op.has("lo"):
+        half = b.apply("mul", x, y)
+    else:
+        bits = op.type.bits
+        product = b.apply("mul", *(b.resize(v, 2 * bits, op.type.signed) for v in (x, y)))
+        half = b.resize(b.apply("lshr", product, b.constant(product.type, bits)), bits)
+    result, carry = _sum(b, half, z, _carry_in(b, op, x))
+    if op.has("cc"):
+        _set_carry(b, carry)
+    b.write(target, result)

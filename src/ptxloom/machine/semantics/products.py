@@ -1,0 +1,92 @@
+"""Division, remainder, sums of differences and products of parts (PTX ISA 9.7.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.ir import LANES, Value, vector
+from ptxloom.machine.semantics.family import Family
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+
+@family("div", "rem", types="s16 u16 s32 u32 s64 u64")
+def div_rem(b: Builder, op: Op) -> None:
+    """The quotient toward zero, or what it leaves. By zero: all ones, on an H200 (the manual leaves it open)."""
+    target, left, right = op.operands
+    x, y = b.read(left, op.type), b.read(right, op.type)
+    by_zero = b.compare("eq", y, b.constant(y.type, 0))
+    divisor = b.select(by_zero, b.constant(y.type, 1), y)
+    if op.type.signed:  # the most negative value by -1 wraps, as does its negation
+        minus = b.compare("eq", y, b.constant(y.type, -1))
+        divisor = b.select(minus, b.constant(y.type, 1), divisor)
+        quotient = _quotient(b, x, divisor, signed=True)
+        quotient = b.select(minus, b.apply("sub", b.constant(x.type, 0), x), quotient)
+    else:
+        quotient = _quotient(b, x, divisor, signed=False)
+    if op.opcode == "rem":
+        quotient = b.apply("sub", x, b.apply("mul", quotient, y))
+    b.write(target, b.select(by_zero, b.constant(y.type, -1), quotient))
+
+
+def _quotient(b: Builder, x: Value, y: Value, *, signed: bool) -> Value:
+    """X / y, y not zero; up to 32 bits exact in double precision: no quotient lies so near the next integer."""
+    if x.bits > 32:
+        return b.apply("sdiv" if signed else "udiv", x, y)
+    letter = "s" if signed else "u"
+    doubles = [b.convert(f"{letter}itofp", v, "double") for v in (x, y)]
+    return b.convert(f"fpto{letter}i", b.apply("fdiv", *doubles), f"i{x.bits}")
+
+
+@family("sad", types="s16 u16 s32 u32 s64 u64")
+def sad(b: Builder, op: Op) -> None:
+    """C + |a - b|."""
+    target, first, second, addend = op.operands
+    x, y, z = (b.read(o, op.type) for o in (first, second, addend))
+    letter = "s" if op.type.signed else "u"
+    larger, smaller = (b.intrinsic(f"llvm.{letter}{name}", x, y) for name in ("max", "min"))
+    b.write(target, b.apply("add", z, b.apply("sub", larger, smaller)))
+
+
+@family("mul24", "mad24", types="s32 u32")
+def product_of_24_bits(b: Builder, op: Op) -> None:
+    """The low or high 32 of the 48 bits of a product of 24-bit values, and a sum with c."""
+    target, left, right, *addend = op.operands
+    name = "ashr" if op.type.signed else "lshr"
+    factors: list[Value] = []
+    for operand in (left, right):
+        top = b.apply("shl", b.read(operand, op.type), b.constant(vector("i32"), 8))
+        factors.append(b.resize(b.apply(name, top, b.constant(top.type, 8)), 64, op.type.signed))
+    product = b.apply("mul", *factors)
+    if op.has("hi"):
+        product = b.apply("lshr", product, b.constant(product.type, 16))
+    result = b.resize(product, 32)
+    if addend:
+        z = b.read(addend[0], op.type)
+        result = b.intrinsic("llvm.sadd.sat", result, z) if op.has("sat") else b.apply("add", result, z)
+    b.write(target, result)
+
+
+@family("dp4a", "dp2a")
+def dot_product(b: Builder, op: Op) -> None:
+    """C plus products of parts, wrapping: dp4a of four bytes each, dp2a of the halves of a by two bytes of b."""
+    target, first, second, addend = op.operands
+    of_a, of_b = op.types[-2:]
+    result = b.read(addend, "b32")
+    x, y = b.read(first, "b32"), b.read(second, "b32")
+    parts = 4 if op.opcode == "dp4a" else 2
+    for n in range(parts):
+        left = _part(b, x, n, 32 // parts, signed=of_a.signed)
+        right = _part(b, y, n + 2 * (parts == 2 and op.has("hi")), 8, signed=of_b.signed)
+        result = b.apply("add", result, b.apply("mul", left, right))
+    b.write(target, result)
+
+
+def _part(b: Builder, value: Value, index: int, bits: int, *, signed: bool) -> Value:
+    """Part number `index` of each 32-bit word, extended to 32 bits."""
+    parts = b.bitcast(value, vector(f"i{bits}", LANES * 32 // bits))
+    return b.resize(b.shuffle(parts, range(index, LANES * 32 // bits, 32 // bits)), 32, signed)

@@ -1,0 +1,39 @@
+"""Every recorded opcode and type gives on the machine what it gave on hardware, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from machine.opcode_cases import families
+from machine.opcode_inputs import INPUTS, SAMPLE, pool
+from machine.opcode_kernels import kernel, pools
+from machine.opcode_recording import FOLDER, digests, load
+
+HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
+CASES = dict(families())
+BATCH = 24  # cases a kernel
+
+
+@pytest.mark.parametrize("family", ["integer", "extended", "logic", "video_simd"])
+def test_equals_hardware(family: str) -> None:
+    recordings = load(FOLDER / f"{family}.npz.xz", CASES[family])
+    wrong: list[str] = []
+    known = tuple(recordings)
+    for cases in (known[at : at + BATCH] for at in range(0, len(known), BATCH)):
+        module = pl.parse(HEADER + kernel("cases", cases))
+        out = np.zeros((len(cases), INPUTS), np.uint64)
+        inputs = [pool(kind, at) for kind, at in pools(cases)]
+        pl.kernel(module, "cases").launch(grid=INPUTS // 256, block=256, args=[out, *inputs])
+        for case, outputs in zip(cases, out, strict=True):
+            recording = recordings[case]
+            if case.approximate:
+                continue
+            if not np.array_equal(digests(outputs), recording.digests):
+                at = np.flatnonzero(outputs[:SAMPLE] != recording.outputs)
+                first = (
+                    f"first at input {at[0]}: {outputs[at[0]]:#x}, not {recording.outputs[at[0]]:#x}" if at.size else ""
+                )
+                wrong.append(f"{case} {at.size} of {SAMPLE} differ {first}")
+    assert not wrong, f"{len(wrong)} of {len(recordings)}:\n" + "\n".join(wrong[:40])

@@ -6,6 +6,7 @@ within it, so that line tables name files by their names alone, and what is left
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import importlib
@@ -113,6 +114,14 @@ def triton(source: Path, kernel: str, architecture: str) -> str:
         except Exception as error:
             raise ToolError(f"triton: {source.name}: {kernel}: {error}") from error
     return without_paths(text, source.parent)
+
+
+def triton_kernels(source: Path) -> tuple[str, ...]:
+    """The kernels that a Triton source has signatures for."""
+    for node in ast.parse(source.read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SIGNATURES":
+            return tuple(ast.literal_eval(node.value))
+    return ()
 
 
 def _signature(text: str, names: list[str]) -> tuple[dict[str, str], dict[str, int | float], dict[Any, Any]]:

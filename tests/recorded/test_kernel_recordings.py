@@ -1,0 +1,31 @@
+from functools import cache
+
+import pytest
+
+from kernels.case import KernelCase, read_ptx
+from kernels.catalog import cases
+from ptxloom.syntax import Module, parse
+
+CASES = cases()
+PAIRS = [pytest.param(case, arch, id=f"{case.name}-{arch}") for case in CASES for arch in case.architectures]
+
+
+@cache
+def module(source: str, architecture: str) -> Module:
+    return parse(read_ptx(source, architecture))
+
+
+def test_names_are_unique() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) >= 100
+
+
+@pytest.mark.parametrize(("case", "architecture"), PAIRS)
+def test_the_arguments_fit_the_kernel(case: KernelCase, architecture: str) -> None:
+    function = module(case.source, architecture).functions[case.kernel]
+    assert len(function.params) == len(case.arguments())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_arguments_are_the_same_each_time(case: KernelCase) -> None:
+    pairs = zip(case.arguments(), case.arguments(), strict=True)
+    assert all(bytes(memoryview(a)) == bytes(memoryview(b)) if hasattr(a, "dtype") else a == b for a, b in pairs)

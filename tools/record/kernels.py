@@ -156,13 +156,13 @@ def main() -> int:
     driver = Driver()
     out: dict[str, Array] = {}
     complaints: list[str] = []
-    for case in cases():
-        for architecture in case.architectures:
-            try:
-                _record(driver, case, architecture, out, complaints)
-            except (RuntimeError, ValueError, OSError) as error:
-                print(f"{case.name} ({architecture}): {error}")
-                return 2
+    for case, architecture in [(case, each) for case in cases() for each in case.architectures]:
+        print(case.name, architecture, flush=True)
+        try:
+            _record(driver, case, architecture, out, complaints)
+        except (RuntimeError, ValueError, OSError) as error:
+            complaints.append(f"{case.name} ({architecture}): {error}; nothing after it was run")
+            break
     folder = Path(os.environ.get("OUT", "."))
     np.savez_compressed(folder / "kernels.npz", **out)  # pyright: ignore[reportArgumentType]
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]

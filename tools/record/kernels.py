@@ -156,7 +156,7 @@ def main() -> int:
     driver = Driver()
     out: dict[str, Array] = {}
     complaints: list[str] = []
-    for case, architecture in [(case, each) for case in cases() for each in case.architectures]:
+    for case, architecture in [(one, each) for one in cases() for each in one.architectures]:
         print(case.name, architecture, flush=True)
         try:
             _record(driver, case, architecture, out, complaints)

@@ -53,7 +53,7 @@ def analyse(ops: Sequence[Op]) -> Knowledge:
     uniform = set[int]()
     sites = set[int]()
     for op in ops:  # one pass: compilers write a register before they read it
-        if op.opcode not in _UNIFORM or op.node.predicate is not None or not op.types:
+        if op.opcode not in _UNIFORM or op.node.predicate is not None or not op.types or op.has("cc"):
             continue
         found = tuple(written(op))
         if len(found) != 1 or writes[found[0].offset] != 1 or not isinstance(op.operands[0], tree.Name):

@@ -33,6 +33,7 @@ class Element:
         node: The element.
         type: Its type's name; empty if it has none (the sink, an undeclared name).
         constant: Whether it is a literal.
+        wide: Whether it is a literal of 64 bits, as integers and most floating-point literals are.
         special: Whether it is a special register.
         problem: Why it cannot stand here whatever the form, as a rule and a message; None if it can.
     """
@@ -40,6 +41,7 @@ class Element:
     node: Operand
     type: str = ""
     constant: bool = False
+    wide: bool = False
     special: bool = False
     problem: tuple[str, str] | None = None
 
@@ -172,8 +174,8 @@ def _width(site: Site, element: Element) -> Iterator[Diagnostic]:
 def _constants(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
     """Constants among the sources of a store: ptxas takes them where something else says how wide they are."""
     constants = [element for element in elements if element.constant]
-    if constants and len(constants) == len(elements) and all(element.type == "s32" for element in constants):
-        message = f"`{site.opcode}` stores registers; integers alone do not say how wide they are"
+    if constants and len(constants) == len(elements) and all(element.wide for element in constants):
+        message = f"`{site.opcode}` stores 32-bit registers, and constants of 64 bits stand alone here"
         yield site.error("not-a-register", message, site.span(constants[0].node))
         return
     for element in (element for element in elements if element.constant or element.special):
@@ -184,7 +186,7 @@ def _constants(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
 
 def _neighbours(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
     for first, second in pairwise(elements):
-        if not _agree(first.type, second.type):
+        if not (first.special or second.special or _agree(first.type, second.type)):
             yield site.error(
                 "element-types",
                 f"neighbours in a vector agree in type, and `.{first.type}` and `.{second.type}` do not",
@@ -225,9 +227,9 @@ def _duplicates(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
 def _element(site: Site, node: Operand) -> Element:
     match node:
         case Name("WARP_SZ") | Integer():
-            return Element(node, "s32", constant=True)
-        case Float():
-            return Element(node, "f32", constant=True)
+            return Element(node, "s32", constant=True, wide=True)
+        case Float(_, width):
+            return Element(node, "f32", constant=True, wide=width == 64)
         case Name(text):
             return _named(site, node, text)
         case Component(Name(text), field):

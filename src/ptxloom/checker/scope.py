@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.types import element_type, is_type
@@ -71,17 +72,17 @@ class Scope:
             table[-1][declarator.name] = declaration, declarator
 
     def find(self, name: str) -> Symbol | None:
-        """What a name means here: the innermost declaration; None if there is none."""
-        prefix = name.rstrip(_DIGITS)
-        index = name[len(prefix) :]
+        """What a name means here: the innermost declaration; None if there is none.
+
+        A name that ends in digits may belong to a series (`%r<8>`): its stem is what stands before all of them.
+        """
+        stem = name.rstrip(_DIGITS)
+        index = name[len(stem) :]
         for frame, series in zip(reversed(self._frames), reversed(self._series), strict=True):
             if name in frame:
                 return _symbol(name, *frame[name])
-            # A name may end in digits of its own: `%r1<4>` declares %r10 to %r13.
-            for cut in range(len(index)):
-                stem = prefix + index[:cut]
-                if stem in series and _within(index[cut:], series[stem][1]):
-                    return _symbol(name, *series[stem])
+            if index and stem in series and _within(index, series[stem][1]):
+                return _symbol(name, *series[stem])
         return None
 
     def names(self) -> tuple[str, ...]:
@@ -96,12 +97,18 @@ def _within(index: str, declarator: Declarator) -> bool:
 
 
 def _symbol(name: str, declaration: Declaration, declarator: Declarator) -> Symbol:
-    natural = element_type(declaration.type).storage_bits // 8 if is_type(declaration.type) else 1
     return Symbol(
         name,
         declaration.space,
         declaration.type,
         declaration.vector,
-        declaration.alignment or max(1, natural * max(1, declaration.vector)),
+        declaration.alignment or _natural_alignment(declaration.type, declaration.vector),
         declarator,
     )
+
+
+@lru_cache(maxsize=256)
+def _natural_alignment(type_name: str, vector: int) -> int:
+    """The bytes that a variable of a type is aligned to when its declaration does not say."""
+    size = element_type(type_name).storage_bits // 8 if is_type(type_name) else 1
+    return max(1, size * max(1, vector))

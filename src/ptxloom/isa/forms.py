@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -64,22 +64,22 @@ class Form:
         """The opcode."""
         return self.spec.opcode
 
-    @property
+    @cached_property
     def qualifiers(self) -> Qualifiers:
         """The qualifiers by name."""
         return Qualifiers(self.filling)
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """The qualifiers in the manual's order."""
         return tuple(value for value in self.filling.values() if value)
 
-    @property
+    @cached_property
     def spelling(self) -> str:
         """The whole spelling, in the manual's order."""
         return ".".join((self.opcode, *self.words))
 
-    @property
+    @cached_property
     def features(self) -> tuple[Feature, ...]:
         """The features that this form uses; a module must have all of them."""
         return self.spec.features_of(self.filling)

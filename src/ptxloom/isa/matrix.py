@@ -133,6 +133,14 @@ def spellings() -> tuple[MatrixMove, ...]:
 
 def of_form(form: Form) -> MatrixMove:
     """A bound form of a matrix move as a value."""
+    return _move(form.opcode, form.words)
+
+
+@cache
+def _move(opcode: str, words: tuple[str, ...]) -> MatrixMove:
+    form = resolve(opcode, words).form
+    if form is None:
+        raise UnsupportedForm(f"`{'.'.join((opcode, *words))}` is no form")
     written = form.qualifiers
     one_type = written.get("type")
     return MatrixMove(

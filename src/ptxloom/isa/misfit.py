@@ -6,6 +6,7 @@ Found by comparing what is written with the enumerated forms, so it holds for ev
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,7 @@ class NoForm:
 Problem = Unknown | Misread | Repeated | Crowded | Disordered | Clash | Missing | NoForm
 
 
+@lru_cache(maxsize=4096)
 def problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
     """Why no form of `opcode` has these qualifiers; empty if one has.
 
@@ -142,7 +144,7 @@ def _unknown(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 
 def _vocabulary(opcode: str) -> Words:
-    return tuple(dict.fromkeys(word for form in forms(opcode) for word in form.words))
+    return tuple(_slot_table(opcode))
 
 
 def _like(word: str, opcode: str) -> Words:
@@ -173,13 +175,30 @@ def _repeated(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
     return tuple(found)
 
 
-def _slots(opcode: str, word: str) -> set[str]:
-    return {name for form in forms(opcode) for name, value in form.filling.items() if value == word}
+def _slots(opcode: str, word: str) -> frozenset[str]:
+    """The slots that a word fills in some form."""
+    return _slot_table(opcode)[word]
+
+
+@cache
+def _slot_table(opcode: str) -> dict[str, frozenset[str]]:
+    """Every qualifier of an instruction's forms, in the order of the data, and the slots that it fills."""
+    found: dict[str, set[str]] = {}
+    for form in forms(opcode):
+        for name, word in form.filling.items():
+            if word:
+                found.setdefault(word, set()).add(name)
+    return {word: frozenset(slots) for word, slots in found.items()}
+
+
+@cache
+def _word_sets(opcode: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(form.words) for form in forms(opcode))
 
 
 def _clashes(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
     """Pairs that no form has together; the word with the most clashes goes first, of equals the later one."""
-    together = [set(form.words) for form in forms(opcode)]
+    together = _word_sets(opcode)
     pairs = [
         (first, second)
         for first, second in combinations(kept, 2)
@@ -237,8 +256,8 @@ def _additions(opcode: str, words: Iterable[str]) -> tuple[Words, ...]:
     written = set(words)
     rows = [
         tuple(word for word in form.words if word not in written)
-        for form in forms(opcode)
-        if written <= set(form.words)
+        for form, whole in zip(forms(opcode), _word_sets(opcode), strict=True)
+        if written <= whole
     ]
     sets = [set(row) for row in rows]
     smallest = [row for row, own in zip(rows, sets, strict=True) if not any(other < own for other in sets)]

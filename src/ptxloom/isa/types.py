@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import lru_cache
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.spelling import near_misses
@@ -68,7 +68,6 @@ _MINIFLOAT = re.compile(r"(u?)e([0-9])m([0-9])")  # e4m3 has a sign, 4 bits of e
 _PACKED = re.compile(r"(.+?)x([0-9]{1,2})(?:_p([0-9]{1,3}))?")
 
 
-@cache
 def element_type(name: str) -> ElementType:
     """The type that `name` (no leading dot) spells.
 
@@ -79,27 +78,31 @@ def element_type(name: str) -> ElementType:
         >>> element_type("b6x16_p32").storage_bits, element_type("e2m1").bits, element_type("ue8m0").bits
         (128, 4, 8)
     """
-    packed = _PACKED.fullmatch(name)
-    if packed is None:
-        scalar = _scalar(name)
-        return ElementType(name, *scalar)
-    kind, bits, _ = _scalar(packed[1])
-    count, padding = int(packed[2]), int(packed[3] or 0)
-    if count < 2:
-        raise UsageError("type", name, "a packed type such as f16x2")
-    return ElementType(name, kind, bits, bits, count, padding)
+    found = _find(name)
+    if found is None:
+        near = near_misses(name, ("b32", "u32", "s32", "f16", "f16x2", "bf16", "tf32", "e4m3", "e5m2", "pred"))
+        raise UsageError("type", name, f"a type such as {near[0] if near else 'b32'}")
+    return found
 
 
 def is_type(name: str) -> bool:
     """Whether `name` spells an element type."""
-    try:
-        element_type(name)
-    except UsageError:
-        return False
-    return True
+    return _find(name) is not None
 
 
-def _scalar(name: str) -> tuple[Kind, int, int]:
+@lru_cache(maxsize=4096)
+def _find(name: str) -> ElementType | None:
+    packed = _PACKED.fullmatch(name)
+    scalar = _scalar(packed[1] if packed else name)
+    if scalar is None or packed is None:
+        return None if scalar is None else ElementType(name, *scalar)
+    kind, bits, _ = scalar
+    count, padding = int(packed[2]), int(packed[3] or 0)
+    return ElementType(name, kind, bits, bits, count, padding) if count > 1 else None
+
+
+def _scalar(name: str) -> tuple[Kind, int, int] | None:
+    """The kind, value bits and container bits of a type that packs nothing."""
     if name in _NAMED:
         return _NAMED[name]
     if match := _PLAIN.fullmatch(name):
@@ -110,5 +113,4 @@ def _scalar(name: str) -> tuple[Kind, int, int]:
         bits = int(match[2]) + int(match[3]) + (not match[1])
         if 4 <= bits <= 8:
             return Kind.FLOAT, bits, 8
-    near = near_misses(name, ("b32", "u32", "s32", "f16", "f16x2", "bf16", "tf32", "e4m3", "e5m2", "pred"))
-    raise UsageError("type", name, f"a type such as {near[0] if near else 'b32'}")
+    return None

@@ -102,9 +102,10 @@ def test_newer_than_known_is_a_warning() -> None:
         (B16.replace("r0", "q") + " .reg .b32 q;", ["undeclared-name"]),
         (B16.replace("r0", "r4"), ["undeclared-name"]),
         (B16.replace("r0", "r"), ["undeclared-name"]),
-        (".reg .b32 %r1<3>; " + B16.replace("r0", "%r12"), []),
-        (".reg .b32 %r1<3>; " + B16.replace("r0", "%r13"), ["undeclared-name"]),
-        (".reg .b32 %r1<3>; " + B16.replace("r0", "%r02"), ["undeclared-name"]),
+        (".reg .b32 %r<13>; " + B16.replace("r0", "%r12"), []),
+        (".reg .b32 %r<13>; " + B16.replace("r0", "%r13"), ["undeclared-name"]),
+        (".reg .b32 %r<13>; " + B16.replace("r0", "%r" + "9" * 40), ["undeclared-name"]),
+        (".reg .b32 %r1<3>; " + B16.replace("r0", "%r12"), ["undeclared-name"]),
     ],
 )
 def test_scopes(body: str, rules: list[str]) -> None:

@@ -1,14 +1,22 @@
 import re
 import tomllib
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from corpus_files import CorpusFile, corpus_files
-from ptxloom.syntax import instructions, parse
+from ptxloom.checker import check
+from ptxloom.diagnostics import Severity
+from ptxloom.syntax import Module, instructions, parse
 
 FILES = corpus_files()
+
+
+@cache
+def read(file: CorpusFile) -> Module:
+    return parse(file.read(), name=file.path.name)
 
 
 def independent_count(text: str) -> int:
@@ -32,8 +40,7 @@ def test_the_manifest_names_every_file_of_the_corpus() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_what_compilers_write_reads_and_prints(file: CorpusFile) -> None:
-    text = file.read()
-    module = parse(text, name=file.path.name)
+    module = read(file)
     assert module.diagnostics == ()
     printed = str(module)
     again = parse(printed, name=file.path.name)
@@ -44,5 +51,10 @@ def test_what_compilers_write_reads_and_prints(file: CorpusFile) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_no_instruction_is_lost(file: CorpusFile) -> None:
-    text = file.read()
-    assert sum(1 for _ in instructions(parse(text))) == independent_count(text)
+    assert sum(1 for _ in instructions(read(file))) == independent_count(file.read())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_what_ptxas_accepts_has_no_errors(file: CorpusFile) -> None:
+    found = check(read(file))
+    assert [finding for finding in found if finding.severity is Severity.ERROR] == []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FINDING_FORMATS: Final = ("full", "concise", "json", "sarif", "github")
 TABLE_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
+MAP_FORMATS: Final = (*TABLE_FORMATS, "svg")
 
 INTRODUCTION: Final = "Reads, checks and maps NVIDIA PTX on any machine; no GPU is needed."
 
@@ -132,7 +133,7 @@ def _explain(parser: Parser) -> None:
 
 def _map(parser: Parser) -> None:
     _instruction(parser)
-    _formats(parser, TABLE_FORMATS)
+    _formats(parser, MAP_FORMATS)
 
 
 def _where(parser: Parser) -> None:
@@ -170,7 +171,7 @@ def _instruction(parser: Parser) -> None:
         metavar="INSTRUCTION",
         help="such as ldmatrix.sync.aligned.m8n8.x4.shared.b16, or ldmatrix.m8n8.x4.b16",
     )
-    parser.add_argument("--operand", choices=("a", "b", "c", "d"), help="which operand of an mma")
+    parser.add_argument("--operand", choices=("a", "b", "c", "d"), help="which operand of an mma or a movmatrix")
 
 
 def _formats(parser: Parser, names: Sequence[str]) -> None:

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.diagnostics import PtxloomError, UnsupportedForm
+from ptxloom.fragments import fragment
 from ptxloom.isa.matrix import MOVES, matrix_move
 
 if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.fragments import Fragment
     from ptxloom.isa.matrix import MatrixMove
+
+
+def fragment_of(options: Options) -> Fragment:
+    """The fragment that `INSTRUCTION` and `--operand` name.
+
+    Raises:
+        PtxloomError: They name none.
+    """
+    instruction = named(options.instruction)
+    if options.operand is None and isinstance(instruction, str) and instruction.startswith("mma"):
+        raise PtxloomError("an mma has several operands; say which one with `--operand a`, `b`, `c` or `d`")
+    return fragment(instruction, options.operand)
 
 
 def named(text: str) -> MatrixMove | str:

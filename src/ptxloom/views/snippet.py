@@ -132,11 +132,18 @@ def _place(window: Window, mark: Mark) -> Underline:
 
 def _row_of_underlines(placed: Sequence[Underline], style: Style) -> str:
     """Carets and dashes; where two marks overlap the main one shows."""
-    row: list[str] = [" "] * max(u.end for u in placed)
+    row: list[Mark | None] = [None] * max(u.end for u in placed)
     for underline in sorted(placed, key=lambda u: u.mark.main):
-        sign = style.paint("^" if underline.mark.main else "-", underline.mark.ink)
-        row[underline.start : underline.end] = [sign] * (underline.end - underline.start)
-    return "".join(row)
+        row[underline.start : underline.end] = [underline.mark] * (underline.end - underline.start)
+    runs = ((mark, len(tuple(cells))) for mark, cells in groupby(row))
+    return "".join(_run(mark, cells, style) for mark, cells in runs)
+
+
+def _run(mark: Mark | None, cells: int, style: Style) -> str:
+    """Neighbouring cells under the same mark, or under none."""
+    if mark is None:
+        return " " * cells
+    return style.paint(("^" if mark.main else "-") * cells, mark.ink)
 
 
 def _row_of_stems(hanging: Sequence[Underline], style: Style, lowest: Underline | None = None) -> str:

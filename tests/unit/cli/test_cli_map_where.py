@@ -42,6 +42,12 @@ def test_the_table_holds_every_element_once(run: Run, instruction: str, operand:
         assert f.value_of(held) == element["value"]
 
 
+def test_the_picture_is_an_svg(run: Run) -> None:
+    out = run("map", "ldmatrix.m8n8.x1.b16", "--output-format", "svg").out
+    assert out.startswith("<svg ")
+    assert out.count(":R0<") == 64
+
+
 def test_the_address_lane_stands_beside_each_row(run: Run) -> None:
     out = run("map", "ldmatrix.m8n8.x2.b16").out
     rows = [line.split()[:2] for line in out.splitlines() if re.match(r"T\d+ +\d", line)]
@@ -101,7 +107,7 @@ def test_where_answers_both_questions_alike(run: Run, fmt: str) -> None:
         (["map", "ldmatrix.m8n8.b8"], "`ldmatrix"),
         (["map", ""], "the instruction is empty"),
         (["map", "wgmma.mma_async"], "holds no matrix"),
-        (["map", "mma.m16n8k16.row.col.f32.f16.f16.f32"], "operand is None; it must be 'a', 'b', 'c' or 'd'"),
+        (["map", "mma.m16n8k16.row.col.f32.f16.f16.f32"], "say which one with `--operand a`"),
         (["map", "ldmatrix.m8n8.x1.b16", "--operand", "a"], "operand is 'a'; it must be left out"),
         (["where", "ldmatrix.m8n8.x1.b16"], "say either `--lane`"),
         (["where", "ldmatrix.m8n8.x1.b16", "--row", "1"], "say either `--lane`"),

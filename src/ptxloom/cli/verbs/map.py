@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.instruction import named
+from ptxloom.cli.instruction import fragment_of
 from ptxloom.cli.output import Outcome, style_for
-from ptxloom.fragments import fragment
-from ptxloom.views import maps
+from ptxloom.views import fragment_picture, maps
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 def run(options: Options) -> Outcome:
     """Draw the fragment in the format asked for."""
-    found = fragment(named(options.instruction), options.operand)
+    found = fragment_of(options)
     match options.output_format:
         case "concise":
             return Outcome(maps.concise(found))
@@ -25,5 +24,7 @@ def run(options: Options) -> Outcome:
             return Outcome(maps.markdown(found))
         case "json":
             return Outcome(maps.as_json(found))
+        case "svg":
+            return Outcome(fragment_picture.svg(found))
         case _:
             return Outcome(maps.full(found, style_for(options)))

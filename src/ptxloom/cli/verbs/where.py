@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.instruction import named
+from ptxloom.cli.instruction import fragment_of
 from ptxloom.cli.output import Outcome, style_for
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.fragments import fragment
 from ptxloom.views import places
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def run(options: Options) -> Outcome:
     Raises:
         PtxloomError: They ask none, or two.
     """
-    found = fragment(named(options.instruction), options.operand)
+    found = fragment_of(options)
     by_lane, by_place = options.lane is not None, options.row is not None and options.column is not None
     if by_lane == by_place:
         raise PtxloomError(

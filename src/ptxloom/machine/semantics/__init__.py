@@ -30,9 +30,10 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   block)`, `b.resume(chosen)` (after a run-time function has placed the lanes); a row with `starts=True` begins a block,
   which a warp-synchronous instruction needs to wait for its members: `b.converge(members)`.
 
-Instructions of one value for the whole CTA (`analysis.py`: integer `add`, `mul`, `mov`, `cvta`, `cvt`, ... on parameters,
-block indices and literals) are built with `<1 x T>` operands, so rows for these opcodes derive types from their values
-(`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an operand is known to hold.
+Instructions of one value for the whole CTA (`analysis.py`: integer `add`, `mul`, `mov`, `cvta`, `cvt`, ... on
+parameters, block indices and literals) are built with `<1 x T>` operands, so rows for these opcodes derive types from
+their values (`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an operand
+is known to hold.
 
 Three worked examples:
 

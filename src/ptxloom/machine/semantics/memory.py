@@ -151,7 +151,7 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         **dict.fromkeys((state.GLOBAL, state.GENERIC, state.CONST), ("global", 64)),
     }
     if space not in windows or bits > 64:
-        _lane_by_lane(b, op, verb, operand, places, space=space)
+        _lane_by_lane(b, op, operand, places, load=verb == "load", space=space)
         return
     window, width = windows[space]
     found = b.find(base.text) if isinstance(base, tree.Name) else None
@@ -164,7 +164,9 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)
 
 
-def _lane_by_lane(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...], space: int) -> None:
+def _lane_by_lane(
+    b: Builder, op: Op, operand: tree.Operand, places: tuple[Value, ...], *, load: bool, space: int
+) -> None:
     """Local memory, parameters and 128-bit values: through the scratch, one lane after the other."""
     bits = op.type.bits
     lane_addresses(b, operand, space)
@@ -172,10 +174,10 @@ def _lane_by_lane(b: Builder, op: Op, verb: str, operand: tree.Operand, places: 
     for place, room in zip(places, rooms, strict=True):
         if place != room:
             b.store(b.load(vector(f"i{bits}"), place, 32), room, 32)
-    function = memory.load_lanes if verb == "load" else memory.store_lanes
+    function = memory.load_lanes if load else memory.store_lanes
     b.check(b.runtime(function, W, rooms[0], b.scratch(), 0, b.active_mask, space, bits // 8, len(places), op.site))
     for place, room in zip(places, rooms, strict=True):
-        if place != room and verb == "load":
+        if place != room and load:
             b.store(b.load(vector(f"i{bits}"), room, 32), place, 32)
 
 

@@ -98,7 +98,8 @@ def ptx(chunks: tuple[Chunk, ...]) -> str:
             case "table":
                 names = ", ".join(f"L{t}" for t in chunk.targets)
                 lines.append(f"T{number}: .branchtargets {names};")
-                lines.append(f"shr.u32 %t2, %r{chunk.register}, {chunk.bit}; and.b32 %t2, %t2, 1; brx.idx %t2, T{number};")
+                lines.append(f"shr.u32 %t2, %r{chunk.register}, {chunk.bit}; and.b32 %t2, %t2, 1;")
+                lines.append(f"brx.idx %t2, T{number};")
             case "exit":
                 lines.append(f"{bit} @%p2 exit;")
             case _:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import llvm, semantics
@@ -88,13 +90,32 @@ def _block(b: Builder, block: BasicBlock) -> None:
 
 
 def compile_variant(program: Program, *, whole: bool) -> int:
-    """The address of one variant's machine code."""
-    variant = translate(program, whole=whole)
-    b = variant.builder
-    for function in b.natives.values():
-        llvm.native_address(function)
-    for name in b.accesses:
+    """The address of one variant's machine code, from the cache if it has been compiled before.
+
+    Raises:
+        UnsupportedInstruction: The machine does not know an instruction.
+    """
+    kept: list[Variant] = []
+
+    def variant() -> Variant:
+        if not kept:
+            kept.append(translate(program, whole=whole))
+        return kept[0]
+
+    def make() -> bytes:
+        b = variant().builder
+        natives = [f"{f.__module__}:{f.__name__}" for f in b.natives.values()]
+        head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
+        return head.encode() + b"\n" + llvm.compile_ir(variant().ir, 0)
+
+    key = f"kernel {program.entry.name} {'whole' if whole else 'part'}\n{program.module.source.text}"
+    head, _, code = llvm.cached(key, make).partition(b"\n")
+    needs = json.loads(head)
+    for name in needs["natives"]:
+        module, _, function = name.partition(":")
+        llvm.native_address(vars(import_module(module))[function])
+    for name in needs["accesses"]:
         llvm.access_address(name)
-    for name, ir in b.helpers.items():
-        llvm.helper_address(name, ir)
-    return llvm.load(llvm.compile_ir(variant.ir, 0), SYMBOL)
+    for name in needs["helpers"]:
+        llvm.helper_address(name, lambda name=name: variant().builder.helpers[name])
+    return llvm.load(code, SYMBOL)

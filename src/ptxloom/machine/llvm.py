@@ -59,18 +59,36 @@ def cache_folder() -> Path | None:
     return Path(base).expanduser() / "ptxloom"
 
 
+def cached(key: str, make: Callable[[], bytes]) -> bytes:
+    """What `make` gives, kept on disk under a key; the host, LLVM and ptxloom's own code belong to every key."""
+    name = hashlib.sha256(f"{_host()}\n{_package()}\n{key}".encode()).hexdigest()
+    folder = cache_folder()
+    path = folder / name[:2] / name[2:] if folder is not None else None
+    if path is not None:
+        with contextlib.suppress(OSError):
+            return path.read_bytes()
+    content = make()
+    if path is not None:
+        _keep(path, content)
+    return content
+
+
+@cache
+def _package() -> str:
+    """The state of ptxloom's source files: code they made is stale once one changes."""
+    root = Path(__file__).parents[1]
+    files = sorted(p for p in root.rglob("*") if p.suffix in {".py", ".toml"})
+    return hashlib.sha256(
+        "\n".join(f"{p} {p.stat().st_mtime_ns} {p.stat().st_size}" for p in files).encode()
+    ).hexdigest()
+
+
 def compile_ir(ir: str, level: int) -> bytes:
-    """An object file for a module of IR: from the cache, or compiled (level 0: fast, 2: optimised) and kept there.
+    """An object file for a module of IR; level 0 compiles fast, 2 optimises.
 
     Raises:
         RuntimeError: The IR is wrong (a fault of ours).
     """
-    key = hashlib.sha256(f"{level} {_host()}\n{ir}".encode()).hexdigest()
-    folder = cache_folder()
-    path = folder / key[:2] / key[2:] if folder is not None else None
-    if path is not None:
-        with contextlib.suppress(OSError):
-            return path.read_bytes()
     with _LOCK:
         machine = _machine(level)
         module = binding.parse_assembly(ir)
@@ -80,10 +98,7 @@ def compile_ir(ir: str, level: int) -> bytes:
             tuning = binding.create_pipeline_tuning_options(level)
             builder = binding.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
-        code = bytes(machine.emit_object(module))
-    if path is not None:
-        _keep(path, code)
-    return code
+        return bytes(machine.emit_object(module))
 
 
 def _keep(path: Path, code: bytes) -> None:
@@ -108,36 +123,34 @@ def load(code: bytes, symbol: str) -> int:
 
 def native_address(function: Callable[..., object]) -> int:
     """The machine code of a native function, compiled with all it calls."""
-    name = native.symbol(function)
-    with _LOCK:
-        if name not in _ADDRESSES:
-            _add(name, _closed(native.translate(function).ir, [function]))
-        return _ADDRESSES[name]
+    return _linked(native.symbol(function), lambda: _closed(native.translate(function).ir, [function]))
 
 
 def access_address(name: str) -> int:
     """The machine code of a warp-wide load or store."""
-    from ptxloom.machine.runtime import memory  # noqa: PLC0415 - only where it is needed
 
+    def ir() -> str:
+        from ptxloom.machine.runtime import memory  # noqa: PLC0415 - only where it is needed
+
+        text, calls = access_function(name)
+        return _closed(text, [], [vars(memory)[c] for c in calls])
+
+    return _linked(name, ir)
+
+
+def helper_address(name: str, ir: Callable[[], str]) -> int:
+    """The machine code of a function given as IR; `ir` is asked only if the code is not in the cache."""
+    return _linked(name, lambda: ir() + ATTRIBUTES)
+
+
+def _linked(name: str, ir: Callable[[], str]) -> int:
+    """The address of a run-time function, loaded when it is first needed."""
     with _LOCK:
         if name not in _ADDRESSES:
-            ir, calls = access_function(name)
-            _add(name, _closed(ir, [], [vars(memory)[c] for c in calls]))
+            address = load(cached(f"runtime {name}", lambda: compile_ir(ir(), 2)), name)
+            binding.add_symbol(name, address)
+            _ADDRESSES[name] = address
         return _ADDRESSES[name]
-
-
-def helper_address(name: str, ir: str) -> int:
-    """The machine code of a function given as IR."""
-    with _LOCK:
-        if name not in _ADDRESSES:
-            _add(name, ir + ATTRIBUTES)
-        return _ADDRESSES[name]
-
-
-def _add(name: str, ir: str) -> None:
-    address = load(compile_ir(ir, 2), name)
-    binding.add_symbol(name, address)
-    _ADDRESSES[name] = address
 
 
 def _closed(ir: str, roots: list[Callable[..., object]], extra: list[Callable[..., object]] | None = None) -> str:

@@ -106,10 +106,13 @@ class Table:
 
     def starts(self, op: Op) -> bool:
         """Whether `op` must be the first of its block."""
-        row = find(op)
-        return row is not None and row.starts
+        return op.opcode in _CUTTING and (row := find(op)) is not None and row.starts
 
     def ends(self, op: Op) -> bool:
         """Whether `op` must be the last of its block."""
-        row = find(op)
-        return row is not None and row.ends
+        return op.opcode in _CUTTING and (row := find(op)) is not None and row.ends
+
+
+_CUTTING: Final = frozenset(
+    opcode for family in FAMILIES for opcode, rows in family.rows.items() if any(r.starts or r.ends for r in rows)
+)

@@ -1,7 +1,7 @@
 """What an instruction asks of shared memory: how many bytes each lane names, and which lanes are served together.
 
-Lanes are served in phases of at most 128 bytes: 8 row addresses of ldmatrix or stmatrix (one 8x8 matrix), 32 lanes of
-4 bytes or less, 16 of 8, 8 of 16.
+Lanes are served in phases of at most 128 bytes: 8 rows of 16 bytes of ldmatrix or stmatrix (one 8x8 matrix), 16 rows
+of 8 bytes; 32 lanes of 4 bytes or less, 16 of 8, 8 of 16.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ WARP_LANES: Final = 32
 BANKS: Final = 32
 WORD_BYTES: Final = 4
 PHASE_BYTES: Final = 128
-_ROWS_PER_PHASE: Final = 8
 
 
 @runtime_checkable
@@ -42,8 +41,7 @@ class Access:
 
     Attributes:
         spelling: The instruction.
-        lane_bytes: Bytes that each lane's address names.
-        alignment: Bytes that an address must be a multiple of.
+        lane_bytes: Bytes that each lane's address names, and must be a multiple of.
         lanes: How many lanes name an address, from lane 0 on.
         phase_lanes: How many neighbouring lanes are served together.
         is_matrix: Whether it is ldmatrix or stmatrix.
@@ -52,7 +50,6 @@ class Access:
 
     spelling: str
     lane_bytes: int
-    alignment: int
     lanes: int
     phase_lanes: int
     is_matrix: bool
@@ -62,6 +59,11 @@ class Access:
     def phases(self) -> int:
         """How many phases serve all lanes."""
         return self.lanes // self.phase_lanes
+
+    @property
+    def merges(self) -> bool:
+        """Whether neighbouring phases may be served together: wide plain loads, see `bank_conflicts`."""
+        return self.is_load and not self.is_matrix and self.phases > 1
 
     @property
     def words(self) -> int:
@@ -95,8 +97,9 @@ def access(instruction: str | Spelled | MatrixMove) -> Access:
 def _of_move(move: MatrixMove) -> Access:
     if not move.address_lanes:
         raise UnsupportedForm(f"`{move.spelling}` does not access memory")
+    phase_lanes = min(move.address_lanes, PHASE_BYTES // move.row_bytes)
     return Access(
-        move.spelling, move.row_bytes, 16, move.address_lanes, _ROWS_PER_PHASE, is_matrix=True,
+        move.spelling, move.row_bytes, move.address_lanes, phase_lanes, is_matrix=True,
         is_load=move.opcode == "ldmatrix",
     )  # fmt: skip
 
@@ -114,7 +117,7 @@ def _of_plain(text: str, opcode: str, qualifiers: list[str]) -> Access:
             f"`{text}` moves {lane_bytes} bytes a lane; shared memory is accessed by 1, 2, 4, 8 or 16"
         )
     lanes = min(WARP_LANES, PHASE_BYTES // lane_bytes)
-    return Access(text, lane_bytes, lane_bytes, WARP_LANES, lanes, is_matrix=False, is_load=opcode == "ld")
+    return Access(text, lane_bytes, WARP_LANES, lanes, is_matrix=False, is_load=opcode == "ld")
 
 
 def legal_address(argument: str, address: int, of: Access) -> None:
@@ -123,5 +126,5 @@ def legal_address(argument: str, address: int, of: Access) -> None:
     Raises:
         UsageError: It is negative or misaligned.
     """
-    if address < 0 or address % of.alignment:
-        raise UsageError(argument, address, f"a multiple of {of.alignment}, not negative, for `{of.spelling}`")
+    if address < 0 or address % of.lane_bytes:
+        raise UsageError(argument, address, f"a multiple of {of.lane_bytes}, not negative, for `{of.spelling}`")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Memory = npt.NDArray[np.uint8]
     Integers = npt.NDArray[np.integer[Any]]
-
-ALIGNMENT: Final = 16  # bytes of a row's address
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ def batch_of(fragment: Fragment, memory: Memory, addresses: Integers, *leading: 
 
 
 def prove_rows(batch: Batch, fragment: Fragment, row_bytes: int) -> None:
-    """Prove that every used address is aligned and every row lies in memory.
+    """Prove that every used address is a multiple of its row's size and every row lies in memory.
 
     Raises:
         UndefinedBehavior: One is not; the first by warp and lane is named.
@@ -114,13 +112,13 @@ def prove_rows(batch: Batch, fragment: Fragment, row_bytes: int) -> None:
         return
     low, high = int(addresses.min()), int(addresses.max())
     last = batch.memory_bytes - row_bytes
-    if not int(np.bitwise_or.reduce(addresses, axis=None)) % ALIGNMENT and low >= 0 and high <= last:
+    if not int(np.bitwise_or.reduce(addresses, axis=None)) % row_bytes and low >= 0 and high <= last:
         return
-    misaligned = addresses % ALIGNMENT != 0
+    misaligned = addresses % row_bytes != 0
     wrong = misaligned | (addresses < 0) | (addresses > last)
     warp, lane = (int(place) for place in np.argwhere(wrong)[0])
     if misaligned[warp, lane]:
-        reason = f"is not a multiple of {ALIGNMENT} bytes"
+        reason = f"is not a multiple of {row_bytes} bytes"
     else:
         reason = f"names a row of {row_bytes} bytes that leaves the memory of {batch.memory_bytes} bytes"
     raise _undefined(batch, fragment, warp, lane, reason)

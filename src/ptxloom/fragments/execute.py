@@ -1,13 +1,10 @@
 """ldmatrix, stmatrix and movmatrix on NumPy arrays, many warps at once; PTX ISA 9.7.14.5.15 to 9.7.14.5.17.
 
-Memory is little-endian bytes, as on the device; addresses are byte offsets into it. Batches that are large are cut
-into pieces that stay in cache, and the pieces are spread over the cores.
+Memory is little-endian bytes, as on the device; addresses are byte offsets into it.
 """
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,22 +12,19 @@ import numpy as np
 
 from ptxloom.fragments.arguments import as_addresses, as_memory, as_registers, batch_of, prove_apart, prove_rows
 from ptxloom.fragments.derive import fragment
-from ptxloom.fragments.formats import unpack
 from ptxloom.fragments.model import WARP_LANES
-from ptxloom.fragments.rearrange import rearrangement
+from ptxloom.fragments.native import native
 from ptxloom.isa.matrix import MatrixMove, matrix_move
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
 
-    from ptxloom.fragments.arguments import Batch, Integers, Memory
+    from ptxloom.fragments.arguments import Batch, Integers
     from ptxloom.fragments.model import Fragment
 
     Registers = npt.NDArray[np.uint32]
 
-_PIECE: Final = 1024  # warps whose rows and registers fit a core's cache together
+_HIGHEST_ADDRESS: Final = 0xFFFFFFFF
 
 
 def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: Integers) -> Registers:
@@ -47,7 +41,7 @@ def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: I
     Raises:
         UnsupportedForm: There is no such ldmatrix.
         UsageError: An array has the wrong type or shape.
-        UndefinedBehavior: A used address is not a multiple of 16, or its row leaves the memory.
+        UndefinedBehavior: A used address is not a multiple of 16 (of 8 for `.s8.s4`), or its row leaves the memory.
 
     Example:
         >>> memory = np.arange(128, dtype=np.uint8)
@@ -58,20 +52,11 @@ def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: I
     move, held = _move("ldmatrix", form)
     data = as_memory(memory, written=False)
     batch = batch_of(held, data, as_addresses(addresses))
-    row_bytes = move.row_bytes
-    prove_rows(batch, held, row_bytes)
-    rows_of_memory = _rows(np.ascontiguousarray(_whole_rows(data, row_bytes)), row_bytes)
+    if batch.addresses.dtype != np.uint32 or batch.memory_bytes < move.row_bytes:
+        prove_rows(batch, held, move.row_bytes)
     registers = np.empty((len(batch), WARP_LANES, held.registers), np.uint32)
-    arrange = rearrangement(held)
-
-    def piece(warps: slice) -> None:
-        index = _row_index(batch, warps, row_bytes, held)
-        rows = rows_of_memory.take(index, mode="clip").view(np.uint8).reshape(*index.shape, row_bytes)
-        if move.source.bits != move.destination.bits:
-            rows = unpack(rows, move.source, held.columns)
-        arrange.to_registers(rows, registers[warps])
-
-    _in_pieces(len(batch), piece)
+    if _run(move, batch, np.ascontiguousarray(data), registers) >= 0:
+        prove_rows(batch, held, move.row_bytes)  # names the culprit
     return registers.reshape(*batch.shape, WARP_LANES, held.registers)
 
 
@@ -96,22 +81,13 @@ def stmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: I
     data = as_memory(memory, written=True)
     values = as_registers(registers, held.registers)
     batch = batch_of(held, data, as_addresses(addresses), values.shape[:-2])
-    row_bytes = move.row_bytes
-    prove_rows(batch, held, row_bytes)
+    prove_rows(batch, held, move.row_bytes)
     prove_apart(batch, held)
     spread = np.broadcast_to(values, (*batch.shape, *values.shape[-2:])).reshape(len(batch), *values.shape[-2:])
-    whole = _whole_rows(data, row_bytes)
-    target = np.ascontiguousarray(whole)
-    rows_of_memory = _rows(target, row_bytes)
-    arrange = rearrangement(held)
-    for start in range(0, len(batch), _PIECE):
-        warps = slice(start, start + _PIECE)
-        index = _row_index(batch, warps, row_bytes, held)
-        rows = np.empty((*index.shape, row_bytes), np.uint8)
-        arrange.to_rows(np.ascontiguousarray(spread[warps]), rows)
-        rows_of_memory[arrange.warps_first(index)] = arrange.warps_first(rows.view(rows_of_memory.dtype)[..., 0])
-    if target is not whole:
-        whole[...] = target
+    target = np.ascontiguousarray(data)
+    _run(move, batch, target, np.ascontiguousarray(spread))
+    if target is not data:
+        data[...] = target
 
 
 def movmatrix(registers: Registers) -> Registers:
@@ -147,33 +123,24 @@ def _move(opcode: str, form: str | MatrixMove) -> tuple[MatrixMove, Fragment]:
     return move, fragment(move)
 
 
-def _whole_rows(memory: Memory, row_bytes: int) -> Memory:
-    """Memory without what is left after the last whole row, where no aligned row fits."""
-    return memory[..., : memory.shape[-1] // row_bytes * row_bytes]
+def _run(move: MatrixMove, batch: Batch, memory: npt.NDArray[Any], registers: Registers) -> int:
+    """Do a move on C-contiguous memory and registers; gives the first warp with an illegal address, or -1."""
+    if not len(batch):
+        return -1
+    addresses = np.ascontiguousarray(batch.addresses, np.uint32) if _scattered(batch.addresses) else batch.addresses
+    numbers = np.zeros(len(batch), np.int64) if batch.memories is None else batch.memories
+    offsets = np.multiply(numbers, batch.memory_bytes, dtype=np.int64)
+    return native(move)(
+        memory.ctypes.data,
+        offsets.ctypes.data,
+        addresses.ctypes.data,
+        addresses.strides[0],
+        registers.ctypes.data,
+        len(batch),
+        min(batch.memory_bytes - move.row_bytes, _HIGHEST_ADDRESS),
+    )
 
 
-def _rows(memory: Memory, row_bytes: int) -> npt.NDArray[Any]:
-    """C-contiguous memory as rows, one item each: every aligned row of every memory in turn."""
-    return memory.reshape(-1).view(np.complex128 if row_bytes == 16 else np.uint64)
-
-
-def _row_index(batch: Batch, warps: slice, row_bytes: int, held: Fragment) -> npt.NDArray[np.intp]:
-    """Which row of memory each row of a piece of the batch is, in gather order."""
-    addresses = batch.addresses[warps]
-    index = np.empty(addresses.shape, np.intp)
-    np.floor_divide(addresses, row_bytes, out=index, casting="unsafe")
-    if batch.memories is not None:
-        index += (batch.memories[warps] * (batch.memory_bytes // row_bytes))[:, None]
-    return np.ascontiguousarray(rearrangement(held).gather_order(index))
-
-
-def _in_pieces(warps: int, work: Callable[[slice], None]) -> None:
-    """Do the work piece by piece, on as many cores as there are pieces for."""
-    pieces = [slice(start, start + _PIECE) for start in range(0, warps, _PIECE)]
-    if len(pieces) < 4:
-        for piece in pieces:
-            work(piece)
-        return
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, len(pieces) // 2)) as pool:
-        for _ in pool.map(work, pieces):
-            pass
+def _scattered(addresses: Integers) -> bool:
+    """Whether the addresses of a warp do not lie side by side as uint32."""
+    return addresses.dtype != np.uint32 or addresses.strides[-1] != addresses.itemsize

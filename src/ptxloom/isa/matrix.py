@@ -61,7 +61,10 @@ class MatrixMove:
 
     @property
     def row_bytes(self) -> int:
-        """How many bytes of memory an address names; 16, or 8 where 4-bit elements lie without padding."""
+        """How many bytes of memory an address names, and must be a multiple of.
+
+        They are 16, or 8 where 4-bit elements lie without padding: an H200 loads such rows from any multiple of 8.
+        """
         in_memory = self.destination if self.opcode == "stmatrix" else self.source
         return (self.row_elements * in_memory.bits + in_memory.padding_bits) // 8
 

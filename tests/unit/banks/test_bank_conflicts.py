@@ -88,8 +88,8 @@ def test_contiguous_lanes_are_free_of_conflicts(instruction: str, size: int, pha
 @pytest.mark.parametrize("form", [move.spelling for move in variants()])
 def test_every_matrix_move_has_its_phases(form: str) -> None:
     move = matrix_move(form)
-    report = bank_conflicts(form, [16 * lane for lane in LANES])
-    assert report.ideal == move.address_lanes // 8
+    report = bank_conflicts(form, [move.row_bytes * lane for lane in LANES])
+    assert report.ideal == max(1, move.address_lanes * move.row_bytes // 128)
     assert report.conflicts == 0
     assert access(form).is_load == form.startswith("ld")
 
@@ -111,7 +111,7 @@ def test_lanes_that_are_off_want_nothing() -> None:
     assert report.pitch is None
     nobody = bank_conflicts("ld.shared.v4.b32", addresses, active=0)
     assert (nobody.wavefronts, nobody.ideal, nobody.conflicts, nobody.ways) == (0, 0, 0, 0)
-    assert bank_conflicts("ld.shared.b64", [1, *[0] * 31], active=0xFFFFFFFE).wavefronts == 2
+    assert bank_conflicts("st.shared.b64", [1, *[0] * 31], active=0xFFFFFFFE).wavefronts == 2
 
 
 def test_addresses_of_unused_lanes_are_ignored() -> None:
@@ -150,16 +150,34 @@ def test_the_count_is_the_formula(of: tuple[str, int], units: list[int], active:
     report = bank_conflicts(instruction, addresses, active)
     group = min(32, 128 // size)
     total = 0
-    for start in range(0, 32, group):
-        words = {
-            (addresses[lane] + byte) // 4
-            for lane in range(start, start + group)
-            if active >> lane & 1
-            for byte in range(size)
-        }
+
+    spans = [range(start, start + group) for start in range(0, 32, group)]
+    on = [lane for lane in LANES if active >> lane & 1]
+    if size >= 8 and instruction.startswith("ld"):
+        for distance in (1, 2):
+            off_or_alike = (lane ^ distance not in on or addresses[lane] == addresses[lane ^ distance] for lane in on)
+            if all(off_or_alike):
+                spans = [range(start, start + 2 * group) for start in range(0, 32, 2 * group)]
+    for span in spans:
+        words = {(addresses[lane] + byte) // 4 for lane in span if active >> lane & 1 for byte in range(size)}
         total += max((sum(word % 32 == bank for word in words) for bank in range(32)), default=0)
     assert report.wavefronts == total
-    assert [phase.wavefronts for phase in report.phases] == report.by_phase.tolist()
+    detail = [phase.wavefronts for phase in report.phases]
+    assert [count for count in detail if count] == [count for count in report.by_phase.tolist() if count]
+
+
+def test_wide_loads_merge_when_neighbouring_lanes_agree() -> None:
+    pairs = [16 * (lane // 2 % 4) for lane in LANES]
+    load, store = bank_conflicts("ld.shared.v4.b32", pairs), bank_conflicts("st.shared.v4.b32", pairs)
+    assert (load.wavefronts, load.ideal) == (2, 2)
+    assert [phase.lanes for phase in load.phases] == [tuple(range(16)), tuple(range(16, 32))]
+    assert (store.wavefronts, store.ideal) == (4, 4)
+    halves = [16 * ((lane & ~2) % 8) for lane in LANES]
+    assert bank_conflicts("ld.shared.v4.b32", halves).wavefronts == 2
+    halves[5] += 16
+    assert bank_conflicts("ld.shared.v4.b32", halves).wavefronts == 4
+    turned = [16 * (lane % 4) for lane in LANES]
+    assert bank_conflicts("ld.shared.v4.b32", turned).wavefronts == 4
 
 
 @pytest.mark.parametrize("text", ["ld.global.b32", "ld.b32", "ld.shared", "ld.shared.v8.b32", "add.f32", "m8n8.b8"])

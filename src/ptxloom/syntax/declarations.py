@@ -24,6 +24,7 @@ LINKAGES: Final = frozenset((".extern", ".visible", ".weak", ".common"))
 SPACES: Final = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
 STARTS: Final = LINKAGES | SPACES | {".entry", ".func", ".attribute"}
 """Words that a declaration or a function starts with."""
+_ELSEWHERE: Final = STARTS | {".version", ".target", ".address_size", ".file", ".section", ".alias", ".loc"}
 VECTORS: Final = {".v2": 2, ".v4": 4, ".v8": 8}
 
 
@@ -163,7 +164,7 @@ def parameters(cursor: Cursor, source: Source) -> tuple[Declaration, ...]:
 def performance_directives(cursor: Cursor) -> tuple[PerformanceDirective, ...]:
     """The directives between a function's parameters and its body."""
     found: list[PerformanceDirective] = []
-    while cursor.kind == "dotted":
+    while cursor.kind == "dotted" and cursor.here not in _ELSEWHERE:
         start = cursor.start
         name = cursor.advance()[1:]
         values: tuple[Operand, ...] = ()

@@ -200,7 +200,7 @@ class Parser:
         while cursor.kind == "dotted":
             qualifiers.append(cursor.advance()[1:])
         found: tuple[Operand, ...] = ()
-        ended = cursor.here == ";" or (cursor.on_new_line and self._starts_statement())
+        ended = cursor.here in {";", "}", ""} or (cursor.on_new_line and self._starts_statement())
         if not ended:
             found = operands(cursor, opcode)
         self._out.append(

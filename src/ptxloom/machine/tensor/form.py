@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.mma import ACCUMULATOR_BITS, MULTIPLICAND_BITS, mma_forms
+from ptxloom.isa.mma import ACCUMULATOR_BITS, MULTIPLICAND_BITS, Order, mma_forms
+
+Layouts: TypeAlias = tuple[Order, Order]
 
 #: Bits of one element of each operand type.
 BITS = {**MULTIPLICAND_BITS, **ACCUMULATOR_BITS}
@@ -37,7 +40,7 @@ class TensorForm:
     m: int
     n: int
     k: int
-    layouts: tuple[str, str]
+    layouts: Layouts
     d_type: str
     a_type: str
     b_type: str
@@ -183,7 +186,7 @@ def _legal() -> dict[TensorForm, None]:
     return _cache[0]
 
 
-def _sized(family: str, shape: str, layouts: tuple[str, str], types: tuple[str, str, str, str]) -> TensorForm:
+def _sized(family: str, shape: str, layouts: Layouts, types: tuple[str, str, str, str]) -> TensorForm:
     m, n, k = (int(size) for size in re.findall(r"\d+", shape))
     return TensorForm(family, m, n, k, layouts, *types)
 

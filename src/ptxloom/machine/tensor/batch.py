@@ -1,0 +1,126 @@
+"""`mma` on NumPy arrays of registers, many warps in one call."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.ir import Value
+from ptxloom.machine.llvm import Compiled, compile_ir
+from ptxloom.machine.tensor.builder import Builder
+from ptxloom.machine.tensor.emit import TensorFunction, function
+from ptxloom.machine.tensor.form import TensorForm, tensor_form
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LANES = 32
+
+
+def mma(
+    instruction: str | TensorForm,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    c: NDArray[Any],
+    *,
+    metadata: NDArray[Any] | None = None,
+    selector: int = 0,
+    arch: str = "sm_90",
+) -> NDArray[Any]:
+    """Multiply and accumulate matrices that are spread over the registers of warps, bit for bit as the hardware.
+
+    Realises PTX ISA 9.7.14.4 (`wmma.mma`), 9.7.14.5 (`mma`) and 9.7.14.6 (`mma.sp`); `ptxloom.fragment` says which
+    element is where, `machine.tensor.recipe` how sums are formed and what that rests on.
+
+    Args:
+        instruction: The spelling, full or from the shape on: `m16n8k16.row.col.f32.f16.f16.f32`.
+        a: `(..., 32, registers)`: for each warp and lane the registers of A; 32 bits each, 64 for `.f64`, of any type.
+        b: The registers of B, likewise.
+        c: The registers of C.
+        metadata: `(..., 32)`: for sparse forms, the register with the places of the elements of A.
+        selector: For sparse forms, which lanes' metadata count.
+        arch: `sm_75` to `sm_90`: whose arithmetic. Only `sm_90` has been checked against silicon by us.
+
+    Returns:
+        The registers of D, `(..., 32, registers)`, `uint32` (`uint64` for `.f64`).
+
+    Raises:
+        UnsupportedForm: There is no such form, or not on this architecture.
+        UsageError: An array has the wrong shape or element size, or there is no such selector or architecture.
+
+    Example:
+        >>> a, b, c = np.ones((32, 4), "f4"), np.ones((32, 2), "f4"), np.zeros((32, 4), "f4")
+        >>> d = mma("m16n8k8.row.col.f32.tf32.tf32.f32", a, b, c)
+        >>> float(d.view("f4")[0, 0])
+        8.0
+    """
+    form = instruction if isinstance(instruction, TensorForm) else tensor_form(instruction)
+    if (metadata is None) is bool(form.sparse):
+        raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
+    compiled = _compiled(function(form, arch, selector), form.registers, form.register_bits)
+    kind = np.uint64 if form.register_bits == 64 else np.uint32
+    batch = np.broadcast_shapes(*(array.shape[:-2] for array in (a, b, c)))
+    inputs = [
+        _registers(name, array, batch, number, kind)
+        for name, array, number in zip("abc", (a, b, c), form.registers[1:], strict=True)
+    ]
+    if metadata is not None:
+        inputs.append(_registers("metadata", metadata[..., None], batch, 1, np.uint32))
+    d = np.empty((*batch, _LANES, form.registers[0]), kind)
+    warps = d.size // (_LANES * form.registers[0])
+    if warps:
+        compiled.run(d.ctypes.data, *(array.ctypes.data for array in inputs), warps)
+    return d
+
+
+def _registers(name: str, array: NDArray[Any], batch: tuple[int, ...], number: int, kind: Any) -> NDArray[Any]:
+    size = np.dtype(kind).itemsize
+    if array.shape[-2:] != (_LANES, number) or array.dtype.itemsize != size:
+        legal = f"an array (..., 32, {number}) of {8 * size}-bit elements"
+        raise UsageError(name, f"shape {array.shape} of {array.dtype}", legal)
+    return np.ascontiguousarray(np.broadcast_to(array, (*batch, _LANES, number)))
+
+
+class _Batch:
+    """The compiled loop over warps; holds on to its code."""
+
+    def __init__(self, single: TensorFunction, registers: tuple[int, int, int, int], bits: int) -> None:
+        counts = [*registers, *([1] if single.arguments > sum(registers) else [])]
+        self._code: Compiled = compile_ir(single.ir + _driver(single, counts, bits))
+        arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
+        self.run = self._code.function("batch", *arguments)
+
+
+@cache
+def _compiled(single: TensorFunction, registers: tuple[int, int, int, int], bits: int) -> _Batch:
+    return _Batch(single, registers, bits)
+
+
+def _driver(single: TensorFunction, counts: list[int], bits: int) -> str:
+    """A function over arrays `(warps, 32, registers)`: each warp's registers are laid side by side for the call."""
+    names = ["d", "a", "b", "c", "e"][: len(counts)]
+    arrays = tuple(Value("ptr", f"%{name}") for name in names)
+    warps = Value("i64", "%warps")
+    b = Builder("batch", (*arrays, warps))
+    b.linkage = ""
+    kind = f"i{bits}"
+    stages = [[b.array(_LANES * bits // 8) for _ in range(count)] for count in counts]
+    with b.loop(warps) as warp:
+        for array, stage in zip(arrays[1:], stages[1:], strict=True):
+            source = b.at(array, warp, _LANES * len(stage) * bits // 8)
+            with b.loop(_LANES) as lane:
+                for index, register in enumerate(stage):
+                    value = b.load(kind, b.at(source, lane, len(stage) * bits // 8, index * bits // 8), bits // 8)
+                    b.store(value, b.at(register, lane, bits // 8), bits // 8)
+        operands = ", ".join(f"ptr {register.text}" for stage in stages for register in stage)
+        b.do(f'call void @"{single.symbol}"({operands})')
+        target = b.at(arrays[0], warp, _LANES * counts[0] * bits // 8)
+        with b.loop(_LANES) as lane:
+            for index, register in enumerate(stages[0]):
+                value = b.load(kind, b.at(register, lane, bits // 8), bits // 8)
+                b.store(value, b.at(target, lane, counts[0] * bits // 8, index * bits // 8), bits // 8)
+    return b.text() + "\n"

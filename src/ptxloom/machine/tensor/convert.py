@@ -1,0 +1,104 @@
+"""Elements to `.f32` and back, on vectors: a word and a bit offset give exact floats, results give register bits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.ir import Value, count, vector
+from ptxloom.machine.llvm import has_half_conversions
+from ptxloom.machine.tensor.form import BITS
+
+if TYPE_CHECKING:
+    from ptxloom.machine.tensor.builder import Builder
+
+#: What of an `.f32` a narrower type keeps.
+_KEPT = {"tf32": -0x2000, "bf16": -0x10000}
+CANONICAL_NAN = 0x7FFFFFFF
+INFINITY = 0x7F800000
+
+
+def decode(b: Builder, word: Value, bit: int, element: str) -> Value:
+    """The element that starts at `bit` of each 32-bit word, as an exact `.f32`.
+
+    Args:
+        b: Where to write.
+        word: `<L x i32>`.
+        bit: The same in every lane.
+        element: An element type; integers become floats, which hold them exactly.
+    """
+    match element:
+        case "f32" | "tf32" | "bf16":
+            high = b.shift_left(word, 32 - BITS[element] - bit)
+            return b.float_of(b.mask(high, _KEPT[element]) if element in _KEPT else high)
+        case "f16":
+            return half_to_float(b, b.shift_right(word, bit))
+        case "e5m2":
+            byte = b.shift_left(word, 8 - bit) if bit < 8 else b.shift_right(word, bit - 8)
+            return half_to_float(b, b.mask(byte, 0xFF00))
+        case "e4m3":
+            return _e4m3_to_float(b, b.shift_right(word, bit))
+        case _:
+            return b.convert("sitofp", integer(b, word, bit, element), "float")
+
+
+def integer(b: Builder, word: Value, bit: int, element: str) -> Value:
+    """The integer element that starts at `bit` of each word, as `i32`."""
+    width = BITS[element]
+    if element[0] == "u":
+        return b.mask(b.shift_right(word, bit), (1 << width) - 1)
+    return b.shift_right(b.shift_left(word, 32 - width - bit), 32 - width, signed=True)
+
+
+def half_to_float(b: Builder, word: Value) -> Value:
+    """The value of the `.f16` in the low half of each word; what stands above is ignored."""
+    lanes = count(word.type)
+    if has_half_conversions():
+        half = b.bitcast(b.resize(word, 16), vector("half", lanes))
+        return b.convert("fpext", half, "float")
+    magnitude = b.shift_left(b.mask(word, 0x7FFF), 13)
+    # The exponent's bias grows by 112; as a multiplication this holds for subnormals too.
+    finite = b.bits_of(b.op("fmul", b.float_of(magnitude), b.number(lanes, "float", 2.0**112)))
+    special = b.op("or", magnitude, b.like(magnitude, INFINITY))
+    value = b.select(b.compare("uge", magnitude, b.like(magnitude, 0x7C00 << 13)), special, finite)
+    return b.float_of(b.op("or", value, b.shift_left(b.mask(word, 0x8000), 16)))
+
+
+def _e4m3_to_float(b: Builder, word: Value) -> Value:
+    lanes = count(word.type)
+    magnitude = b.mask(word, 0x7F)
+    scaled = b.float_of(b.shift_left(magnitude, 20))
+    finite = b.bits_of(b.op("fmul", scaled, b.number(lanes, "float", 2.0**120)))
+    value = b.select(b.compare("eq", magnitude, b.like(magnitude, 0x7F)), b.like(magnitude, CANONICAL_NAN), finite)
+    return b.float_of(b.op("or", value, b.shift_left(b.mask(word, 0x80), 24)))
+
+
+def float_to_half(b: Builder, value: Value) -> Value:
+    """`.f32` rounded to nearest even: the bits of an `.f16` in the low half of an `i32`, NaN as 0x7fff."""
+    lanes = count(value.type)
+    bits = b.bits_of(value)
+    nan = b.compare("uno", value, value)
+    if has_half_conversions():
+        half = b.bitcast(b.convert("fptrunc", value, "half"), vector("i16", lanes))
+        rounded = b.resize(half, 32)
+    else:
+        rounded = _round_to_half(b, bits)
+    return b.select(nan, b.like(bits, 0x7FFF), rounded)
+
+
+def _round_to_half(b: Builder, bits: Value) -> Value:
+    magnitude = b.mask(bits, 0x7FFFFFFF)
+    sign = b.mask(b.shift_right(bits, 16), 0x8000)
+    odd = b.mask(b.shift_right(magnitude, 13), 1)
+    normal = b.shift_right(b.op("add", b.add(magnitude, 0xFFF - (112 << 23)), odd), 13)
+    # Adding 2^-1 leaves a subnormal's bits, rounded to nearest even, at the low end.
+    aligned = b.op("fadd", b.float_of(magnitude), b.number(count(bits.type), "float", 0.5))
+    small = b.add(b.bits_of(aligned), -0x3F000000)
+    finite = b.select(b.compare("ult", magnitude, b.like(bits, 0x38800000)), small, normal)
+    huge = b.compare("uge", magnitude, b.like(bits, 0x477FF000))
+    return b.op("or", b.select(huge, b.like(bits, 0x7C00), finite), sign)
+
+
+def canonical(b: Builder, value: Value) -> Value:
+    """The bits of `.f32` values with every NaN as 0x7fffffff."""
+    bits = b.bits_of(value)
+    return b.select(b.compare("uno", value, value), b.like(bits, CANONICAL_NAN), bits)

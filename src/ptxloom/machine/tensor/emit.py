@@ -1,0 +1,231 @@
+"""One form on one architecture as an LLVM function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.tensor.accumulators import load_columns, store_columns
+from ptxloom.machine.tensor.builder import Builder
+from ptxloom.machine.tensor.convert import canonical, float_to_half, half_to_float
+from ptxloom.machine.tensor.exact import bit_sum, double_sum, integer_sum
+from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
+from ptxloom.machine.tensor.form import TensorForm
+from ptxloom.machine.tensor.fused import Exponents, FusedSum, Rule
+from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
+from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
+
+_LEAST_EXPONENT = {"bf16": -126, "tf32": -126}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFunction:
+    """A function that computes one form for one warp.
+
+    Its arguments are pointers, one a register, each to the 32 lanes of that register side by side (`uint32`, or 64
+    bits wide for `.f64`): first those of D, then A, B and C, then the metadata if the form is sparse. D may be any
+    of the others. It returns nothing, reads no other memory and keeps the rounding mode.
+
+    Attributes:
+        symbol: Its name.
+        ir: A module that defines it; nothing else in it is visible from outside.
+        arguments: How many pointers it takes.
+    """
+
+    symbol: str
+    ir: str
+    arguments: int
+
+
+@cache
+def function(form: TensorForm, arch: str = "sm_90", selector: int = 0) -> TensorFunction:
+    """The function for a form.
+
+    Args:
+        form: Which `mma`, `mma.sp` or `wmma.mma`.
+        arch: `sm_75` to `sm_90`: whose arithmetic.
+        selector: The sparsity selector of sparse forms.
+
+    Raises:
+        UnsupportedForm: The architecture does not have the form.
+        UsageError: There is no such architecture or selector.
+    """
+    rule = recipe(form, arch)
+    canonical_form = same_arithmetic(form)
+    if form != canonical_form:
+        return function(canonical_form, arch, selector)
+    if not 0 <= selector < form.selectors:
+        raise UsageError("selector", selector, f"0 to {form.selectors - 1} for `{form.spelling}`")
+    symbol = f"tensor.{form.spelling.replace('::', '.')}.{arch}.{selector}"
+    if form.family == "wmma":
+        return _wmma(form, rule, f'"{symbol}"')
+    b = _function(f'"{symbol}"', form, rule, selector)
+    return TensorFunction(symbol, _module((b,)), len(b.arguments))
+
+
+def same_arithmetic(form: TensorForm) -> TensorForm:
+    """The form that stands for all with the same function.
+
+    The layouts of a `wmma` matter to its loads only; ordered metadata are metadata; `.rn` is the default.
+    """
+    if form.family == "wmma":
+        form = replace(form, layouts=("row", "col"))
+    if form.sparse:
+        form = replace(form, sparse="sp")
+    return replace(form, rounding="") if form.rounding == "rn" else form
+
+
+def _module(functions: tuple[Builder, ...]) -> str:
+    declarations = dict(item for b in functions for item in b.declarations.items())
+    return "\n".join((*declarations.values(), *(b.text() for b in functions), ""))
+
+
+def _pointers(name: str, number: int) -> tuple[Value, ...]:
+    return tuple(Value("ptr", f"%{name}{index}") for index in range(number))
+
+
+def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> Builder:
+    d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
+    metadata = _pointers("e", 1 if form.sparse else 0)
+    b = Builder(symbol, (*d, *a, *second, *c, *metadata))
+    if form.quad_pairs:
+        _quads(b, form, rule, (d, a, second, c))
+    elif rule.sum is Sum.DOUBLE:
+        double_sum(b, form, (d, a, second, c))
+    elif rule.sum is Sum.BITS:
+        bit_sum(b, form, (d, a, second, c))
+    else:
+        steps = rule.steps or (tuple(range(form.stored_k)),)
+        if metadata:
+            factors = SparseFactors(b, form, (a, second), steps, (metadata[0], selector))
+        else:
+            factors = Factors(b, form, (a, second), steps)
+        if rule.sum is Sum.INTEGER:
+            integer_sum(b, form, factors.window(Value("i64", "0")), c, d)
+        else:
+            addends = load_columns(b, form, c)
+            store_columns(b, form, _fused(b, form, rule, factors, addends), d)
+    return b
+
+
+def _rule(form: TensorForm, rule: Recipe) -> Rule:
+    return Rule(rule.fraction_bits, rule.wide, _LEAST_EXPONENT.get(form.a_type, -14))
+
+
+def _fused(b: Builder, form: TensorForm, recipe_: Recipe, factors: Factors, addends: Value) -> Value:
+    """All steps, one on top of the other; gives the columns of D."""
+    rule = _rule(form, recipe_)
+    rows = factors.rows
+    exponents = None if form.sparse else Exponents(b, factors, rule)
+    size = COLUMNS * rows * 4
+    result = b.array(size)
+    if len(recipe_.steps) == 1:
+        first = Value("i64", "0")
+        FusedSum(b, rule, factors.window(first), exponents).add(addends, result)
+        return result
+    start = b.array(size)
+    _copy(b, b.number(rows, "float", 0.0) if recipe_.from_zero else addends, start, rows)
+    with b.loop(len(recipe_.steps)) as step:
+        seen = exponents.at_step(step) if exponents else None
+        FusedSum(b, rule, factors.window(step), seen).add(start, result)
+        _copy(b, result, start, rows)
+    if recipe_.from_zero:
+        _add_last(b, recipe_, (addends, result), rows)
+    return result
+
+
+def _copy(b: Builder, source: Value, target: Value, rows: int) -> None:
+    """Columns from an array, or one value to all."""
+    with b.loop(COLUMNS) as n:
+        kind = vector("float", rows)
+        value = b.load(kind, b.at(source, n, rows * 4), 4 * rows) if source.type == "ptr" else source
+        b.store(value, b.at(target, n, rows * 4), 4 * rows)
+
+
+def _add_last(b: Builder, recipe_: Recipe, arrays: tuple[Value, Value], rows: int) -> None:
+    """Add C to the sum of the products, in IEEE arithmetic."""
+    addends, sums = arrays
+    with b.loop(COLUMNS) as n:
+        place = b.at(sums, n, rows * 4)
+        kind = vector("float", rows)
+        total = b.op("fadd", b.load(kind, b.at(addends, n, rows * 4), 4 * rows), b.load(kind, place, 4 * rows))
+        if not recipe_.wide:
+            # 24 bits are more than twice 11 and two, so that the second rounding does no harm.
+            total = half_to_float(b, float_to_half(b, total))
+        b.store(canonical(b, total), place, 4 * rows)
+
+
+def _quads(b: Builder, form: TensorForm, recipe_: Recipe, operands: tuple[tuple[Value, ...], ...]) -> None:
+    d, a, second, c = operands
+    factors = QuadFactors(b, form, a, second)
+    addends = load_quads(b, form, c)
+    results = b.array(COLUMNS * ROWS * 4)
+    if recipe_.sum is Sum.FUSED:
+        FusedSum(b, _rule(form, recipe_), factors, None).add(addends, results)
+    else:
+        chain_sum(b, factors, (addends, results), pairs=recipe_.sum is Sum.PAIRS)
+    store_quads(b, form, results, d)
+
+
+# `wmma` ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """How a `wmma` is made of `mma`s, as read off an H200.
+
+    Attributes:
+        base: The `mma`.
+        exchanged: Whether its A is the `wmma`'s B and the other way round, all matrices transposed.
+        tiles: For each `mma`, where its registers of D, A, B and C start among the `wmma`'s.
+    """
+
+    base: TensorForm
+    exchanged: bool
+    tiles: tuple[tuple[int, int, int, int], ...]
+
+
+def tiling(form: TensorForm) -> Tiling:
+    """How a `wmma` is made of `mma`s."""
+    exchanged = form.m < form.n
+    m = 16 if max(form.m, form.n) >= 16 else 8
+    types = (form.a_type, form.b_type)
+    base = replace(
+        form,
+        family="mma",
+        m=m,
+        n=8,
+        layouts=("row", "col"),
+        a_type=types[exchanged],
+        b_type=types[not exchanged],
+    )
+    d, a, second, c = base.registers
+    number = form.m * form.n // (m * 8)
+    tiles: list[tuple[int, int, int, int]] = []
+    for tile in range(number):
+        moves_a = exchanged or form.m == 32
+        starts = (tile * d, tile * a if moves_a else 0, 0 if moves_a else tile * second, tile * c)
+        tiles.append(starts)
+    return Tiling(base, exchanged, tuple(tiles))
+
+
+def _wmma(form: TensorForm, rule: Recipe, symbol: str) -> TensorFunction:
+    plan = tiling(form)
+    inner = _function('"tensor.tile"', plan.base, rule, 0)
+    inner.linkage = "internal"
+    d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
+    outer = Builder(symbol, (*d, *a, *second, *c))
+    if plan.exchanged:
+        a, second = second, a
+    # D may be any other operand: every tile reads its inputs before the first result is written.
+    results = outer.array(len(d) * 32 * form.register_bits // 8)
+    staged = tuple(outer.offset(results, index * 32 * form.register_bits // 8) for index in range(len(d)))
+    for starts in plan.tiles:
+        groups = zip((staged, a, second, c), starts, plan.base.registers, strict=True)
+        operands = [pointer for group, start, number in groups for pointer in group[start : start + number]]
+        outer.do(f"call void @{inner.symbol}({', '.join(map(str, operands))})")
+    for place, value in zip(d, staged, strict=True):
+        outer.store(outer.load(vector(f"i{form.register_bits}", 32), value, 4), place, 4)
+    return TensorFunction(symbol.strip('"'), _module((inner, outer)), len(outer.arguments))

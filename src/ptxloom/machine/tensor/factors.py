@@ -1,0 +1,212 @@
+"""The multiplicands of a form, unpacked to exact floats on the stack, ready to be multiplied.
+
+A sum may take several steps over equal shares of the stored row of `a`. *Positions* count through the shares in
+order; a `Window` shows one share, its positions counted from 0. All shares look alike, so one piece of code does them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.tensor.convert import decode
+from ptxloom.machine.tensor.form import BITS
+from ptxloom.machine.tensor.registers import Column, Words, columns
+
+if TYPE_CHECKING:
+    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.form import TensorForm
+
+COLUMNS = 8  # of b, c and d in every form of `mma`
+PLANE_BYTES = 128
+
+
+class Window(Protocol):
+    """One share of the multiplicands. A position is a number, or an `i64` that a loop counts."""
+
+    rows: int
+    depth: int
+
+    def a(self, position: int | Value, first: Value | None = None, rows: int | None = None) -> Value:
+        """Rows of a column of `a`: `<rows x float>`."""
+        ...
+
+    def multiplier(self, position: int | Value, n: Value, first: Value | None = None, rows: int | None = None) -> Value:
+        """What these rows are multiplied with for column `n` of D: `<rows x float>`."""
+        ...
+
+
+def _row_vector(b: Builder, base: Value, position: int | Value, shape: tuple[int, int, Value | None]) -> Value:
+    """Some rows, from `first` on, of the column at a position of an array `[position][row]`."""
+    total, lanes, first = shape
+    column = b.offset(base, position * total * 4) if isinstance(position, int) else b.at(base, position, total * 4)
+    place = column if first is None else b.at(column, first, 4)
+    return b.load(vector("float", lanes), place, 4 * lanes)
+
+
+class Factors:
+    """`a` as columns of `rows` floats, `b` as planes: the same place in the register of every lane.
+
+    Column n of row k of `b` is float `4n + step` of its plane.
+    """
+
+    def __init__(
+        self,
+        b: Builder,
+        form: TensorForm,
+        registers: tuple[tuple[Value, ...], tuple[Value, ...]],
+        steps: tuple[tuple[int, ...], ...],
+    ) -> None:
+        self.b = b
+        self.form = form
+        self.rows = form.m
+        self.depth = len(steps[0])
+        self.positions = tuple(place for step in steps for place in step)
+        words = Words(b, registers[0])
+        self.a_array = b.array(len(self.positions) * self.rows * 4)
+        held = columns(form, "a")
+        for position, place in enumerate(self.positions):
+            value = decode(b, words.rows(held[place]), held[place].bit, form.a_type)
+            b.store(value, b.offset(self.a_array, position * self.rows * 4), 4 * self.rows)
+        self.b_columns = columns(form, "b")
+        order = range(form.k) if form.sparse else self.positions
+        self.planes = tuple(dict.fromkeys(_plane(self.b_columns[k]) for k in order))
+        self.b_array = b.array(len(self.planes) * PLANE_BYTES)
+        for index, (register, bit) in enumerate(self.planes):
+            word = b.load(vector("i32", 32), registers[1][register], 4)
+            b.store(decode(b, word, bit, form.b_type), b.offset(self.b_array, index * PLANE_BYTES), 64)
+
+    def b_offset(self, k: int) -> int:
+        """Where row `k` of `b` starts among the planes, in bytes; its columns follow 16 bytes apart."""
+        column = self.b_columns[k]
+        return self.planes.index(_plane(column)) * PLANE_BYTES + column.step * 4
+
+    def window(self, step: Value) -> Window:
+        """The share of a step."""
+        return _DenseWindow(self, step)
+
+
+def _plane(column: Column) -> tuple[int, int]:
+    return column.registers[0], column.bit
+
+
+class _DenseWindow:
+    def __init__(self, factors: Factors, step: Value) -> None:
+        self.b = factors.b
+        self.rows = factors.rows
+        self.depth = factors.depth
+        shares = len(factors.positions) // factors.depth
+        self._a = self.b.at(factors.a_array, step, factors.depth * factors.rows * 4)
+        self._planes = self.b.at(factors.b_array, step, len(factors.planes) // shares * PLANE_BYTES)
+        self._offsets = tuple(factors.b_offset(place) for place in factors.positions[: factors.depth])
+
+    def a(self, position: int | Value, first: Value | None = None, rows: int | None = None) -> Value:
+        return _row_vector(self.b, self._a, position, (self.rows, rows or self.rows, first))
+
+    def multiplier(self, position: int | Value, n: Value, first: Value | None = None, rows: int | None = None) -> Value:
+        del first
+        b = self.b
+        column = b.at(self._planes, n, 16)
+        if isinstance(position, int):
+            place = b.offset(column, self._offsets[position])
+        else:
+            place = b.offset(column, b.resize(b.load("i32", b.at(b.table(self._offsets), position, 4), 4), 64))
+        return b.splat(b.load("float", place, 4), rows or self.rows)
+
+
+class SparseFactors(Factors):
+    """`a` with metadata: each row picks, for each stored element, one of four (or two) rows of `b`.
+
+    Bits of metadata (9.7.14.6.2, read off an H200): types of 16 bits and more have four chunks of row g and four of
+    row g + 8 in one lane; narrower types have eight chunks of one row.
+    """
+
+    def __init__(
+        self,
+        b: Builder,
+        form: TensorForm,
+        registers: tuple[tuple[Value, ...], tuple[Value, ...]],
+        steps: tuple[tuple[int, ...], ...],
+        metadata: tuple[Value, int],
+    ) -> None:
+        super().__init__(b, form, registers, steps)
+        lanes = Words(b, (metadata[0],))
+        step = metadata[1] * (4 // form.selectors)
+        chunks = form.k // form.chunk
+        choices = b.array(chunks * self.rows * 4)
+        for chunk in range(chunks):
+            halves = tuple(_nibble(b, form, lanes, (step, chunk, high)) for high in (0, 1))
+            b.store(b.concat(halves), b.offset(choices, chunk * self.rows * 4), 64)
+        self.chosen = b.array(COLUMNS * len(self.positions) * self.rows * 4)
+        self._choose(choices)
+
+    def _choose(self, choices: Value) -> None:
+        """Fill `chosen`, `[position][n][row]`."""
+        b, rows = self.b, self.rows
+        plans = [_plan(self.form, place) for place in self.positions]
+        table = b.table(
+            tuple(
+                number
+                for chunk, shift, candidates in plans
+                for number in (chunk * rows * 4, shift, *(self.b_offset(k) for k in candidates))
+            )
+        )
+        size = 2 + len(plans[0][2])
+        with b.loop(len(plans)) as position:
+            plan = [b.load("i32", b.at(table, position, size * 4, index * 4), 4) for index in range(size)]
+            word = b.load(vector("i32", rows), b.offset(choices, b.resize(plan[0], 64)), 64)
+            word = b.op("lshr", word, b.splat(plan[1], rows))
+            low, high = (b.compare("ne", b.mask(word, bit), b.like(word, 0)) for bit in (1, 2))
+            with b.loop(COLUMNS) as n:
+                column = b.at(self.b_array, n, 16)
+                found = [b.load("float", b.offset(column, b.resize(offset, 64)), 4) for offset in plan[2:]]
+                spread = [b.splat(value, rows) for value in found]
+                value = b.select(low, spread[1], spread[0])
+                if len(spread) == 4:
+                    value = b.select(high, b.select(low, spread[3], spread[2]), value)
+                row = b.at(b.at(self.chosen, position, COLUMNS * rows * 4), n, rows * 4)
+                b.store(value, row, 64)
+
+    def window(self, step: Value) -> Window:
+        """The share of a step."""
+        return _SparseWindow(self, step)
+
+
+def _nibble(b: Builder, form: TensorForm, lanes: Words, where: tuple[int, int, int]) -> Value:
+    """The metadata of a chunk of rows 0-7 (`high` 0) or 8-15, at the low end."""
+    step, chunk, high = where
+    if BITS[form.a_type] >= 16:
+        lane, position = step + chunk // 4, chunk % 4 + 4 * high
+    else:
+        lane, position = step + high + 2 * (chunk // 8), chunk % 8
+    return b.shift_right(lanes.column(0, lane), 4 * position)
+
+
+def _plan(form: TensorForm, place: int) -> tuple[int, int, tuple[int, ...]]:
+    """For a stored element: its chunk, the bit of metadata where its choice starts, and the rows of `b` to choose from.
+
+    `.tf32` chooses between two by the second bit; 4-bit elements are chosen in pairs.
+    """
+    chunk, index = divmod(place, form.chunk // 2)
+    base = chunk * form.chunk
+    if form.chunk == 2:
+        return chunk, 1, (base, base + 1)
+    width = form.chunk // 4
+    which, within = divmod(index, width)
+    return chunk, 2 * which, tuple(base + width * choice + within for choice in range(4))
+
+
+class _SparseWindow:
+    def __init__(self, factors: SparseFactors, step: Value) -> None:
+        self.b = factors.b
+        self.rows = factors.rows
+        self.depth = factors.depth
+        self._a = self.b.at(factors.a_array, step, factors.depth * factors.rows * 4)
+        self._chosen = self.b.at(factors.chosen, step, factors.depth * COLUMNS * factors.rows * 4)
+
+    def a(self, position: int | Value, first: Value | None = None, rows: int | None = None) -> Value:
+        return _row_vector(self.b, self._a, position, (self.rows, rows or self.rows, first))
+
+    def multiplier(self, position: int | Value, n: Value, first: Value | None = None, rows: int | None = None) -> Value:
+        column = self.b.at(self._chosen, n, self.rows * 4)
+        return _row_vector(self.b, column, position, (self.rows * COLUMNS, rows or self.rows, first))

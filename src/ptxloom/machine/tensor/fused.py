@@ -1,0 +1,279 @@
+"""The tensor core's fused sum in vector code, exact in every bit: two ways, chosen at run time.
+
+Both compute, for one column of D at a time and all rows at once: the largest exponent E among the products and C, all
+of them cut to integers in units of 2^(E - fraction bits), their exact sum, and one rounding.
+
+*Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and |C| < 2^96: a
+product is exact in `.f32`, `fptosi` of the scaled product cuts toward zero, and the sum of up to 16 products fits
+in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it over; that is noticed, and the step done again
+the other way. Exponents are added and compared as bytes, 64 at a time.
+
+*Wide* takes anything: products and scales in `.f64`, and IEEE arithmetic beside it to see infinities and NaNs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.ir import Value, count, vector
+from ptxloom.machine.tensor.convert import CANONICAL_NAN, INFINITY, float_to_half, half_to_float
+from ptxloom.machine.tensor.factors import COLUMNS, Factors, Window
+
+if TYPE_CHECKING:
+    from ptxloom.machine.tensor.builder import Builder
+
+_NO_PRODUCT = -61  # an exponent at or below this, in the narrow way, belongs to a product of zero
+_LEAST_FIELD, _MOST_FIELD = 97, 158  # exponents -30 and 31
+_C_LIMIT = (127 + 96) << 23
+_FLOOR = -100  # keeps the scale finite where there is no product
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Of a fused sum: bits kept, the type of the result, and the least exponent that multiplicands have."""
+
+    fraction_bits: int
+    wide: bool
+    least_exponent: int
+
+
+class FusedSum:
+    """One step of a fused sum, over a window of the factors.
+
+    `c` and `d` are columns on the stack: `[column][row]`, `.f32` in and out (a half's value where results are `.f16`).
+    """
+
+    def __init__(self, b: Builder, rule: Rule, window: Window, exponents: Exponents | None) -> None:
+        self.b = b
+        self.rule = rule
+        self.window = window
+        self.rows = window.rows
+        self._exponents = exponents
+
+    def add(self, c: Value, d: Value) -> None:
+        """Add the window's products to `c`, giving `d`."""
+        b = self.b
+        if self._exponents is None:
+            self._wide(c, d)
+            return
+        flag = b.array(4)
+        unfit = b.op("or", self._exponents.unfit, self._large(c))
+        b.store(b.resize(unfit, 32), flag, 4)
+        with b.when(b.compare("eq", unfit, Value("i1", "false"))):
+            b.store(b.resize(self._narrow(self._exponents, c, d), 32), flag, 4)
+        with b.when(b.compare("ne", b.load("i32", flag, 4), Value("i32", "0"))):
+            self._wide(c, d)
+
+    def _large(self, c: Value) -> Value:
+        """Whether some C is too large for the narrow way, or is no number."""
+        b = self.b
+        largest = b.number(self.rows, "i32", 0)
+        for column in range(COLUMNS):
+            bits = b.load(largest.type, b.offset(c, column * self.rows * 4), 4 * self.rows)
+            largest = b.both("smax", largest, b.mask(bits, 0x7FFFFFFF))
+        return b.any(b.compare("sge", largest, b.like(largest, _C_LIMIT)))
+
+    # ------------------------------------------------------------------------------------------------------ narrow
+
+    def _narrow(self, exponents: Exponents, c: Value, d: Value) -> Value:
+        """The fast way; gives whether a sum came too close to the end of 32 bits."""
+        b, rows = self.b, self.rows
+        largest = exponents.largest(self.window.depth)
+        overflow = b.array(rows * 4)
+        b.store(b.number(rows, "i32", 0), overflow, 32)
+        with b.loop(COLUMNS) as n:
+            most = b.load(vector("i8", rows), b.at(largest, n, rows), rows)
+            self._narrow_column(n, b.resize(most, 32, signed=True), (c, d, overflow))
+        near = b.load(vector("i32", rows), overflow, 32)
+        return b.any(b.compare("sge", near, b.like(near, 0x7FFFFFFF - (1 << 26))))
+
+    def _narrow_column(self, n: Value, exponents: Value, arrays: tuple[Value, Value, Value]) -> None:
+        b, rows, fraction = self.b, self.rows, self.rule.fraction_bits
+        c, d, overflow = arrays
+        addend = b.load(vector("float", rows), b.at(c, n, rows * 4), 4 * rows)
+        none = b.compare("sle", exponents, b.like(exponents, _NO_PRODUCT))
+        field = b.shift_right(b.shift_left(b.bits_of(addend), 1), 24)
+        most = b.both("smax", b.both("smax", exponents, b.add(field, -127)), b.like(field, _FLOOR))
+        shift = b.shift_left(most, 23)
+        scale = b.float_of(b.op("sub", b.like(shift, (127 + fraction) << 23), shift))
+        total = b.number(rows, "i32", 0)
+        for position in range(self.window.depth):
+            product = b.op("fmul", self.window.a(position), self.window.multiplier(position, n))
+            total = b.op("add", total, b.convert("fptosi", b.op("fmul", product, scale), "i32"))
+        seen = b.load(vector("i32", rows), overflow, 32)
+        b.store(b.both("smax", seen, b.absolute(total)), overflow, 32)
+        total = b.op("add", total, b.convert("fptosi", b.op("fmul", addend, scale), "i32"))
+        unit = b.float_of(b.add(shift, (127 - fraction) << 23))
+        result = b.op("fmul", self._toward_zero(total), unit)
+        plain = b.op("fadd", addend, b.number(rows, "float", 0.0))
+        chosen = b.select(none, plain, result if self.rule.wide else _half_value(b, result))
+        b.store(chosen, b.at(d, n, rows * 4), 4 * rows)
+
+    def _toward_zero(self, total: Value) -> Value:
+        """Integers as `.f32`, cut toward zero; rounded to odd where a rounding to `.f16` follows."""
+        b = self.b
+        magnitude = b.absolute(total)
+        near = b.convert("sitofp", magnitude, "float")
+        back = b.convert("fptosi", near, "i32")
+        above = b.resize(b.compare("sgt", back, magnitude), 32, signed=True)
+        bits = b.op("add", b.bits_of(near), above)
+        if not self.rule.wide:
+            inexact = b.compare("ne", back, magnitude)
+            bits = b.op("or", bits, b.resize(inexact, 32))
+        return b.float_of(b.op("or", bits, b.mask(total, -0x80000000)))
+
+    # -------------------------------------------------------------------------------------------------------- wide
+
+    def _wide(self, c: Value, d: Value) -> None:
+        b = self.b
+        with b.loop(COLUMNS) as n, b.loop(self.rows // 8) as tile:
+            first = b.op("shl", tile, Value("i64", "3"))
+            places = tuple(b.at(b.at(array, n, self.rows * 4), first, 4) for array in (c, d))
+            self._wide_column(n, first, (places[0], places[1]))
+
+    def _wide_column(self, n: Value, first: Value, places: tuple[Value, Value]) -> None:
+        b, fraction = self.b, self.rule.fraction_bits
+        addend = b.load(vector("float", 8), places[0], 32)
+        own = b.convert("fpext", addend, "double")
+        largest = b.select(_is_zero(b, addend), b.number(8, "i32", -400), _exponent(b, addend, -126))
+        most, ieee, total = b.array(32), b.array(64), b.array(32)
+        b.store(largest, most, 32)
+        b.store(own, ieee, 64)
+        with b.loop(self.window.depth) as position:
+            left, right, product = self._product(position, n, first)
+            least = self.rule.least_exponent
+            exponent = b.op("add", _exponent(b, left, least), _exponent(b, right, least))
+            exponent = b.select(_is_zero(b, product), b.number(8, "i32", -400), exponent)
+            b.store(b.both("smax", b.load(exponent.type, most, 32), exponent), most, 32)
+            b.store(b.op("fadd", b.load(product.type, ieee, 64), product), ieee, 64)
+        largest = b.load(largest.type, most, 32)
+        scale = _power(b, b.op("sub", b.like(largest, fraction), largest))
+        b.store(b.number(8, "i32", 0), total, 32)
+        with b.loop(self.window.depth) as position:
+            scaled = b.op("fmul", self._product(position, n, first)[2], scale)
+            b.store(b.op("add", b.load(largest.type, total, 32), b.convert("fptosi", scaled, "i32")), total, 32)
+        products = b.convert("sitofp", b.load(largest.type, total, 32), "double")
+        cut = b.convert("sitofp", b.convert("fptosi", b.op("fmul", own, scale), "i32"), "double")
+        exact = b.op("fmul", b.op("fadd", products, cut), _power(b, b.add(largest, -fraction)))
+        b.store(self._special(b.load(own.type, ieee, 64), self._round(exact)), places[1], 32)
+
+    def _product(self, position: Value, n: Value, first: Value) -> tuple[Value, Value, Value]:
+        """Both factors, and their product in `.f64`."""
+        b = self.b
+        left, right = self.window.a(position, first, 8), self.window.multiplier(position, n, first, 8)
+        return left, right, b.op("fmul", b.convert("fpext", left, "double"), b.convert("fpext", right, "double"))
+
+    def _special(self, ieee: Value, finite: Value) -> Value:
+        """The result, with infinities and NaNs as IEEE arithmetic has them."""
+        b = self.b
+        infinite = b.compare("oeq", b.intrinsic("llvm.fabs", ieee), b.number(8, "double", float("inf")))
+        value = b.select(infinite, b.bits_of(b.convert("fptrunc", ieee, "float")), b.bits_of(finite))
+        return b.select(b.compare("uno", ieee, ieee), b.like(value, CANONICAL_NAN), value)
+
+    def _round(self, exact: Value) -> Value:
+        """An exact `.f64` to the result: toward zero to `.f32`, or the value of the nearest `.f16`."""
+        b = self.b
+        bits = b.bits_of(exact)
+        kept = b.mask(bits, -(1 << 29))
+        if not self.rule.wide:
+            sticky = b.compare("ne", b.mask(bits, (1 << 29) - 1), b.like(bits, 0))
+            kept = b.op("or", kept, b.shift_left(b.resize(sticky, 64), 29))
+            return _half_value(b, b.convert("fptrunc", b.float_of(kept), "float"))
+        magnitude = b.mask(kept, (1 << 63) - 1)
+        normal = b.bits_of(b.convert("fptrunc", b.float_of(magnitude), "float"))
+        huge = b.compare("uge", magnitude, b.like(magnitude, (1023 + 128) << 52))
+        normal = b.select(huge, b.like(normal, INFINITY), normal)
+        small = b.op("fmul", b.intrinsic("llvm.fabs", exact), b.number(8, "double", 2.0**149))
+        tiny = b.compare("ult", magnitude, b.like(magnitude, (1023 - 126) << 52))
+        # Both arms are computed; the larger's conversion is kept in range by taking the smaller of the two.
+        small = b.intrinsic("llvm.minnum", small, b.number(8, "double", 2.0**24))
+        result = b.select(tiny, b.convert("fptosi", small, "i32"), normal)
+        sign = b.resize(b.shift_left(b.shift_right(bits, 63), 31), 32)
+        signed = b.op("or", result, sign)
+        return b.float_of(b.select(b.compare("eq", result, b.like(result, 0)), result, signed))
+
+
+class Exponents:
+    """The exponents of both multiplicands as bytes, and whether all of them suit the narrow way."""
+
+    def __init__(self, b: Builder, factors: Factors, rule: Rule) -> None:
+        self.b = b
+        self.rows = factors.rows
+        self._least = rule.least_exponent
+        self._offsets = tuple(divmod(factors.b_offset(place) // 4, 32) for place in factors.positions)
+        self._shares = (
+            factors.depth * factors.rows,
+            len(factors.planes) * factors.depth // len(factors.positions) * 32,
+        )
+        self._a = b.array(len(factors.positions) * factors.rows)
+        self._b = b.array(len(factors.planes) * 32)
+        unfit = b.number(32, "i1", "false")
+        for array, elements, target in (
+            (factors.a_array, len(factors.positions) * factors.rows, self._a),
+            (factors.b_array, len(factors.planes) * 32, self._b),
+        ):
+            for start in range(0, elements, 32):
+                bits = b.load(vector("i32", 32), b.offset(array, start * 4), 64)
+                unfit = self._note(bits, b.offset(target, start), unfit)
+        self.unfit = b.any(unfit)
+        self._step = Value("i64", "0")
+
+    def at_step(self, step: Value) -> Exponents:
+        """The same, looking at a step's share."""
+        self._step = step
+        return self
+
+    def _note(self, bits: Value, place: Value, unfit: Value) -> Value:
+        b = self.b
+        field = b.resize(b.shift_right(b.shift_left(bits, 1), 24), 8)
+        zero = b.compare("eq", field, b.like(field, 0))
+        exponent = b.add(field, -127)
+        outside = b.compare("ugt", field, b.like(field, _MOST_FIELD - 256))
+        if self._least > -30:
+            exponent = b.both("smax", exponent, b.like(exponent, self._least))
+        else:
+            # A subnormal has field 0 too, but is no zero.
+            small = b.compare("ult", b.add(field, -1), b.like(field, _LEAST_FIELD - 1))
+            subnormal = b.op("and", zero, b.compare("ne", b.mask(bits, 0x7FFFFFFF), b.like(bits, 0)))
+            outside = b.op("or", b.op("or", outside, small), subnormal)
+        b.store(b.select(zero, b.like(field, -127), exponent), place, 32)
+        return b.op("or", unfit, outside)
+
+    def largest(self, depth: int) -> Value:
+        """The largest sum of exponents of each row for each column: `[n][row]` of `i8`."""
+        b, rows = self.b, self.rows
+        array = b.array(COLUMNS * rows)
+        left_base, right_base = (
+            b.at(base, self._step, size) for base, size in zip((self._a, self._b), self._shares, strict=True)
+        )
+        with b.loop(COLUMNS // 4) as quad:
+            result = b.number(4 * rows, "i8", -128)
+            for position in range(depth):
+                plane, step = self._offsets[position]
+                left = b.load(vector("i8", rows), b.offset(left_base, position * rows), rows)
+                left = b.shuffle(left, tuple(range(rows)) * 4)
+                right = b.load(vector("i8", 16), b.at(right_base, quad, 16, plane * 32), 16)
+                right = b.shuffle(right, tuple(4 * (lane // rows) + step for lane in range(4 * rows)))
+                result = b.both("smax", result, b.both("sadd.sat", left, right))
+            b.store(result, b.at(array, quad, 4 * rows), 32)
+        return array
+
+
+def _half_value(b: Builder, value: Value) -> Value:
+    """The `.f32` value of the nearest `.f16`; zero is +0."""
+    return b.op("fadd", half_to_float(b, float_to_half(b, value)), b.number(count(value.type), "float", 0.0))
+
+
+def _is_zero(b: Builder, value: Value) -> Value:
+    return b.compare("oeq", value, b.number(count(value.type), value.element, "0.0"))
+
+
+def _exponent(b: Builder, value: Value, least: int) -> Value:
+    field = b.shift_right(b.shift_left(b.bits_of(value), 1), 24)
+    return b.add(b.both("smax", field, b.like(field, least + 127)), -127)
+
+
+def _power(b: Builder, exponent: Value) -> Value:
+    """2 to an integer, as `.f64`."""
+    return b.float_of(b.shift_left(b.resize(b.add(exponent, 1023), 64), 52))

@@ -1,0 +1,128 @@
+"""How each architecture adds up the products of an `mma`: the rules, and what each one rests on.
+
+Hopper (`sm_90`) was measured: every form was run on an H200 with random, structured and special inputs, and the rules
+below reproduce every bit (`tests/recorded/mma`). What the tensor core does by itself:
+
+- *Fused sum* (`.f16 .bf16 .tf32`, sparse or not): all products and C are cut, toward zero, to 25 fractional bits under
+  the largest exponent among them, added exactly, and rounded once: toward zero to `.f32`, to nearest even to `.f16`.
+  A product's exponent is the sum of its factors' exponents, not normalised; subnormals count as the format's smallest
+  exponent; zeros do not count. Too large becomes infinity, what rounds to zero is +0, every NaN is 0x7fffffff (0x7fff).
+- *Double precision*: a chain of IEEE fused multiply-adds from C over rising k. A NaN operand is passed on, quieted,
+  B's before C's before A's; a NaN that arises is 0xfff8000000000000.
+- *Integers*: exact, and modulo 2^32 or saturated once at the end.
+
+What ptxas builds from other instructions, since Hopper lacks the unit (read in the SASS, confirmed by the results):
+
+- `.e4m3 .e5m2`: turned into `.f16`; one fused sum from zero over the low two elements of each register, a second one
+  on top over the high two, then C added in one IEEE addition.
+- `mma.m8n8k4` with `.f16`: `fma` in `.f32` over rising k from zero, then plus C; where D is `.f16`:
+  `(C + (a0*b0 + a1*b1)) + (a2*b2 + a3*b3)` in `.f32`, each bracket an `fma` of a product, rounded at the end.
+- `wmma`: two `mma.m16n8k16` (`.m8n32k16` with A and B exchanged), a D of another type converted at the end;
+  `.m16n16k8` with `.tf32` sums k 0-3 first, then 4-7.
+
+Not measured by us (arXiv 2511.10909 published them): `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest
+k of a type in two halves, the lower first. `sm_89` is taken to sum fp8 as it does `.f16`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.machine.tensor.form import BITS, TensorForm
+
+
+class Sum(StrEnum):
+    """How dot products are formed."""
+
+    FUSED = "fused"
+    CHAIN = "chain"
+    PAIRS = "pairs"
+    DOUBLE = "double"
+    INTEGER = "integer"
+    BITS = "bits"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The arithmetic of one form on one architecture.
+
+    Attributes:
+        sum: What kind of sum.
+        steps: Of a fused sum: the places along the stored row of `a` that each step adds to the result before it.
+        fraction_bits: Of a fused sum: bits kept under the largest exponent.
+        wide: Of a fused sum: each step rounds to `.f32`; else to `.f16`.
+        from_zero: The first step starts from zero and C is added at the end by itself.
+    """
+
+    sum: Sum
+    steps: tuple[tuple[int, ...], ...] = ()
+    fraction_bits: int = 0
+    wide: bool = True
+    from_zero: bool = False
+
+
+#: Least `sm_` number of each type of multiplicand, where it is above 75 (PTX ISA 9.7.14.5.14, target notes).
+_LEAST = {"bf16": 80, "tf32": 80, "f64": 80, "e4m3": 89, "e5m2": 89}
+
+
+def architecture(arch: str) -> int:
+    """The number of a target such as `sm_90` or `sm_90a`.
+
+    Raises:
+        UsageError: It is none of `sm_75` to `sm_90`.
+    """
+    digits = arch.removeprefix("sm_").rstrip("a")
+    if not arch.startswith("sm_") or digits not in ("75", "80", "86", "87", "88", "89", "90"):
+        raise UsageError("arch", arch, "`sm_75`, `sm_80`, `sm_86`, `sm_87`, `sm_88`, `sm_89` or `sm_90`")
+    return int(digits)
+
+
+def recipe(form: TensorForm, arch: str) -> Recipe:
+    """How `arch` computes `form`.
+
+    Raises:
+        UnsupportedForm: The architecture does not have the form.
+        UsageError: There is no such architecture.
+    """
+    number = architecture(arch)
+    least = least_architecture(form)
+    if number < least:
+        raise UnsupportedForm(f"`{form.spelling}` needs `sm_{least}` or higher, and `{arch}` is below")
+    if form.a_type == "f64":
+        return Recipe(Sum.DOUBLE)
+    if form.a_type == "b1":
+        return Recipe(Sum.BITS)
+    if form.d_type == "s32":
+        return Recipe(Sum.INTEGER)
+    if form.quad_pairs and number >= 80:
+        return Recipe(Sum.PAIRS if form.d_type == "f16" else Sum.CHAIN)
+    return _fused(form, hopper=number >= 90)
+
+
+def least_architecture(form: TensorForm) -> int:
+    """The least `sm_` number that has a form."""
+    least = _LEAST.get(form.a_type, 75)
+    if form.sparse or form.operation == "and":
+        least = max(least, 80)
+    if form.family == "mma" and form.m == 16:
+        turing = form.a_type == "f16" and form.k == 8
+        least = max(least, 90 if form.a_type == "f64" else 75 if turing else 80)
+    return least
+
+
+def _fused(form: TensorForm, *, hopper: bool) -> Recipe:
+    wide = "f32" in (form.d_type, form.c_type)
+    places = tuple(range(form.stored_k))
+    fp8 = BITS[form.a_type] == 8
+    if hopper and fp8:
+        low = tuple(place for place in places if place % 4 < 2)
+        high = tuple(place for place in places if place % 4 >= 2)
+        return Recipe(Sum.FUSED, (low, high), 25, wide, from_zero=True)
+    halves = (places[: len(places) // 2], places[len(places) // 2 :])
+    if hopper:
+        split = form.family == "wmma" and form.a_type == "tf32"
+        return Recipe(Sum.FUSED, halves if split else (places,), 25, wide)
+    longest = len(places) * BITS[form.a_type] == 256
+    return Recipe(Sum.FUSED, halves if longest else (places,), 24, wide)

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from ptxloom.machine import LaunchResult as LaunchResult
     from ptxloom.machine import UnsupportedInstruction as UnsupportedInstruction
     from ptxloom.machine import kernel as kernel
+    from ptxloom.machine.tensor.batch import mma as mma
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
     from ptxloom.syntax import Module as Module
@@ -137,6 +138,7 @@ _EXPORTS: Final = {
     "LaunchResult": "machine",
     "UnsupportedInstruction": "machine",
     "kernel": "machine",
+    "mma": "machine.tensor.batch",
     "Source": "source",
     "Span": "source",
     "Module": "syntax",

@@ -50,6 +50,11 @@ def _host() -> str:
     return f"{llvmlite.__version__} {binding.llvm_version_info} {binding.get_host_cpu_name()} {_features()}"
 
 
+def host_has(feature: str) -> bool:
+    """Whether this processor has a feature, as LLVM names it (`avx2`, `f16c`, ...)."""
+    return f"+{feature}" in _features().split(",")
+
+
 def cache_folder() -> Path | None:
     """Where machine code is kept: `PTXLOOM_CACHE`, or the user's cache folder; None if the variable is empty."""
     named = os.environ.get("PTXLOOM_CACHE")

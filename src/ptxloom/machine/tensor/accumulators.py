@@ -35,5 +35,5 @@ def store_columns(b: Builder, form: TensorForm, array: Value, registers: tuple[V
             if form.d_type == "f16":
                 value = b.shift_left(float_to_half(b, b.float_of(value)), column.bit)
             key = (register, column.step)
-            words[key] = b.op("or", words[key], value) if key in words else value
+            words[key] = b.apply("or", words[key], value) if key in words else value
     store_words(b, registers, words)

@@ -10,12 +10,14 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.ir import Value
-from ptxloom.machine.llvm import Compiled, compile_ir
+from ptxloom.machine.llvm import helper_address
 from ptxloom.machine.tensor.builder import Builder
 from ptxloom.machine.tensor.emit import TensorFunction, function
 from ptxloom.machine.tensor.form import TensorForm, tensor_form
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 _LANES = 32
@@ -61,7 +63,7 @@ def mma(
     form = instruction if isinstance(instruction, TensorForm) else tensor_form(instruction)
     if (metadata is None) is bool(form.sparse):
         raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
-    compiled = _compiled(function(form, arch, selector), form.registers, form.register_bits)
+    run = _batch(form, arch, selector)
     kind = np.uint64 if form.register_bits == 64 else np.uint32
     batch = np.broadcast_shapes(*(array.shape[:-2] for array in (a, b, c)))
     inputs = [
@@ -73,7 +75,7 @@ def mma(
     d = np.empty((*batch, _LANES, form.registers[0]), kind)
     warps = d.size // (_LANES * form.registers[0])
     if warps:
-        compiled.run(d.ctypes.data, *(array.ctypes.data for array in inputs), warps)
+        run(d.ctypes.data, *(array.ctypes.data for array in inputs), warps)
     return d
 
 
@@ -85,28 +87,23 @@ def _registers(name: str, array: NDArray[Any], batch: tuple[int, ...], number: i
     return np.ascontiguousarray(np.broadcast_to(array, (*batch, _LANES, number)))
 
 
-class _Batch:
-    """The compiled loop over warps; holds on to its code."""
-
-    def __init__(self, single: TensorFunction, registers: tuple[int, int, int, int], bits: int) -> None:
-        counts = [*registers, *([1] if single.arguments > sum(registers) else [])]
-        self._code: Compiled = compile_ir(single.ir + _driver(single, counts, bits))
-        arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
-        self.run = self._code.function("batch", *arguments)
-
-
 @cache
-def _compiled(single: TensorFunction, registers: tuple[int, int, int, int], bits: int) -> _Batch:
-    return _Batch(single, registers, bits)
+def _batch(form: TensorForm, arch: str, selector: int) -> Callable[..., None]:
+    """The compiled loop over warps; it holds no GIL."""
+    single = function(form, arch, selector)
+    counts = (*form.registers, *((1,) if form.sparse else ()))
+    symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
+    address = helper_address(symbol, single.ir + _driver(symbol, single, counts, form.register_bits))
+    arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
+    return ctypes.CFUNCTYPE(None, *arguments)(address)
 
 
-def _driver(single: TensorFunction, counts: list[int], bits: int) -> str:
+def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: int) -> str:
     """A function over arrays `(warps, 32, registers)`: each warp's registers are laid side by side for the call."""
     names = ["d", "a", "b", "c", "e"][: len(counts)]
     arrays = tuple(Value("ptr", f"%{name}") for name in names)
     warps = Value("i64", "%warps")
-    b = Builder("batch", (*arrays, warps))
-    b.linkage = ""
+    b = Builder(f'"{symbol}"', (*arrays, warps))
     kind = f"i{bits}"
     stages = [[b.array(_LANES * bits // 8) for _ in range(count)] for count in counts]
     with b.loop(warps) as warp:

@@ -59,19 +59,19 @@ class Builder(Emitter):
 
     def add(self, value: Value, number: int) -> Value:
         """Plus a constant."""
-        return self.op("add", value, self.like(value, number))
+        return self.apply("add", value, self.like(value, number))
 
     def shift_left(self, value: Value, places: int) -> Value:
         """To higher bits."""
-        return self.op("shl", value, self.like(value, places)) if places else value
+        return self.apply("shl", value, self.like(value, places)) if places else value
 
     def shift_right(self, value: Value, places: int, *, signed: bool = False) -> Value:
         """To lower bits."""
-        return self.op("ashr" if signed else "lshr", value, self.like(value, places)) if places else value
+        return self.apply("ashr" if signed else "lshr", value, self.like(value, places)) if places else value
 
     def mask(self, value: Value, bits: int) -> Value:
         """Keep some bits."""
-        return self.op("and", value, self.like(value, bits))
+        return self.apply("and", value, self.like(value, bits))
 
     def bits_of(self, value: Value) -> Value:
         """The bits of floats as integers."""
@@ -119,7 +119,7 @@ class Builder(Emitter):
         self.label(head)
         index = self.load("i64", place, 8)
         yield index
-        following = self.op("add", index, Value("i64", "1"))
+        following = self.apply("add", index, Value("i64", "1"))
         self.store(following, place, 8)
         again = self.compare("ult", following, times if isinstance(times, Value) else Value("i64", str(times)))
         self.do(f"br {again}, label %{head}, label %{done}")
@@ -137,5 +137,5 @@ class Builder(Emitter):
 
     def at(self, base: Value, index: Value, stride: int, start: int = 0) -> Value:
         """The address `start + index * stride` bytes behind `base`."""
-        scaled = self.op("mul", index, Value("i64", str(stride)))
+        scaled = self.apply("mul", index, Value("i64", str(stride)))
         return self.offset(self.offset(base, scaled), start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.ir import Value, count, vector
-from ptxloom.machine.llvm import has_half_conversions
+from ptxloom.machine.llvm import host_has
 from ptxloom.machine.tensor.form import BITS
 
 if TYPE_CHECKING:
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 _KEPT = {"tf32": -0x2000, "bf16": -0x10000}
 CANONICAL_NAN = 0x7FFFFFFF
 INFINITY = 0x7F800000
+
+
+def has_half_conversions() -> bool:
+    """Whether the processor converts between f16 and f32 itself; elsewhere LLVM would call a library for it."""
+    return any(host_has(feature) for feature in ("f16c", "neon", "fullfp16"))
 
 
 def decode(b: Builder, word: Value, bit: int, element: str) -> Value:
@@ -57,19 +62,19 @@ def half_to_float(b: Builder, word: Value) -> Value:
         return b.convert("fpext", half, "float")
     magnitude = b.shift_left(b.mask(word, 0x7FFF), 13)
     # The exponent's bias grows by 112; as a multiplication this holds for subnormals too.
-    finite = b.bits_of(b.op("fmul", b.float_of(magnitude), b.number(lanes, "float", 2.0**112)))
-    special = b.op("or", magnitude, b.like(magnitude, INFINITY))
+    finite = b.bits_of(b.apply("fmul", b.float_of(magnitude), b.number(lanes, "float", 2.0**112)))
+    special = b.apply("or", magnitude, b.like(magnitude, INFINITY))
     value = b.select(b.compare("uge", magnitude, b.like(magnitude, 0x7C00 << 13)), special, finite)
-    return b.float_of(b.op("or", value, b.shift_left(b.mask(word, 0x8000), 16)))
+    return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 0x8000), 16)))
 
 
 def _e4m3_to_float(b: Builder, word: Value) -> Value:
     lanes = count(word.type)
     magnitude = b.mask(word, 0x7F)
     scaled = b.float_of(b.shift_left(magnitude, 20))
-    finite = b.bits_of(b.op("fmul", scaled, b.number(lanes, "float", 2.0**120)))
+    finite = b.bits_of(b.apply("fmul", scaled, b.number(lanes, "float", 2.0**120)))
     value = b.select(b.compare("eq", magnitude, b.like(magnitude, 0x7F)), b.like(magnitude, CANONICAL_NAN), finite)
-    return b.float_of(b.op("or", value, b.shift_left(b.mask(word, 0x80), 24)))
+    return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 0x80), 24)))
 
 
 def float_to_half(b: Builder, value: Value) -> Value:
@@ -89,13 +94,13 @@ def _round_to_half(b: Builder, bits: Value) -> Value:
     magnitude = b.mask(bits, 0x7FFFFFFF)
     sign = b.mask(b.shift_right(bits, 16), 0x8000)
     odd = b.mask(b.shift_right(magnitude, 13), 1)
-    normal = b.shift_right(b.op("add", b.add(magnitude, 0xFFF - (112 << 23)), odd), 13)
+    normal = b.shift_right(b.apply("add", b.add(magnitude, 0xFFF - (112 << 23)), odd), 13)
     # Adding 2^-1 leaves a subnormal's bits, rounded to nearest even, at the low end.
-    aligned = b.op("fadd", b.float_of(magnitude), b.number(count(bits.type), "float", 0.5))
+    aligned = b.apply("fadd", b.float_of(magnitude), b.number(count(bits.type), "float", 0.5))
     small = b.add(b.bits_of(aligned), -0x3F000000)
     finite = b.select(b.compare("ult", magnitude, b.like(bits, 0x38800000)), small, normal)
     huge = b.compare("uge", magnitude, b.like(bits, 0x477FF000))
-    return b.op("or", b.select(huge, b.like(bits, 0x7C00), finite), sign)
+    return b.apply("or", b.select(huge, b.like(bits, 0x7C00), finite), sign)
 
 
 def canonical(b: Builder, value: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.ir import Value, vector
@@ -12,10 +13,12 @@ from ptxloom.machine.tensor.builder import Builder
 from ptxloom.machine.tensor.convert import canonical, float_to_half, half_to_float
 from ptxloom.machine.tensor.exact import bit_sum, double_sum, integer_sum
 from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
-from ptxloom.machine.tensor.form import TensorForm
 from ptxloom.machine.tensor.fused import Exponents, FusedSum, Rule
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
 from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
+
+if TYPE_CHECKING:
+    from ptxloom.machine.tensor.form import TensorForm
 
 _LEAST_EXPONENT = {"bf16": -126, "tf32": -126}
 
@@ -150,7 +153,7 @@ def _add_last(b: Builder, recipe_: Recipe, arrays: tuple[Value, Value], rows: in
     with b.loop(COLUMNS) as n:
         place = b.at(sums, n, rows * 4)
         kind = vector("float", rows)
-        total = b.op("fadd", b.load(kind, b.at(addends, n, rows * 4), 4 * rows), b.load(kind, place, 4 * rows))
+        total = b.apply("fadd", b.load(kind, b.at(addends, n, rows * 4), 4 * rows), b.load(kind, place, 4 * rows))
         if not recipe_.wide:
             # 24 bits are more than twice 11 and two, so that the second rounding does no harm.
             total = half_to_float(b, float_to_half(b, total))

@@ -32,8 +32,8 @@ def integer_sum(b: Builder, form: TensorForm, window: Window, c: Registers, d: R
     with b.loop(COLUMNS) as n:
         total = b.number(rows, "float", 0.0)
         for position in range(window.depth):
-            product = b.op("fmul contract", window.a(position), window.multiplier(position, n))
-            total = b.op("fadd contract", total, product)
+            product = b.apply("fmul contract", window.a(position), window.multiplier(position, n))
+            total = b.apply("fadd contract", total, product)
         _add_integers(b, form, (b.convert("fptosi", total, "i32"), n), addends, results)
     store_columns(b, form, results, d)
 
@@ -50,8 +50,8 @@ def bit_sum(b: Builder, form: TensorForm, operands: Operands) -> None:
         total = b.number(form.m, "i32", 0)
         for word, column in zip(left, right, strict=True):
             scalar = b.load("i32", b.at(second[column.registers[0]], n, 16, column.step * 4), 4)
-            met = b.op(form.operation, word, b.splat(scalar, form.m))
-            total = b.op("add", total, b.intrinsic("llvm.ctpop", met))
+            met = b.apply(form.operation, word, b.splat(scalar, form.m))
+            total = b.apply("add", total, b.intrinsic("llvm.ctpop", met))
         _add_integers(b, form, (total, n), addends, results)
     store_columns(b, form, results, d)
 
@@ -59,7 +59,7 @@ def bit_sum(b: Builder, form: TensorForm, operands: Operands) -> None:
 def _add_integers(b: Builder, form: TensorForm, total: tuple[Value, Value], addends: Value, results: Value) -> None:
     value, n = total
     addend = b.load(value.type, b.at(addends, n, form.m * 4), 4 * form.m)
-    value = b.both("sadd.sat", value, addend) if form.satfinite else b.op("add", value, addend)
+    value = b.both("sadd.sat", value, addend) if form.satfinite else b.apply("add", value, addend)
     b.store(value, b.at(results, n, form.m * 4), 4 * form.m)
 
 
@@ -134,7 +134,7 @@ class _Chain:
         result = self.fma(first, second, third)
         bits = b.select(self.is_nan(result), b.number(count(result.type), "i64", _DEFAULT_NAN), b.bits_of(result))
         for operand in (first, third, second):
-            quiet = b.op("or", b.bits_of(operand), b.like(bits, _QUIET))
+            quiet = b.apply("or", b.bits_of(operand), b.like(bits, _QUIET))
             bits = b.select(self.is_nan(operand), quiet, bits)
         return b.float_of(bits)
 

@@ -155,7 +155,7 @@ class SparseFactors(Factors):
         with b.loop(len(plans)) as position:
             plan = [b.load("i32", b.at(table, position, size * 4, index * 4), 4) for index in range(size)]
             word = b.load(vector("i32", rows), b.offset(choices, b.resize(plan[0], 64)), 64)
-            word = b.op("lshr", word, b.splat(plan[1], rows))
+            word = b.apply("lshr", word, b.splat(plan[1], rows))
             low, high = (b.compare("ne", b.mask(word, bit), b.like(word, 0)) for bit in (1, 2))
             with b.loop(COLUMNS) as n:
                 column = b.at(self.b_array, n, 16)

@@ -142,7 +142,7 @@ def _refusal(text: str) -> str:
 
 def _read(words: tuple[str, ...]) -> TensorForm | None:
     shapes = tuple(found for word in words if (found := _SHAPE.fullmatch(word)))
-    layouts = tuple(word for word in words if word in ("row", "col"))
+    layouts: list[Order] = [word for word in words if word == "row" or word == "col"]  # noqa: PLR1714 - narrows to Order
     types = tuple(word for word in words if word in BITS)
     family = "wmma" if words[:1] == ("wmma",) else "mma"
     if family == "wmma" and len(types) == 2:
@@ -150,7 +150,7 @@ def _read(words: tuple[str, ...]) -> TensorForm | None:
     if len(shapes) != 1 or len(types) != 4:
         return None
     if not layouts:
-        layouts = ("row", "col")
+        layouts = ["row", "col"]
     if len(layouts) != 2 or set(words) - _KNOWN - {shapes[0].group(0)}:
         return None
     m, n, k = (int(size) for size in shapes[0].groups())
@@ -198,8 +198,8 @@ def _with(
     return TensorForm(form.family, form.m, form.n, form.k, form.layouts, *types, rounding, satfinite, operation, sparse)
 
 
-_ROW_COL = ("row", "col")
-_LAYOUTS = (_ROW_COL, ("row", "row"), ("col", "row"), ("col", "col"))
+_ROW_COL: Layouts = ("row", "col")
+_LAYOUTS: tuple[Layouts, ...] = (_ROW_COL, ("row", "row"), ("col", "row"), ("col", "col"))
 _F64 = ("f64", "f64", "f64", "f64")
 _ACCUMULATORS = (("f16", "f16"), ("f32", "f16"), ("f32", "f32"), ("f16", "f32"))
 
@@ -230,9 +230,7 @@ def _dense() -> list[TensorForm]:
     return forms
 
 
-def _integers(
-    family: str, shapes: tuple[str, ...], bits: str, layouts: tuple[tuple[str, str], ...]
-) -> list[TensorForm]:
+def _integers(family: str, shapes: tuple[str, ...], bits: str, layouts: tuple[Layouts, ...]) -> list[TensorForm]:
     return [
         _with(_sized(family, shape, layout, ("s32", a + bits, b + bits, "s32")), satfinite=saturating)
         for shape in shapes

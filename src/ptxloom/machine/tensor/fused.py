@@ -58,7 +58,7 @@ class FusedSum:
             self._wide(c, d)
             return
         flag = b.array(4)
-        unfit = b.op("or", self._exponents.unfit, self._large(c))
+        unfit = b.apply("or", self._exponents.unfit, self._large(c))
         b.store(b.resize(unfit, 32), flag, 4)
         with b.when(b.compare("eq", unfit, Value("i1", "false"))):
             b.store(b.resize(self._narrow(self._exponents, c, d), 32), flag, 4)
@@ -96,17 +96,17 @@ class FusedSum:
         field = b.shift_right(b.shift_left(b.bits_of(addend), 1), 24)
         most = b.both("smax", b.both("smax", exponents, b.add(field, -127)), b.like(field, _FLOOR))
         shift = b.shift_left(most, 23)
-        scale = b.float_of(b.op("sub", b.like(shift, (127 + fraction) << 23), shift))
+        scale = b.float_of(b.apply("sub", b.like(shift, (127 + fraction) << 23), shift))
         total = b.number(rows, "i32", 0)
         for position in range(self.window.depth):
-            product = b.op("fmul", self.window.a(position), self.window.multiplier(position, n))
-            total = b.op("add", total, b.convert("fptosi", b.op("fmul", product, scale), "i32"))
+            product = b.apply("fmul", self.window.a(position), self.window.multiplier(position, n))
+            total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", product, scale), "i32"))
         seen = b.load(vector("i32", rows), overflow, 32)
         b.store(b.both("smax", seen, b.absolute(total)), overflow, 32)
-        total = b.op("add", total, b.convert("fptosi", b.op("fmul", addend, scale), "i32"))
+        total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", addend, scale), "i32"))
         unit = b.float_of(b.add(shift, (127 - fraction) << 23))
-        result = b.op("fmul", self._toward_zero(total), unit)
-        plain = b.op("fadd", addend, b.number(rows, "float", 0.0))
+        result = b.apply("fmul", self._toward_zero(total), unit)
+        plain = b.apply("fadd", addend, b.number(rows, "float", 0.0))
         chosen = b.select(none, plain, result if self.rule.wide else _half_value(b, result))
         b.store(chosen, b.at(d, n, rows * 4), 4 * rows)
 
@@ -117,18 +117,18 @@ class FusedSum:
         near = b.convert("sitofp", magnitude, "float")
         back = b.convert("fptosi", near, "i32")
         above = b.resize(b.compare("sgt", back, magnitude), 32, signed=True)
-        bits = b.op("add", b.bits_of(near), above)
+        bits = b.apply("add", b.bits_of(near), above)
         if not self.rule.wide:
             inexact = b.compare("ne", back, magnitude)
-            bits = b.op("or", bits, b.resize(inexact, 32))
-        return b.float_of(b.op("or", bits, b.mask(total, -0x80000000)))
+            bits = b.apply("or", bits, b.resize(inexact, 32))
+        return b.float_of(b.apply("or", bits, b.mask(total, -0x80000000)))
 
     # -------------------------------------------------------------------------------------------------------- wide
 
     def _wide(self, c: Value, d: Value) -> None:
         b = self.b
         with b.loop(COLUMNS) as n, b.loop(self.rows // 8) as tile:
-            first = b.op("shl", tile, Value("i64", "3"))
+            first = b.apply("shl", tile, Value("i64", "3"))
             places = tuple(b.at(b.at(array, n, self.rows * 4), first, 4) for array in (c, d))
             self._wide_column(n, first, (places[0], places[1]))
 
@@ -143,26 +143,26 @@ class FusedSum:
         with b.loop(self.window.depth) as position:
             left, right, product = self._product(position, n, first)
             least = self.rule.least_exponent
-            exponent = b.op("add", _exponent(b, left, least), _exponent(b, right, least))
+            exponent = b.apply("add", _exponent(b, left, least), _exponent(b, right, least))
             exponent = b.select(_is_zero(b, product), b.number(8, "i32", -400), exponent)
             b.store(b.both("smax", b.load(exponent.type, most, 32), exponent), most, 32)
-            b.store(b.op("fadd", b.load(product.type, ieee, 64), product), ieee, 64)
+            b.store(b.apply("fadd", b.load(product.type, ieee, 64), product), ieee, 64)
         largest = b.load(largest.type, most, 32)
-        scale = _power(b, b.op("sub", b.like(largest, fraction), largest))
+        scale = _power(b, b.apply("sub", b.like(largest, fraction), largest))
         b.store(b.number(8, "i32", 0), total, 32)
         with b.loop(self.window.depth) as position:
-            scaled = b.op("fmul", self._product(position, n, first)[2], scale)
-            b.store(b.op("add", b.load(largest.type, total, 32), b.convert("fptosi", scaled, "i32")), total, 32)
+            scaled = b.apply("fmul", self._product(position, n, first)[2], scale)
+            b.store(b.apply("add", b.load(largest.type, total, 32), b.convert("fptosi", scaled, "i32")), total, 32)
         products = b.convert("sitofp", b.load(largest.type, total, 32), "double")
-        cut = b.convert("sitofp", b.convert("fptosi", b.op("fmul", own, scale), "i32"), "double")
-        exact = b.op("fmul", b.op("fadd", products, cut), _power(b, b.add(largest, -fraction)))
+        cut = b.convert("sitofp", b.convert("fptosi", b.apply("fmul", own, scale), "i32"), "double")
+        exact = b.apply("fmul", b.apply("fadd", products, cut), _power(b, b.add(largest, -fraction)))
         b.store(self._special(b.load(own.type, ieee, 64), self._round(exact)), places[1], 32)
 
     def _product(self, position: Value, n: Value, first: Value) -> tuple[Value, Value, Value]:
         """Both factors, and their product in `.f64`."""
         b = self.b
         left, right = self.window.a(position, first, 8), self.window.multiplier(position, n, first, 8)
-        return left, right, b.op("fmul", b.convert("fpext", left, "double"), b.convert("fpext", right, "double"))
+        return left, right, b.apply("fmul", b.convert("fpext", left, "double"), b.convert("fpext", right, "double"))
 
     def _special(self, ieee: Value, finite: Value) -> Value:
         """The result, with infinities and NaNs as IEEE arithmetic has them."""
@@ -178,19 +178,19 @@ class FusedSum:
         kept = b.mask(bits, -(1 << 29))
         if not self.rule.wide:
             sticky = b.compare("ne", b.mask(bits, (1 << 29) - 1), b.like(bits, 0))
-            kept = b.op("or", kept, b.shift_left(b.resize(sticky, 64), 29))
+            kept = b.apply("or", kept, b.shift_left(b.resize(sticky, 64), 29))
             return _half_value(b, b.convert("fptrunc", b.float_of(kept), "float"))
         magnitude = b.mask(kept, (1 << 63) - 1)
         normal = b.bits_of(b.convert("fptrunc", b.float_of(magnitude), "float"))
         huge = b.compare("uge", magnitude, b.like(magnitude, (1023 + 128) << 52))
         normal = b.select(huge, b.like(normal, INFINITY), normal)
-        small = b.op("fmul", b.intrinsic("llvm.fabs", exact), b.number(8, "double", 2.0**149))
+        small = b.apply("fmul", b.intrinsic("llvm.fabs", exact), b.number(8, "double", 2.0**149))
         tiny = b.compare("ult", magnitude, b.like(magnitude, (1023 - 126) << 52))
         # Both arms are computed; the larger's conversion is kept in range by taking the smaller of the two.
         small = b.intrinsic("llvm.minnum", small, b.number(8, "double", 2.0**24))
         result = b.select(tiny, b.convert("fptosi", small, "i32"), normal)
         sign = b.resize(b.shift_left(b.shift_right(bits, 63), 31), 32)
-        signed = b.op("or", result, sign)
+        signed = b.apply("or", result, sign)
         return b.float_of(b.select(b.compare("eq", result, b.like(result, 0)), result, signed))
 
 
@@ -235,10 +235,10 @@ class Exponents:
         else:
             # A subnormal has field 0 too, but is no zero.
             small = b.compare("ult", b.add(field, -1), b.like(field, _LEAST_FIELD - 1))
-            subnormal = b.op("and", zero, b.compare("ne", b.mask(bits, 0x7FFFFFFF), b.like(bits, 0)))
-            outside = b.op("or", b.op("or", outside, small), subnormal)
+            subnormal = b.apply("and", zero, b.compare("ne", b.mask(bits, 0x7FFFFFFF), b.like(bits, 0)))
+            outside = b.apply("or", b.apply("or", outside, small), subnormal)
         b.store(b.select(zero, b.like(field, -127), exponent), place, 32)
-        return b.op("or", unfit, outside)
+        return b.apply("or", unfit, outside)
 
     def largest(self, depth: int) -> Value:
         """The largest sum of exponents of each row for each column: `[n][row]` of `i8`."""
@@ -262,7 +262,7 @@ class Exponents:
 
 def _half_value(b: Builder, value: Value) -> Value:
     """The `.f32` value of the nearest `.f16`; zero is +0."""
-    return b.op("fadd", half_to_float(b, float_to_half(b, value)), b.number(count(value.type), "float", 0.0))
+    return b.apply("fadd", half_to_float(b, float_to_half(b, value)), b.number(count(value.type), "float", 0.0))
 
 
 def _is_zero(b: Builder, value: Value) -> Value:

@@ -52,7 +52,7 @@ class QuadFactors:
         if first is None:
             spread = b.shuffle(b.load(vector("i32", 4), four, 16), tuple(lane // 8 for lane in range(ROWS)))
         else:
-            pair = b.op("lshr", first, Value("i64", "3"))
+            pair = b.apply("lshr", first, Value("i64", "3"))
             spread = b.splat(b.load("i32", b.at(four, pair, 4), 4), rows or ROWS)
         return half_to_float(b, spread)
 
@@ -103,14 +103,14 @@ def chain_sum(b: Builder, factors: QuadFactors, arrays: tuple[Value, Value], *, 
         if pairs:
             for first in (0, 2):
                 # A product of two .f16 is exact in .f32.
-                start = b.op("fmul", left[first], right[first])
-                addend = b.op("fadd", addend, _fma(b, left[first + 1], right[first + 1], start))
+                start = b.apply("fmul", left[first], right[first])
+                addend = b.apply("fadd", addend, _fma(b, left[first + 1], right[first + 1], start))
             result = addend
         else:
             total = b.number(ROWS, "float", 0.0)
             for place in range(DEPTH):
                 total = _fma(b, left[place], right[place], total)
-            result = b.op("fadd", addend, total)
+            result = b.apply("fadd", addend, total)
         b.store(canonical(b, result), b.at(d, n, ROWS * 4), 64)
 
 

@@ -1,0 +1,28 @@
+"""What nvcc, Triton and our own hands wrote and ptxas accepts gets no finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ptxloom.checker import check
+from ptxloom.isa import known
+from ptxloom.syntax import instructions, load
+from ptxloom.syntax.bind import bind
+
+ROOT = Path(__file__).parents[3]
+FILES = sorted([*(ROOT / "tests" / "corpus").glob("*.ptx"), *(ROOT / "examples").glob("*.ptx")])
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_finding(path: Path) -> None:
+    module = load(path)
+    assert check(module) == ()
+    bound = [bind(each) for each in instructions(module) if known(each.opcode)]
+    assert all(each.form is not None and each.operands for each in bound)
+
+
+def test_there_are_matrix_moves_in_it() -> None:
+    opcodes = {each.opcode for path in FILES for each in instructions(load(path)) if known(each.opcode)}
+    assert {"ldmatrix", "stmatrix", "movmatrix"} <= opcodes

@@ -33,14 +33,16 @@ class Builder(Emitter):
     Attributes:
         program: What is built.
         whole: This variant runs whole warps only: every lane is active but for predicates.
+        checks: The tools that watch this run, by compute-sanitizer's names; memcheck always does.
         op: The instruction being built.
         mask: The lanes that run in this block (i32).
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
         externals: Run-time functions called so far (native functions and access functions), by symbol.
     """
 
-    def __init__(self, program: Program, whole: bool) -> None:
+    def __init__(self, program: Program, whole: bool, checks: frozenset[str] = frozenset()) -> None:
         super().__init__()
+        self.checks = checks
         self.program = program
         self.whole = whole
         self.block: BasicBlock = program.blocks[0]

@@ -27,13 +27,13 @@ class Variant:
     builder: Builder
 
 
-def translate(program: Program, *, whole: bool) -> Variant:
+def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozenset()) -> Variant:
     """The IR of one variant.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
     """
-    b = Builder(program, whole)
+    b = Builder(program, whole, checks)
     b.do("br label %dispatch")
     _dispatch(b)
     for block in program.blocks:
@@ -89,7 +89,7 @@ def _block(b: Builder, block: BasicBlock) -> None:
         b.goto(b.following)
 
 
-def compile_variant(program: Program, *, whole: bool) -> int:
+def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) -> int:
     """The address of one variant's machine code, from the cache if it has been compiled before.
 
     Raises:
@@ -99,7 +99,7 @@ def compile_variant(program: Program, *, whole: bool) -> int:
 
     def variant() -> Variant:
         if not kept:
-            kept.append(translate(program, whole=whole))
+            kept.append(translate(program, whole=whole, checks=checks))
         return kept[0]
 
     def make() -> bytes:
@@ -108,7 +108,8 @@ def compile_variant(program: Program, *, whole: bool) -> int:
         head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
         return head.encode() + b"\n" + llvm.compile_ir(variant().ir, 0)
 
-    key = f"kernel {program.entry.name} {'whole' if whole else 'part'}\n{program.module.source.text}"
+    form = f"{'whole' if whole else 'part'} {' '.join(sorted(checks))}"
+    key = f"kernel {program.entry.name} {form}\n{program.module.source.text}"
     head, _, code = llvm.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     for name in needs["natives"]:

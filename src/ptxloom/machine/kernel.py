@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax.module import Module
 
+DEFAULT_CHECKS = ("memcheck", "synccheck")
+_CHECKS = ("memcheck", "synccheck", "racecheck", "initcheck")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _THREAD_LIMIT = 1024
@@ -33,22 +35,22 @@ class Kernel:
         self.program = plan(module, name, semantics.Table())
         self.memory = ModuleMemory(self.program)
         self._lock = threading.Lock()
-        self._code: dict[bool, int] = {}
-        self.code(whole=True)
+        self._code: dict[tuple[bool, frozenset[str]], int] = {}
+        self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
 
-    def code(self, *, whole: bool) -> int:
+    def code(self, *, whole: bool, checks: frozenset[str]) -> int:
         """The address of the code for whole warps, or for parts of warps; compiled when first asked for."""
         with self._lock:
-            if whole not in self._code:
-                self._code[whole] = compiler.compile_variant(self.program, whole=whole)
-            return self._code[whole]
+            if (whole, checks) not in self._code:
+                self._code[whole, checks] = compiler.compile_variant(self.program, whole=whole, checks=checks)
+            return self._code[whole, checks]
 
-    def compiled_masked(self) -> int:
+    def compiled_masked(self, checks: frozenset[str]) -> int:
         """The code for parts of warps if it has been compiled, else 0."""
-        return self._code.get(False, 0)
+        return self._code.get((False, checks), 0)
 
     def local_bytes(self, stack_bytes: int) -> int:
         """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions."""
@@ -61,6 +63,7 @@ class Kernel:
         args: Sequence[object] = (),
         shared_bytes: int = 0,
         *,
+        checks: Sequence[str] = DEFAULT_CHECKS,
         threads: int | None = None,
         timeout: float | None = None,
         schedule_seed: int = 0,
@@ -74,6 +77,7 @@ class Kernel:
             args: One value a parameter: a C-contiguous NumPy array is device memory, written in place; numbers take the
                 parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
             shared_bytes: Dynamic shared memory.
+            checks: The tools that watch the run: memcheck and synccheck (which cost nothing), racecheck, initcheck.
             threads: Threads of the host; by default one a core.
             timeout: Seconds after which the kernel is ended.
             schedule_seed: Another order of warps for each number.
@@ -88,11 +92,14 @@ class Kernel:
             raise UsageError("block", shape[1], f"at most {_THREAD_LIMIT} threads")
         if not 0 <= shared_bytes <= _SHARED_LIMIT:
             raise UsageError("shared_bytes", shared_bytes, f"0 to {_SHARED_LIMIT}")
+        unknown = [c for c in checks if c not in _CHECKS]
+        if unknown:
+            raise UsageError("checks", unknown[0], f"any of {', '.join(_CHECKS)}")
         memory = Memory()
         params = pack(self.program, args, memory)
-        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes)
+        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, frozenset(checks))
         run.run(default_threads() if threads is None else threads, timeout)
-        return LaunchResult(run.instructions, tuple(run.hazards))
+        return LaunchResult(run.instructions, run.hazards)
 
 
 def kernel(module: Module, name: str) -> Kernel:

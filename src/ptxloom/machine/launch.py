@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.machine import llvm, native
-from ptxloom.machine.report import Hazard, LaunchError, fault_hazard
+from ptxloom.machine.report import Hazard, LaunchError, event_hazard, fault_hazard, joined
 from ptxloom.machine.runtime import state, warps
 
 if TYPE_CHECKING:
@@ -56,12 +56,14 @@ class Grid:
         memory: Memory,
         seed: int,
         stack_bytes: int,
+        checks: frozenset[str],
     ) -> None:
         self.kernel = kernel
+        self.checks = checks
         self.program = kernel.program
         self.arena = Arena()
         self.lock = threading.Lock()
-        self.hazards: list[Hazard] = []
+        self.hazards: tuple[Hazard, ...] = ()
         self.failure: BaseException | None = None
         self.instructions = 0
         self.shared_bytes = self.program.shared_bytes + shared_bytes
@@ -88,7 +90,7 @@ class Grid:
         launch.entry = self.program.entry.first
         launch.has_calls = int(self.program.has_calls)
         launch.seed = seed & 0xFFFFFFFF
-        launch.full, launch.masked = self.kernel.code(whole=True), self.kernel.compiled_masked()
+        launch.full, launch.masked = self.code(whole=True), self.kernel.compiled_masked(self.checks)
         launch.params = arena.put(params)
         launch.params_end = launch.params + len(params)
         module = self.kernel.memory
@@ -126,8 +128,13 @@ class Grid:
                 for helper in helpers:
                     helper.join()
         self.instructions = sum(w.state.instructions for w in workers)
+        self.hazards = joined(h for w in workers for h in w.hazards())
         if self.failure is not None:
             raise self.failure
+
+    def code(self, *, whole: bool) -> int:
+        """The code of one variant for this launch's checks."""
+        return self.kernel.code(whole=whole, checks=self.checks)
 
     def fail(self, error: BaseException) -> None:
         """Stop every worker; the first failure is the one reported."""
@@ -148,6 +155,8 @@ class Worker:
         self.state.launch = ctypes.addressof(grid.launch)
         self.state.random = (grid.launch.seed * 0x9E3779B97F4A7C15 + number) & 0xFFFFFFFFFFFFFFFF
         self.state.sites = arena.take(max(len(grid.program.ops), 1) * native.record(state.Span).size)
+        self.state.events = arena.take(state.EVENTS_KEPT * native.record(state.Event).size)
+        self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
         self.ctas: list[int] = []
         self.table = arena.take(8)
@@ -172,7 +181,7 @@ class Worker:
                     if deadline is not None and time.monotonic() > deadline:
                         raise LaunchError("the kernel did not end within its time limit", self._waiting())
                 case state.WANT_MASKED:
-                    launch.masked = self.grid.kernel.code(whole=False)
+                    launch.masked = self.grid.code(whole=False)
                 case state.WANT_CTA:
                     self.add_cta()
                 case state.DEADLOCK:
@@ -182,6 +191,13 @@ class Worker:
                     raise LaunchError("the kernel was ended by an error", (hazard,))
                 case status:
                     raise LaunchError(f"the kernel stopped with status {status}")
+
+    def hazards(self) -> list[Hazard]:
+        """What native code noted."""
+        kind = native.structure(state.Event)
+        size = native.record(state.Event).size
+        count: int = self.state.event_count
+        return [event_hazard(self.grid.program, kind.from_address(self.state.events + n * size)) for n in range(count)]
 
     def add_cta(self) -> None:
         """Make room for one more resident CTA."""

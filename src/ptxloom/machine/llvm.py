@@ -143,9 +143,9 @@ def access_address(name: str) -> int:
     return _linked(name, ir)
 
 
-def helper_address(name: str, ir: Callable[[], str]) -> int:
-    """The machine code of a function given as IR; `ir` is asked only if the code is not in the cache."""
-    return _linked(name, lambda: ir() + ATTRIBUTES)
+def helper_address(name: str, ir: str | Callable[[], str]) -> int:
+    """The machine code of a function given as IR; a function `ir` is asked only if the code is not in the cache."""
+    return _linked(name, lambda: (ir if isinstance(ir, str) else ir()) + ATTRIBUTES)
 
 
 def _linked(name: str, ir: Callable[[], str]) -> int:

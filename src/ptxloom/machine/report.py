@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ptxloom.machine.program import Program
 
 _SPACES = {
@@ -29,6 +31,34 @@ _KINDS = {
     state.BAD_CALL: "bad-call",
     state.ASSERTION: "assertion",
     state.INVALID: "invalid",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """What an event of native code means.
+
+    Attributes:
+        tool: Whose finding it is.
+        name: Its kind in reports.
+        message: A sentence; `{lanes}` stands for its lanes, `{other}` for the lanes in its `other` mask, `{site}` for
+            the PTX line of the site in `other`, `{address}` for the address.
+        section: The manual's section.
+    """
+
+    tool: str
+    name: str
+    message: str
+    section: str = ""
+
+
+EVENTS: Final = {
+    state.DIVERGENT: EventKind(
+        "synccheck", "divergent", "an `.aligned` instruction is reached without lanes {other} of the warp", "9.7.13"
+    ),
+    state.EXITED: EventKind("synccheck", "exited", "lanes {other} have exited and cannot take part", "9.7.13"),
+    state.STUCK: EventKind("synccheck", "stuck", "lanes {lanes} wait for lanes {other}, which never come", "9.7.13"),
+    state.ABSENT: EventKind("synccheck", "absent", "lanes {lanes} are not in their own member mask", "9.7.13"),
 }
 
 
@@ -90,6 +120,34 @@ class LaunchResult:
     hazards: tuple[Hazard, ...] = ()
 
 
+def event_hazard(program: Program, event: Any) -> Hazard:
+    """The hazard that an event record (a ctypes `Event`) describes."""
+    kind = EVENTS[int(event.kind)]
+    op = program.ops[int(event.site)]
+    lanes, other = _lanes(int(event.mask)), int(event.other)
+    line = program.ops[other].line if other < len(program.ops) else 0
+    message = kind.message.format(
+        lanes=_ranges(lanes), other=_ranges(_lanes(other)), site=line, address=f"{int(event.address):#x}"
+    )
+    x, y, z = (int(n) for n in event.block[:3])
+    address, count = int(event.address), int(event.count)
+    return Hazard(kind.tool, kind.name, message, op.line, op.text, (x, y, z), int(event.warp), lanes, address, count)
+
+
+def joined(hazards: Iterable[Hazard]) -> tuple[Hazard, ...]:
+    """Hazards in the order of the text; those of one kind at one instruction made one, their counts added."""
+    found: dict[tuple[str, str, int, str], Hazard] = {}
+    for hazard in hazards:
+        key = (hazard.tool, hazard.kind, hazard.line, hazard.message)
+        seen = found.get(key)
+        found[key] = hazard if seen is None else replace(seen, count=seen.count + hazard.count)
+    return tuple(sorted(found.values(), key=lambda h: (h.line, h.tool, h.kind)))
+
+
+def _lanes(mask: int) -> tuple[int, ...]:
+    return tuple(lane for lane in range(32) if mask >> lane & 1)
+
+
 def fault_hazard(program: Program, fault: Any) -> Hazard:
     """The hazard that a worker's fault record (a ctypes `Fault`) describes."""
     names = ("kind", "site", "mask", "lane", "address", "space", "size", "write", "warp")
@@ -111,7 +169,7 @@ def fault_hazard(program: Program, fault: Any) -> Hazard:
         "assertion": "an assertion of the kernel failed",
         "invalid": "the instruction was given what it cannot take",
     }[kind]
-    lanes = (values["lane"],) if values["size"] else tuple(n for n in range(32) if values["mask"] >> n & 1)
+    lanes = (values["lane"],) if values["size"] else _lanes(values["mask"])
     return Hazard("memcheck", kind, message, op.line, op.text, (x, y, z), values["warp"], lanes, values["address"])
 
 

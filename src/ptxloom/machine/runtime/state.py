@@ -41,6 +41,11 @@ GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
 
+# Event kinds: hazards after which a kernel goes on; `report.EVENTS` says what each means.
+DIVERGENT, EXITED, STUCK, ABSENT = range(1, 5)
+
+EVENTS_KEPT: Final = 256  # different events a worker can note
+
 BUDGET: Final = 1 << 14  # loop iterations before a warp lets others run
 ROTATION: Final = 1 << 9  # loop iterations before waiting lanes of a diverged warp get their turn
 
@@ -75,11 +80,9 @@ class Event:
     site: u32
     count: u64
     mask: u32
-    lane: u32
     warp: u32
     other: u32
     address: u64
-    extra: u64
     block: Annotated[Array[u32], 4]
 
 

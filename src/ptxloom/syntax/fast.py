@@ -35,7 +35,7 @@ STATEMENT: Final = re.compile(
     rf"(?:(@!?{NAME})[ \t]++)?+({NAME}(?:{QUALIFIER})*+)(?:[ \t]++({_OPERANDS}))?+;"
     rf"|({NAME}):"
     r"|([{}])"
-    rf"|(\.(?:reg|param|shared|local)[ \t]++\.[^;{{}}\"/()#\\\r\n=]*+;)"
+    rf"|(\.(?:reg|param|shared|local)[ \t]*+\.[^;{{}}\"/()#\\\r\n=]*+;)"
     rf"|(\.loc){_PLACE}(?:,[ \t]*+function_name[ \t]++({NAME})(?:\+(\d{{1,9}}))?+,[ \t]*+inlined_at{_PLACE})?+"
     r"(?=[ \t]*+(?://[^\n]*+)?+\n\s*+[^\s,/#\\])"
     r")",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from ptxloom.syntax.recovery import CERTAIN
 
@@ -90,8 +90,10 @@ class Cursor:
         """Go to the next token and give the text of the one that was at hand."""
         past = self.here
         self.behind = self.end
-        match = cast("re.Match[str]", self.tokens.match(self.text, self.end))  # it matches anything, even the end
-        group = cast("int", match.lastindex)
+        match = self.tokens.match(self.text, self.end)
+        if match is None or (group := match.lastindex) is None:
+            message = "some token always matches, be it the end"
+            raise AssertionError(message)
         self.kind = KINDS[group]
         self.here = match[group]
         self.start, self.end = match.span(group)

@@ -315,9 +315,9 @@ def test_nodes_are_values() -> None:
     assert repr(one.operands[1]) == "Integer(value=1, radix=10, unsigned=False)"
     with pytest.raises(AttributeError):
         one.opcode = "add"  # pyright: ignore[reportAttributeAccessIssue]
-    with pytest.raises(TypeError, match="needs its field text"):
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
         Name()  # pyright: ignore[reportCallIssue]
-    with pytest.raises(TypeError, match="too many"):
+    with pytest.raises(TypeError, match="positional argument"):
         Name("a", 1, 2)  # pyright: ignore[reportCallIssue]
     match one.operands:
         case (Name(text), Integer(value)):

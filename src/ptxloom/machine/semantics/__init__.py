@@ -62,9 +62,11 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.semantics import (
     barriers,
     bits,
+    comparison,
     control,
     extended,
     floating,
+    half,
     integer,
     logic,
     memory,
@@ -88,7 +90,9 @@ FAMILIES: Final[tuple[Family, ...]] = (
     bits.family,
     video.family,
     logic.family,
+    comparison.family,
     floating.family,
+    half.family,
     warp.family,
     barriers.family,
 )

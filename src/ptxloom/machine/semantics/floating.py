@@ -1,33 +1,125 @@
-"""Floating-point arithmetic (PTX ISA 9.7.3)."""
+"""Floating-point arithmetic in f32 and f64 (PTX ISA 9.7.3)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.semantics import numbers
 from ptxloom.machine.semantics.family import Family
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
+    from ptxloom.machine.ir import Value
     from ptxloom.machine.program import Op
+    from ptxloom.syntax import tree
 
 family: Final = Family()
 
-_PLAIN: Final = frozenset({"rn", "f32", "f64"})
+_EXACT: Final = "f32 f64"
 
 
-def _plain(op: Op) -> bool:
-    return all(q in _PLAIN for q in op.qualifiers)
+def _direction(op: Op) -> str:
+    return op.one_of(numbers.DIRECTIONS, "rn")
 
 
-@family("add", "sub", "mul", types="f32 f64", when=_plain)
+def _read(b: Builder, op: Op, operand: tree.Operand) -> Value:
+    value = b.read(operand, op.type)
+    return numbers.flush_float(b, value) if op.has("ftz") else value
+
+
+def _write(b: Builder, op: Op, value: Value) -> None:
+    """Write a result: subnormals flushed, saturated, NaN made canonical, as the instruction asks."""
+    if op.has("ftz"):
+        value = numbers.flush_float(b, value)
+    value = numbers.saturate(b, value) if op.has("sat") else numbers.canonical(b, value)
+    b.write(op.operands[0], value)
+
+
+@family("add", "sub", "mul", "div", "fma", "mad", types=_EXACT, when=lambda op: not op.has("approx", "full"))
 def arithmetic(b: Builder, op: Op) -> None:
-    """Rounded to nearest even."""
-    target, left, right = op.operands
-    b.write(target, b.apply(f"f{op.opcode}", b.read(left, op.type), b.read(right, op.type)))
+    """Exact, rounded once."""
+    name = "fma" if op.opcode in {"fma", "mad"} else f"f{op.opcode}"
+    _write(b, op, numbers.rounded(b, name, _direction(op), *(_read(b, op, o) for o in op.operands[1:])))
 
 
-@family("fma", "mad", types="f32 f64", when=_plain)
-def fma(b: Builder, op: Op) -> None:
-    """D = a * b + c, rounded once."""
+@family("rcp", types=_EXACT, when=lambda op: not op.has("approx"))
+def rcp(b: Builder, op: Op) -> None:
+    """1 / a, rounded once."""
+    value = _read(b, op, op.operands[1])
+    _write(b, op, numbers.rounded(b, "fdiv", _direction(op), b.constant(value.type, "1.0"), value))
+
+
+@family("sqrt", types=_EXACT, when=lambda op: not op.has("approx"))
+def sqrt(b: Builder, op: Op) -> None:
+    """The square root, rounded once."""
+    _write(b, op, numbers.rounded(b, "sqrt", _direction(op), _read(b, op, op.operands[1])))
+
+
+@family("abs", "neg", types="f32 f64 f16 bf16 f16x2 bf16x2")
+def sign(b: Builder, op: Op) -> None:
+    """The magnitude, or the value with the other sign; a NaN becomes the canonical one."""
+    name, bits = packed_bits(b, op, op.operands[1])
+    form = numbers.FORMATS[name]
+    if op.opcode == "abs":
+        changed = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
+    else:
+        changed = b.apply("xor", bits, b.constant(bits.type, form.sign - (1 << form.bits)))
+    value = numbers.widen(b, bits, name)
+    if name == "f64":
+        quiet = b.apply("or", bits, b.constant(bits.type, 1 << form.fraction - 1))
+        changed = b.select(numbers.is_nan(b, value), quiet, changed)
+    else:
+        changed = b.select(numbers.is_nan(b, value), b.constant(bits.type, form.nan), changed)
+    b.write(op.operands[0], changed)
+
+
+@family("min", "max", types="f32 f64 f16 bf16 f16x2 bf16x2")
+def min_max(b: Builder, op: Op) -> None:
+    """The smaller or larger; `.NaN` propagates NaN, `.xorsign.abs` compares magnitudes and multiplies signs."""
     target, *sources = op.operands
-    b.write(target, b.intrinsic("llvm.fma", *(b.read(s, op.type) for s in sources)))
+    name, result = packed_bits(b, op, sources[0])
+    largest, nan, xorsign = op.opcode == "max", op.has("NaN"), op.has("xorsign")
+    for source in sources[1:]:
+        _, other = packed_bits(b, op, source)
+        result = numbers.extreme(b, result, other, name, largest=largest, nan=nan, xorsign=xorsign)
+    b.write(target, result)
+
+
+def packed_bits(b: Builder, op: Op, operand: tree.Operand) -> tuple[str, Value]:
+    """The format of an operand's elements and their bits, flushed if the instruction asks for it."""
+    name = op.type.name.removesuffix("x2")
+    bits = numbers.bits_of(b, b.read(operand, op.type))
+    return name, numbers.flush(b, bits, name) if op.has("ftz") else bits
+
+
+@family("copysign", types=_EXACT)
+def copysign(b: Builder, op: Op) -> None:
+    """The magnitude of b with the sign of a."""
+    target, signed, magnitude = op.operands
+    b.write(target, b.intrinsic("llvm.copysign", b.read(magnitude, op.type), b.read(signed, op.type)))
+
+
+@family("testp", types=_EXACT)
+def testp(b: Builder, op: Op) -> None:
+    """Whether a value is of a kind."""
+    form = numbers.FORMATS[op.type.name]
+    bits = numbers.bits_of(b, b.read(op.operands[1], op.type))
+    magnitude = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
+    infinity, smallest = b.constant(bits.type, form.infinity), b.constant(bits.type, 1 << form.fraction)
+    match op.qualifiers[0]:
+        case "finite":
+            found = b.compare("ult", magnitude, infinity)
+        case "infinite":
+            found = b.compare("eq", magnitude, infinity)
+        case "number":
+            found = b.compare("ule", magnitude, infinity)
+        case "notanumber":
+            found = b.compare("ugt", magnitude, infinity)
+        case "normal":  # zero counts as normal on an H200
+            large = b.compare("uge", magnitude, smallest), b.compare("ult", magnitude, infinity)
+            zero = b.compare("eq", magnitude, b.constant(bits.type, 0))
+            found = b.apply("or", b.apply("and", *large), zero)
+        case _:
+            tests = b.compare("ult", magnitude, smallest), b.compare("ne", magnitude, b.constant(bits.type, 0))
+            found = b.apply("and", *tests)
+    b.write_mask(op.operands[0], b.mask_of(found))

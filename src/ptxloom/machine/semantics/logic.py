@@ -1,12 +1,11 @@
-"""Logic, shifts, comparison and selection on integers and bits (PTX ISA 9.7.6, 9.7.8)."""
+"""Logic and shifts (PTX ISA 9.7.8)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.ir import Value
 from ptxloom.machine.semantics.family import Family
-from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -15,12 +14,6 @@ if TYPE_CHECKING:
 family: Final = Family()
 
 _BITS: Final = "b16 b32 b64"
-_ORDERED: Final = {"lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-_FLOAT: Final = {
-    "eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "num": "ord", "nan": "uno",
-    "equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge",
-}  # fmt: skip
-_COMPARISONS: Final = frozenset((*_ORDERED, *_FLOAT))
 
 
 @family("and", "or", "xor", types="pred")
@@ -80,47 +73,3 @@ def shift(b: Builder, op: Op) -> None:
         inside = b.compare("ult", by, b.constant(by.type, bits))
         shifted = b.select(inside, shifted, b.constant(shifted.type, 0))
     b.write(target, shifted)
-
-
-@family("setp")
-def setp(b: Builder, op: Op) -> None:
-    """Compare, combine with a predicate, and set one or two predicates."""
-    name = op.one_of(_COMPARISONS)
-    if not name or op.type.packed > 1 or op.type.name in {"f16", "bf16"}:
-        raise op.unsupported()
-    target, left, right, *rest = op.operands
-    found = compare(b, op, name, left, right)
-    combine = op.one_of(("and", "or", "xor"))
-    outcomes = [found]
-    if isinstance(target, tree.Pair):
-        outcomes.append(b.apply("xor", found, Value("i32", "-1")))
-    if combine:
-        other = b.read_mask(rest[0])
-        outcomes = [b.apply(combine, o, other) for o in outcomes]
-    targets = (target.first, target.second) if isinstance(target, tree.Pair) else (target,)
-    for one, outcome in zip(targets, outcomes, strict=True):
-        b.write_mask(one, outcome)
-
-
-def compare(b: Builder, op: Op, name: str, left: tree.Operand, right: tree.Operand) -> Value:
-    """The lanes for which a comparison in the instruction's type holds, as a mask."""
-    x, y = b.read(left, op.type), b.read(right, op.type)
-    if op.type.is_float:
-        return b.mask_of(b.compare(_FLOAT[name], x, y))
-    if name in {"eq", "ne"}:
-        return b.mask_of(b.compare(name, x, y))
-    if name not in _ORDERED:
-        raise op.unsupported(f"`.{name}` compares floating-point values")
-    unsigned = not op.type.signed or name in {"lo", "ls", "hi", "hs"}
-    return b.mask_of(b.compare(("u" if unsigned else "s") + _ORDERED[name], x, y))
-
-
-@family("selp")
-def selp(b: Builder, op: Op) -> None:
-    """One of two values, by a predicate."""
-    target, first, second, chooser = op.operands
-    type_ = f"b{op.type.bits}"
-    x, y = b.read(first, op.type), b.read(second, op.type)
-    x, y = (b.bitcast(v, vector(f"i{op.type.bits}")) for v in (x, y))
-    del type_
-    b.write(target, b.select(b.lanes(b.read_mask(chooser)), x, y))

@@ -1,0 +1,55 @@
+"""Arithmetic in f16 and bf16, alone and in pairs (PTX ISA 9.7.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.semantics.floating import packed_bits
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.ir import Value
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_HALVES: Final = "f16 bf16 f16x2 bf16x2"
+
+
+@family("add", "sub", "mul", "fma", types=_HALVES)
+def arithmetic(b: Builder, op: Op) -> None:
+    """Exact, rounded once to nearest even."""
+    pairs = [packed_bits(b, op, o) for o in op.operands[1:]]
+    name = pairs[0][0]
+    bits = numbers.narrow(b, _exact(b, op, name, [p[1] for p in pairs]), name)
+    if op.has("ftz"):
+        bits = numbers.flush(b, bits, name)
+    if op.has("sat"):
+        bits = numbers.narrow(b, numbers.saturate(b, numbers.widen(b, bits, name)), name)
+    if op.has("relu"):
+        bits = numbers.narrow(b, numbers.relu(b, numbers.widen(b, bits, name)), name)
+    if op.has("oob"):
+        bits = _in_bounds(b, bits, [p[1] for p in pairs[:2]])
+    b.write(op.operands[0], bits)
+
+
+def _exact(b: Builder, op: Op, name: str, bits: list[Value]) -> Value:
+    """The result before the last rounding: exact, to odd, or with so many bits that rounding again does no harm."""
+    floats = [numbers.widen(b, v, name) for v in bits]
+    if op.opcode in {"add", "sub"}:  # 24 bits are at least 2 * 11 + 2: rounding twice is rounding once
+        return b.apply(f"f{op.opcode}", *floats)
+    if op.opcode == "mul" and name == "f16":  # 22 bits, far from f32's subnormals
+        return b.apply("fmul", *floats)
+    doubles = [b.convert("fpext", v, "double") for v in floats]
+    product = b.apply("fmul", doubles[0], doubles[1])
+    return numbers.odd_sum(b, product, doubles[2]) if op.opcode == "fma" else product
+
+
+def _in_bounds(b: Builder, bits: Value, factors: list[Value]) -> Value:
+    """Zero where a factor is the out-of-bounds NaN, all ones."""
+    for factor in factors:
+        outside = b.compare("eq", factor, b.constant(factor.type, -1))
+        bits = b.select(outside, b.constant(bits.type, 0), bits)
+    return bits

@@ -1,0 +1,266 @@
+"""Floating-point formats on vectors: widening, narrowing with any rounding, flushing, saturating, the one NaN.
+
+A value of a narrow format travels as its bits (`<n x i16>`) and is computed with as f32 or f64. Rounding twice is
+avoided by rounding to odd first: a result whose last bit says "inexact" cannot be mistaken for a tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.ir import Value, integer_like, like, suffix
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+
+DIRECTIONS: Final = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}  # as llvm.set.rounding numbers them
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An IEEE interchange format, or one like it.
+
+    Attributes:
+        bits: Its width.
+        fraction: The width of its fraction field.
+        nan: The bits of the NaN that an H200 gives.
+    """
+
+    bits: int
+    fraction: int
+    nan: int
+
+    @property
+    def sign(self) -> int:
+        """The sign bit."""
+        return 1 << self.bits - 1
+
+    @property
+    def infinity(self) -> int:
+        """The bits of +infinity: an exponent of ones."""
+        return self.sign - (1 << self.fraction)
+
+    @property
+    def one(self) -> int:
+        """The bits of 1."""
+        return (self.infinity >> self.fraction + 1) << self.fraction
+
+
+FORMATS: Final = {
+    "f16": Format(16, 10, 0x7FFF),
+    "bf16": Format(16, 7, 0x7FFF),
+    "f32": Format(32, 23, 0x7FFFFFFF),
+    "f64": Format(64, 52, 0x7FF8000000000000),
+}
+_LLVM: Final = {"f32": "float", "f64": "double"}
+
+
+# ------------------------------------------------------------------------------------------------------ bits and values
+
+
+def bits_of(b: Builder, value: Value) -> Value:
+    """A vector of floats as integers of their width."""
+    return b.bitcast(value, integer_like(value.type))
+
+
+def as_float(b: Builder, bits: Value) -> Value:
+    """A vector of 32- or 64-bit integers as floats."""
+    return b.bitcast(bits, like(bits.type, {32: "float", 64: "double"}[bits.bits]))
+
+
+def widen(b: Builder, bits: Value, name: str) -> Value:
+    """The value of bits in a format, exactly: f16, bf16 and f32 as `float`, f64 as `double`."""
+    match name:
+        case "f16":
+            return b.convert("fpext", b.bitcast(bits, like(bits.type, "half")), "float")
+        case "bf16":
+            wide = b.resize(bits, 32)
+            return as_float(b, b.apply("shl", wide, b.constant(wide.type, 16)))
+        case _:
+            return as_float(b, bits)
+
+
+def is_nan(b: Builder, value: Value) -> Value:
+    """Which elements of a vector of floats are NaN."""
+    return b.compare("uno", value, value)
+
+
+def canonical(b: Builder, value: Value) -> Value:
+    """Floats with every NaN replaced by the one that an H200 gives; f64 keeps what it has."""
+    if value.element != "float":
+        return value
+    nan = as_float(b, b.constant(integer_like(value.type), FORMATS["f32"].nan))
+    return b.select(is_nan(b, value), nan, value)
+
+
+def flush(b: Builder, bits: Value, name: str) -> Value:
+    """Subnormal values as zeros of their sign."""
+    form = FORMATS[name]
+    exponent = b.apply("and", bits, b.constant(bits.type, form.infinity))
+    sign = b.apply("and", bits, b.constant(bits.type, _signed(form.sign, form.bits)))
+    return b.select(b.compare("eq", exponent, b.constant(bits.type, 0)), sign, bits)
+
+
+def flush_float(b: Builder, value: Value) -> Value:
+    """`flush` on a vector of f32."""
+    return as_float(b, flush(b, bits_of(b, value), "f32"))
+
+
+def saturate(b: Builder, value: Value) -> Value:
+    """Clamped to [0, 1]; NaN and -0 give +0."""
+    zero, one = b.constant(value.type, "0.0"), b.constant(value.type, "1.0")
+    low = b.select(b.compare("ogt", value, zero), value, zero)
+    return b.select(b.compare("olt", low, one), low, one)
+
+
+def relu(b: Builder, value: Value) -> Value:
+    """Negative values as +0; NaN stays."""
+    zero = b.constant(value.type, "0.0")
+    return b.select(b.compare("ole", value, zero), zero, value)
+
+
+def _signed(pattern: int, bits: int) -> int:
+    return pattern - (1 << bits) if pattern >> bits - 1 else pattern
+
+
+# ------------------------------------------------------------------------------------------------------------- rounding
+
+
+def rounded(b: Builder, name: str, direction: str, *operands: Value) -> Value:
+    """`fadd`, `fsub`, `fmul`, `fdiv`, `fma` or `sqrt`, rounded once in a direction (`rn rz rm rp`)."""
+    if direction == "rn":
+        return b.intrinsic(f"llvm.{name}", *operands) if name in {"fma", "sqrt"} else b.apply(name, *operands)
+    type_ = operands[0].type
+    symbol = f"ptxloom_{name}_{direction}_{suffix(type_)}"
+    intrinsic = f"llvm.experimental.constrained.{name}.{suffix(type_)}"
+    parameters = ", ".join(f"{type_} %{n}" for n in range(len(operands)))
+    types = ", ".join([*(type_ for _ in operands), "metadata", "metadata"])
+    mode = 'metadata !"round.dynamic", metadata !"fpexcept.ignore"'
+    b.helper(
+        symbol,
+        f"""declare {type_} @{intrinsic}({types})
+declare void @llvm.set.rounding(i32)
+define {type_} @{symbol}({parameters}) strictfp {{
+  call void @llvm.set.rounding(i32 {DIRECTIONS[direction]}) strictfp
+  %r = call {type_} @{intrinsic}({parameters}, {mode}) strictfp
+  call void @llvm.set.rounding(i32 1) strictfp
+  ret {type_} %r
+}}""",
+    )
+    return b.call(symbol, *operands, result=type_)
+
+
+def odd_sum(b: Builder, x: Value, y: Value) -> Value:
+    """X + y as doubles, rounded to odd: the last bit is set if anything was lost."""
+    total = b.apply("fadd", x, y)
+    virtual = b.apply("fsub", total, x)
+    error = b.apply("fadd", b.apply("fsub", x, b.apply("fsub", total, virtual)), b.apply("fsub", y, virtual))
+    return odd(b, total, error)
+
+
+def odd(b: Builder, value: Value, error: Value) -> Value:
+    """Doubles rounded to nearest, with what they lack, as rounded to odd."""
+    bits = bits_of(b, value)
+    zero = b.constant(value.type, "0.0")
+    exact = b.compare("ueq", error, zero)
+    towards = b.compare("ogt", b.apply("fmul", _sign_as_one(b, value), error), zero)  # the true value is larger
+    down = b.select(towards, bits, b.apply("sub", bits, b.constant(bits.type, 1)))
+    inexact = b.apply("or", down, b.constant(bits.type, 1))
+    return as_float(b, b.select(exact, bits, inexact))
+
+
+def _sign_as_one(b: Builder, value: Value) -> Value:
+    return b.intrinsic("llvm.copysign", b.constant(value.type, "1.0"), value)
+
+
+def to_float_odd(b: Builder, value: Value) -> Value:
+    """Doubles as f32, rounded to odd."""
+    near = b.convert("fptrunc", value, "float")
+    back = b.convert("fpext", near, "double")
+    bits = bits_of(b, near)
+    one = b.constant(bits.type, 1)
+    larger = b.compare("ogt", b.intrinsic("llvm.fabs", back), b.intrinsic("llvm.fabs", value))
+    down = b.select(larger, b.apply("sub", bits, one), bits)
+    exact = b.compare("ueq", back, value)
+    return as_float(b, b.select(exact, bits, b.apply("or", down, one)))
+
+
+def narrow(b: Builder, value: Value, name: str, direction: str = "rn") -> Value:
+    """Floats as bits of a format, rounded once; NaN canonical.
+
+    `value` is double or float, exact or rounded to odd.
+    """
+    if name == "f64":
+        return bits_of(b, value)
+    if value.element == "double":
+        if name == "f32":
+            near = b.convert("fptrunc", value, "float")
+            return _directed(b, bits_of(b, canonical(b, near)), value, name, direction)
+        value = to_float_odd(b, value)
+    if name == "f32":
+        return bits_of(b, canonical(b, value))
+    if name == "f16":
+        near = bits_of(b, b.convert("fptrunc", value, "half"))
+    else:
+        wide = bits_of(b, value)
+        last = b.apply("and", b.apply("lshr", wide, b.constant(wide.type, 16)), b.constant(wide.type, 1))
+        sum_ = b.apply("add", b.apply("add", wide, b.constant(wide.type, 0x7FFF)), last)
+        near = b.resize(b.apply("lshr", sum_, b.constant(wide.type, 16)), 16)
+    near = b.select(is_nan(b, value), b.constant(near.type, FORMATS[name].nan), near)
+    return _directed(b, near, value, name, direction)
+
+
+def _directed(b: Builder, near: Value, exact: Value, name: str, direction: str) -> Value:
+    """Bits rounded to nearest, moved one place where the direction asks for it; `exact` is what was rounded."""
+    if direction == "rn":
+        return near
+    back = widen(b, near, name)
+    if exact.element == "double":
+        back = b.convert("fpext", back, "double")
+    one = b.constant(near.type, 1)
+    negative = b.compare("slt", near, b.constant(near.type, 0))
+    if direction == "rz":
+        beyond = b.compare("ogt", b.intrinsic("llvm.fabs", back), b.intrinsic("llvm.fabs", exact))
+        return b.select(beyond, b.apply("sub", near, one), near)
+    wrong = b.compare("olt" if direction == "rp" else "ogt", back, exact)
+    outwards, inwards = b.apply("add", near, one), b.apply("sub", near, one)
+    moved = b.select(negative, inwards, outwards) if direction == "rp" else b.select(negative, outwards, inwards)
+    return b.select(wrong, moved, near)
+
+
+# -------------------------------------------------------------------------------------------------------------- extremes
+
+
+def extreme(b: Builder, x: Value, y: Value, name: str, *, largest: bool, nan: bool, xorsign: bool) -> Value:
+    """The smaller or larger of two values (bits of a format): -0 below +0; a number before NaN, or NaN first."""
+    form = FORMATS[name]
+    sign = b.constant(x.type, _signed(form.sign, form.bits))
+    signs = b.apply("and", b.apply("xor", x, y), sign)
+    if xorsign:
+        keep = b.constant(x.type, form.sign - 1)
+        x, y = b.apply("and", x, keep), b.apply("and", y, keep)
+    first = b.compare("sgt" if largest else "slt", _ordered(b, x, form), _ordered(b, y, form))
+    chosen = b.select(first, x, y)
+    x_nan, y_nan = (_nan_bits(b, v, form) for v in (x, y))
+    if xorsign:
+        chosen, x, y = (b.apply("or", v, signs) for v in (chosen, x, y))
+    if nan:
+        either = b.apply("or", x_nan, y_nan)
+        return b.select(either, b.constant(x.type, form.nan), chosen)
+    chosen = b.select(x_nan, y, b.select(y_nan, x, chosen))
+    both = b.apply("and", x_nan, y_nan)
+    if name == "f64":
+        return b.select(both, b.apply("or", x, b.constant(x.type, 1 << form.fraction - 1)), chosen)
+    return b.select(both, b.constant(x.type, form.nan), chosen)
+
+
+def _ordered(b: Builder, bits: Value, form: Format) -> Value:
+    """Bits as signed integers in the order of the values."""
+    negative = b.apply("ashr", bits, b.constant(bits.type, form.bits - 1))
+    return b.apply("xor", bits, b.apply("and", negative, b.constant(bits.type, form.sign - 1)))
+
+
+def _nan_bits(b: Builder, bits: Value, form: Format) -> Value:
+    magnitude = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
+    return b.compare("ugt", magnitude, b.constant(bits.type, form.infinity))

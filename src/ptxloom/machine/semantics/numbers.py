@@ -229,7 +229,7 @@ def _directed(b: Builder, near: Value, exact: Value, name: str, direction: str) 
     return b.select(wrong, moved, near)
 
 
-# -------------------------------------------------------------------------------------------------------------- extremes
+# ------------------------------------------------------------------------------------------------------------ extremes
 
 
 def extreme(b: Builder, x: Value, y: Value, name: str, *, largest: bool, nan: bool, xorsign: bool) -> Value:

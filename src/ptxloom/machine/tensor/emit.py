@@ -16,6 +16,7 @@ from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
 from ptxloom.machine.tensor.fused import Exponents, FusedSum, Rule
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
 from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
+from ptxloom.machine.tensor.wmma import tiling
 
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.form import TensorForm
@@ -170,48 +171,6 @@ def _quads(b: Builder, form: TensorForm, recipe_: Recipe, operands: tuple[tuple[
     else:
         chain_sum(b, factors, (addends, results), pairs=recipe_.sum is Sum.PAIRS)
     store_quads(b, form, results, d)
-
-
-# `wmma` ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Tiling:
-    """How a `wmma` is made of `mma`s, as read off an H200.
-
-    Attributes:
-        base: The `mma`.
-        exchanged: Whether its A is the `wmma`'s B and the other way round, all matrices transposed.
-        tiles: For each `mma`, where its registers of D, A, B and C start among the `wmma`'s.
-    """
-
-    base: TensorForm
-    exchanged: bool
-    tiles: tuple[tuple[int, int, int, int], ...]
-
-
-def tiling(form: TensorForm) -> Tiling:
-    """How a `wmma` is made of `mma`s."""
-    exchanged = form.m < form.n
-    m = 16 if max(form.m, form.n) >= 16 else 8
-    types = (form.a_type, form.b_type)
-    base = replace(
-        form,
-        family="mma",
-        m=m,
-        n=8,
-        layouts=("row", "col"),
-        a_type=types[exchanged],
-        b_type=types[not exchanged],
-    )
-    d, a, second, c = base.registers
-    number = form.m * form.n // (m * 8)
-    tiles: list[tuple[int, int, int, int]] = []
-    for tile in range(number):
-        moves_a = exchanged or form.m == 32
-        starts = (tile * d, tile * a if moves_a else 0, 0 if moves_a else tile * second, tile * c)
-        tiles.append(starts)
-    return Tiling(base, exchanged, tuple(tiles))
 
 
 def _wmma(form: TensorForm, rule: Recipe, symbol: str) -> TensorFunction:

@@ -8,31 +8,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.isa.matrix import MatrixMove, matrix_move
+from ptxloom.isa.matrix import MatrixMove, memory_move
+from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.types import element_type, is_type
+
+if TYPE_CHECKING:
+    from ptxloom.isa.spelled import Spelled
 
 WARP_LANES: Final = 32
 BANKS: Final = 32
 WORD_BYTES: Final = 4
 PHASE_BYTES: Final = 128
-
-
-@runtime_checkable
-class Spelled(Protocol):
-    """An instruction of a parsed module, or anything that spells one."""
-
-    @property
-    def opcode(self) -> str:
-        """Such as `ldmatrix`."""
-        ...
-
-    @property
-    def qualifiers(self) -> tuple[str, ...]:
-        """Without dots."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +73,10 @@ def access(instruction: str | Spelled | MatrixMove) -> Access:
     match instruction:
         case MatrixMove():
             return _of_move(instruction)
-        case str():
-            text = instruction
-        case Spelled():
-            text = ".".join((instruction.opcode, *instruction.qualifiers))
-    opcode, *qualifiers = text.strip().split(".")
-    if opcode in ("ld", "st"):
-        return _of_plain(text, opcode, qualifiers)
-    return _of_move(matrix_move(text, None if "matrix" in opcode else "ldmatrix"))
+        case _:
+            text = spelling_of(instruction)
+    opcode, *qualifiers = text.split(".")
+    return _of_plain(text, opcode, qualifiers) if opcode in ("ld", "st") else _of_move(memory_move(text))
 
 
 def _of_move(move: MatrixMove) -> Access:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ptxloom.banks.access import Spelled
     from ptxloom.isa.matrix import MatrixMove
+    from ptxloom.isa.spelled import Spelled
 
     Counts = npt.NDArray[np.int64]
 

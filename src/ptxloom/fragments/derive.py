@@ -18,34 +18,23 @@ it has registers for.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.model import Axis, Digit, Evidence, Fragment
-from ptxloom.isa.matrix import MatrixMove, matrix_move
+from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move
 from ptxloom.isa.mma import MULTIPLICAND_BITS, MmaForm, mma_form
+from ptxloom.isa.shapes import is_shape
+from ptxloom.isa.spelled import spelling_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ptxloom.isa.spelled import Spelled
+
 _LINES: Final = 8  # of a core tile
 _QUAD: Final = 4  # lanes that share a line of a core tile
 _WORD_BITS: Final = 32
-
-
-@runtime_checkable
-class Spelled(Protocol):
-    """An instruction of a parsed module, or anything that spells one."""
-
-    @property
-    def opcode(self) -> str:
-        """Such as `ldmatrix`."""
-        ...
-
-    @property
-    def qualifiers(self) -> tuple[str, ...]:
-        """Without dots."""
-        ...
 
 
 def fragment(instruction: str | Spelled | MatrixMove | MmaForm, operand: str | None = None) -> Fragment:
@@ -54,7 +43,8 @@ def fragment(instruction: str | Spelled | MatrixMove | MmaForm, operand: str | N
     Realises PTX ISA 9.7.14.5.1 to 9.7.14.5.17; the rule stands in this module's docstring.
 
     Args:
-        instruction: A spelling, full or short (`m8n8.x4.b16` is an ldmatrix, `m16n8k16...` an mma), an instruction
+        instruction: A spelling, full or short (`m8n8.x4.b16` is an ldmatrix, `m16n8.x4.trans.b8` a
+            stmatrix, `m16n8k16...` an mma), an instruction
             of a parsed module, or a form.
         operand: "a", "b", "c" or "d" of mma; "a" or "d" of movmatrix (d if left out); none of ldmatrix and stmatrix.
 
@@ -86,25 +76,20 @@ def _form(instruction: str | Spelled | MatrixMove | MmaForm) -> MatrixMove | Mma
     match instruction:
         case MatrixMove() | MmaForm():
             return instruction
-        case str():
-            text = instruction
-        case Spelled():
-            text = ".".join((instruction.opcode, *instruction.qualifiers))
-    return _read(text)
+        case _:
+            return _read(spelling_of(instruction))
 
 
 @cache
 def _read(text: str) -> MatrixMove | MmaForm:
-    opcode, *_ = words = text.strip().split(".")
-    if opcode == "mma" or any(word.startswith("m") and "k" in word for word in words):
+    opcode, *_ = words = text.split(".")
+    if opcode == "mma" or any(is_shape(word) and "k" in word for word in words):
         return mma_form(text)
-    if opcode in ("ldmatrix", "stmatrix", "movmatrix"):
-        return matrix_move(text)
-    if opcode[:1] != "m" and opcode[:1] != "":
+    if opcode not in MOVES and not any(is_shape(word) for word in words):
         raise UnsupportedForm(
             f"`{text}` holds no matrix; the instructions that do are ldmatrix, stmatrix, movmatrix and mma"
         )
-    return matrix_move(text, "ldmatrix")
+    return memory_move(text)
 
 
 @cache

@@ -5,6 +5,8 @@ Memory is little-endian bytes, as on the device; addresses are byte offsets into
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     Registers = npt.NDArray[np.uint32]
 
 _HIGHEST_ADDRESS: Final = 0xFFFFFFFF
+_WARPS_WORTH_A_THREAD: Final = 16_384
+_EVERY: Final = slice(None)
 
 
 def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: Integers) -> Registers:
@@ -55,7 +59,7 @@ def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: I
     if batch.addresses.dtype != np.uint32 or batch.memory_bytes < move.row_bytes:
         prove_rows(batch, held, move.row_bytes)
     registers = np.empty((len(batch), WARP_LANES, held.registers), np.uint32)
-    if _run(move, batch, np.ascontiguousarray(data), registers) >= 0:
+    if not _load(move, batch, np.ascontiguousarray(data), registers):
         prove_rows(batch, held, move.row_bytes)  # names the culprit
     return registers.reshape(*batch.shape, WARP_LANES, held.registers)
 
@@ -123,24 +127,38 @@ def _move(opcode: str, form: str | MatrixMove) -> tuple[MatrixMove, Fragment]:
     return move, fragment(move)
 
 
-def _run(move: MatrixMove, batch: Batch, memory: npt.NDArray[Any], registers: Registers) -> int:
-    """Do a move on C-contiguous memory and registers; gives the first warp with an illegal address, or -1."""
-    if not len(batch):
-        return -1
-    addresses = np.ascontiguousarray(batch.addresses, np.uint32) if _scattered(batch.addresses) else batch.addresses
-    numbers = np.zeros(len(batch), np.int64) if batch.memories is None else batch.memories
+def _load(move: MatrixMove, batch: Batch, memory: npt.NDArray[Any], registers: Registers) -> bool:
+    """Load every warp's registers, on all cores if there are many warps; false if an address is illegal."""
+    pieces = min(os.cpu_count() or 1, len(batch) // _WARPS_WORTH_A_THREAD)
+    if pieces < 2:
+        return _run(move, batch, memory, registers)
+    bounds = [len(batch) * piece // pieces for piece in range(pieces + 1)]
+    native(move)
+
+    def load(low: int, high: int) -> bool:
+        return _run(move, batch, memory, registers, slice(low, high))
+
+    with ThreadPoolExecutor(pieces) as pool:
+        legal = list(pool.map(load, bounds, bounds[1:]))
+    return all(legal)
+
+
+def _run(move: MatrixMove, batch: Batch, memory: npt.NDArray[Any], registers: Registers, warps: slice = _EVERY) -> bool:
+    """Do a move for some warps on C-contiguous memory and registers; false if an address is illegal."""
+    addresses, held = batch.addresses[warps], registers[warps]
+    if not len(addresses):
+        return True
+    if addresses.dtype != np.uint32 or addresses.strides[-1] != addresses.itemsize:
+        addresses = np.ascontiguousarray(addresses, np.uint32)
+    numbers = np.zeros(len(addresses), np.int64) if batch.memories is None else batch.memories[warps]
     offsets = np.multiply(numbers, batch.memory_bytes, dtype=np.int64)
-    return native(move)(
+    illegal = native(move)(
         memory.ctypes.data,
         offsets.ctypes.data,
         addresses.ctypes.data,
         addresses.strides[0],
-        registers.ctypes.data,
-        len(batch),
+        held.ctypes.data,
+        len(addresses),
         min(batch.memory_bytes - move.row_bytes, _HIGHEST_ADDRESS),
     )
-
-
-def _scattered(addresses: Integers) -> bool:
-    """Whether the addresses of a warp do not lie side by side as uint32."""
-    return addresses.dtype != np.uint32 or addresses.strides[-1] != addresses.itemsize
+    return illegal < 0

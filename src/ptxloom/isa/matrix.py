@@ -122,6 +122,27 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
     return of_form(form)
 
 
+def memory_move(text: str) -> MatrixMove:
+    """The matrix move that a spelling names; a short one is the ldmatrix, or the stmatrix if no ldmatrix is so.
+
+    Raises:
+        UnsupportedForm: The text names no form; the message says why, and what is near.
+
+    Example:
+        >>> memory_move("m8n8.x4.b16").opcode, memory_move("m16n8.x4.trans.b8").opcode
+        ('ldmatrix', 'stmatrix')
+    """
+    if text.strip().split(".")[0] in MOVES:
+        return matrix_move(text)
+    try:
+        return matrix_move(text, "ldmatrix")
+    except UnsupportedForm as no_load:
+        try:
+            return matrix_move(text, "stmatrix")
+        except UnsupportedForm:
+            raise no_load from None
+
+
 @cache
 def variants() -> tuple[MatrixMove, ...]:
     """Every ldmatrix and stmatrix, state spaces aside: 30 of them, in the order of the data."""

@@ -88,13 +88,19 @@ def test_stores_equal_the_slow_statement(move: MatrixMove) -> None:
 
 
 @pytest.mark.parametrize("move", [LOADS[0], LOADS[-1]], ids=str)
-def test_large_batches_equal_small_ones(move: MatrixMove) -> None:
+def test_large_batches_equal_small_ones(move: MatrixMove, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)  # large ones are spread over threads
     memory = RNG(6).integers(0, 256, 4096, np.uint8)
-    addresses = random_addresses(7, (5000,), 256)
+    addresses = random_addresses(7, (60_001,), 256)
     whole = ldmatrix(move, memory, addresses)
-    for start in range(0, 5000, 1250):
-        part = ldmatrix(move, memory, addresses[start : start + 1250])
-        np.testing.assert_array_equal(whole[start : start + 1250], part)
+    for start in range(0, 60_001, 10_000):
+        part = ldmatrix(move, memory, addresses[start : start + 10_000])
+        np.testing.assert_array_equal(whole[start : start + 10_000], part)
+    addresses[54_321, 3] = 4096
+    addresses[54_322, 0] = 1
+    with pytest.raises(UndefinedBehavior) as caught:
+        ldmatrix(move, memory, addresses)
+    assert (caught.value.warp, caught.value.lane) == ((54_321,), 3)
 
 
 def test_leading_dimensions_broadcast() -> None:

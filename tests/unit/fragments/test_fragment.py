@@ -83,6 +83,14 @@ def test_an_instruction_of_a_module_will_do() -> None:
     assert fragment(parsed) == fragment("m8n8.x4.shared.b16")
 
 
+def test_a_short_spelling_is_a_load_if_it_can_be() -> None:
+    assert fragment("m8n8.x4.b16").spelling.startswith("ldmatrix")
+    assert fragment("m16n8.x4.trans.b8").spelling.startswith("stmatrix")
+    assert fragment("aligned.m8n8.x4.sync.b16;") == fragment("ldmatrix.sync.aligned.m8n8.x4.b16")
+    with pytest.raises(UnsupportedForm, match=r"ldmatrix|m8n8"):
+        fragment("m8n8.x4.b8")
+
+
 def test_narrow_elements_stand_inside_their_byte() -> None:
     f = fragment("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", "a")
     first = f.where(lane=0, register=0, bit=8)

@@ -6,7 +6,7 @@ Each recording moved a matrix whose element i holds the bits of the number i, as
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -22,11 +22,10 @@ NAMES = tuple(np.load(DATA).files)
 
 def elements(raw: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
     """The numbers that the passes spell, element by element."""
-    total: Any = 0
+    total = np.zeros(raw.shape[1] * 8 // width, np.int64)
     for index, data in enumerate(raw):
-        bits = np.unpackbits(data, bitorder="little").reshape(-1, width)[:, :16]
-        values = (bits.astype(np.int64) << np.arange(bits.shape[1])).sum(axis=1)
-        total = total + (values << (index * min(width, 16)))
+        bits = np.unpackbits(data, bitorder="little").reshape(-1, width)[:, :16].astype(np.int64)
+        total += bits @ (1 << np.arange(bits.shape[1], dtype=np.int64)) << (index * min(width, 16))
     return total
 
 

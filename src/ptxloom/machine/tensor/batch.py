@@ -93,7 +93,7 @@ def _batch(form: TensorForm, arch: str, selector: int) -> Callable[..., None]:
     single = function(form, arch, selector)
     counts = (*form.registers, *((1,) if form.sparse else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
-    address = helper_address(symbol, single.ir + _driver(symbol, single, counts, form.register_bits))
+    address = helper_address(symbol, lambda: single.ir + _driver(symbol, single, counts, form.register_bits))
     arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
     return ctypes.CFUNCTYPE(None, *arguments)(address)
 

@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ptxloom.cli.arguments import read_arguments
-from ptxloom.cli.output import COULD_NOT_RUN, Outcome, deliver, talk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.cli.arguments import Options
+    from ptxloom.cli.output import Outcome
 
 
 class Verb(Protocol):
@@ -28,9 +28,11 @@ class Verb(Protocol):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - `--help` needs no findings
-
     options = read_arguments(sys.argv[1:] if arguments is None else arguments)
+
+    from ptxloom.cli.output import COULD_NOT_RUN, deliver, talk  # noqa: PLC0415 - `--help` needs no files
+    from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - nor findings
+
     try:
         verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
         outcome = verb.run(options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ptxloom import __version__
@@ -66,6 +65,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """One line of usage, one sentence, exit 2."""
+        from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
+
         typed = message.partition("invalid choice: '")[2].partition("'")[0]
         near = get_close_matches(typed, VERBS, n=1) if typed else []
         hint = f"; did you mean `{near[0]}`?" if near else ""

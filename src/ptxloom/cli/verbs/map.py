@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.instruction import fragment_of
 from ptxloom.cli.output import Outcome, style_for
-from ptxloom.views import fragment_picture, maps
+from ptxloom.views import maps
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -25,6 +25,8 @@ def run(options: Options) -> Outcome:
         case "json":
             return Outcome(maps.as_json(found))
         case "svg":
-            return Outcome(fragment_picture.svg(found))
+            from ptxloom.views.fragment_picture import svg  # noqa: PLC0415 - only pictures need it
+
+            return Outcome(svg(found))
         case _:
             return Outcome(maps.full(found, style_for(options)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,3 +36,14 @@ def corpus_files() -> tuple[CorpusFile, ...]:
     folders = (_TESTS / "corpus", _TESTS / "kernels", _TESTS.parent / "examples")
     paths = (path for folder in folders for pattern in ("*.ptx", "*.ptx.xz") for path in folder.glob(pattern))
     return tuple(sorted((CorpusFile(path) for path in paths), key=lambda file: (file.name, str(file.path))))
+
+
+def count_instructions(text: str) -> int:
+    """Instructions counted without a parser: statements that start with an opcode."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    text = re.sub(r'"[^"]*"', '""', text)
+    text = re.sub(r"\.section\s+\S+\s*\{[^}]*\}", "", text)
+    text = re.sub(r"(?m)^\s*\.(loc|file|target|version|address_size)\b[^\n]*$", "", text)
+    text = re.sub(r"=\s*\{.*?\};", ";", text, flags=re.DOTALL)
+    statement = r"(?:(?<=[;{}:])|^)\s*(?:@!?[\w$%]+\s+)?[a-z]\w*(?:\.[\w:]+)*(?=[\s;])[^:;{}=]*(?:\{[^{}]*\}[^;{}]*)*;"
+    return len(re.findall(statement, text))

@@ -75,6 +75,18 @@ def nvcc(source: Path, architecture: str, options: tuple[str, ...] = ()) -> str:
         return without_paths((folder / "out.ptx").read_text(), folder)
 
 
+def nvcc_text(text: str, architecture: str, options: tuple[str, ...] = ()) -> str:
+    """PTX of CUDA source in a string.
+
+    Raises:
+        ToolError: The compiler refused it.
+    """
+    with tempfile.TemporaryDirectory(prefix="ptxloom") as name:
+        source = Path(name) / "source.cu"
+        source.write_text(text)
+        return nvcc(source, architecture, options)
+
+
 @contextlib.contextmanager
 def _fixed_folder() -> Generator[Path]:
     """A fresh folder of a fixed name: nvcc mangles a hash of its source's path into internal names."""

@@ -2,7 +2,7 @@ from functools import cache
 
 import pytest
 
-from kernels.case import KernelCase, read_ptx
+from kernels.case import KernelCase, differs, read_ptx
 from kernels.catalog import cases
 from ptxloom.syntax import Module, parse
 
@@ -29,3 +29,17 @@ def test_the_arguments_fit_the_kernel(case: KernelCase, architecture: str) -> No
 def test_arguments_are_the_same_each_time(case: KernelCase) -> None:
     pairs = zip(case.arguments(), case.arguments(), strict=True)
     assert all(bytes(memoryview(a)) == bytes(memoryview(b)) if hasattr(a, "dtype") else a == b for a, b in pairs)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.reference], ids=lambda case: case.name)
+def test_hardware_agrees_with_numpy(case: KernelCase) -> None:
+    assert case.reference is not None
+    for architecture in case.architectures:
+        references = case.reference(*case.arguments())
+        for found, reference in zip(case.expected(architecture).arrays, references, strict=True):
+            assert differs(found, reference, case.reference_tolerance) is None
+
+
+def test_printed_text_is_recorded() -> None:
+    texts = [case.expected(architecture).text for case in CASES for architecture in case.architectures]
+    assert any("0: " in text for text in texts)

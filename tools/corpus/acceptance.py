@@ -32,17 +32,38 @@ CUB = {
     "argmin": ("device_reduce", "cub::DeviceReduce::ArgMin(space, bytes, in, out, (long long *)count, n)"),
     "scan": ("device_scan", "cub::DeviceScan::ExclusiveSum(space, bytes, in, out, n)"),
     "radix_sort": ("device_radix_sort", "cub::DeviceRadixSort::SortKeys(space, bytes, in, out, n)"),
-    "radix_pairs": ("device_radix_sort", "cub::DeviceRadixSort::SortPairsDescending(space, bytes, in, out, out, out2, n)"),
+    "radix_pairs": (
+        "device_radix_sort",
+        "cub::DeviceRadixSort::SortPairsDescending(space, bytes, in, out, out, out2, n)",
+    ),
     "merge_sort": ("device_merge_sort", "cub::DeviceMergeSort::SortKeys(space, bytes, out, n, Less{})"),
     "select": ("device_select", "cub::DeviceSelect::If(space, bytes, in, out, count, n, Positive{})"),
     "unique": ("device_select", "cub::DeviceSelect::Unique(space, bytes, in, out, count, n)"),
     "partition": ("device_partition", "cub::DevicePartition::If(space, bytes, in, out, count, n, Positive{})"),
-    "run_length": ("device_run_length_encode", "cub::DeviceRunLengthEncode::Encode(space, bytes, in, out, count, count, n)"),
-    "histogram": ("device_histogram", "cub::DeviceHistogram::HistogramEven(space, bytes, in, count, 17, T(0), T(64), n)"),
-    "segmented_reduce": ("device_segmented_reduce", "cub::DeviceSegmentedReduce::Max(space, bytes, in, out, n, count, count + 1)"),
-    "segmented_sort": ("device_segmented_sort", "cub::DeviceSegmentedSort::SortKeys(space, bytes, in, out, n, n, count, count + 1)"),
-    "difference": ("device_adjacent_difference", "cub::DeviceAdjacentDifference::SubtractLeftCopy(space, bytes, in, out, n)"),
-    "reduce_by_key": ("device_reduce", "cub::DeviceReduce::ReduceByKey(space, bytes, in, out, out, out2, count, cuda::maximum<>{}, n)"),
+    "run_length": (
+        "device_run_length_encode",
+        "cub::DeviceRunLengthEncode::Encode(space, bytes, in, out, count, count, n)",
+    ),
+    "histogram": (
+        "device_histogram",
+        "cub::DeviceHistogram::HistogramEven(space, bytes, in, count, 17, T(0), T(64), n)",
+    ),
+    "segmented_reduce": (
+        "device_segmented_reduce",
+        "cub::DeviceSegmentedReduce::Max(space, bytes, in, out, n, count, count + 1)",
+    ),
+    "segmented_sort": (
+        "device_segmented_sort",
+        "cub::DeviceSegmentedSort::SortKeys(space, bytes, in, out, n, n, count, count + 1)",
+    ),
+    "difference": (
+        "device_adjacent_difference",
+        "cub::DeviceAdjacentDifference::SubtractLeftCopy(space, bytes, in, out, n)",
+    ),
+    "reduce_by_key": (
+        "device_reduce",
+        "cub::DeviceReduce::ReduceByKey(space, bytes, in, out, out, out2, count, cuda::maximum<>{}, n)",
+    ),
 }
 CUB_SOURCE = """#include <cuda_fp16.h>
 #include <cub/device/{header}.cuh>
@@ -174,7 +195,6 @@ def generate(pattern: str = "*") -> int:
 def _complaints(text: str, name: str, assemble: bool) -> tuple[int, list[str]]:
     """How many instructions a file has, and what is wrong with how ptxloom reads it."""
     from corpus_files import count_instructions  # noqa: PLC0415 - the tests' folder is put on the path above
-
     from ptxloom.checker import check  # noqa: PLC0415 - likewise
     from ptxloom.syntax import instructions, parse  # noqa: PLC0415 - likewise
 
@@ -213,7 +233,9 @@ def check_files(assemble: bool) -> int:
         for complaint in said[:5]:
             print(f"{file.path.name}: {complaint}")
     seconds = time.perf_counter() - start
-    print(f"{len(files)} files, {total_bytes / 1e6:.1f} MB, {total} instructions, {failed} files with complaints, {seconds:.0f} s")
+    print(
+        f"{len(files)} files, {total_bytes / 1e6:.1f} MB, {total} instructions, {failed} files with complaints, {seconds:.0f} s"
+    )
     return 1 if failed else 0
 
 

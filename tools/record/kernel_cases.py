@@ -1,4 +1,4 @@
-"""Run every real kernel on an sm_90 GPU and record its outputs: `OUT=folder python3 tools/record/kernels.py`.
+"""Run every real kernel on an sm_90 GPU and record its outputs: `OUT=folder python3 tools/record/kernel_cases.py`.
 
 The machine code comes from `build/kernels`, which `python tools/corpus/kernels.py` writes; nothing but NumPy and the
 driver is needed here. Each case runs three times, with the outputs of a case that claims that every bit is defined

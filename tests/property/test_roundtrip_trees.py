@@ -76,6 +76,8 @@ SIGNS = ("+", "-", "*", "/", "%", "<<", ">>", "<", ">=", "==", "!=", "&", "|", "
 
 
 def minus(sign: str, operand: Operand) -> Operand:
+    if isinstance(operand, Float) and not operand.decimal:
+        return operand  # bits take no sign
     return signed(sign, operand, 0)  # a minus in front of a literal is one with it
 
 
@@ -118,7 +120,6 @@ OPERANDS = st.one_of(
     VECTORS,
     ADDRESSES,
     PAIRS,
-    st.builds(String, STRINGS),
     st.builds(Unary, st.just("!"), NAMES),
 )
 GUARDS = st.none() | st.builds(Predicate, IDENTIFIERS, st.booleans())
@@ -148,7 +149,7 @@ DECLARATORS = st.builds(
     IDENTIFIERS,
     st.none() | SMALL,
     st.lists(st.none() | SMALL, max_size=2).map(tuple),
-    st.none() | EXPRESSIONS | VECTORS | st.builds(String, STRINGS),
+    st.none() | EXPRESSIONS | VECTORS,
 )
 TYPES = st.sampled_from(("b8", "u32", "f64", "pred", "texref"))
 POWERS = st.sampled_from((0, 1, 8, 128))
@@ -183,7 +184,8 @@ DIRECTIVES = st.lists(
         st.sampled_from(("maxntid", "reqntid", "minnctapersm", "maxnreg")),
         st.lists(INTEGERS, min_size=1, max_size=3).map(tuple),
     )
-    | st.builds(PerformanceDirective, st.just("explicitcluster")),
+    | st.builds(PerformanceDirective, st.just("explicitcluster"))
+    | st.builds(PerformanceDirective, st.just("pragma"), st.tuples(st.builds(String, STRINGS))),
     max_size=2,
 ).map(tuple)
 NAME_LISTS = st.lists(NAMES, min_size=1, max_size=3).map(tuple)

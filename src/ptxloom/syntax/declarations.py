@@ -13,6 +13,7 @@ from ptxloom.syntax.tree import (
     Declarator,
     PerformanceDirective,
     Pointer,
+    String,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ SPACES: Final = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".par
 STARTS: Final = LINKAGES | SPACES | {".entry", ".func", ".attribute"}
 """Words that a declaration or a function starts with."""
 _ELSEWHERE: Final = STARTS | {".version", ".target", ".address_size", ".file", ".section", ".alias", ".loc"}
+_COUNTED: Final = frozenset(("maxntid", "reqntid", "minnctapersm", "maxnctapersm", "maxnreg", "reqnctapercluster"))
 VECTORS: Final = {".v2": 2, ".v4": 4, ".v8": 8}
 
 
@@ -43,8 +45,8 @@ class Specifiers:
 def declaration(cursor: Cursor, source: Source, start: int, linkage: str) -> Declaration:
     """A declaration up to its semicolon, which stays at hand."""
     found = specifiers(cursor)
-    declarators = [declarator(cursor)]
-    while cursor.accept(","):
+    declarators = [] if cursor.here == ";" else [declarator(cursor)]
+    while declarators and cursor.accept(","):
         declarators.append(declarator(cursor))
     return _declaration(found, tuple(declarators), linkage, source, start, cursor.behind)
 
@@ -168,12 +170,25 @@ def performance_directives(cursor: Cursor) -> tuple[PerformanceDirective, ...]:
         start = cursor.start
         name = cursor.advance()[1:]
         values: tuple[Operand, ...] = ()
-        if cursor.kind in {"number", "string", "name"}:
+        if name == "pragma":
+            values = _strings(cursor)
+        elif cursor.kind in {"number", "name"}:
             values = listed(cursor)
+        elif name in _COUNTED:
+            raise cursor.unexpected("a number")
         found.append(PerformanceDirective(name, values, start=start, end=cursor.behind))
         if name == "pragma":
             cursor.accept(";")
     return tuple(found)
+
+
+def _strings(cursor: Cursor) -> tuple[String, ...]:
+    found: list[String] = []
+    while True:
+        start = cursor.start
+        found.append(String(cursor.string("a string"), start=start, end=cursor.behind))
+        if not cursor.accept(","):
+            return tuple(found)
 
 
 def call_prototype(cursor: Cursor, source: Source, start: int) -> CallPrototype:

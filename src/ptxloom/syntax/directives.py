@@ -58,14 +58,14 @@ def loc(cursor: Cursor, source: Source, start: int) -> Loc:
     function: str | None = None
     offset = 0
     inlined: tuple[int, int, int] | None = None
-    while cursor.accept(","):
-        word = cursor.name("`function_name` or `inlined_at`")
-        if word == "function_name":
-            function = cursor.name("the label of the function's name")
-            if cursor.accept("+"):
-                offset = cursor.number("an offset in bytes")
-        else:
-            inlined = _place(cursor)
+    if cursor.accept(","):
+        cursor.expect("function_name", "after the place")
+        function = cursor.name("the label of the function's name")
+        if cursor.accept("+"):
+            offset = cursor.number("an offset in bytes")
+        cursor.expect(",", "after the function's name")
+        cursor.expect("inlined_at", "after the function's name")
+        inlined = _place(cursor)
     return Loc(*place, function, offset, inlined, source=source, start=start, end=cursor.behind)
 
 
@@ -76,23 +76,17 @@ def _place(cursor: Cursor) -> tuple[int, int, int]:
 def file(cursor: Cursor, source: Source, start: int) -> File:
     """`.file index "name"`, with a timestamp and a size or without."""
     index = cursor.number("a file's index")
-    name = _string(cursor, "the file's name in quotes")
+    name = cursor.string("the file's name in quotes")
     timestamp = cursor.number("a timestamp") if cursor.accept(",") else None
     size = cursor.number("a size in bytes") if cursor.accept(",") else None
     return File(index, name, timestamp, size, source=source, start=start, end=cursor.behind)
 
 
-def _string(cursor: Cursor, what: str) -> str:
-    if cursor.kind != "string":
-        raise cursor.unexpected(what)
-    return cursor.advance()[1:-1]
-
-
 def pragma(cursor: Cursor, source: Source, start: int) -> Pragma:
     """`.pragma "string", ...`."""
-    strings = [_string(cursor, "a string")]
+    strings = [cursor.string("a string")]
     while cursor.accept(","):
-        strings.append(_string(cursor, "a string"))
+        strings.append(cursor.string("a string"))
     return Pragma(tuple(strings), source=source, start=start, end=cursor.behind)
 
 

@@ -33,7 +33,7 @@ _PLACE: Final = r"[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})"
 STATEMENT: Final = re.compile(
     r"[ \t\r\n]*+(?://[^\n]*+[ \t\r\n]*+)*+(?:"
     rf"(?:(@!?{NAME})[ \t]++)?+({NAME}(?:{QUALIFIER})*+)(?:[ \t]++({_OPERANDS}))?+;"
-    rf"|({NAME}):"
+    rf"|(?!_:)({NAME}):"
     r"|([{}])"
     rf"|(\.(?:reg|param|shared|local)[ \t]*+\.[^;{{}}\"/()#\\\r\n=]*+;)"
     rf"|(\.loc){_PLACE}(?:,[ \t]*+function_name[ \t]++({NAME})(?:\+(\d{{1,9}}))?+,[ \t]*+inlined_at{_PLACE})?+"

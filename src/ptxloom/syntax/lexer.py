@@ -9,9 +9,9 @@ from typing import Final
 from ptxloom.syntax.recovery import CERTAIN
 
 _BLOCK: Final = r"/\*(?:[^*]++|\*(?!/))*+\*/"
-_MARKER: Final = r"\#[ \t]++\d[^\n]*+"  # a line marker of the C preprocessor: # 12 "file.cu"
+_MARKER: Final = r'\#[ \t]++\d++[ \t]++"[^"\n]*+"[^\n]*+'  # a line marker of the C preprocessor: # 12 "file.cu"
 _BLANK: Final = rf"[ \t\r\n\f\v]++|//[^\n]*+|\\\r?\n|{_MARKER}"
-COMMENT: Final = re.compile(rf'"[^"\n]*+"|(//[^\n]*+|{_BLOCK}|{_MARKER})')
+COMMENT: Final = re.compile(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_BLOCK}|{_MARKER})")
 NAME: Final = r"(?:[A-Za-z][A-Za-z0-9_$]*+|[_$%][A-Za-z0-9_$]++|_)"
 QUALIFIER: Final = (
     r"\.(?:[A-Za-z_$]|(?!\d++(?:[eE][+-]?\d++)?(?![A-Za-z0-9_$]))\d)[A-Za-z0-9_$]*+(?:::[A-Za-z0-9_]++)*+"
@@ -127,6 +127,18 @@ class Cursor:
         if self.kind != "name":
             raise self.unexpected(what)
         return self.advance()
+
+    def dotted(self, what: str) -> str:
+        """Go past a word with a dot in front and give both."""
+        if self.kind != "dotted":
+            raise self.unexpected(what)
+        return self.advance()
+
+    def string(self, what: str) -> str:
+        """Go past a string and give what stands between its quotes."""
+        if self.kind != "string":
+            raise self.unexpected(what)
+        return self.advance()[1:-1]
 
     def number(self, what: str) -> int:
         """Go past a plain integer and give it."""

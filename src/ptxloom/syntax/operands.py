@@ -19,7 +19,6 @@ from ptxloom.syntax.tree import (
     Integer,
     Name,
     Pair,
-    String,
     Ternary,
     Unary,
     Vector,
@@ -106,7 +105,7 @@ def _deeper(cursor: Cursor, depth: int) -> int:
 def _binary(cursor: Cursor, lowest: int, depth: int, *, pairs: bool = False) -> Operand:
     start = cursor.start
     left = _unary(cursor, depth)
-    while cursor.kind == "punctuation":
+    while cursor.kind == "punctuation" and not isinstance(left, Address | Vector):
         sign = cursor.here
         level = PRECEDENCE.get(sign, 0)
         if level < lowest or (pairs and sign == "|" and isinstance(left, Name | Component)):
@@ -137,6 +136,9 @@ def signed(sign: str, inner: Operand, start: int) -> Operand:
                 return Integer(-value, radix, start=start, end=inner.end)
             case Float(bits, 64, True) if not bits >> 63:
                 return Float(bits | 1 << 63, 64, True, start=start, end=inner.end)
+            case Float(_, _, False):
+                label = "write the bits of the negative number"
+                raise Problem("malformed-number", "a sign stands before the bits of a number", start, inner.end, label)
             case _:
                 pass
     return Unary(sign, inner, start=start, end=inner.end)
@@ -161,9 +163,6 @@ def _primary(cursor: Cursor, depth: int) -> Operand:
             return _named(cursor, depth)
         case "number":
             return _number(cursor, depth)
-        case "string":
-            start, text = cursor.start, cursor.advance()
-            return String(text[1:-1], start=start, end=cursor.behind)
         case "dotted" if not cursor.at_statement:
             start = cursor.start
             return Name(cursor.advance(), start=start)
@@ -269,18 +268,18 @@ def _split(whole: Operand) -> tuple[Operand, int, bool]:
     """An address expression as base, offset, and whether the offset is taken away."""
     offset = 0
     base = whole
-    while isinstance(base, Binary) and base.operator in {"+", "-"}:
-        value = constant(base.right)
-        if value is None:
-            return whole, 0, False
+    while isinstance(base, Binary) and base.operator in {"+", "-"} and (value := constant(base.right)) is not None:
         if base.operator == "-" and isinstance(base.left, Name | Component) and base is whole:
             return base.left, value, True
         offset += value if base.operator == "+" else -value
         base = base.left
-    known = constant(base)
-    if known is not None and base is not whole:
-        return Integer(known + offset, start=whole.start, end=whole.end), 0, False
-    return base, offset, False
+    if isinstance(base, Name | Component) or (isinstance(base, Integer) and base is whole):
+        return base, offset, False
+    known = constant(whole)
+    if known is None:
+        message = "an address is a name or a number, with or without a constant added"
+        raise Problem("malformed-address", message, whole.start, whole.end, "this is neither")
+    return Integer(known, start=whole.start, end=whole.end), 0, False
 
 
 _FOLD: Final[dict[str, Callable[[int, int], int]]] = {
@@ -290,6 +289,9 @@ _FOLD: Final[dict[str, Callable[[int, int], int]]] = {
     "&": int.__and__,
     "|": int.__or__,
     "^": int.__xor__,
+    "<<": lambda a, b: a << (b & 63),
+    ">>": lambda a, b: a >> (b & 63),
+    "/": lambda a, b: (abs(a) // abs(b)) * (1 if a * b > 0 else -1) if b else 0,
 }
 
 

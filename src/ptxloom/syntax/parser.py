@@ -182,6 +182,8 @@ class Parser:
             self._instruction(start, None)
             return
         name = cursor.advance()
+        if name == "_":
+            raise Problem("unexpected-token", "`_` is no label", start, start + 1, "a label needs a name")
         cursor.advance()
         self._out.append(Label(name, source=self.source, start=start, end=cursor.behind))
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand
 
 _OUTSIDE: Final = frozenset((".section", ".entry", ".func", ".visible", ".weak", ".extern", ".file", ".version"))
-_SECTION: Final = re.compile(r"[.\w$]+", re.ASCII)
 _WHOLE: Final = r"(?:0|[1-9]\d{0,18})"
 _DATA: Final = re.compile(
     r"\s*+(?:"
@@ -31,10 +30,7 @@ _DATA: Final = re.compile(
 
 def section(cursor: Cursor, source: Source, start: int) -> Section:
     """`.section name { data and labels }`."""
-    match = _SECTION.fullmatch(cursor.here)
-    if match is None:
-        raise cursor.unexpected("a section's name")
-    name = cursor.advance()
+    name = cursor.dotted("a section's name with its dot")
     cursor.expect("{", "to open the section")
     brace = cursor.behind
     contents: list[Data | Label | Malformed] = []

@@ -19,7 +19,6 @@ from ptxloom.syntax.tree import (
     Name,
     Pair,
     Predicate,
-    String,
     Ternary,
     Unary,
     Vector,
@@ -101,6 +100,9 @@ def test_qualifiers_of_every_shape(spelling: str) -> None:
         ("[a-4]", Address(Name("a"), 4, True)),
         ("[4]", Address(Integer(4))),
         ("[a+4+4*2]", Address(Name("a"), 12)),
+        ("[a+(1<<4)]", Address(Name("a"), 16)),
+        ("[a+9/-2]", Address(Name("a"), -4)),
+        ("[4+4]", Address(Integer(8))),
         ("[a, {%r1, %r2}]", Address(Name("a"), extra=(Vector((Name("%r1"), Name("%r2"))),))),
         ("[a+4, b]", Address(Name("a"), 4, extra=(Name("b"),))),
         ("a[3]", Indexed(Name("a"), Integer(3))),
@@ -113,7 +115,6 @@ def test_qualifiers_of_every_shape(spelling: str) -> None:
         ("1 ? 2 : 3", Ternary(Integer(1), Integer(2), Integer(3))),
         ("(.u64) 5", Cast("u64", Integer(5))),
         ("~5", Unary("~", Integer(5))),
-        ('"text"', String("text")),
     ],
 )
 def test_operands(text: str, operand: Operand) -> None:

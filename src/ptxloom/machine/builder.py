@@ -236,7 +236,7 @@ class Builder(Emitter):
     def address_of(self, symbol: Variable | FunctionName, offset: int = 0) -> Value:
         """The address of a variable or function within its space, `<32 x i64>`."""
         if isinstance(symbol, FunctionName):
-            return self.constant(self.vector("i64"), state.CODE_WINDOW + (symbol.number + 1) * 16)
+            return self.constant(self.vector("i64"), state.CODE_WINDOW + (symbol.code + 1) * 16)
         if symbol.space in {"global", "const"}:
             return self.splat(self.host_address(symbol, offset))
         if symbol.space == "local" and not self.op.function.is_entry:

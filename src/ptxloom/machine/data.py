@@ -3,59 +3,94 @@
 from __future__ import annotations
 
 import struct
+import weakref
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.machine.builder import evaluate
-from ptxloom.machine.program import UnsupportedInstruction, align, alignment_of, size_of
+from ptxloom.machine.program import (
+    UnsupportedInstruction,
+    align,
+    alignment_of,
+    function_codes,
+    module_variables,
+    size_of,
+)
 from ptxloom.machine.runtime.state import CODE_WINDOW
-from ptxloom.machine.symbols import FunctionName, Variable
 from ptxloom.machine.types import Type, ptx_type
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.machine.program import Program
+    from ptxloom.syntax.module import Module
 
 _ALIGNMENT: Final = 256
+_MEMORIES: Final[dict[int, tuple[weakref.ref[Module], ModuleMemory]]] = {}
+
+
+def memory_of(module: Module) -> ModuleMemory:
+    """The memory of a module: one for all its kernels, as long as the module lives."""
+    kept = _MEMORIES.get(id(module))
+    if kept is None or kept[0]() is not module:
+        key = id(module)
+        kept = (weakref.ref(module, lambda _: _MEMORIES.pop(key, None)), ModuleMemory(module))
+        _MEMORIES[key] = kept
+    return kept[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a variable lies within the memory of its space."""
+
+    declaration: tree.Declaration
+    declarator: tree.Declarator
+    offset: int
+    size: int
 
 
 class ModuleMemory:
-    """Global and const variables of a program: one block of memory each space, and the address of each variable."""
+    """Global and const variables of a module: one block of memory each space, and the address of each variable."""
 
-    def __init__(self, program: Program) -> None:
-        self.offsets: dict[str, tuple[str, int, int]] = {}
-        self.addresses = np.zeros(max(len(program.variables), 1), np.uint64)
+    def __init__(self, module: Module) -> None:
+        self._codes = function_codes(module)
+        self._places: dict[str, Place] = {}
         sizes = {"global": 0, "const": 0}
-        places: list[tuple[tree.Declaration, tree.Declarator, int]] = []
-        for declaration in program.variables:
-            for declarator in declaration.declarators:
-                if declarator.name in self.offsets:
-                    continue
-                at = align(sizes[declaration.space], alignment_of(declaration))
-                size = size_of(declaration, declarator) or _length(declaration, declarator)
-                self.offsets[declarator.name] = (declaration.space, at, size)
-                places.append((declaration, declarator, at))
-                sizes[declaration.space] = at + size
+        for declaration, declarator in module_variables(module):
+            at = align(sizes[declaration.space], alignment_of(declaration))
+            size = size_of(declaration, declarator) or _length(declaration, declarator)
+            self._places[declarator.name] = Place(declaration, declarator, at, size)
+            sizes[declaration.space] = at + size
         self.memory = {space: _aligned(size) for space, size in sizes.items()}
-        for name, (space, at, _) in self.offsets.items():
-            symbol = program.entry.scope.find(name)
-            assert isinstance(symbol, Variable)
-            self.addresses[symbol.offset] = self.memory[space].ctypes.data + at
-        for declaration, declarator, at in places:
-            if declarator.initializer is not None:
-                self._initialise(program, declaration, declarator, at)
+        found = [self.memory[p.declaration.space].ctypes.data + p.offset for p in self._places.values()]
+        self.addresses = np.array(found or [0], np.uint64)
+        self._numbers = {name: number for number, name in enumerate(self._places)}
+        for place in self._places.values():
+            if place.declarator.initializer is not None:
+                self._initialise(place.declaration, place.declarator, place.offset)
 
-    def bytes_of(self, name: str) -> NDArray[np.uint8]:
-        """A variable's memory, writable in place."""
-        space, at, size = self.offsets[name]
-        return self.memory[space][at : at + size]
+    def array(self, name: str) -> NDArray[Any]:
+        """A variable as an array of its own type and shape, writable in place.
 
-    def _initialise(
-        self, program: Program, declaration: tree.Declaration, declarator: tree.Declarator, at: int
-    ) -> None:
+        Raises:
+            UsageError: The module has no such variable.
+        """
+        place = self._places.get(name)
+        if place is None:
+            known = ", ".join(self._places) or "it has none"
+            raise UsageError("name", name, f"a global or const variable of the module: {known}")
+        type_ = ptx_type(place.declaration.type)
+        data = self.memory[place.declaration.space][place.offset : place.offset + place.size]
+        letter = {"s": "i", "f": "f"}.get(type_.kind if type_.llvm != "bfloat" and type_.packed == 1 else "b", "u")
+        shape = [d or -1 for d in place.declarator.dimensions]
+        if place.declaration.vector > 1:
+            shape.append(place.declaration.vector)
+        return data.view(f"{letter}{max(type_.bits // 8, 1)}").reshape(shape)
+
+    def _initialise(self, declaration: tree.Declaration, declarator: tree.Declarator, at: int) -> None:
         type_ = ptx_type(declaration.type)
         memory = self.memory[declaration.space]
         step = max(type_.bits // 8, 1)
@@ -64,18 +99,18 @@ class ModuleMemory:
         if declaration.vector > 1:
             dimensions.append(declaration.vector)
         for index, element in _elements(declarator.initializer, dimensions):
-            data = self._value(program, element, type_, declaration)
+            data = self._value(element, type_, declaration)
             memory[at + index * step : at + index * step + len(data)] = np.frombuffer(data, np.uint8)
 
-    def _value(self, program: Program, operand: tree.Operand, type_: Type, declaration: tree.Declaration) -> bytes:
+    def _value(self, operand: tree.Operand, type_: Type, declaration: tree.Declaration) -> bytes:
         size = max(type_.bits // 8, 1)
         match operand:
             case tree.Float():
                 return struct.pack({4: "<f", 8: "<d"}.get(size, "<e"), operand.value)
             case tree.Apply(function=tree.Name(text="generic"), argument=argument):
-                return self._value(program, argument, type_, declaration)
+                return self._value(argument, type_, declaration)
             case tree.Apply(function=tree.Integer(value=mask), argument=argument):
-                address = int.from_bytes(self._value(program, argument, ptx_type("u64"), declaration), "little")
+                address = int.from_bytes(self._value(argument, ptx_type("u64"), declaration), "little")
                 shift = (mask & -mask).bit_length() - 1
                 return ((address & mask) >> shift & 0xFF).to_bytes(size, "little")
             case tree.Unary(operator="-", operand=tree.Float() as literal):
@@ -83,23 +118,19 @@ class ModuleMemory:
             case _:
                 number = evaluate(operand)
                 if number is None:
-                    number = self._address(program, operand, declaration)
+                    number = self._address(operand, declaration)
                 return (number & (1 << 8 * size) - 1).to_bytes(size, "little")
 
-    def _address(self, program: Program, operand: tree.Operand, declaration: tree.Declaration) -> int:
+    def _address(self, operand: tree.Operand, declaration: tree.Declaration) -> int:
         match operand:
-            case tree.Name(text=name):
-                found = program.entry.scope.find(name)
-                if isinstance(found, FunctionName):
-                    return CODE_WINDOW + (found.number + 1) * 16
-                if isinstance(found, Variable) and found.space in {"global", "const"}:
-                    return int(self.addresses[found.offset])
-                if name in program.module.functions:
-                    return 0  # a function the kernel cannot reach
+            case tree.Name(text=name) if name in self._codes:
+                return CODE_WINDOW + (self._codes[name] + 1) * 16
+            case tree.Name(text=name) if name in self._numbers:
+                return int(self.addresses[self._numbers[name]])
             case tree.Binary(operator="+" | "-" as sign, left=left, right=right):
                 by = evaluate(right)
                 if by is not None:
-                    return self._address(program, left, declaration) + (by if sign == "+" else -by)
+                    return self._address(left, declaration) + (by if sign == "+" else -by)
             case _:
                 pass
         raise UnsupportedInstruction(

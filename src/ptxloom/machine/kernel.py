@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import compiler, semantics
 from ptxloom.machine.arguments import Memory, pack
-from ptxloom.machine.data import ModuleMemory
-from ptxloom.machine.launch import Grid, default_threads
+from ptxloom.machine.data import memory_of
+from ptxloom.machine.launch import Grid, Shape, default_threads
 from ptxloom.machine.program import plan
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
@@ -17,12 +17,15 @@ from ptxloom.machine.semantics.control import frame_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
 _CHECKS = ("memcheck", "synccheck", "racecheck", "initcheck")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
+_CLUSTER_LIMITS = (16, 16, 16)
 _THREAD_LIMIT = 1024
 _SHARED_LIMIT = 227 * 1024
 
@@ -33,13 +36,23 @@ class Kernel:
     def __init__(self, module: Module, name: str) -> None:
         self.name = name
         self.program = plan(module, name, semantics.Table())
-        self.memory = ModuleMemory(self.program)
+        self.memory = memory_of(module)
         self._lock = threading.Lock()
         self._code: dict[tuple[bool, frozenset[str]], int] = {}
         self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
+
+    def global_array(self, name: str) -> NDArray[Any]:
+        """A global or const variable of the kernel's module, by its own type and shape; writable in place.
+
+        All kernels of one module see the same variables.
+
+        Raises:
+            UsageError: The module has no such variable.
+        """
+        return self.memory.array(name)
 
     def code(self, *, whole: bool, checks: frozenset[str]) -> int:
         """The address of the code for whole warps, or for parts of warps; compiled when first asked for."""
@@ -63,6 +76,7 @@ class Kernel:
         args: Sequence[object] = (),
         shared_bytes: int = 0,
         *,
+        cluster: int | Sequence[int] = 1,
         checks: Sequence[str] = DEFAULT_CHECKS,
         threads: int | None = None,
         timeout: float | None = None,
@@ -77,6 +91,7 @@ class Kernel:
             args: One value a parameter: a C-contiguous NumPy array is device memory, written in place; numbers take the
                 parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
             shared_bytes: Dynamic shared memory.
+            cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory.
             checks: The tools that watch the run: memcheck and synccheck (which cost nothing), racecheck, initcheck.
             threads: Threads of the host; by default one a core.
             timeout: Seconds after which the kernel is ended.
@@ -87,9 +102,15 @@ class Kernel:
             UsageError: An argument is wrong; nothing has run.
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
-        shape = (_extent("grid", grid, _GRID_LIMITS), _extent("block", block, _BLOCK_LIMITS))
-        if shape[1][0] * shape[1][1] * shape[1][2] > _THREAD_LIMIT:
-            raise UsageError("block", shape[1], f"at most {_THREAD_LIMIT} threads")
+        shape = Shape(
+            _extent("grid", grid, _GRID_LIMITS),
+            _extent("block", block, _BLOCK_LIMITS),
+            _extent("cluster", cluster, _CLUSTER_LIMITS),
+        )
+        if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
+            raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
+        if shape.threads > _THREAD_LIMIT:
+            raise UsageError("block", shape.block, f"at most {_THREAD_LIMIT} threads")
         if not 0 <= shared_bytes <= _SHARED_LIMIT:
             raise UsageError("shared_bytes", shared_bytes, f"0 to {_SHARED_LIMIT}")
         unknown = [c for c in checks if c not in _CHECKS]

@@ -6,11 +6,12 @@ import ctypes
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from ptxloom.machine import llvm, native
+from ptxloom.machine.program import function_codes
 from ptxloom.machine.report import Hazard, LaunchError, event_hazard, fault_hazard, joined
 from ptxloom.machine.runtime import state, warps
 
@@ -44,13 +45,26 @@ class Arena:
         return at
 
 
+class Shape(NamedTuple):
+    """The extents of a launch in x, y, z."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+
+    @property
+    def threads(self) -> int:
+        """The threads of a CTA."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+
 class Grid:
     """One launch on its way: what native code reads, and the workers."""
 
     def __init__(  # noqa: PLR0917 - one launch has as many facts
         self,
         kernel: Kernel,
-        shape: tuple[tuple[int, int, int], tuple[int, int, int]],
+        shape: Shape,
         shared_bytes: int,
         params: bytes,
         memory: Memory,
@@ -74,14 +88,13 @@ class Grid:
         )
         self._fill(shape, params, memory, seed)
 
-    def _fill(
-        self, shape: tuple[tuple[int, int, int], tuple[int, int, int]], params: bytes, memory: Memory, seed: int
-    ) -> None:
+    def _fill(self, shape: Shape, params: bytes, memory: Memory, seed: int) -> None:
         launch, arena = self.launch, self.arena
-        grid, block = shape
-        launch.threads = block[0] * block[1] * block[2]
-        launch.total = grid[0] * grid[1] * grid[2]
-        launch.grid[:3], launch.block[:3], launch.cluster[:3] = grid, block, (1, 1, 1)
+        grid, block, cluster = shape
+        launch.threads = shape.threads
+        launch.members = self.members = cluster[0] * cluster[1] * cluster[2]
+        launch.total = grid[0] * grid[1] * grid[2] // self.members  # clusters
+        launch.grid[:3], launch.block[:3], launch.cluster[:3] = grid, block, cluster
         launch.warps = -(-launch.threads // 32)
         launch.warp_bytes = self.warp_bytes
         launch.shared_bytes = self.shared_bytes
@@ -102,7 +115,9 @@ class Grid:
         launch.spans, launch.span_count = arena.put(spans), len(spans)
         launch.tids = arena.put(_thread_ids(block, launch.warps))
         launch.symbols = arena.put(module.addresses)
-        functions = np.array([f.first for f in self.program.functions], np.uint32)
+        functions = np.full(len(self.program.module.functions), state.NONE, np.uint32)
+        codes = function_codes(self.program.module)
+        functions[[codes[f.name] for f in self.program.functions]] = [f.first for f in self.program.functions]
         launch.functions, launch.function_count = arena.put(functions), len(functions)
 
     def run(self, threads: int, timeout: float | None) -> None:
@@ -161,7 +176,7 @@ class Worker:
         self.ctas: list[int] = []
         self.table = arena.take(8)
         self.room = 1
-        self.add_cta()
+        self.add_cluster()
 
     def run(self, deadline: float | None) -> None:
         """Run CTAs until the grid is done; errors go to the grid."""
@@ -183,7 +198,7 @@ class Worker:
                 case state.WANT_MASKED:
                     launch.masked = self.grid.code(whole=False)
                 case state.WANT_CTA:
-                    self.add_cta()
+                    self.add_cluster()
                 case state.DEADLOCK:
                     raise LaunchError("the kernel is deadlocked: no thread can go on", self._waiting())
                 case state.FAULT:
@@ -199,8 +214,21 @@ class Worker:
         count: int = self.state.event_count
         return [event_hazard(self.grid.program, kind.from_address(self.state.events + n * size)) for n in range(count)]
 
-    def add_cta(self) -> None:
-        """Make room for one more resident CTA."""
+    def add_cluster(self) -> None:
+        """Make room for one more resident cluster."""
+        members = self.grid.members
+        self.ctas += [self._cta(rank) for rank in range(members)]
+        if len(self.ctas) > self.room:
+            self.room = max(2 * self.room, len(self.ctas))
+            self.table = self.grid.arena.take(8 * self.room)
+        (ctypes.c_uint64 * len(self.ctas)).from_address(self.table)[:] = self.ctas
+        for number, at in enumerate(self.ctas):
+            cta: Any = native.structure(state.Cta).from_address(at)
+            cta.peers = self.table + 8 * (number - number % members)
+        self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
+
+    def _cta(self, rank: int) -> int:
+        """The address of a new place for a CTA."""
         grid = self.grid
         launch = grid.launch
         head = -(-native.record(state.Cta).size // 64) * 64
@@ -213,12 +241,8 @@ class Worker:
         cta.warps = cta.local + local
         for index in range(launch.warps):
             self._warp(cta, index)
-        self.ctas.append(at)
-        if len(self.ctas) > self.room:
-            self.room *= 2
-            self.table = grid.arena.take(8 * self.room)
-        (ctypes.c_uint64 * len(self.ctas)).from_address(self.table)[:] = self.ctas
-        self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
+        cta.rank = rank
+        return at
 
     def _warp(self, cta: Any, index: int) -> None:
         grid, launch = self.grid, self.grid.launch

@@ -156,7 +156,6 @@ class Program:
     functions: tuple[FunctionPlan, ...]
     blocks: list[BasicBlock] = field(default_factory=list[BasicBlock])
     ops: list[Op] = field(default_factory=list[Op])
-    variables: tuple[tree.Declaration, ...] = ()  # the module's global and const variables, by number
     register_bytes: int = 64
     shared_bytes: int = 0
     parameters: tuple[Parameter, ...] = ()
@@ -190,6 +189,22 @@ def alignment_of(declaration: tree.Declaration) -> int:
 def align(at: int, alignment: int) -> int:
     """The next multiple of an alignment."""
     return -(-at // alignment) * alignment
+
+
+def module_variables(module: Module) -> tuple[tuple[tree.Declaration, tree.Declarator], ...]:
+    """The global and const variables of a module; their order numbers them. A definition wins over its declarations."""
+    found: dict[str, tuple[tree.Declaration, tree.Declarator]] = {}
+    for statement in module.statements:
+        if isinstance(statement, tree.Declaration) and statement.space in {"global", "const"}:
+            for declarator in statement.declarators:
+                if declarator.name not in found or statement.linkage != "extern":
+                    found[declarator.name] = (statement, declarator)
+    return tuple(found.values())
+
+
+def function_codes(module: Module) -> Mapping[str, int]:
+    """The number of every function of a module, which its address tells."""
+    return {name: number for number, name in enumerate(module.functions)}
 
 
 def plan(module: Module, name: str, boundaries: Boundaries) -> Program:
@@ -239,21 +254,15 @@ class _Planner:
         return self.program
 
     def _module_names(self) -> None:
-        variables: list[tree.Declaration] = []
+        for number, (declaration, declarator) in enumerate(module_variables(self.module)):
+            size = size_of(declaration, declarator)
+            self.outer.names[declarator.name] = Variable(declarator.name, declaration.space, number, size)
         for statement in self.module.statements:
-            if not isinstance(statement, tree.Declaration):
-                continue
-            if statement.space in {"global", "const"}:
-                for declarator in statement.declarators:
-                    size = size_of(statement, declarator)
-                    variable = Variable(declarator.name, statement.space, len(variables), size)
-                    self.outer.names[declarator.name] = variable
-                    variables.append(statement)
-            else:
+            if isinstance(statement, tree.Declaration) and statement.space not in {"global", "const"}:
                 self._declare(statement, self.outer, None)
-        self.program.variables = tuple(variables)
+        codes = function_codes(self.module)
         for function in self.plans:
-            self.outer.names[function.name] = FunctionName(function.name, function.number)
+            self.outer.names[function.name] = FunctionName(function.name, function.number, codes[function.name])
         for statement in self.module.statements:
             if isinstance(statement, tree.Alias) and (target := self.outer.names.get(statement.target)):
                 self.outer.names[statement.name] = target

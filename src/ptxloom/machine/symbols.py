@@ -47,10 +47,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class FunctionName:
-    """A function of the module, by its number in the program."""
+    """A function: its number in the program, and in the module, which its address tells."""
 
     name: str
     number: int
+    code: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, pointer, u32, u64
 from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.state import BAD_CALL, CODE_WINDOW, LOCAL, STACK_OVERFLOW, Warp
+from ptxloom.machine.runtime.state import BAD_CALL, CODE_WINDOW, LOCAL, NONE, STACK_OVERFLOW, Warp
 from ptxloom.machine.runtime.warps import choose, place_lanes
 
 if TYPE_CHECKING:
@@ -97,4 +97,7 @@ def find_functions(w: Warp, lanes: u32, addresses: Ptr[u64], blocks: Ptr[u32], s
                 fault(w, BAD_CALL, site, lane, at, 0, 0, 0)
                 return 1
             blocks[lane] = w.launch.functions[number - 1]
+            if blocks[lane] == NONE:
+                fault(w, BAD_CALL, site, lane, at, 0, 0, 0)
+                return 1
     return 0

@@ -88,9 +88,7 @@ def shared_place(w: Warp, offset: u64, size: u64) -> u64:
         return 0
     if rank == 0:
         return w.shared + inside
-    launch = w.launch
-    members = u64(launch.cluster[0] * launch.cluster[1] * launch.cluster[2])
-    if rank > members:
+    if rank > u64(w.launch.members):
         return 0
     peer = pointer(Cta, pointer(u64, w.cta.peers)[rank - 1])[0]
     return peer.shared + inside

@@ -91,8 +91,8 @@ class Launch:
 
     stop: u32
     threads: u32
-    next: u64  # the next CTA to start
-    total: u64
+    next: u64  # the next cluster to start
+    total: u64  # all clusters
     grid: Annotated[Array[u32], 4]
     block: Annotated[Array[u32], 4]
     cluster: Annotated[Array[u32], 4]
@@ -118,6 +118,7 @@ class Launch:
     function_count: u64
     grid_id: u64
     has_calls: u32
+    members: u32  # the CTAs of a cluster
 
 
 class Barrier:

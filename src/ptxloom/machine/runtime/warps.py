@@ -233,18 +233,22 @@ def barrier_whole(w: Warp, following: u32) -> u32:
 
 
 def start_cta(cta: Cta, index: u64) -> None:
-    """Set a resident place up for CTA `index` of the grid."""
+    """Set a resident place up for its CTA of cluster `index` of the grid."""
     launch = cta.launch
     cta.index = index
     cta.running = 1
     cta.live_warps = launch.warps
     cta.live_threads = launch.threads
     cta.turn = 0
-    plane = u64(launch.grid[0]) * u64(launch.grid[1])
-    cta.ctaid[2] = u32(index // plane)
+    columns = launch.grid[0] // launch.cluster[0]
+    rows = launch.grid[1] // launch.cluster[1]
+    plane = u64(columns) * u64(rows)
     rest = index % plane
-    cta.ctaid[1] = u32(rest // u64(launch.grid[0]))
-    cta.ctaid[0] = u32(rest % u64(launch.grid[0]))
+    member = cta.rank
+    cta.ctaid[0] = u32(rest % u64(columns)) * launch.cluster[0] + member % launch.cluster[0]
+    member = member // launch.cluster[0]
+    cta.ctaid[1] = u32(rest // u64(columns)) * launch.cluster[1] + member % launch.cluster[1]
+    cta.ctaid[2] = u32(index // plane) * launch.cluster[2] + member // launch.cluster[1]
     if launch.shared_bytes != 0:
         fill(cta.shared, 0, u64(launch.shared_bytes))
     if cta.waiting != 0:
@@ -327,6 +331,14 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
     return progress
 
 
+def is_free(worker: Worker, slot: u32) -> u32:
+    """Whether no CTA of the cluster at a place runs."""
+    for member in range(worker.launch.members):
+        if pointer(Cta, worker.ctas[slot + member])[0].running != 0:
+            return 0
+    return 1
+
+
 def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compiled as a whole
     """Run CTAs until the grid is done, or something needs Python."""
     launch = worker.launch
@@ -341,10 +353,11 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
             return SLICE
         for slot in range(worker.cta_count):
             cta = pointer(Cta, worker.ctas[slot])[0]
-            if cta.running == 0 and (slot == 0 or busy == spinning):
+            if cta.rank == 0 and (slot == 0 or busy == spinning) and is_free(worker, slot) != 0:
                 index = atomic("add", pointer(u64, address(launch) + 8), 1)
                 if index < launch.total:
-                    start_cta(cta, index)
+                    for member in range(launch.members):
+                        start_cta(pointer(Cta, worker.ctas[slot + member])[0], index)
             if cta.running != 0:
                 busy = busy + 1
                 status = run_cta(cta)

@@ -127,6 +127,8 @@ class ModuleMemory:
                 return CODE_WINDOW + (self._codes[name] + 1) * 16
             case tree.Name(text=name) if name in self._numbers:
                 return int(self.addresses[self._numbers[name]])
+            case tree.Apply(function=tree.Name(text="generic"), argument=argument):
+                return self._address(argument, declaration)
             case tree.Binary(operator="+" | "-" as sign, left=left, right=right):
                 by = evaluate(right)
                 if by is not None:

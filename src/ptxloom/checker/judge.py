@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.directives import head, platform_of
 from ptxloom.checker.gates import target_suffices, version_suffices
+from ptxloom.checker.opcodes import stranger
 from ptxloom.checker.operands import each_operand, guard, operand_count
 from ptxloom.checker.qualifiers import form_exists, tolerated
 from ptxloom.checker.scope import Scope
 from ptxloom.checker.site import Platform, Site
 from ptxloom.diagnostics import Diagnostic, in_order
-from ptxloom.isa.load import opcodes
+from ptxloom.isa.load import instruction_classes, opcodes
 from ptxloom.syntax.bind import bind
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
@@ -61,7 +62,8 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
-    scope, known = Scope(), frozenset(opcodes())
+    scope, known, classes = Scope(), frozenset(opcodes()), instruction_classes()
+    strangers: dict[str, str] = {}
     waiting = [iter(statements)]
     while waiting:
         statement = next(waiting[-1], None)
@@ -71,6 +73,8 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 scope.close()
             case Instruction() if statement.opcode in known:
                 yield from _instruction(Site(bind(statement), scope, platform))
+            case Instruction() if statement.opcode not in classes:
+                yield stranger(statement, strangers)
             case Declaration():
                 scope.declare(statement)
             case Block(inner):

@@ -51,6 +51,13 @@ def glossary() -> dict[str, str]:
     return tomllib.loads((_FOLDER / "_glossary.toml").read_text(encoding="utf-8"))
 
 
+@cache
+def instruction_classes() -> dict[str, str]:
+    """Every opcode of PTX, described here or not, and what it is for."""
+    table = tomllib.loads((_FOLDER / "_opcodes.toml").read_text(encoding="utf-8"))
+    return {opcode: purpose for purpose, opcodes_ in table.items() for opcode in opcodes_}
+
+
 def read_spec(text: str, file: str) -> InstructionSpec:
     """The instruction that the text of a data file describes.
 

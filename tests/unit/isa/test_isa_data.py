@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa import explain, forms, instruction_spec, load, opcodes
+from ptxloom.isa import explain, forms, instruction_classes, instruction_spec, load, opcodes
 from ptxloom.isa.load import read_spec
 from ptxloom.isa.notation import DataError, read_syntax
 from ptxloom.isa.prove import prove
@@ -142,6 +142,13 @@ def test_notation_scopes_definitions() -> None:
         ("r", False, False),
     ]
     assert (first.line, second.line) == (3, 5)
+
+
+def test_every_opcode_is_listed_once() -> None:
+    classes = instruction_classes()
+    assert set(opcodes()) <= classes.keys()
+    assert {opcode for opcode, purpose in classes.items() if purpose == "matrix"} >= set(opcodes())
+    assert len(classes) == len(re.findall(r'"[a-z0-9]+"[,\]]', (DATA / "_opcodes.toml").read_text(encoding="utf-8")))
 
 
 def test_unknown_opcode_has_a_near_miss() -> None:

@@ -6,13 +6,14 @@ import importlib.util
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ptxloom.isa.mma import ACCUMULATOR_BITS, MULTIPLICAND_BITS, MmaForm, mma_forms
+from ptxloom.isa.mma import ACCUMULATOR_BITS, BLOCK_SCALES, MULTIPLICAND_BITS, MmaForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,14 +52,15 @@ def operands(form: MmaForm) -> str:
     vectors = [
         [f"%{files.get(form.type_of(operand), 'r')}{i}" for i in range(form.registers(operand))] for operand in "dabc"
     ]
-    return ", ".join("{" + ", ".join(vector) + "}" for vector in vectors)
+    scales = ["{%r8}, {0, 0}", "{%r9}, {0, 0}"] if form.scale_vector else []
+    return ", ".join([*("{" + ", ".join(vector) + "}" for vector in vectors), *scales])
 
 
 def accepted(forms: list[MmaForm], target: str, folder: Path) -> set[str]:
     """The spellings that ptxas assembles."""
     assert PTXAS is not None
     head = (
-        f".version 9.0\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\n"
+        f".version 9.1\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\n"
         ".reg .b32 %r<16>; .reg .f32 %f<16>; .reg .f64 %fd<16>;\n"
     )
     source = folder / "forms.ptx"
@@ -89,3 +91,20 @@ def test_ptxas_assembles_exactly_our_forms(target: str, kind: str, tmp_path: Pat
 def test_ptxas_assembles_the_other_forms_too(tmp_path: Path) -> None:
     forms = [f for f in mma_forms() if f.bit_operation == "and" or f.quad_pairs]
     assert accepted(forms, "sm_90", tmp_path) == {form.spelling for form in forms}
+
+
+def test_ptxas_scales_exactly_our_blocks(tmp_path: Path) -> None:
+    kinds = {scale.kind for scale in BLOCK_SCALES}
+    plain = [MmaForm(16, 8, k, "row", "col", "f32", "e2m1", "e2m1", "f32") for k in (32, 64)]
+    forms = [
+        replace(form, kind=kind, scale_vector=vector, scale_type=scale)
+        for form, kind, vector, scale in product(plain, kinds, ("1X", "2X", "4X"), ("ue8m0", "ue4m3"))
+    ]
+    ours = {form.spelling for form in mma_forms() if form.kind in kinds and form.a_type == form.b_type == "e2m1"}
+    assert accepted(forms, "sm_120a", tmp_path) == ours
+
+
+def test_ptxas_mixes_the_narrow_types_of_scaled_blocks(tmp_path: Path) -> None:
+    forms = [form for form in mma_forms() if form.kind == "mxf8f6f4"]
+    assert len(forms) == 25
+    assert accepted(forms, "sm_120a", tmp_path) == {form.spelling for form in forms}

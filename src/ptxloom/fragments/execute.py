@@ -17,12 +17,14 @@ from ptxloom.fragments.derive import fragment
 from ptxloom.fragments.model import WARP_LANES
 from ptxloom.fragments.native import native
 from ptxloom.isa.matrix import MatrixMove, matrix_move
+from ptxloom.isa.spelled import spelling_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ptxloom.fragments.arguments import Batch, Integers
     from ptxloom.fragments.model import Fragment
+    from ptxloom.isa.spelled import Spelled
 
     Registers = npt.NDArray[np.uint32]
 
@@ -31,11 +33,11 @@ _WARPS_WORTH_A_THREAD: Final = 16_384
 _EVERY: Final = slice(None)
 
 
-def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: Integers) -> Registers:
+def ldmatrix(form: str | Spelled | MatrixMove, memory: npt.NDArray[np.uint8], addresses: Integers) -> Registers:
     """What each lane's registers hold after an ldmatrix.
 
     Args:
-        form: The spelling, full or short: `m8n8.x4.trans.b16`.
+        form: The spelling, full or short: `m8n8.x4.trans.b16`; or an instruction of a parsed module.
         memory: (..., bytes) uint8. Warps that share a memory share its leading dimensions by broadcasting.
         addresses: (..., 32) byte offsets, uint32 or another integer type; those of lanes that name no row are ignored.
 
@@ -64,13 +66,15 @@ def ldmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: I
     return registers.reshape(*batch.shape, WARP_LANES, held.registers)
 
 
-def stmatrix(form: str | MatrixMove, memory: npt.NDArray[np.uint8], addresses: Integers, registers: Registers) -> None:
+def stmatrix(
+    form: str | Spelled | MatrixMove, memory: npt.NDArray[np.uint8], addresses: Integers, registers: Registers
+) -> None:
     """Store each lane's registers to memory, in place, as an stmatrix does.
 
     Several warps may write one memory: they then store one after the other, in the order of their indices.
 
     Args:
-        form: The spelling, full or short: `m8n8.x4.b16`.
+        form: The spelling, full or short: `m8n8.x4.b16`; or an instruction of a parsed module.
         memory: (..., bytes) uint8, writeable; its leading dimensions broadcast to those of the warps.
         addresses: (..., 32) byte offsets, uint32 or another integer type; those of lanes that name no row are ignored.
         registers: (..., 32, registers) uint32.
@@ -120,8 +124,8 @@ def _transposition() -> npt.NDArray[np.intp]:
     return np.array([2 * half.lane + source.value_of(half) for half in halves], np.intp)
 
 
-def _move(opcode: str, form: str | MatrixMove) -> tuple[MatrixMove, Fragment]:
-    move = form if isinstance(form, MatrixMove) else matrix_move(form, opcode)
+def _move(opcode: str, form: str | Spelled | MatrixMove) -> tuple[MatrixMove, Fragment]:
+    move = form if isinstance(form, MatrixMove) else matrix_move(spelling_of(form), opcode)
     if move.opcode != opcode:
         move = matrix_move(move.spelling, opcode)
     return move, fragment(move)

@@ -1,17 +1,37 @@
 """CuTe's view of the tensor-core instructions: atoms, tiled copies and products, and which atom serves an operand."""
 
+from ptxloom.atoms.advice import Advice, advise, available, blas_majors, usage_of
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms
+from ptxloom.atoms.fit import Fit, Place, Usage, fit
 from ptxloom.atoms.lookup import atom, copy_atom, mma_atom
 from ptxloom.atoms.mma import MmaAtom, mma_atom_of, mma_atoms
+from ptxloom.atoms.tiled_copy import TiledCopy, make_tiled_copy, make_tiled_copy_a, make_tiled_copy_b, make_tiled_copy_c
+from ptxloom.atoms.tiled_mma import TiledMma, make_tiled_mma
 
 __all__ = [
+    "Advice",
     "CopyAtom",
+    "Fit",
     "MmaAtom",
+    "Place",
+    "TiledCopy",
+    "TiledMma",
+    "Usage",
+    "advise",
     "atom",
+    "available",
+    "blas_majors",
     "copy_atom",
     "copy_atom_of",
     "copy_atoms",
+    "fit",
+    "make_tiled_copy",
+    "make_tiled_copy_a",
+    "make_tiled_copy_b",
+    "make_tiled_copy_c",
+    "make_tiled_mma",
     "mma_atom",
     "mma_atom_of",
     "mma_atoms",
+    "usage_of",
 ]

@@ -49,9 +49,35 @@ def upcast(layout: Layout, count: int) -> Layout:
         >>> print(upcast(Layout(((4, 8), (16, 2)), ((256, 16), (1, 128))), 16))
         ((4,8),(1,2)):((16,1),(1,8))
     """
+    folded, inside = _folded(layout, count)
+    filled = 1
+    for step, extent in sorted(inside):
+        if step != filled:
+            raise _no_groups(layout, count, f"after runs of {filled} adjacent elements it steps by {step}")
+        filled *= extent
+    if filled != count:
+        raise _no_groups(layout, count, f"it holds only runs of {filled} adjacent elements")
+    return folded
+
+
+def blocks(layout: Layout, count: int) -> Layout:
+    """Which block of `count` each step goes to, where a block need not be held whole.
+
+    Raises:
+        LayoutError: A mode neither stays inside blocks nor skips whole ones.
+
+    Example:
+        >>> print(blocks(Layout((2, 4, 2), (1, 8, 32)), 16))
+        (1,2,2):(1,1,2)
+    """
+    return _folded(layout, count)[0]
+
+
+def _folded(layout: Layout, count: int) -> tuple[Layout, list[Mode]]:
+    """The layout in blocks of `count`, and the steps inside a block as (stride, how many)."""
     _check_count(count)
     modes: list[Mode] = []
-    inside: list[Mode] = []  # (stride, how many) of the steps that stay inside one larger element
+    inside: list[Mode] = []
     for extent, stride in layout.modes:
         if stride % count == 0:
             modes.append((extent, stride // count))
@@ -63,14 +89,7 @@ def upcast(layout: Layout, count: int) -> Layout:
         if extent > 1:
             inside.append((step, folded))
         modes.append((extent // folded, 1))
-    filled = 1
-    for step, folded in sorted(inside):
-        if step != filled:
-            raise _no_groups(layout, count, f"after runs of {filled} adjacent elements it steps by {step}")
-        filled *= folded
-    if filled != count:
-        raise _no_groups(layout, count, f"it holds only runs of {filled} adjacent elements")
-    return _rebuilt(layout, modes)
+    return _rebuilt(layout, modes), inside
 
 
 def recast(layout: Layout, old_bits: int, new_bits: int) -> Layout:

@@ -1,0 +1,176 @@
+"""Which copy atom serves which operand: asked of `fit`, atom by atom, not of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.atoms.copy import copy_atoms
+from ptxloom.atoms.fit import AXES, Fit, Major, Usage, fit
+from ptxloom.atoms.lookup import mma_atom
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa.forms import resolve
+from ptxloom.isa.target import Target
+from ptxloom.isa.version import NEWEST
+
+if TYPE_CHECKING:
+    from ptxloom.atoms.copy import CopyAtom
+    from ptxloom.atoms.mma import MmaAtom, Operand
+    from ptxloom.isa.spec import Feature
+
+BLAS: Final = {"t": ("k", "n"), "n": ("m", "k")}  # transposed or not -> the contiguous coordinate of A, and of B
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to use for an operand.
+
+    Attributes:
+        usage: The operand.
+        target: The architecture.
+        best: The atom that fills it with the fewest instructions; None if no atom of the target does.
+        others: Every other atom of the target that fits, in the order of preference.
+        elsewhere: The first atom that fits, where only other targets have one.
+    """
+
+    usage: Usage
+    target: Target
+    best: Fit | None
+    others: tuple[Fit, ...]
+    elsewhere: Fit | None
+
+    @property
+    def then(self) -> str:
+        """What must happen to the registers after the load, before the mma; empty if nothing must."""
+        if self.best is None or not self.usage.shift:
+            return ""
+        return (
+            f"shift each register left by {self.usage.shift} bits: {self.usage.element} stands in the middle of a byte"
+        )
+
+    @property
+    def instead(self) -> str:
+        """What people do where there is no atom; empty if there is one."""
+        return "" if self.best is not None else _instead(self.usage)
+
+    @property
+    def why_not(self) -> str:
+        """Why there is no atom, as a sentence; empty if there is one."""
+        if self.best is not None:
+            return ""
+        if self.elsewhere is not None:
+            needs = availability(self.elsewhere.atom)
+            return f"the one atom that fits, {self.elsewhere.atom}, needs {needs}, and {self.target} is not that"
+        return f"no matrix move deals the elements of {self.usage} to the threads that need them"
+
+
+def advise(
+    mma: MmaAtom | str, operand: str, major: str, target: Target | str = "sm_90", element: str | None = None
+) -> Advice:
+    """The copy atom for an operand that lies in shared memory.
+
+    Args:
+        mma: The mma atom, or what it is called.
+        operand: "a", "b", "c" or "d".
+        major: The coordinate along which elements are contiguous: "k", or "m" for A, "n" for B; "m" or "n" for D.
+        target: The architecture, such as "sm_90".
+        element: The element's type in memory; the mma's own if left out. For D, the type after conversion.
+
+    Raises:
+        UsageError: There is no such operand, or it has no such coordinate.
+        UnsupportedForm: There is no such mma.
+
+    Example:
+        >>> print(advise("m16n8k16.row.col.f32.f16.f16.f32", "b", "n").best.atom)
+        SM75_U16x4_LDSM_T
+    """
+    found = mma_atom(mma) if isinstance(mma, str) else mma
+    usage = usage_of(found, operand, major, element)
+    arch = Target.parse(target) if isinstance(target, str) else target
+    storing = usage.operand == "c"
+    fits = [fit(atom, usage) for atom in copy_atoms() if atom.loads != storing]
+    good = sorted((one for one in fits if one), key=_preference)
+    here = [one for one in good if available(one.atom, arch)]
+    elsewhere = next((one for one in good if one not in here), None) if not here else None
+    return Advice(usage, arch, here[0] if here else None, tuple(here[1:]), elsewhere)
+
+
+def usage_of(mma: MmaAtom, operand: str, major: str, element: str | None = None) -> Usage:
+    """Read the operand's name, its contiguous coordinate, and its type.
+
+    Raises:
+        UsageError: One of them is none.
+    """
+    lower = "c" if operand.lower() == "d" else operand.lower()
+    if lower not in AXES:
+        raise UsageError("operand", operand, "a, b, c or d")
+    which: Operand = "a" if lower == "a" else "b" if lower == "b" else "c"
+    axes = AXES[which]
+    if major.lower() not in axes:
+        raise UsageError("major", major, f"{axes[0]} or {axes[1]} for operand {operand}")
+    along: Major = "k" if major.lower() == "k" else "m" if major.lower() == "m" else "n"
+    return Usage(mma, which, along, element or mma.instruction.type_of("d" if which == "c" else which))
+
+
+def blas_majors(letters: str) -> tuple[str, str]:
+    """The contiguous coordinates of A and B that BLAS letters name: "tn" is A row-major, B column-major.
+
+    Raises:
+        UsageError: They are not two of T and N.
+
+    Example:
+        >>> blas_majors("NT")
+        ('m', 'n')
+    """
+    lower = letters.lower()
+    if len(lower) != 2 or any(letter not in BLAS for letter in lower):
+        raise UsageError("transposition", letters, "TN, NT, NN or TT")
+    return BLAS[lower[0]][0], BLAS[lower[1]][1]
+
+
+def available(atom: CopyAtom, target: Target) -> bool:
+    """Whether the newest PTX lets a target use an atom's instruction."""
+    return all(feature.available(NEWEST, target) for feature in _features(atom))
+
+
+def availability(atom: CopyAtom) -> str:
+    """The targets that an atom's instruction needs, in words."""
+    needs = [str(need.targets) for feature in _features(atom) for need in feature.needs if need.targets is not None]
+    return " or ".join(dict.fromkeys(needs[-1:] if len(needs) > 1 else needs)) or "any target"
+
+
+def _features(atom: CopyAtom) -> tuple[Feature, ...]:
+    form = resolve(atom.instruction.opcode, tuple(atom.ptx.split(".")[1:])).form
+    return form.features if form is not None else ()
+
+
+def _preference(one: Fit) -> tuple[bool, int, bool]:
+    """Whole operands first, then the most registers at once; CuTe C++ names before nameless forms."""
+    return not one.whole, -one.atom.instruction.registers, not one.atom.name
+
+
+def _instead(usage: Usage) -> str:
+    if usage.bits > 32:
+        text = "let each lane load its own elements, with ld.shared.b64 or ld.shared.v2.b64"
+    elif usage.operand == "c":
+        text = _instead_of_storing(usage)
+    elif usage.memory_bits != usage.bits:
+        text = f"unpack while filling shared memory, so that every element takes {usage.bits} bits there"
+    elif usage.major == "k" or usage.mma.instruction.quad_pairs:
+        text = "let each lane load its own elements, with ld.shared"
+    elif usage.bits == 8:
+        text = (
+            "transpose while filling shared memory, so that it lies K-major; or load pairs with .m8n8.trans.b16, each "
+            "pair two neighbours along the contiguous coordinate, and exchange bytes between registers with prmt"
+        )
+    else:
+        text = (
+            "transpose while filling shared memory, so that it lies K-major; or load element by element with ld.shared"
+        )
+    return text
+
+
+def _instead_of_storing(usage: Usage) -> str:
+    if usage.bits == 32:
+        return "convert to 16 bits and use stmatrix, or store pairs with st.shared.v2.b32"
+    return "transpose through shared memory, or store element by element with st.shared"

@@ -1,0 +1,367 @@
+"""The swizzle finder: every Swizzle<B,M,S> and padding under which all accesses to a tile are free of bank conflicts.
+
+Nothing is looked up: each candidate is applied to the addresses of every warp of every access, and counted as the
+banks count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.banks import access, bank_conflicts
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa.types import element_type
+from ptxloom.layout import Swizzle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    Addresses = npt.NDArray[np.int64]
+
+_ROW_BYTES: Final = 16  # of a matrix row, and what addresses are aligned to
+_MOST_BITS: Final = 5  # of a swizzle: there are 32 banks
+_TMA_SPANS: Final = {128: 3, 64: 2, 32: 1}  # bytes of a row that TMA swizzles -> B; M and S are 4 and 3 in bytes
+
+
+class NoTile(PtxloomError):  # noqa: N818 - reads as what it says
+    """A tile or an access does not fit the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A tile in shared memory, its columns contiguous.
+
+    Attributes:
+        rows: How many rows.
+        columns: How many elements in a row.
+        element: The element's type.
+        pitch_bytes: From one row to the next, before any padding.
+    """
+
+    rows: int
+    columns: int
+    element: str
+    pitch_bytes: int
+
+    @property
+    def element_bits(self) -> int:
+        """How wide an element lies in memory."""
+        return element_type(self.element).container_bits
+
+    @property
+    def row_bytes(self) -> int:
+        """How many bytes of a row hold elements."""
+        return self.columns * self.element_bits // 8
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.columns} {self.element}, rows {self.pitch_bytes} bytes apart"
+
+
+def make_tile(rows: int, columns: int, element: str, pitch_bytes: int | None = None) -> Tile:
+    """A tile, its rows as close as they can be if no pitch is given.
+
+    Raises:
+        UsageError: The rows are no whole multiple of 16 bytes, or overlap.
+    """
+    tile = Tile(rows, columns, element, pitch_bytes or columns * element_type(element).container_bits // 8)
+    if rows < 1 or columns < 1 or columns * tile.element_bits % (8 * _ROW_BYTES):
+        raise UsageError("tile", f"{rows}x{columns} {element}", "of rows that are a multiple of 16 bytes")
+    if tile.pitch_bytes < tile.row_bytes or tile.pitch_bytes % _ROW_BYTES:
+        raise UsageError("pitch", tile.pitch_bytes, f"a multiple of 16, at least {tile.row_bytes}")
+    return tile
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traffic:
+    """One way in which a tile is touched, by as many warps as it takes.
+
+    Attributes:
+        name: What the user called it.
+        instruction: The instruction of shared memory that the banks serve; empty for TMA, which they do not delay.
+        rows: (warps, 32) the tile's row that each lane's address is in.
+        byte_columns: (warps, 32) the byte in that row.
+        last_lanes: How many lanes of the last warp take part; of all others, all.
+    """
+
+    name: str
+    instruction: str
+    rows: Addresses
+    byte_columns: Addresses
+    last_lanes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How a tile may lie in memory: its rows padded, then its offsets swizzled.
+
+    Attributes:
+        tile: The tile.
+        padding_bytes: Added to each row's pitch.
+        swizzle: On byte offsets; None for none.
+    """
+
+    tile: Tile
+    padding_bytes: int = 0
+    swizzle: Swizzle | None = None
+
+    @property
+    def pitch_bytes(self) -> int:
+        """From one row to the next."""
+        return self.tile.pitch_bytes + self.padding_bytes
+
+    @property
+    def of_elements(self) -> Swizzle | None:
+        """The swizzle on element indices, as CuTe writes it for a layout of these elements."""
+        if self.swizzle is None:
+            return None
+        base = self.swizzle.base + 3 - (self.tile.element_bits.bit_length() - 1)
+        return Swizzle(self.swizzle.bits, base, self.swizzle.shift)
+
+    @property
+    def storage_bytes(self) -> int:
+        """How much memory the tile takes, the swizzle's last block included."""
+        dense = self.pitch_bytes * (self.tile.rows - 1) + self.tile.row_bytes
+        span = self.swizzle.span if self.swizzle else 1
+        return -(-dense // span) * span
+
+    def place(self, rows: Addresses, byte_columns: Addresses) -> Addresses:
+        """The byte offset of each place."""
+        offsets = rows * self.pitch_bytes + byte_columns
+        return offsets if self.swizzle is None else self.swizzle(offsets)
+
+    @property
+    def expression(self) -> str:
+        """The element index as C, of `row` and `column`."""
+        pitch = self.pitch_bytes * 8 // self.tile.element_bits
+        index = f"row * {pitch} + column"
+        swizzle = self.of_elements
+        if swizzle is None:
+            return index
+        mask, shift = (1 << swizzle.bits) - 1, swizzle.base + swizzle.shift
+        picked = f"(i >> {shift} & {mask})" + (f" << {swizzle.base}" if swizzle.base else "")
+        return f"(i = {index}, i ^ ({picked}))"
+
+    @property
+    def cute(self) -> str:
+        """The layout as CuTe C++ writes it."""
+        pitch = self.pitch_bytes * 8 // self.tile.element_bits
+        shape = f"Shape<_{self.tile.rows}, _{self.tile.columns}>, Stride<Int<{pitch}>, _1>"
+        swizzle = self.of_elements
+        if swizzle is None:
+            return f"Layout<{shape}>{{}}"
+        return f"composition(Swizzle<{swizzle.bits}, {swizzle.base}, {swizzle.shift}>{{}}, Layout<{shape}>{{}})"
+
+    def __str__(self) -> str:
+        if self.padding_bytes:
+            return f"{self.padding_bytes} bytes of padding"
+        swizzle = self.of_elements
+        return f"Swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}>" if swizzle else "as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one access costs under an arrangement, over all its warps."""
+
+    name: str
+    wavefronts: int
+    ideal: int
+
+    @property
+    def ways(self) -> float:
+        """Wavefronts for each that would do."""
+        return self.wavefronts / self.ideal if self.ideal else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An arrangement and what each access costs under it."""
+
+    arrangement: Arrangement
+    costs: tuple[Cost, ...]
+
+    @property
+    def conflicts(self) -> int:
+        """Wavefronts beyond those that would do."""
+        return sum(cost.wavefronts - cost.ideal for cost in self.costs)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The finder's answer.
+
+    Attributes:
+        tile: The tile.
+        plain: What the accesses cost as the tile is.
+        choices: Every swizzle of the fewest bits, and the smallest padding, that leave no conflict; best first.
+        best: What costs least, where nothing leaves none.
+    """
+
+    tile: Tile
+    plain: Choice
+    choices: tuple[Choice, ...]
+    best: Choice
+
+    @property
+    def free(self) -> bool:
+        """Whether something leaves no conflict."""
+        return bool(self.choices)
+
+
+def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
+    """Search every swizzle and padding of a tile for those that leave no access a bank conflict.
+
+    Args:
+        tile: The tile.
+        accesses: `cp.async` (16 bytes a thread), `ldmatrix`, `stmatrix` (any form; its matrices may stand at any
+            multiple of 8 rows and 16 bytes), `ld.shared.v4.b32` and its like, neighbouring lanes along the rows, or
+            down a column with `@column`; `tma` for a tile that TMA writes or reads, which allows its own swizzles only.
+
+    Returns:
+        The arrangements, proven by counting every warp of every access.
+
+    Raises:
+        NoTile: An access does not fit the tile.
+        UnsupportedForm: There is no such access.
+
+    Example:
+        >>> found = find_swizzles(make_tile(64, 64, "f16"), ["cp.async", "ldmatrix.x4.trans"])
+        >>> print(found.choices[0].arrangement, found.choices[0].arrangement.expression)
+        Swizzle<3,3,3> (i = row * 64 + column, i ^ ((i >> 6 & 7) << 3))
+    """
+    if not accesses:
+        raise UsageError("accesses", accesses, "at least one, such as ldmatrix.x4")
+    traffic = [traffic_of(tile, name) for name in accesses]
+    by_tma = any(one.name == "tma" for one in traffic)
+    plain = cost_of(Arrangement(tile), traffic)
+    swizzled = [cost_of(one, traffic) for one in _swizzled(tile, traffic, by_tma)]
+    padded = [] if by_tma else [cost_of(one, traffic) for one in _padded(tile)]
+    free = [one for one in (plain, *swizzled) if not one.conflicts]
+    fewest = min((_bits(one) for one in free), default=0)
+    choices = [one for one in free if _bits(one) == fewest]
+    padding = next((one for one in padded if not one.conflicts), None)
+    if plain.conflicts and padding is not None:
+        choices.append(padding)
+    best = min((plain, *swizzled, *padded), key=lambda one: (one.conflicts, one.arrangement.storage_bytes, _bits(one)))
+    return Found(tile, plain, tuple(sorted(choices, key=_rank)), best)
+
+
+def _bits(choice: Choice) -> int:
+    return choice.arrangement.swizzle.bits if choice.arrangement.swizzle else 0
+
+
+def _rank(choice: Choice) -> tuple[int, int, int, int]:
+    """Least memory first, then the swizzle that reaches least far."""
+    swizzle = choice.arrangement.swizzle
+    base, shift = (swizzle.base, swizzle.shift) if swizzle else (0, 0)
+    return choice.arrangement.padding_bytes, choice.arrangement.storage_bytes, base, shift
+
+
+def cost_of(arrangement: Arrangement, traffic: Sequence[Traffic]) -> Choice:
+    """Count every access under one arrangement."""
+    costs: list[Cost] = []
+    for one in traffic:
+        if not one.instruction:
+            costs.append(Cost(one.name, 0, 0))
+            continue
+        places = arrangement.place(one.rows, one.byte_columns)
+        full = bank_conflicts(one.instruction, places[:-1])
+        last = bank_conflicts(one.instruction, places[-1:], (1 << one.last_lanes) - 1)
+        costs.append(Cost(one.name, full.wavefronts + last.wavefronts, full.ideal + last.ideal))
+    return Choice(arrangement, tuple(costs))
+
+
+def _swizzled(tile: Tile, traffic: Sequence[Traffic], by_tma: bool) -> Iterator[Arrangement]:
+    """Every swizzle that keeps each lane's bytes together and reaches no further than the tile."""
+    if by_tma:
+        bits = _TMA_SPANS.get(tile.pitch_bytes)
+        if bits is not None:
+            yield Arrangement(tile, swizzle=Swizzle(bits, 4, 3))
+        return
+    together = max(access_bytes(one) for one in traffic).bit_length() - 1
+    top = (tile.pitch_bytes * tile.rows - 1).bit_length()
+    for bits in range(1, _MOST_BITS + 1):
+        for base in range(together, top):
+            for shift in range(bits, top - base - bits + 1):
+                yield Arrangement(tile, swizzle=Swizzle(bits, base, shift))
+
+
+def access_bytes(traffic: Traffic) -> int:
+    """How many bytes of a lane must stay together."""
+    return access(traffic.instruction).lane_bytes if traffic.instruction else _ROW_BYTES
+
+
+def _padded(tile: Tile) -> Iterator[Arrangement]:
+    """Paddings that keep rows aligned, up to one row of banks."""
+    for padding in range(_ROW_BYTES, 128 + _ROW_BYTES, _ROW_BYTES):
+        yield Arrangement(tile, padding_bytes=padding)
+
+
+def traffic_of(tile: Tile, name: str) -> Traffic:
+    """The addresses that an access puts to a tile.
+
+    Raises:
+        NoTile: It does not fit the tile.
+        UnsupportedForm: There is no such access.
+    """
+    what, _, along = name.partition("@")
+    if what == "tma":
+        nothing = np.zeros((0, 32), np.int64)
+        return Traffic("tma", "", nothing, nothing, 0)
+    if what.partition(".")[0] in {"ldmatrix", "stmatrix"}:
+        return _matrices(tile, name, _spelled(what))
+    if what.startswith("cp.async"):
+        return _threads(tile, name, "st.shared.v4.b32", along)
+    return _threads(tile, name, what, along)
+
+
+def _spelled(what: str) -> str:
+    """A matrix move that leaves out what it need not say here: `ldmatrix.x4.trans` is one of 8x8 matrices."""
+    opcode, *words = what.split(".")
+    if not any(word.startswith("m") for word in words):
+        number = [word for word in words if word.startswith("x")] or ["x4"]
+        words = ["m8n8", *number, *(["trans"] if "trans" in words else []), "b16"]
+    return ".".join((opcode, *(word for word in ("sync", "aligned") if word not in words), *words))
+
+
+def _matrices(tile: Tile, name: str, spelling: str) -> Traffic:
+    """Matrices at every multiple of their rows and of 16 bytes, dealt to warps one after the other down the tile."""
+    of = access(spelling)
+    height = 16 if ".m16n16" in spelling else 8
+    if tile.rows % height:
+        raise NoTile(f"`{name}` takes matrices of {height} rows, which do not divide the {tile.rows} of the tile")
+    rows = np.arange(tile.rows, dtype=np.int64).reshape(-1, height)
+    columns = np.arange(0, tile.row_bytes, _ROW_BYTES, dtype=np.int64)
+    by_matrix = np.broadcast_to(rows[None], (len(columns), *rows.shape)).reshape(-1, height)
+    at_column = np.repeat(columns, len(rows))[:, None] + np.zeros(height, np.int64)
+    return _dealt(name, spelling, by_matrix.ravel(), at_column.ravel(), of.lanes)
+
+
+def _dealt(name: str, instruction: str, rows: Addresses, byte_columns: Addresses, lanes: int) -> Traffic:
+    """Places dealt out, warp after warp, to the lanes that name an address."""
+    warps = -(-rows.size // lanes)
+
+    def by_warp(places: Addresses) -> Addresses:
+        filled = np.zeros((warps, lanes), np.int64)
+        filled.ravel()[: places.size] = places
+        return np.pad(filled, ((0, 0), (0, 32 - lanes)))
+
+    return Traffic(name, instruction, by_warp(rows), by_warp(byte_columns), rows.size - (warps - 1) * lanes)
+
+
+def _threads(tile: Tile, name: str, instruction: str, along: str) -> Traffic:
+    """Each thread its own vector: neighbouring lanes along a row, or down a column."""
+    of = access(instruction)
+    if along not in {"", "row", "column"}:
+        raise UsageError("access", name, "`@row` or `@column` after the instruction")
+    if tile.row_bytes % of.lane_bytes:
+        raise NoTile(f"`{name}` moves {of.lane_bytes} bytes a lane, which do not divide a row of {tile.row_bytes}")
+    columns = np.arange(0, tile.row_bytes, of.lane_bytes, dtype=np.int64)
+    rows = np.arange(tile.rows, dtype=np.int64)
+    order = "F" if along == "column" else "C"
+    by_row, by_column = np.broadcast_arrays(rows[:, None], columns)
+    return _dealt(name, instruction, by_row.ravel(order), by_column.ravel(order), of.lanes)

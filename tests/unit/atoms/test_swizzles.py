@@ -1,0 +1,149 @@
+"""The swizzle finder against a count of its own, for every pitch, and against the table measured on an H200."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ptxloom.atoms.swizzles import Arrangement, Choice, NoTile, Tile, cost_of, find_swizzles, make_tile, traffic_of
+from ptxloom.banks import bank_conflicts
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.layout import Swizzle
+
+PITCHES = range(16, 513, 16)
+
+
+def by_expression(choice: Choice) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    """(rows, columns) byte offsets, from the C expression that a user would paste."""
+    tile = choice.arrangement.tile
+    row, column = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
+    text = choice.arrangement.expression
+    index = text.strip("()").partition(", ")[0].removeprefix("i = ") if text.startswith("(") else text
+    i = eval(index, {}, {"row": row, "column": column})  # noqa: S307 - our own text
+    if text.startswith("("):
+        i = eval(text.partition(", ")[2][:-1], {}, {"i": i})  # noqa: S307 - our own text
+    return i * tile.element_bits // 8
+
+
+def phases_of_matrices(tile: Tile, offsets: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> list[int]:
+    """Wavefronts of every aligned 8-row, 16-byte matrix, counted bank by bank."""
+    step = 128 // tile.element_bits
+    counts: list[int] = []
+    for top, left in itertools.product(range(0, tile.rows, 8), range(0, tile.columns, step)):
+        words: dict[int, set[int]] = {}
+        for start in offsets[top : top + 8, left].tolist():
+            for word in range(start // 4, start // 4 + 4):
+                words.setdefault(word % 32, set()).add(word)
+        counts.append(max(len(found) for found in words.values()))
+    return counts
+
+
+@pytest.mark.parametrize("pitch", PITCHES)
+def test_every_pitch_is_counted_as_directly(pitch: int) -> None:
+    tile = make_tile(16, pitch // 2, "f16")
+    found = find_swizzles(tile, ["ldmatrix"])
+    assert found.plain.costs[0].wavefronts == sum(phases_of_matrices(tile, by_expression(found.plain)))
+    for choice in found.choices:
+        offsets = by_expression(choice)
+        assert set(phases_of_matrices(tile, offsets)) == {1}
+        assert len(np.unique(offsets)) == offsets.size
+        assert int(offsets.max()) < choice.arrangement.storage_bytes
+
+
+@pytest.mark.parametrize("pitch", PITCHES)
+def test_no_swizzle_of_fewer_bits_and_no_smaller_padding_would_do(pitch: int) -> None:
+    tile = make_tile(16, pitch // 2, "f16")
+    found = find_swizzles(tile, ["ldmatrix"])
+    traffic = [traffic_of(tile, "ldmatrix")]
+    for choice in found.choices:
+        arrangement = choice.arrangement
+        fewer = range(1, arrangement.swizzle.bits if arrangement.swizzle else 0)
+        for bits, base, shift in itertools.product(fewer, range(4, 9), range(1, 9)):
+            if shift >= bits:
+                assert cost_of(Arrangement(tile, swizzle=Swizzle(bits, base, shift)), traffic).conflicts
+        for padding in range(16, arrangement.padding_bytes, 16):
+            assert cost_of(Arrangement(tile, padding_bytes=padding), traffic).conflicts
+
+
+@pytest.mark.parametrize(
+    ("pitch", "wavefronts"),
+    [
+        (128, {None: 8, (1, 3, 3): 4, (2, 3, 3): 2, (3, 3, 3): 1}),
+        (64, {None: 4, (1, 3, 3): 2, (2, 3, 3): 1, (3, 3, 3): 1}),
+        (32, {None: 2, (1, 3, 3): 1, (2, 3, 3): 1, (3, 3, 3): 1}),
+        (256, {None: 8, (1, 3, 3): 8, (2, 3, 3): 4, (3, 3, 3): 2, (3, 3, 4): 1}),
+        (16, {None: 1}),
+        (80, {None: 1}),
+        (144, {None: 1}),
+    ],
+)
+def test_the_table_of_wavefronts_per_matrix(pitch: int, wavefronts: dict[tuple[int, int, int] | None, int]) -> None:
+    tile = make_tile(64, 8, "f16", pitch)
+    for swizzle, expected in wavefronts.items():
+        in_bytes = Swizzle(swizzle[0], swizzle[1] + 1, swizzle[2]) if swizzle else None
+        arrangement = Arrangement(tile, swizzle=in_bytes)
+        cost = cost_of(arrangement, [traffic_of(tile, "ldmatrix.x4.trans")]).costs[0]
+        assert cost.wavefronts == expected * cost.ideal
+        assert arrangement.of_elements == (Swizzle(*swizzle) if swizzle else None)
+
+
+def test_the_usual_tiles() -> None:
+    asked = [
+        ((64, 64, "f16"), ["cp.async", "ldmatrix.x4"], ["Swizzle<3,3,3>", "16 bytes of padding"]),
+        ((128, 32, "bf16"), ["cp.async", "ldmatrix.x4.trans", "stmatrix.x4"], ["Swizzle<2,3,3>"]),
+        ((64, 128, "s8"), ["cp.async", "ldmatrix.x4"], ["Swizzle<3,4,3>", "16 bytes of padding"]),
+        ((64, 128, "s4"), ["cp.async", "ldmatrix.x4"], ["Swizzle<2,5,3>"]),
+        ((64, 64, "f16"), ["tma", "ldmatrix.x4"], ["Swizzle<3,3,3>"]),
+        ((64, 32, "f16"), ["tma", "ldmatrix.x4"], ["Swizzle<2,3,3>"]),
+        ((32, 32, "f32"), ["st.shared.b32", "ld.shared.b32@column"], ["Swizzle<5,0,5>"]),
+        ((64, 8, "f16"), ["ldmatrix.x1"], ["as it is"]),
+    ]
+    for tile, accesses, expected in asked:
+        found = find_swizzles(make_tile(*tile), accesses)
+        assert found.free
+        assert [str(choice.arrangement) for choice in found.choices] == expected, (tile, accesses)
+        assert all(not choice.conflicts for choice in found.choices)
+
+
+def test_where_nothing_helps_the_least_cost_is_said() -> None:
+    found = find_swizzles(make_tile(64, 128, "f16"), ["tma", "ldmatrix.x4"])
+    assert not found.free
+    assert found.best.costs[1].ways == 8
+    both = find_swizzles(make_tile(64, 64, "f16"), ["ldmatrix.x4", "ld.shared.b16@column"])
+    assert not both.free
+    assert str(both.best.arrangement) == "Swizzle<3,3,3>"
+    assert 0 < both.best.conflicts < both.plain.conflicts
+
+
+def test_what_is_pasted_says_the_same_as_cute() -> None:
+    choice = find_swizzles(make_tile(64, 64, "f16"), ["cp.async", "ldmatrix"]).choices[0]
+    assert choice.arrangement.expression == "(i = row * 64 + column, i ^ ((i >> 6 & 7) << 3))"
+    cute = "composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _64>, Stride<Int<64>, _1>>{})"
+    assert choice.arrangement.cute == cute
+
+
+def test_costs_are_those_of_the_banks() -> None:
+    tile = make_tile(64, 64, "f16")
+    traffic = traffic_of(tile, "ldmatrix.x2")
+    addresses = traffic.rows * tile.pitch_bytes + traffic.byte_columns
+    report = bank_conflicts("ldmatrix.sync.aligned.m8n8.x2.b16", addresses)
+    assert find_swizzles(tile, ["ldmatrix.x2"]).plain.costs[0].wavefronts == report.wavefronts == 512
+    assert report.ideal == 64
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    tile = make_tile(8, 64, "f16")
+    with pytest.raises(NoTile, match="matrices of 16 rows"):
+        find_swizzles(tile, ["ldmatrix.m16n16.x1.trans.b8"])
+    with pytest.raises(UnsupportedForm):
+        find_swizzles(tile, ["red.shared.b32"])
+    with pytest.raises(UsageError, match="@row"):
+        find_swizzles(tile, ["ld.shared.b32@diagonal"])
+    with pytest.raises(UsageError, match="at least one"):
+        find_swizzles(tile, [])
+    with pytest.raises(UsageError, match="multiple of 16 bytes"):
+        make_tile(8, 5, "f16")
+    with pytest.raises(UsageError, match="at least 128"):
+        make_tile(8, 64, "f16", 64)

@@ -9,9 +9,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from ptxloom.atoms import Advice as Advice
     from ptxloom.atoms import CopyAtom as CopyAtom
     from ptxloom.atoms import MmaAtom as MmaAtom
+    from ptxloom.atoms import TiledCopy as TiledCopy
+    from ptxloom.atoms import TiledMma as TiledMma
+    from ptxloom.atoms import advise as advise
     from ptxloom.atoms import atom as atom
+    from ptxloom.atoms import make_tiled_copy as make_tiled_copy
+    from ptxloom.atoms import make_tiled_copy_a as make_tiled_copy_a
+    from ptxloom.atoms import make_tiled_copy_b as make_tiled_copy_b
+    from ptxloom.atoms import make_tiled_copy_c as make_tiled_copy_c
+    from ptxloom.atoms import make_tiled_mma as make_tiled_mma
+    from ptxloom.atoms.swizzles import find_swizzles as find_swizzles
+    from ptxloom.atoms.swizzles import make_tile as make_tile
     from ptxloom.banks import BankReport as BankReport
     from ptxloom.banks import bank_conflicts as bank_conflicts
     from ptxloom.checker import RulePage as RulePage
@@ -81,6 +92,17 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {
+    "find_swizzles": "atoms.swizzles",
+    "make_tile": "atoms.swizzles",
+    "Advice": "atoms",
+    "TiledCopy": "atoms",
+    "TiledMma": "atoms",
+    "advise": "atoms",
+    "make_tiled_copy": "atoms",
+    "make_tiled_copy_a": "atoms",
+    "make_tiled_copy_b": "atoms",
+    "make_tiled_copy_c": "atoms",
+    "make_tiled_mma": "atoms",
     "CopyAtom": "atoms",
     "MmaAtom": "atoms",
     "atom": "atoms",

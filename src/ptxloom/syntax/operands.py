@@ -265,7 +265,7 @@ def _address(cursor: Cursor, depth: int) -> Operand:
 
 
 def _split(whole: Operand) -> tuple[Operand, int, bool]:
-    """An address expression as base, offset, and whether the offset is taken away."""
+    """An address expression as base, offset, and whether the offset is taken away; an odd one is its own base."""
     offset = 0
     base = whole
     while isinstance(base, Binary) and base.operator in {"+", "-"} and (value := constant(base.right)) is not None:
@@ -276,10 +276,7 @@ def _split(whole: Operand) -> tuple[Operand, int, bool]:
     if isinstance(base, Name | Component) or (isinstance(base, Integer) and base is whole):
         return base, offset, False
     known = constant(whole)
-    if known is None:
-        message = "an address is a name or a number, with or without a constant added"
-        raise Problem("malformed-address", message, whole.start, whole.end, "this is neither")
-    return Integer(known, start=whole.start, end=whole.end), 0, False
+    return (whole if known is None else Integer(known, start=whole.start, end=whole.end)), 0, False
 
 
 _FOLD: Final[dict[str, Callable[[int, int], int]]] = {

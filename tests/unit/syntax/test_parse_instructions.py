@@ -103,6 +103,8 @@ def test_qualifiers_of_every_shape(spelling: str) -> None:
         ("[a+(1<<4)]", Address(Name("a"), 16)),
         ("[a+9/-2]", Address(Name("a"), -4)),
         ("[4+4]", Address(Integer(8))),
+        ("[a+b]", Address(Binary("+", Name("a"), Name("b")))),
+        ("[a[3]]", Address(Indexed(Name("a"), Integer(3)))),
         ("[a, {%r1, %r2}]", Address(Name("a"), extra=(Vector((Name("%r1"), Name("%r2"))),))),
         ("[a+4, b]", Address(Name("a"), 4, extra=(Name("b"),))),
         ("a[3]", Indexed(Name("a"), Integer(3))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from math import prod
@@ -11,14 +12,15 @@ from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity, UsageError
 from ptxloom.fragments import Fragment, fragment
 from ptxloom.isa import element_type, known
-from ptxloom.syntax import instructions, print_operand, print_statements, walk
-from ptxloom.syntax.tree import Declaration, File, Function, Instruction, Loc
+from ptxloom.syntax import print_operand, print_statements
+from ptxloom.syntax.tree import Block, Declaration, File, Function, Instruction, Loc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax import Module
+    from ptxloom.syntax.tree import Statement
 
 MATRIX_MOVES: Final = ("ldmatrix", "stmatrix", "movmatrix", "mma")
 
@@ -42,8 +44,8 @@ class Move:
     Attributes:
         instruction: The statement.
         verdict: "legal", "warning" or "error" by the checker; of an opcode it has no rules about, "known form" or
-            "unknown form".
-        fragments: Its operands' fragments; empty if the form does not exist.
+            "not judged".
+        fragments: Its operands' fragments; empty if ptxloom describes no such form.
         origin: The source line it was compiled from, where the file says so.
     """
 
@@ -116,7 +118,8 @@ def inspect(module: Module, *, target: str | None = None, ptx_version: str | Non
 
 def _function(function: Function, files: Mapping[int, str], findings: Sequence[Diagnostic]) -> FunctionSummary:
     """What one function declares and does."""
-    declared = [node for node in walk(function.body) if isinstance(node, Declaration)] if function.body else []
+    inside = tuple(_statements(function))
+    declared = [statement for statement in inside if isinstance(statement, Declaration)]
     registers: Counter[str] = Counter()
     for declaration in declared:
         if declaration.space == "reg":
@@ -130,9 +133,22 @@ def _function(function: Function, files: Mapping[int, str], findings: Sequence[D
         shared_bytes=sum(size(d) for d in declared if d.space == "shared"),
         local_bytes=sum(size(d) for d in declared if d.space == "local"),
         limits=tuple(f".{d.name} {', '.join(map(print_operand, d.values))}".rstrip() for d in function.directives),
-        instructions=sum(1 for _ in instructions(function)),
-        moves=tuple(_moves(function, files, findings)),
+        instructions=sum(isinstance(statement, Instruction) for statement in inside),
+        moves=tuple(_moves(inside, files, findings)),
     )
+
+
+def _statements(function: Function) -> Iterator[Statement]:
+    """Every statement of a body in the order of the text, those of nested scopes among them; without recursion."""
+    waiting = [iter(function.body.statements if function.body else ())]
+    while waiting:
+        statement = next(waiting[-1], None)
+        if statement is None:
+            waiting.pop()
+        elif isinstance(statement, Block):
+            waiting.append(iter(statement.statements))
+        else:
+            yield statement
 
 
 def size(declaration: Declaration) -> int:
@@ -145,16 +161,16 @@ def size(declaration: Declaration) -> int:
     return sum(element * (d.count or 1) * prod(n or 0 for n in d.dimensions) for d in declaration.declarators)
 
 
-def _moves(function: Function, files: Mapping[int, str], findings: Sequence[Diagnostic]) -> Iterator[Move]:
+def _moves(statements: Sequence[Statement], files: Mapping[int, str], findings: Sequence[Diagnostic]) -> Iterator[Move]:
     """The matrix moves of a body, each with the `.loc` in force there."""
     at: Loc | None = None
-    for node in walk(function.body) if function.body else ():
+    for node in statements:
         match node:
             case Loc():
                 at = node
             case Instruction() if node.opcode in MATRIX_MOVES:
                 fragments = _fragments(node)
-                verdict = _verdict(node, findings, "known form" if fragments else "unknown form")
+                verdict = _verdict(node, findings, "known form" if fragments else "not judged")
                 yield Move(node, verdict, fragments, at and _origin(at, files))
             case _:
                 pass
@@ -171,13 +187,19 @@ def _origin(loc: Loc, files: Mapping[int, str]) -> SourceLine:
 
 def _verdict(instruction: Instruction, findings: Sequence[Diagnostic], otherwise: str) -> str:
     """The worst that the checker says about an instruction; `otherwise` if it has no rules about the opcode."""
-    start, end = instruction.start, instruction.end
-    said = {f.severity for f in findings if start <= f.span.start < end and f.span.source is instruction.source}
+    first = bisect_left(findings, instruction.start, key=_start)
+    last = bisect_left(findings, instruction.end, first, key=_start)
+    said = {finding.severity for finding in findings[first:last]}
     if Severity.ERROR in said:
         return "error"
     if Severity.WARNING in said:
         return "warning"
     return "legal" if known(instruction.opcode) else otherwise
+
+
+def _start(finding: Diagnostic) -> int:
+    """Findings stand in this order."""
+    return finding.span.start
 
 
 def _fragments(instruction: Instruction) -> tuple[Fragment, ...]:

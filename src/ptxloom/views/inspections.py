@@ -78,13 +78,14 @@ def _moves(moves: Sequence[Move]) -> Table:
 def summary(move: Move) -> str:
     """A move's fragments in a few words."""
     if not move.fragments:
-        return "no such form"
+        return "no such form" if move.verdict == "error" else "not described"
     operands: dict[str, list[str]] = {}
     for fragment in move.fragments:
         operands.setdefault(_summary(fragment), []).append(fragment.operand)
+    plural = "s" * (move.fragments[-1].registers != 1)
     if move.fragments[0].addressed:
-        return f"{next(iter(operands))} registers"
-    return ", ".join(f"{' and '.join(names)} {what}" for what, names in operands.items()) + " registers"
+        return f"{next(iter(operands))} register{plural}"
+    return ", ".join(f"{' and '.join(names)} {what}" for what, names in operands.items()) + f" register{plural}"
 
 
 def _summary(fragment: Fragment) -> str:

@@ -105,6 +105,17 @@ def test_inspect_says_what_a_kernel_uses(run: Run) -> None:
     assert "shared memory whose size the launch decides" in run("inspect", TRITON).out
 
 
+def test_inspect_does_not_call_unknown_what_it_does_not_describe(run: Run, tmp_path: Path) -> None:
+    kernel = tmp_path / "sparse.ptx"
+    sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32"
+    kernel.write_text(
+        f".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry f()\n{{\n\t{sparse} {{%f1}}, {{%r1}};\n}}\n",
+        encoding="utf-8",
+    )
+    ran = run("inspect", str(kernel), "--output-format", "concise")
+    assert (ran.code, ran.out) == (0, f"{kernel}:6:2: not judged: {sparse}: not described\n")
+
+
 def test_inspect_shows_findings_and_marks_the_move(run: Run) -> None:
     ran = run("inspect", BROKEN)
     assert ran.code == 1

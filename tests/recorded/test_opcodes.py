@@ -16,7 +16,9 @@ CASES = dict(families())
 BATCH = 24  # cases a kernel
 
 
-@pytest.mark.parametrize("family", ["integer", "extended", "logic", "compare", "half", "video_simd"])
+@pytest.mark.parametrize(
+    "family", ["integer", "extended", "logic", "compare", "single", "half", "convert", "convert_packed", "video_simd"]
+)
 def test_equals_hardware(family: str) -> None:
     recordings = load(FOLDER / f"{family}.npz.xz", CASES[family])
     wrong: list[str] = []

@@ -39,7 +39,11 @@ def _write(b: Builder, op: Op, value: Value) -> None:
 def arithmetic(b: Builder, op: Op) -> None:
     """Exact, rounded once."""
     name = "fma" if op.opcode in {"fma", "mad"} else f"f{op.opcode}"
-    _write(b, op, numbers.rounded(b, name, _direction(op), *(_read(b, op, o) for o in op.operands[1:])))
+    values = [_read(b, op, o) for o in op.operands[1:]]
+    result = numbers.rounded(b, name, _direction(op), *values)
+    if op.type.name == "f64":  # the NaN of b comes first, then that of c, then that of a; in a quotient that of a
+        result = numbers.first_nan(b, result, *(values if op.opcode == "div" else (*values[1:], values[0])))
+    _write(b, op, result)
 
 
 @family("rcp", types=_EXACT, when=lambda op: not op.has("approx"))

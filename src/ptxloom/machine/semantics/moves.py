@@ -108,7 +108,7 @@ def isspacep(b: Builder, op: Op) -> None:
     b.write_mask(target, b.mask_of(inside))
 
 
-@family("cvt", when=lambda op: len(op.types) == 2 and all(t.kind in "su" for t in op.types))
+@family("cvt", when=lambda op: len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("pack"))
 def cvt_integer(b: Builder, op: Op) -> None:
     """Truncate or extend an integer; `.sat` clamps to the target's range."""
     target_type, source_type = op.types

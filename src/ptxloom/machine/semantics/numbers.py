@@ -186,8 +186,8 @@ def to_float_odd(b: Builder, value: Value) -> Value:
     return as_float(b, b.select(exact, bits, b.apply("or", down, one)))
 
 
-def narrow(b: Builder, value: Value, name: str, direction: str = "rn") -> Value:
-    """Floats as bits of a format, rounded once; NaN canonical.
+def narrow(b: Builder, value: Value, name: str, direction: str = "rn", *, payload: bool = False) -> Value:
+    """Floats as bits of a format, rounded once; NaN canonical, or (`payload`) with its sign and first bits.
 
     `value` is double or float, exact or rounded to odd.
     """
@@ -195,9 +195,10 @@ def narrow(b: Builder, value: Value, name: str, direction: str = "rn") -> Value:
         return bits_of(b, value)
     if value.element == "double":
         if name == "f32":
-            near = b.convert("fptrunc", value, "float")
-            return _directed(b, bits_of(b, canonical(b, near)), value, name, direction)
-        value = to_float_odd(b, value)
+            near = bits_of(b, b.convert("fptrunc", value, "float"))
+            return _directed(b, near, value, name, direction)
+        rounded = narrow(b, to_float_odd(b, value), name, direction)
+        return b.select(is_nan(b, value), _short_nan(b, value, name), rounded) if payload else rounded
     if name == "f32":
         return bits_of(b, canonical(b, value))
     if name == "f16":
@@ -209,6 +210,28 @@ def narrow(b: Builder, value: Value, name: str, direction: str = "rn") -> Value:
         near = b.resize(b.apply("lshr", sum_, b.constant(wide.type, 16)), 16)
     near = b.select(is_nan(b, value), b.constant(near.type, FORMATS[name].nan), near)
     return _directed(b, near, value, name, direction)
+
+
+def _short_nan(b: Builder, value: Value, name: str) -> Value:
+    """The bits of a NaN of double precision cut down to a format, quiet."""
+    form = FORMATS[name]
+    bits = bits_of(b, value)
+    sign = b.apply(
+        "lshr", b.apply("and", bits, b.constant(bits.type, -(1 << 63))), b.constant(bits.type, 64 - form.bits)
+    )
+    fraction = b.apply("lshr", bits, b.constant(bits.type, 52 - form.fraction))
+    low = b.apply("and", fraction, b.constant(bits.type, (1 << form.fraction) - 1))
+    quiet = b.constant(bits.type, form.infinity | 1 << form.fraction - 1)
+    return b.resize(b.apply("or", b.apply("or", sign, low), quiet), form.bits)
+
+
+def first_nan(b: Builder, value: Value, *operands: Value) -> Value:
+    """A result in double precision, or, where an operand is NaN, the first such operand, quiet."""
+    for operand in reversed(operands):
+        bits = bits_of(b, operand)
+        quiet = as_float(b, b.apply("or", bits, b.constant(bits.type, 1 << FORMATS["f64"].fraction - 1)))
+        value = b.select(is_nan(b, operand), quiet, value)
+    return value
 
 
 def _directed(b: Builder, near: Value, exact: Value, name: str, direction: str) -> Value:
@@ -251,7 +274,7 @@ def extreme(b: Builder, x: Value, y: Value, name: str, *, largest: bool, nan: bo
     chosen = b.select(x_nan, y, b.select(y_nan, x, chosen))
     both = b.apply("and", x_nan, y_nan)
     if name == "f64":
-        return b.select(both, b.apply("or", x, b.constant(x.type, 1 << form.fraction - 1)), chosen)
+        return b.select(both, b.apply("or", y, b.constant(y.type, 1 << form.fraction - 1)), chosen)
     return b.select(both, b.constant(x.type, form.nan), chosen)
 
 

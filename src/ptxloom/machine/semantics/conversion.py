@@ -1,0 +1,273 @@
+"""Conversions between numbers of all types: `cvt` and `cvt.pack` (PTX ISA 9.7.9.21, 9.7.9.22)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.ir import LANES, Value, like
+from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.family import Family
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+    from ptxloom.machine.types import Type
+    from ptxloom.syntax import tree
+
+family: Final = Family()
+
+_TO_INTEGER: Final = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+_HALVES: Final = frozenset({"f16", "bf16"})
+_PAIRS: Final = frozenset({"f16x2", "bf16x2"})
+_FP8: Final = {"e4m3x2": (4, 3, 0x7E, 0x7F), "e5m2x2": (5, 2, 0x7B, 0x7F)}  # exponent, fraction, largest, NaN
+
+
+def _float_to_float(op: Op) -> bool:
+    return len(op.types) == 2 and len(op.operands) == 2 and all(t.name in numbers.FORMATS for t in op.types)
+
+
+def _integer_to_float(op: Op) -> bool:
+    return len(op.types) == 2 and op.types[0].name in numbers.FORMATS and op.types[1].kind in "su"
+
+
+def _float_to_integer(op: Op) -> bool:
+    return len(op.types) == 2 and op.types[0].kind in "su" and op.types[1].name in numbers.FORMATS
+
+
+def _read_float(b: Builder, op: Op, operand: tree.Operand, type_: Type) -> Value:
+    """A float operand, exactly, as `float` or `double`; f32 flushed if asked, though not on the way to f16."""
+    bits = numbers.bits_of(b, b.read(operand, type_))
+    if op.has("ftz") and type_.name == "f32" and op.types[0].name != "f16":
+        bits = numbers.flush(b, bits, "f32")
+    return numbers.widen(b, bits, type_.name)
+
+
+def _write_float(b: Builder, op: Op, value: Value, name: str, direction: str) -> None:
+    """Round to a format and write; clamps and flushes come after the rounding."""
+    from_double = op.types[1].name == "f64"
+    bits = numbers.narrow(b, value, name, direction, payload=from_double)
+    if op.has("ftz") and name == "f32":
+        bits = numbers.flush(b, bits, "f32")
+    if op.has("sat", "relu"):
+        clamp = numbers.saturate if op.has("sat") else numbers.relu
+        bits = numbers.narrow(b, clamp(b, numbers.widen(b, bits, name)), name)
+    if op.has("satfinite"):
+        bits = _finite(b, bits, name)
+    b.write(op.operands[0], bits)
+
+
+def _finite(b: Builder, bits: Value, name: str) -> Value:
+    """Infinities as the largest finite values."""
+    form = numbers.FORMATS[name]
+    magnitude = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
+    infinite = b.compare("eq", magnitude, b.constant(bits.type, form.infinity))
+    return b.select(infinite, b.apply("sub", bits, b.constant(bits.type, 1)), bits)
+
+
+@family("cvt", when=_float_to_float)
+def float_to_float(b: Builder, op: Op) -> None:
+    """To another format, rounded once; or, within one, to an integral value."""
+    to, source = op.types
+    value = _read_float(b, op, op.operands[1], source)
+    integral = op.one_of(_TO_INTEGER)
+    if to.name == "f32" and source.name in {"f32", "bf16"} and not integral and not op.has("ftz", "sat"):
+        b.write(op.operands[0], value)  # the bits are moved, NaN and all
+        return
+    if integral:
+        value = b.intrinsic(f"llvm.{_TO_INTEGER[integral]}", value)
+    if to.name == "f64":
+        value = b.convert("fpext", numbers.canonical(b, value) if op.has("ftz") else value, "double")
+    direction = "rn" if integral else op.one_of(numbers.DIRECTIONS, "rn")
+    if integral or to.name == source.name or (source.name in _HALVES and to.name == "f32"):
+        direction = "rn"  # nothing is lost
+    _write_float(b, op, value, to.name, direction)
+
+
+@family("cvt", when=_integer_to_float)
+def integer_to_float(b: Builder, op: Op) -> None:
+    """An integer rounded once."""
+    to, source = op.types
+    value = b.read(op.operands[1], source)
+    direction = op.one_of(numbers.DIRECTIONS, "rn")
+    name = "sitofp" if source.signed else "uitofp"
+    if source.bits <= 32:
+        _write_float(b, op, b.convert(name, value, "double"), to.name, direction)
+        return
+    high = b.apply("ashr" if source.signed else "lshr", value, b.constant(value.type, 32))
+    low = b.apply("and", value, b.constant(value.type, 0xFFFFFFFF))
+    upper = b.convert(name, b.resize(high, 32), "double")
+    upper = b.apply("fmul", upper, b.constant(upper.type, "4294967296.0"))
+    lower = b.convert("uitofp", b.resize(low, 32), "double")
+    if to.name == "f64":
+        total = numbers.rounded(b, "fadd", direction, upper, lower)
+        zero = b.compare("eq", value, b.constant(value.type, 0))
+        total = b.select(zero, b.constant(total.type, "0.0"), total)
+    else:
+        total = numbers.odd_sum(b, upper, lower)
+    _write_float(b, op, total, to.name, direction)
+
+
+@family("cvt", when=_float_to_integer)
+def float_to_integer(b: Builder, op: Op) -> None:
+    """Rounded to an integral value, then clamped to the type.
+
+    NaN gives 0 if neither type has 64 bits, else the type's highest bit alone (an H200; the manual says 0).
+    """
+    to, source = op.types
+    value = _read_float(b, op, op.operands[1], source)
+    if op.has("sat") and not op.one_of(_TO_INTEGER):
+        value = numbers.saturate(b, value)
+    integral = b.intrinsic(f"llvm.{_TO_INTEGER[op.one_of(_TO_INTEGER, 'rzi')]}", value)
+    letter = "s" if to.signed else "u"
+    result = like(value.type, f"i{to.bits}")
+    name = f"llvm.fpto{letter}i.sat"
+    from_ = {"float": "f32", "double": "f64"}[value.element]
+    converted = b.call(f"{name}.v{LANES}i{to.bits}.v{LANES}{from_}", integral, result=result)
+    if 64 in {to.bits, source.bits}:
+        highest = b.constant(converted.type, -(1 << to.bits - 1))
+        converted = b.select(numbers.is_nan(b, value), highest, converted)
+    b.write(op.operands[0], converted, to.signed)
+
+
+@family("cvt", types="f32", when=lambda op: op.types[0].name == "tf32")
+def to_tf32(b: Builder, op: Op) -> None:
+    """An f32 with 10 bits of fraction."""
+    bits = numbers.bits_of(b, b.read(op.operands[1], "f32"))
+    mask = b.constant(bits.type, -0x2000)
+    if op.has("rna"):
+        added = b.constant(bits.type, 0x1000)
+    elif op.has("rn"):
+        last = b.apply("and", b.apply("lshr", bits, b.constant(bits.type, 13)), b.constant(bits.type, 1))
+        added = b.apply("add", last, b.constant(bits.type, 0xFFF))
+    else:
+        added = b.constant(bits.type, 0)
+    rounded = b.apply("and", b.apply("add", bits, added), mask)
+    nan = numbers.is_nan(b, numbers.as_float(b, bits))
+    if op.has("rna"):  # a NaN keeps its first bits
+        rounded = b.select(nan, b.apply("and", bits, mask), rounded)
+    if op.has("relu"):
+        negative = b.compare("slt", rounded, b.constant(bits.type, 0))
+        rounded = b.select(negative, b.constant(bits.type, 0), rounded)
+    if op.has("satfinite"):
+        magnitude = b.apply("and", rounded, b.constant(bits.type, 0x7FFFFFFF))
+        infinite = b.compare("uge", magnitude, b.constant(bits.type, 0x7F800000))
+        rounded = b.select(infinite, b.apply("sub", rounded, b.constant(bits.type, 0x2000)), rounded)
+    if not op.has("rna"):
+        rounded = b.select(nan, b.constant(bits.type, 0x7FFFE000), rounded)
+    b.write(op.operands[0], rounded)
+
+
+@family("cvt", types="f32", when=lambda op: op.types[0].name in _PAIRS)
+def to_pair(b: Builder, op: Op) -> None:
+    """Two f32, the first into the upper half."""
+    name = op.types[0].name.removesuffix("x2")
+    direction = op.one_of(numbers.DIRECTIONS, "rn")
+    halves: list[Value] = []
+    for operand in op.operands[1:3]:
+        value = b.read(operand, "f32")
+        if op.has("rna"):
+            raise op.unsupported()
+        bits = numbers.narrow(b, value, name, direction)
+        if op.has("relu"):
+            bits = numbers.narrow(b, numbers.relu(b, numbers.widen(b, bits, name)), name)
+        halves.append(_finite(b, bits, name) if op.has("satfinite") else bits)
+    b.write(op.operands[0], _paired(b, halves[1], halves[0], 16))
+
+
+def _paired(b: Builder, low: Value, high: Value, bits: int) -> Value:
+    """Two values of `bits` bits as one of twice the width."""
+    upper = b.resize(high, 2 * bits)
+    return b.apply("or", b.apply("shl", upper, b.constant(upper.type, bits)), b.resize(low, 2 * bits))
+
+
+def _halves(b: Builder, value: Value, bits: int) -> tuple[Value, Value]:
+    """The low and the high half of integers of 2 * `bits` bits."""
+    high = b.apply("lshr", value, b.constant(value.type, bits))
+    return b.resize(value, bits), b.resize(high, bits)
+
+
+@family("cvt", when=lambda op: op.types[0].name in _FP8)
+def to_fp8(b: Builder, op: Op) -> None:
+    """Two f32, or a pair of halves, as two 8-bit floats; what is too large becomes the largest."""
+    if op.type.name == "f32":
+        high, low = (b.read(o, "f32") for o in op.operands[1:3])
+    else:
+        name = op.type.name.removesuffix("x2")
+        pair = _halves(b, b.read(op.operands[1], "b32"), 16)
+        low, high = (numbers.widen(b, v, name) for v in pair)
+    if op.has("relu"):
+        low, high = numbers.relu(b, low), numbers.relu(b, high)
+    low, high = (_narrow_fp8(b, v, op.types[0].name) for v in (low, high))
+    b.write(op.operands[0], _paired(b, low, high, 8))
+
+
+def _narrow_fp8(b: Builder, value: Value, name: str) -> Value:
+    """An f32 to 8 bits, to nearest even, saturating at the largest finite value."""
+    exponent, fraction, largest, nan = _FP8[name]
+    bias = (1 << exponent - 1) - 1
+    bits = numbers.bits_of(b, value)
+    magnitude = b.apply("and", bits, b.constant(bits.type, 0x7FFFFFFF))
+    dropped = 23 - fraction
+    last = b.apply("and", b.apply("lshr", magnitude, b.constant(bits.type, dropped)), b.constant(bits.type, 1))
+    added = b.apply("add", magnitude, b.apply("add", last, b.constant(bits.type, (1 << dropped - 1) - 1)))
+    rebased = b.apply("sub", added, b.constant(bits.type, (127 - bias) << 23))
+    normal = b.apply("lshr", rebased, b.constant(bits.type, dropped))
+    # adding a power of two aligns the last bit with the format's subnormals, rounding as it should
+    magic = b.constant(bits.type, (127 + 1 - bias + 23 - fraction) << 23)
+    absolute = numbers.as_float(b, magnitude)
+    total = numbers.bits_of(b, b.apply("fadd", absolute, numbers.as_float(b, magic)))
+    small = b.apply("sub", total, magic)
+    is_small = b.compare("ult", magnitude, b.constant(bits.type, (127 + 1 - bias) << 23))
+    result = b.select(is_small, small, b.intrinsic("llvm.umin", normal, b.constant(bits.type, largest)))
+    sign = b.apply("and", b.apply("lshr", bits, b.constant(bits.type, 24)), b.constant(bits.type, 0x80))
+    signed = b.apply("or", result, sign)
+    return b.resize(b.select(numbers.is_nan(b, value), b.constant(bits.type, nan), signed), 8)
+
+
+@family("cvt", when=lambda op: op.type.name in _FP8)
+def from_fp8(b: Builder, op: Op) -> None:
+    """Two 8-bit floats as a pair of halves."""
+    name = op.types[0].name.removesuffix("x2")
+    values = (_widen_fp8(b, v, op.type.name) for v in _halves(b, b.read(op.operands[1], "b16"), 8))
+    if op.has("relu"):
+        values = (numbers.relu(b, v) for v in values)
+    low, high = (numbers.narrow(b, v, name) for v in values)
+    b.write(op.operands[0], _paired(b, low, high, 16))
+
+
+def _widen_fp8(b: Builder, bits: Value, name: str) -> Value:
+    """The value of 8 bits, exactly, as f32."""
+    exponent, fraction, _, nan = _FP8[name]
+    bias = (1 << exponent - 1) - 1
+    wide = b.resize(bits, 32)
+    magnitude = b.apply("and", wide, b.constant(wide.type, 0x7F))
+    moved = numbers.as_float(b, b.apply("shl", magnitude, b.constant(wide.type, 23 - fraction)))
+    scaled = b.apply("fmul", moved, numbers.as_float(b, b.constant(wide.type, (127 + 127 - bias) << 23)))
+    sign = b.apply("shl", b.apply("and", wide, b.constant(wide.type, 0x80)), b.constant(wide.type, 24))
+    if name == "e5m2x2":
+        special = b.compare("uge", magnitude, b.constant(wide.type, 0x7C))
+        infinite = b.apply("or", numbers.bits_of(b, moved), b.constant(wide.type, 0x7F800000))
+        result = b.select(special, infinite, numbers.bits_of(b, scaled))
+    else:
+        special = b.compare("eq", magnitude, b.constant(wide.type, nan))
+        result = b.select(special, b.constant(wide.type, 0x7FFFFFFF), numbers.bits_of(b, scaled))
+    return numbers.as_float(b, b.apply("or", result, sign))
+
+
+@family("cvt", when=lambda op: op.has("pack"))
+def pack(b: Builder, op: Op) -> None:
+    """Two s32 clamped to a narrow type, the first above the second, above c shifted up if there is one."""
+    to = op.types[0]
+    target, high, low, *rest = op.operands
+    parts: list[Value] = []
+    smallest, largest = (-(1 << to.bits - 1), (1 << to.bits - 1) - 1) if to.signed else (0, (1 << to.bits) - 1)
+    for operand in (low, high):
+        value = b.read(operand, "s32")
+        above = b.intrinsic("llvm.smax", value, b.constant(value.type, smallest))
+        clamped = b.intrinsic("llvm.smin", above, b.constant(value.type, largest))
+        parts.append(b.apply("and", clamped, b.constant(value.type, (1 << to.bits) - 1)))
+    pair = b.apply("or", parts[0], b.apply("shl", parts[1], b.constant(parts[1].type, to.bits)))
+    if rest:
+        upper = b.apply("shl", b.read(rest[0], "b32"), b.constant(pair.type, 2 * to.bits))
+        pair = b.apply("or", pair, upper)
+    b.write(target, pair)

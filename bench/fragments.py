@@ -1,7 +1,7 @@
 """`pl.ldmatrix` and `pl.stmatrix` over many warps, beside a memcpy of as many bytes, turn about in the same run.
 
 Bytes are counted alike for both: what is read and what is written. For a load these are the addressed rows, the
-addresses and the registers. The memcpy writes memory that is there already; the load returns a new array.
+addresses and the registers. Both write memory that is there already (`out=`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,12 @@ def main() -> None:
             registers = ldmatrix(form, memory, addresses)
             used = {1: 8, 2: 16, 4: 32}[registers.shape[-1]] * warps
             moved = 16 * used + 4 * used + registers.nbytes
-            compare(f"ldmatrix {form}", lambda f=form, m=memory, a=addresses: ldmatrix(f, m, a), moved, options.repeats)
+            compare(
+                f"ldmatrix {form}",
+                lambda f=form, m=memory, a=addresses, r=registers: ldmatrix(f, m, a, out=r),
+                moved,
+                options.repeats,
+            )
         if not shared:
             registers = ldmatrix("m8n8.x4.b16", memory, addresses)
             moved = warps * (512 + 128) + registers.nbytes

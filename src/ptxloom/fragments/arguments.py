@@ -79,6 +79,21 @@ def as_registers(registers: object, count: int) -> npt.NDArray[np.uint32]:
     return array
 
 
+def as_result(out: object, shape: tuple[int, ...]) -> npt.NDArray[np.uint32]:
+    """The array for a result: the one given, proven to fit, or a new one.
+
+    Raises:
+        UsageError: Its type, shape or order in memory is wrong, or it is read-only.
+    """
+    if out is None:
+        return np.empty(shape, np.uint32)
+    array = _array(out)
+    fits = array is not None and array.dtype == np.uint32 and array.shape == shape
+    if array is None or not fits or not array.flags.c_contiguous or not array.flags.writeable:
+        raise UsageError("out", _described(out), f"a writeable, C-contiguous NumPy array of uint32 with shape {shape}")
+    return array
+
+
 def batch_of(fragment: Fragment, memory: Memory, addresses: Integers, *leading: tuple[int, ...]) -> Batch:
     """Bring memory, addresses and further leading dimensions together and prove every used address legal.
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.fragments.arguments import as_addresses, as_memory, as_registers, batch_of, prove_apart, prove_rows
+from ptxloom.fragments.arguments import (
+    as_addresses,
+    as_memory,
+    as_registers,
+    as_result,
+    batch_of,
+    prove_apart,
+    prove_rows,
+)
 from ptxloom.fragments.derive import fragment
 from ptxloom.fragments.model import WARP_LANES
 from ptxloom.fragments.native import native
@@ -33,13 +41,19 @@ _WARPS_WORTH_A_THREAD: Final = 16_384
 _EVERY: Final = slice(None)
 
 
-def ldmatrix(form: str | Spelled | MatrixMove, memory: npt.NDArray[np.uint8], addresses: Integers) -> Registers:
+def ldmatrix(
+    form: str | Spelled | MatrixMove,
+    memory: npt.NDArray[np.uint8],
+    addresses: Integers,
+    out: Registers | None = None,
+) -> Registers:
     """What each lane's registers hold after an ldmatrix.
 
     Args:
         form: The spelling, full or short: `m8n8.x4.trans.b16`; or an instruction of a parsed module.
         memory: (..., bytes) uint8. Warps that share a memory share its leading dimensions by broadcasting.
         addresses: (..., 32) byte offsets, uint32 or another integer type; those of lanes that name no row are ignored.
+        out: Where to put the result: (..., 32, registers) uint32, C-contiguous; a new array if left out.
 
     Returns:
         (..., 32, registers) uint32, C-contiguous: `[..., lane, r]` is register r of a lane.
@@ -60,10 +74,11 @@ def ldmatrix(form: str | Spelled | MatrixMove, memory: npt.NDArray[np.uint8], ad
     batch = batch_of(held, data, as_addresses(addresses))
     if batch.addresses.dtype != np.uint32 or batch.memory_bytes < move.row_bytes:
         prove_rows(batch, held, move.row_bytes)
-    registers = np.empty((len(batch), WARP_LANES, held.registers), np.uint32)
-    if not _load(move, batch, np.ascontiguousarray(data), registers):
+    registers = as_result(out, (*batch.shape, WARP_LANES, held.registers))
+    flat = registers.reshape(len(batch), WARP_LANES, held.registers)
+    if not _load(move, batch, np.ascontiguousarray(data), flat):
         prove_rows(batch, held, move.row_bytes)  # names the culprit
-    return registers.reshape(*batch.shape, WARP_LANES, held.registers)
+    return registers
 
 
 def stmatrix(

@@ -262,6 +262,19 @@ def test_wrong_registers_and_read_only_memory_are_named() -> None:
         movmatrix(np.zeros((32, 2), np.uint32))
 
 
+def test_the_result_can_go_where_one_wants_it() -> None:
+    memory, addresses = legal()
+    memory[...] = RNG(16).integers(0, 256, memory.shape, np.uint8)
+    out = np.ones((2, 3, 32, 4), np.uint32)
+    assert ldmatrix("m8n8.x4.b16", memory, addresses, out) is out
+    np.testing.assert_array_equal(out, ldmatrix("m8n8.x4.b16", memory, addresses))
+    frozen = out.copy()
+    frozen.flags.writeable = False
+    for wrong in (out[..., :2], out.astype(np.int32), out[::-1], out[0], frozen, [0]):
+        with pytest.raises(UsageError, match="out is"):
+            ldmatrix("m8n8.x4.b16", memory, addresses, wrong)  # pyright: ignore[reportArgumentType] - what we test
+
+
 def test_a_load_is_no_store() -> None:
     memory = np.zeros(512, np.uint8)
     with pytest.raises(UnsupportedForm):

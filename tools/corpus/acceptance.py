@@ -234,7 +234,8 @@ def check_files(assemble: bool) -> int:
             print(f"{file.path.name}: {complaint}")
     seconds = time.perf_counter() - start
     print(
-        f"{len(files)} files, {total_bytes / 1e6:.1f} MB, {total} instructions, {failed} files with complaints, {seconds:.0f} s"
+        f"{len(files)} files, {total_bytes / 1e6:.1f} MB, {total} instructions, "
+        f"{failed} files with complaints, {seconds:.0f} s"
     )
     return 1 if failed else 0
 

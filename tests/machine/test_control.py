@@ -47,6 +47,14 @@ def test_each_lane_recurses_to_its_own_depth() -> None:
     assert out.tolist() == [[0, 1, 1, 2, 3, 5, 8, 13][n % 8] for n in range(48)]
 
 
+def test_a_callee_leaves_its_caller_s_registers_alone() -> None:
+    out = np.zeros(40, np.uint32)
+    keep = "\n".join(f"add.u32 %r{n}, %r0, {n};" for n in range(5, 15))
+    add = "\n".join(f"add.u32 %r1, %r1, %r{n};" for n in range(5, 15))
+    entry(f"{keep}\nand.b32 %r0, %r0, 3;\n{CALL}\n{add}\n{STORE}", before=FIBONACCI).launch(1, 40, [out])
+    assert out.tolist() == [[0, 1, 1, 2][n % 4] + 10 * n + sum(range(5, 15)) for n in range(40)]
+
+
 def test_endless_recursion_is_a_stack_overflow() -> None:
     body = "add.u32 %r0, %r0, 100000;\n" + CALL
     with pytest.raises(LaunchError) as caught:

@@ -28,11 +28,16 @@ class Step:
     right: int
     predicate: int  # -1 none, else the register whose low bit guards it
 
-    def ptx(self) -> str:
-        guard = ""
-        if self.predicate >= 0:
-            guard = f"and.b32 %t0, %r{self.predicate}, 1; setp.ne.u32 %p1, %t0, 0; @%p1 "
-        return f"{guard}{self.opcode} %r{self.target}, %r{self.left}, %r{self.right};"
+    def ptx(self, name: str) -> str:
+        """Through a temporary of its own, so that many registers compete for places."""
+        guard = (
+            f"and.b32 %{name}a, %r{self.predicate}, 1; setp.ne.u32 %p1, %{name}a, 0; " if self.predicate >= 0 else ""
+        )
+        at = "@%p1 " if guard else ""
+        temporary = (
+            f".reg .b32 %{name}, %{name}a, %{name}b; {guard}{at}{self.opcode} %{name}, %r{self.left}, %r{self.right};"
+        )
+        return f"{temporary} {at}mov.b32 %{name}b, %{name}; {at}mov.b32 %r{self.target}, %{name}b;"
 
     def run(self, r: list[int]) -> None:
         if self.predicate >= 0 and not r[self.predicate] & 1:
@@ -88,7 +93,7 @@ def ptx(chunks: tuple[Chunk, ...]) -> str:
     ]
     for number, chunk in enumerate(chunks):
         lines.append(f"L{number}: sub.u32 %fuel, %fuel, 1; setp.eq.u32 %p0, %fuel, 0; @%p0 bra L{len(chunks)};")
-        lines += [step.ptx() for step in chunk.steps]
+        lines += [step.ptx(f"t{number}_{n}") for n, step in enumerate(chunk.steps)]
         bit = f"shr.u32 %t1, %r{chunk.register}, {chunk.bit}; and.b32 %t1, %t1, 1; setp.ne.u32 %p2, %t1, 0;"
         match chunk.kind:
             case "jump":

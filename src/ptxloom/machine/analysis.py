@@ -15,7 +15,7 @@ from ptxloom.machine.symbols import FunctionName, Register, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ptxloom.machine.program import Op
     from ptxloom.machine.types import Type
@@ -41,6 +41,11 @@ class Knowledge:
     literals: dict[int, int]
     uniform: frozenset[int]
     uniform_ops: frozenset[int]
+
+    def moved(self, places: Mapping[int, int]) -> Knowledge:
+        """The same of registers in new places; what has none is dropped."""
+        literals = {places[at]: bits for at, bits in self.literals.items() if at in places}
+        return Knowledge(literals, frozenset(places[at] for at in self.uniform if at in places), self.uniform_ops)
 
 
 def analyse(ops: Sequence[Op]) -> Knowledge:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.analysis import Knowledge, analyse
+from ptxloom.machine.placement import place_registers
 from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
 from ptxloom.machine.types import Type, is_type, ptx_type
 from ptxloom.syntax import print_statements, tree
@@ -231,12 +232,14 @@ class _Planner:
         self.module = module
         self.boundaries = boundaries
         self.outer = Scope()
+        self.scopes: list[Scope] = [self.outer]
         self.shared = 0
         self.dynamic: list[tuple[Scope, str, int]] = []
         self.registers = 0
         self.kept: list[tuple[int, int]] = []
         reached = _reachable(module, entry)
         self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
+        self.scopes += [p.scope for p in self.plans]
         self.program = Program(module, self.plans[-1], self.plans)
 
     def run(self) -> Program:
@@ -248,10 +251,22 @@ class _Planner:
             at = align(self.shared, max(alignment, 16))
             scope.names[name] = Variable(name, "shared", at, 0)
             self.program.shared_bytes = max(self.program.shared_bytes, at)
-        self.program.register_bytes = align(max(self.registers, 64), 64)
-        self.program.knowledge = analyse(self.program.ops)
+        self._place_registers()
         _mark_recursion(self.program)
         return self.program
+
+    def _place_registers(self) -> None:
+        """Move registers that are never needed together to one place, and drop those never mentioned."""
+        knowledge = analyse(self.program.ops)
+        places, size = place_registers(self.program.blocks, knowledge.uniform)
+        self.program.register_bytes = align(max(size, 64), 64)
+        self.program.knowledge = knowledge.moved(places)
+        for scope in self.scopes:
+            for name, symbol in scope.names.items():
+                if isinstance(symbol, Register) and symbol.offset in places:
+                    scope.names[name] = replace(symbol, offset=places[symbol.offset])
+        for function in self.plans:
+            function.kept = tuple(dict.fromkeys((places[at], size) for at, size in function.kept if at in places))
 
     def _module_names(self) -> None:
         for number, (declaration, declarator) in enumerate(module_variables(self.module)):
@@ -395,7 +410,8 @@ class _Planner:
             case tree.Declaration():
                 self._declare(statement, scope, function)
             case tree.Block():
-                self._statements(statement.statements, Scope(scope), function, blocks)
+                self.scopes.append(Scope(scope))
+                self._statements(statement.statements, self.scopes[-1], function, blocks)
             case tree.Instruction():
                 self._instruction(statement, scope, function, blocks)
             case tree.Malformed():

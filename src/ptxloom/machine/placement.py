@@ -1,0 +1,173 @@
+"""Where registers lie: those that are never needed at the same time share a place, so that a warp's file stays small.
+
+A register's interval runs from its first to its last mention in the text of its function. One that lives in a single
+block (written there before it is read) needs no more; any other covers every loop that it is mentioned in. Lanes keep
+their own columns, so divergence does not matter; registers with one value a warp (`analysis.py`) share with nobody.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, cast
+
+from ptxloom.machine.analysis import written
+from ptxloom.machine.symbols import Place, Register, Targets
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ptxloom.machine.program import BasicBlock, Op
+
+
+@dataclass(slots=True)
+class _Interval:
+    register: Register
+    start: int
+    end: int
+    function: int
+    block: int  # the one block it is mentioned in; -1 if there are several, or it is read before it is written
+
+
+def place_registers(blocks: Sequence[BasicBlock], fixed: frozenset[int]) -> tuple[dict[int, int], int]:
+    """New places for registers.
+
+    Args:
+        blocks: The program's blocks, function by function.
+        fixed: Registers (by place) that must not share.
+
+    Returns:
+        Old place -> new place (registers that are never mentioned are left out), and the bytes of the file.
+    """
+    intervals = _intervals(blocks)
+    loops = _apart(_loops(blocks))
+    for interval in intervals.values():
+        if interval.block < 0:
+            _cover(interval, loops)
+    predicates = [i for i in intervals.values() if i.register.type.kind == "p"]
+    lone = [i for i in intervals.values() if i.register.type.kind != "p" and _is_lone(i.register, fixed)]
+    shared = [i for i in intervals.values() if i.register.type.kind != "p" and not _is_lone(i.register, fixed)]
+    places: dict[int, int] = {}
+    at = 0
+    for interval in predicates:
+        places[interval.register.offset] = at
+        at += interval.register.bytes * interval.register.vector
+    for interval in lone:
+        at = -(-at // 64) * 64
+        places[interval.register.offset] = at
+        at += interval.register.bytes * interval.register.vector
+    at = -(-at // 64) * 64
+    for function in sorted({i.function for i in shared}):  # a caller's registers outlive its callee's
+        at = _share((i for i in shared if i.function == function), places, at)
+    return places, at
+
+
+def _is_lone(register: Register, fixed: frozenset[int]) -> bool:
+    return register.offset in fixed or register.vector > 1
+
+
+def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> int:
+    """Give out places in the order of first mention; one is free again after the last mention."""
+    free: dict[int, list[int]] = {}
+    busy: dict[int, list[tuple[int, int]]] = {}  # by size: (last mention, place)
+    for interval in sorted(intervals, key=lambda i: i.start):
+        size = -(-interval.register.bytes // 64) * 64
+        ending = busy.setdefault(size, [])
+        while ending and ending[0][0] < interval.start:
+            free.setdefault(size, []).append(heappop(ending)[1])
+        if free.get(size):
+            place = free[size].pop()
+        else:
+            place, at = at, at + size
+        places[interval.register.offset] = place
+        heappush(ending, (interval.end, place))
+    return at
+
+
+def _intervals(blocks: Sequence[BasicBlock]) -> dict[int, _Interval]:
+    found: dict[int, _Interval] = {}
+    for block in blocks:
+        for op in block.ops:
+            fresh = frozenset(r.offset for r in written(op)) if op.node.predicate is None else frozenset[int]()
+            sources = frozenset(r.offset for r in _mentioned(op, op.operands[1:]))
+            for register in _mentioned(op, op.operands):
+                seen = found.get(register.offset)
+                if seen is None:
+                    local = register.offset in fresh and register.offset not in sources
+                    found[register.offset] = _Interval(
+                        register, op.site, op.site, op.function.number, block.number if local else -1
+                    )
+                else:
+                    seen.end = op.site
+                    if seen.block != block.number:
+                        seen.block = -1
+    return found
+
+
+def _mentioned(op: Op, operands: Iterable[tree.Operand]) -> Iterator[Register]:
+    """Every register in the operands (and the predicate) of an instruction."""
+    waiting: list[object] = list(operands)
+    if op.node.predicate is not None:
+        waiting.append(tree.Name(op.node.predicate.name))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tree.Name):
+            found = op.scope.find(node.text)
+            if isinstance(found, Register):
+                yield found
+        elif isinstance(node, tuple):
+            waiting.extend(cast("tuple[object, ...]", node))  # nodes are tuples of their fields
+
+
+def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:
+    """The stretches of sites that a branch backwards repeats, the last op of the branch's block included."""
+    firsts = _first_sites(blocks)
+    for block in blocks:
+        for op in block.ops[-1:]:
+            for target in _targets(op):
+                if target <= block.number:
+                    yield firsts[target], op.site
+
+
+def _apart(stretches: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Stretches that overlap made one: what is mentioned in an inner loop is mentioned in the outer one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _first_sites(blocks: Sequence[BasicBlock]) -> Mapping[int, int]:
+    """The site at which each block starts (an empty one: where the next starts)."""
+    firsts: dict[int, int] = {}
+    following = 0
+    for block in reversed(blocks):
+        if block.ops:
+            following = block.ops[0].site
+        firsts[block.number] = following
+    return firsts
+
+
+def _targets(op: Op) -> Iterator[int]:
+    for operand in op.operands:
+        if isinstance(operand, tree.Name):
+            found = op.scope.find(operand.text)
+            names = found.names if isinstance(found, Targets) else (operand.text,)
+            for name in names:
+                place = op.scope.find(name)
+                if isinstance(place, Place):
+                    yield place.block
+
+
+def _cover(interval: _Interval, loops: Sequence[tuple[int, int]]) -> None:
+    """Stretch an interval over every loop it touches; the loops are apart and in order."""
+    at = bisect_left(loops, interval.start, key=lambda loop: loop[1])
+    while at < len(loops) and loops[at][0] <= interval.end:
+        interval.start = min(interval.start, loops[at][0])
+        interval.end = max(interval.end, loops[at][1])
+        at += 1

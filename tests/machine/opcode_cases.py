@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from machine.opcode_inputs import width_of
+from machine.opcode_inputs import CELLS, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -408,11 +408,10 @@ def atomic() -> Iterator[Case]:
 def _cell(space: str, t: str, operation: str, operands: str) -> Iterator[Case]:
     """`operation` on a cell of its own that holds `{a}`: once its new value, once what it returned."""
     w = width_of(t)
-    cells = "2048" if space == "shared" else "32768"
     opening = (
-        f"{{{{ .{space} .align 8 .b8 cells[{cells}]; .reg .b64 cell, offset; .reg .b32 place; .reg .b{w} old; "
-        f"and.b32 place, t, {int(cells) // 8 - 1}; mul.wide.u32 offset, place, 8; mov.u64 cell, cells; "
-        f"add.u64 cell, cell, offset; st.{space}.b{w} [cell], {{a}}; "
+        f"{{{{ .reg .b64 cell, offset; .reg .b32 place; .reg .b{w} old; and.b32 place, t, {CELLS[space] - 1}; "
+        f"mul.wide.u32 offset, place, 8; mov.u64 cell, {space}_cells; add.u64 cell, cell, offset; "
+        f"st.{space}.b{w} [cell], {{a}}; "
     )
     sources = (t,) * (1 + operands.count("{b}") + operands.count("{c}")) if "{b}" in operands else (t, t, t)
     if operation.startswith("red"):

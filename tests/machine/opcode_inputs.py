@@ -12,6 +12,7 @@ import numpy as np
 
 INPUTS = 4096  # values a case runs on; the first `SAMPLE` outputs are kept whole, all of them as a digest
 SAMPLE = 256
+CELLS = {"global": INPUTS, "shared": 256}  # 8-byte cells that atomics work on, one a thread
 
 _INTEGERS = {
     8: (0, 1, 2, 7, 8, 0x7F, 0x80, 0x81, 0xFE, 0xFF, 0x55, 0xAA, 0x10, 0x3C, 0x40, 0xC0),

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from machine.opcode_inputs import INPUTS, width_of
+from machine.opcode_inputs import CELLS, INPUTS, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from machine.opcode_cases import Case
 
+HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n" + "".join(
+    f".{space} .align 8 .b8 {space}_cells[{8 * count}];\n" for space, count in CELLS.items()
+)
 _OPENING = """{
 .reg .b64 at, address, raw, wide; .reg .b32 t, n, i;
 mov.u32 t, %tid.x; mov.u32 n, %ntid.x; mov.u32 i, %ctaid.x; mad.lo.u32 t, i, n, t; mul.wide.u32 at, t, 8;

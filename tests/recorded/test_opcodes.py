@@ -8,10 +8,9 @@ import pytest
 import ptxloom as pl
 from machine.opcode_cases import families
 from machine.opcode_inputs import INPUTS, SAMPLE, pool
-from machine.opcode_kernels import kernel, pools
+from machine.opcode_kernels import HEADER, kernel, pools
 from machine.opcode_recording import FOLDER, digests, load
 
-HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 CASES = dict(families())
 BATCH = 24  # cases a kernel
 

@@ -20,7 +20,7 @@ import cupy  # pyright: ignore[reportMissingImports]
 
 from machine.opcode_cases import families
 from machine.opcode_inputs import INPUTS, pool
-from machine.opcode_kernels import kernel, pools
+from machine.opcode_kernels import HEADER, kernel, pools
 from machine.opcode_recording import save
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from machine.opcode_cases import Case
 
-HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n"
 CHUNK = 64  # kernels a module
 
 

@@ -91,7 +91,9 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser, title="verbs")
     for name, (summary, declare) in VERBS.items():
-        verb = verbs.add_parser(name, help=summary, description=f"{summary}.".capitalize(), allow_abbrev=False)
+        verb = verbs.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+        )
         declare(verb)
         verb.add_argument("-o", "--output", metavar="FILE", help="write the result to FILE instead of standard output")
         verb.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the result")
@@ -134,11 +136,13 @@ def _explain(parser: Parser) -> None:
 
 def _map(parser: Parser) -> None:
     _instruction(parser)
+    _operand(parser)
     _formats(parser, MAP_FORMATS)
 
 
 def _where(parser: Parser) -> None:
     _instruction(parser)
+    _operand(parser)
     held = parser.add_argument_group("what a lane holds")
     held.add_argument("--lane", type=int, metavar="0-31", help="the lane")
     held.add_argument("--register", type=int, metavar="R", help="only this register of the lane")
@@ -172,6 +176,9 @@ def _instruction(parser: Parser) -> None:
         metavar="INSTRUCTION",
         help="such as ldmatrix.sync.aligned.m8n8.x4.shared.b16, or ldmatrix.m8n8.x4.b16",
     )
+
+
+def _operand(parser: Parser) -> None:
     parser.add_argument("--operand", choices=("a", "b", "c", "d"), help="which operand of an mma or a movmatrix")
 
 
@@ -206,5 +213,5 @@ VERBS: Final = {
     "explain": ("the page of a rule or of an opcode", _explain),
     "map": ("which lane holds which element of a matrix, as a table", _map),
     "where": ("what one lane holds, or who holds one element", _where),
-    "banks": ("the bank conflicts of one access to shared memory", _banks),
+    "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
 }

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.fragments import Evidence
+from ptxloom.isa.matrix import matrix_move
 from ptxloom.views.machine_readable import to_text
 from ptxloom.views.style import PLAIN, Ink, Style
 from ptxloom.views.tables import Cell, Table, csv_table, markdown_table, row, text_table
 
 if TYPE_CHECKING:
     from ptxloom.fragments import Element, Fragment
+    from ptxloom.isa.matrix import MatrixMove
     from ptxloom.views.machine_readable import Value
 
 LANES_PER_HUE = 4  # lanes that share a colour: the quads in which the hardware hands out rows
@@ -52,8 +54,18 @@ def preface(fragment: Fragment) -> list[str]:
         f"Value V starts at bit {fragment.stride} * V of the lane's registers laid end to end.",
     ]
     if fragment.addressed:
-        lines.append("A row is 16 bytes of shared memory; the lane at its left passes the row's address.")
+        lines += _memory(matrix_move(fragment.spelling))
     return [*lines, evidence(fragment)]
+
+
+def _memory(move: MatrixMove) -> list[str]:
+    """What a row is in shared memory."""
+    lines = [f"A row is {move.row_bytes} bytes of shared memory; the lane at its left passes the row's address."]
+    if move.source.bits != move.destination.bits:
+        padding = f", and the row ends in {move.source.padding_bits} bits of padding" * bool(move.source.padding_bits)
+        extended = "sign-extended" if move.source.signed else "with zeros above it"
+        lines.append(f"There an element takes {move.source.bits} bits{padding}; in its register it stands {extended}.")
+    return lines
 
 
 def evidence(fragment: Fragment) -> str:

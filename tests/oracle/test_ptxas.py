@@ -11,7 +11,7 @@ import pytest
 
 from oracle.ptxas import assemble, find_ptxas, release
 from ptxloom.isa import instruction_spec, opcodes
-from recorded.ptxas_cases import FIRST_LINE, module_text, operand_cases, order_cases, qualifier_cases
+from recorded.ptxas_cases import FIRST_LINE, module_text, mutant_cases, operand_cases, order_cases, qualifier_cases
 from recorded.ptxas_verdicts import Recording, disagreements, rejections
 
 pytestmark = [
@@ -47,15 +47,18 @@ def test_qualifiers(platform: str) -> None:
         assert good & set(qualifier_cases()) == recorded & set(lines)
 
 
-@pytest.mark.parametrize("platform", ["9.5 sm_100a", "7.8 sm_90"])
-def test_operands(platform: str) -> None:
+@pytest.mark.parametrize(
+    ("platform", "kind"), [("9.5 sm_100a", "operands"), ("7.8 sm_90", "operands"), ("9.5 sm_100a", "mutants")]
+)
+def test_one_by_one(platform: str, kind: str) -> None:
     version, target = platform.split()
-    lines = random.Random(platform).sample(operand_cases(), ALONE)
+    cases, numbers = (operand_cases(), RECORDED.operands) if kind == "operands" else (mutant_cases(), RECORDED.mutants)
+    lines = random.Random(platform).sample(cases, ALONE)
     good = {line for line in lines if assemble(module_text(version, target, (line,)), target).accepted}
     ours = {line: sum(rejections(version, target, (line,)).values(), ()) for line in lines}
     assert disagreements(lines, good, ours) == []
     if of_this_release():
-        assert good == set(RECORDED.sets[RECORDED.operands[platform]]) & set(lines)
+        assert good == set(RECORDED.sets[numbers[platform]]) & set(lines)
 
 
 def test_our_examples_assemble() -> None:

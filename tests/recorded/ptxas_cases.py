@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
@@ -183,6 +184,45 @@ def operand_cases() -> tuple[str, ...]:
     cases += [f"movmatrix.sync.aligned.m8n8.trans.b16 {operand}, r1;" for operand in MOV]
     cases += [f"movmatrix.sync.aligned.m8n8.trans.b16 r1, {operand};" for operand in MOV]
     return tuple(dict.fromkeys((*cases, *WHOLE)))
+
+
+MUTANTS: Final = 2500
+_TOKEN = re.compile(r"[%\w]+|::|\s+|.")
+_LETTERS = "abx0189.{}[],;_+-|!@%: "
+
+
+def mutant_cases() -> tuple[str, ...]:
+    """Instructions with a token or a character deleted, put in, replaced or swapped, from a fixed seed."""
+    chance = random.Random(7)
+    sources = [
+        instruction(opcode, form.words, registers(form.words)[0])
+        for opcode in ("ldmatrix", "stmatrix", "movmatrix")
+        for form in forms(opcode)
+    ]
+    sources += operand_cases()
+    pool = sorted({token for source in sources for token in _TOKEN.findall(source)})
+    return tuple(dict.fromkeys(_mutant(chance, chance.choice(sources), pool) for _ in range(MUTANTS)))
+
+
+def _mutant(chance: random.Random, source: str, pool: list[str]) -> str:
+    tokens: list[str] = _TOKEN.findall(source)
+    for _ in range(chance.choice((1, 1, 1, 2))):
+        at = chance.randrange(len(tokens))
+        match chance.randrange(5):
+            case 0:
+                tokens[at : at + 1] = []
+            case 1:
+                tokens.insert(at, chance.choice(pool))
+            case 2:
+                tokens[at] = chance.choice(pool)
+            case 3:
+                other = chance.randrange(len(tokens))
+                tokens[at], tokens[other] = tokens[other], tokens[at]
+            case _:
+                word, cut = tokens[at], chance.randrange(len(tokens[at]) + 1)
+                tokens[at] = word[:cut] + chance.choice(_LETTERS) + word[cut + chance.randrange(2) :]
+        tokens = tokens or [" "]
+    return "".join(tokens)
 
 
 def module_text(version: str, target: str, lines: tuple[str, ...]) -> str:

@@ -30,6 +30,7 @@ class Recording:
         qualifiers: Platform ("9.0 sm_90") -> the set of accepted qualifier cases; -1: it takes no such module at all.
         orders: Platform -> the set of accepted order cases.
         operands: Platform -> the set of accepted operand cases.
+        mutants: Platform -> the set of accepted mutants.
     """
 
     ptxas: str
@@ -37,6 +38,7 @@ class Recording:
     qualifiers: dict[str, int]
     orders: dict[str, int]
     operands: dict[str, int]
+    mutants: dict[str, int]
 
     @classmethod
     def load(cls) -> Recording:

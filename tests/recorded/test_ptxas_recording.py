@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from recorded.ptxas_cases import TARGETS, VERSIONS, operand_cases, order_cases, qualifier_cases
+from recorded.ptxas_cases import TARGETS, VERSIONS, mutant_cases, operand_cases, order_cases, qualifier_cases
 from recorded.ptxas_verdicts import LAXITIES, Recording, disagreements, laxity, rejections
 
 RECORDED = Recording.load()
@@ -77,6 +77,15 @@ def test_operands_and_addresses(platform: str) -> None:
     ours = {case: sum(rejections(version, target, (case,)).values(), ()) for case in cases}
     good = accepted(RECORDED.operands[platform])
     assert disagreements(cases, set(good), ours) == []
+
+
+@pytest.mark.parametrize("platform", RECORDED.mutants)
+def test_mutants(platform: str) -> None:
+    version, target = platform.split()
+    cases = mutant_cases()
+    assert len(cases) > 2000
+    ours = {case: sum(rejections(version, target, (case,)).values(), ()) for case in cases}
+    assert disagreements(cases, set(accepted(RECORDED.mutants[platform])), ours) == []
 
 
 def test_every_laxity_is_needed() -> None:

@@ -18,6 +18,7 @@ from recorded import ptxas_cases as cases  # noqa: E402
 from recorded.ptxas_verdicts import Recording  # noqa: E402
 
 ORDER_PLATFORMS = ("6.5 sm_75", "7.8 sm_90", "8.6 sm_100a", "9.3 sm_120f", "9.4 sm_90a", "9.5 sm_100a", "9.5 sm_121")
+MUTANT_PLATFORMS = ("9.5 sm_100a",)
 OPERAND_PLATFORMS = ("6.5 sm_75", "7.8 sm_90", "9.5 sm_100a")
 
 
@@ -61,7 +62,8 @@ def main() -> None:
         qualifiers = {platform: number(answer) for platform, answer in zip(platforms, answers, strict=True)}
     orders = {platform: number(accepted_of(platform, cases.order_cases())) for platform in ORDER_PLATFORMS}
     operands = {platform: number(alone(platform, cases.operand_cases())) for platform in OPERAND_PLATFORMS}
-    Recording(release(), sets, qualifiers, orders, operands).save()
+    mutants = {platform: number(alone(platform, cases.mutant_cases())) for platform in MUTANT_PLATFORMS}
+    Recording(release(), sets, qualifiers, orders, operands, mutants).save()
     print(
         f"ptxas {release()}: {len(questions)} combinations on {len(platforms)} platforms, {len(sets)} distinct answers"
     )

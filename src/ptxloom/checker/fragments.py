@@ -242,6 +242,8 @@ def _named(site: Site, node: Name, text: str) -> Element:
     if text == SINK:
         return Element(node)
     if (special := special_register(text)) is not None:
+        if special.vector:
+            return Element(node, problem=("not-a-register", f"`{text}` is a vector; name one part, such as `{text}.x`"))
         return Element(node, special.type, special=True)
     symbol = site.scope.find(text)
     if symbol is None:
@@ -255,12 +257,14 @@ def _named(site: Site, node: Name, text: str) -> Element:
 
 
 def _component(site: Site, node: Component, text: str, field: str) -> Element:
+    place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
     if (special := special_register(text)) is not None:
-        return Element(node, special.type, special=True)
+        if special.vector and place >= 0:
+            return Element(node, special.type, special=True)
+        return Element(node, problem=("not-a-register", f"`{text}` has no part `.{field}`"))
     symbol = site.scope.find(text)
     if symbol is None:
         return Element(node.base, problem=("undeclared-name", ""))
-    place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
     if symbol.space != "reg" or not symbol.vector or place < 0:
         return Element(node, problem=("not-a-register", f"`{text}` has no part `.{field}`"))
     if place >= symbol.vector:

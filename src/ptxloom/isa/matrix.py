@@ -7,8 +7,6 @@ from functools import cache
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.forms import Form, forms, resolve
-from ptxloom.isa.misfit import problems
-from ptxloom.isa.phrase import sentence
 from ptxloom.isa.shapes import MatrixShape
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import ElementType, element_type
@@ -117,8 +115,9 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
         words = (*(word for word in ("sync", "aligned") if word not in (first, *rest)), first, *rest)
     form = resolve(name, words).form
     if form is None:
-        reasons = "; ".join(sentence(name, words, problem) for problem in problems(name, words))
-        raise UnsupportedForm(reasons)
+        from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
+
+        raise UnsupportedForm(reasons(name, words))
     return of_form(form)
 
 

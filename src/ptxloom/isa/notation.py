@@ -6,7 +6,7 @@ Definitions before the first syntax line hold for all lines; those after some li
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -48,11 +48,23 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class OperandSlot:
-    """One operand in a syntax line: its name, whether it stands in `[ ]`, whether it may be left out."""
+    """One operand in a syntax line.
+
+    Attributes:
+        name: What the manual calls it.
+        bracketed: Whether it stands in `[ ]`.
+        optional: Whether it may be left out.
+        negatable: Whether `!` may stand before it.
+        partner: What may follow it after `|`, such as a predicate.
+        extra: What follows it in its brackets.
+    """
 
     name: str
     bracketed: bool = False
     optional: bool = False
+    negatable: bool = False
+    partner: str = ""
+    extra: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,10 +87,14 @@ class SyntaxLine:
         return {value: tuple(places) for value, places in found.items()}
 
 
-_DEFINITION = re.compile(r"\.([a-z_][a-z0-9_]*)\s*=\s*\{([^}]*)\}\s*;")
+_DEFINITION = re.compile(r"\.([a-z_][\w:]*)\s*=\s*\{(.*)\}\s*;")
+_VALUE = re.compile(r"\.([\w:]+)\s*(?:\{([^{}]*)\})?\s*(?:,\s*|$)")
 _LINE = re.compile(r"([a-z][a-z0-9_]*)((?:\.[\w:]+|\{\s*\.[\w:]+\s*\})*)\s*(.*);")
 _QUALIFIER = re.compile(r"(\{\s*)?\.([\w:]+)")
-_OPERAND = re.compile(r"(\{,\s*)?(\[)?\s*([a-z][a-z0-9_]*)\s*\]?\s*\}?\s*,?\s*")
+_OPERAND_TOKEN = re.compile(r"\s*(\{,|\{\||\{!\}|[\[\]},|]|[A-Za-z][\w-]*)\s*")
+
+_OPENING = ("{,", "{|", "[")
+_CLOSING = ("}", "]")
 
 _Definitions = dict[str, tuple[str, ...]]
 
@@ -120,12 +136,19 @@ def read_syntax(text: str, file: str, first_line: int) -> tuple[SyntaxLine, ...]
 
 
 def _values(text: str, file: str, line: int) -> tuple[str, ...]:
-    words = [word.strip() for word in text.split(",")]
-    if not all(word.startswith(".") and len(word) > 1 for word in words):
-        raise DataError(file, line, f"`{{{text}}}` is no list of qualifiers")
+    """The qualifiers of a list; `.shared{::cta, ::cluster}` is short for three of them."""
+    words: list[str] = []
+    at = 0
+    text = text.strip()
+    while at < len(text):
+        found = _VALUE.match(text, at)
+        if found is None:
+            raise DataError(file, line, f"`{{{text}}}` is no list of qualifiers")
+        words += [found[1], *(found[1] + tail.strip() for tail in (found[2] or "").split(",") if tail.strip())]
+        at = found.end()
     if len(set(words)) < len(words):
         raise DataError(file, line, f"`{{{text}}}` names a qualifier twice")
-    return tuple(word[1:] for word in words)
+    return tuple(words)
 
 
 def _syntax_line(text: str, definitions: _Definitions, file: str, line: int) -> SyntaxLine:
@@ -143,15 +166,37 @@ def _syntax_line(text: str, definitions: _Definitions, file: str, line: int) -> 
 
 
 def _operands(text: str, file: str, line: int) -> tuple[OperandSlot, ...]:
+    """The operands of a line: `d`, `[a]`, `d{|p}`, `{!}c`, `[map, coordinates]`, `{, policy}` (it may be left out)."""
     slots: list[OperandSlot] = []
+    opened: list[str] = []
+    before = ""
     at = 0
     while at < len(text):
-        found = _OPERAND.match(text, at)
+        found = _OPERAND_TOKEN.match(text, at)
         if found is None:
             raise DataError(file, line, f"`{text[at:]}` is no list of operands")
-        slots.append(OperandSlot(found[3], bracketed=bool(found[2]), optional=bool(found[1])))
         at = found.end()
+        token = found[1]
+        if token in _OPENING:
+            opened.append(token)
+        elif token in _CLOSING:
+            if not opened:
+                raise DataError(file, line, f"`{text}` closes what it does not open")
+            opened.pop()
+        elif token[0].isalpha():
+            _add_operand(slots, token, before, opened)
+        before = token
     return tuple(slots)
+
+
+def _add_operand(slots: list[OperandSlot], name: str, before: str, opened: list[str]) -> None:
+    """Take in one name: a new operand, the partner of the last one (`d|p`), or more inside its brackets."""
+    if slots and before in {"|", "{|"}:
+        slots[-1] = replace(slots[-1], partner=name)
+    elif slots and before == "," and "[" in opened:
+        slots[-1] = replace(slots[-1], extra=(*slots[-1].extra, name))
+    else:
+        slots.append(OperandSlot(name, "[" in opened, "{," in opened, before == "{!}"))
 
 
 def _require_use(definitions: Iterable[str], lines: Iterable[SyntaxLine], file: str, at: int) -> None:

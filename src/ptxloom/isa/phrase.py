@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Repeated, Unknown
+from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Repeated, Unknown, problems
 
 if TYPE_CHECKING:
     from ptxloom.isa.misfit import Problem, Words
@@ -20,6 +20,11 @@ def spell(row: Words | str) -> str:
     """A row of qualifiers as PTX spells it."""
     words = (row,) if isinstance(row, str) else row
     return "".join(f".{word}" for word in words)
+
+
+def reasons(opcode: str, qualifiers: Words) -> str:
+    """Why no form of an instruction has these qualifiers, in one line."""
+    return "; ".join(sentence(opcode, qualifiers, problem) for problem in problems(opcode, qualifiers))
 
 
 def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: PLR0911 - one return a kind of problem

@@ -11,7 +11,7 @@ import pytest
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa import explain, forms, instruction_classes, instruction_spec, load, opcodes
 from ptxloom.isa.load import read_spec
-from ptxloom.isa.notation import DataError, read_syntax
+from ptxloom.isa.notation import DataError, OperandSlot, read_syntax
 from ptxloom.isa.prove import prove
 
 DATA = Path(load.__file__).parent / "data"
@@ -142,6 +142,29 @@ def test_notation_scopes_definitions() -> None:
         ("r", False, False),
     ]
     assert (first.line, second.line) == (3, 5)
+
+
+def test_notation_reads_what_the_rest_of_the_manual_writes() -> None:
+    block = """
+        ld{.weak}{.ss}{.level1::eviction_priority}{.vec}.type d{|p}, [a, coordinates], {!}c{, cache-policy};
+        .ss                       = {.global, .shared{::cta, ::cluster}};
+        .level1::eviction_priority = {.L1::evict_normal, .L1::no_allocate};
+        .vec                      = {.v2, .v4};
+        .type                     = {.b32};
+    """
+    [line] = read_syntax(block, "ld.toml", 1)
+    values = {slot.name: slot.values for slot in line.slots}
+    assert values["ss"] == ("global", "shared", "shared::cta", "shared::cluster")
+    assert values["level1::eviction_priority"] == ("L1::evict_normal", "L1::no_allocate")
+    assert [slot.optional for slot in line.slots] == [True, True, True, True, False]
+    assert line.operands == (
+        OperandSlot("d", partner="p"),
+        OperandSlot("a", bracketed=True, extra=("coordinates",)),
+        OperandSlot("c", negatable=True),
+        OperandSlot("cache-policy", optional=True),
+    )
+    with pytest.raises(DataError, match="closes what it does not open"):
+        read_syntax("op d], a;", "op.toml", 1)
 
 
 def test_every_opcode_is_listed_once() -> None:

@@ -3,11 +3,15 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa import forms, resolve, targets
 from ptxloom.isa.matrix import MatrixMove, matrix_move, spellings, variants
+from ptxloom.isa.misfit import problems
 from ptxloom.isa.shapes import MatrixShape
+from ptxloom.isa.types import is_type
 from ptxloom.isa.version import PtxVersion
 
 # FACTS: op, shape, registers of x1, x2, x4 (0: illegal)
@@ -61,6 +65,31 @@ def test_packed_formats_keep_their_order() -> None:
     )
     with pytest.raises(UnsupportedForm, match=r"`.b8x16` must stand before `.b4x16_p64`"):
         matrix_move("b4x16_p64.x2.b8x16.m8n16", "ldmatrix")
+
+
+VOCABULARY = {
+    opcode: sorted({word for form in forms(opcode) for word in form.words})
+    for opcode in ("ldmatrix", "stmatrix", "movmatrix")
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_words_name_a_form_exactly_if_they_are_one(data: st.DataObject) -> None:
+    """Near a legal form: shuffled, then perhaps words dropped or put in. Types keep their order, nothing else does."""
+    opcode = data.draw(st.sampled_from(sorted(VOCABULARY)))
+    words = list(data.draw(st.permutations(data.draw(st.sampled_from(forms(opcode))).words)))
+    for word in data.draw(st.lists(st.sampled_from(VOCABULARY[opcode]), max_size=2)):
+        words.insert(data.draw(st.integers(0, len(words))), word)
+    for _ in range(data.draw(st.integers(0, 2))):
+        words.pop(data.draw(st.integers(0, len(words) - 1)))
+    types = [word for word in words if is_type(word)]
+    known = [form for form in forms(opcode) if sorted(form.words) == sorted(set(words) | ({"sync"} & set(words)))]
+    single = all(words.count(word) == 1 or word == "sync" for word in words)
+    legal = single and any([word for word in form.words if is_type(word)] == types for form in known)
+    resolution = resolve(opcode, tuple(words))
+    assert (resolution.form is not None) == legal
+    assert bool(problems(opcode, tuple(words))) == (not legal)
 
 
 def test_movmatrix() -> None:

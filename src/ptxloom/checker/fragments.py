@@ -242,9 +242,8 @@ def _named(site: Site, node: Name, text: str) -> Element:
     if text == SINK:
         return Element(node)
     if (special := special_register(text)) is not None:
-        if special.vector:
-            return Element(node, problem=("not-a-register", f"`{text}` is a vector; name one part, such as `{text}.x`"))
-        return Element(node, special.type, special=True)
+        part = ("not-a-register", f"`{text}` is a vector; name one part, such as `{text}.x`")
+        return Element(node, problem=part) if special.vector else Element(node, special.type, special=True)
     symbol = site.scope.find(text)
     if symbol is None:
         return Element(node, problem=("undeclared-name", ""))

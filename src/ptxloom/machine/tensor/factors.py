@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ptxloom.machine.ir import Value, vector
-from ptxloom.machine.tensor.convert import decode
+from ptxloom.machine.tensor.convert import decode, has_half_conversions
 from ptxloom.machine.tensor.form import BITS
-from ptxloom.machine.tensor.registers import Column, Words, columns
+from ptxloom.machine.tensor.registers import Column, Words, columns, transpose
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.machine.tensor.builder import Builder
     from ptxloom.machine.tensor.form import TensorForm
 
@@ -62,28 +64,63 @@ class Factors:
         self.rows = form.m
         self.depth = len(steps[0])
         self.positions = tuple(place for step in steps for place in step)
-        words = Words(b, registers[0])
         self.a_array = b.array(len(self.positions) * self.rows * 4)
         held = columns(form, "a")
+        whole = _column_reader(b, form.a_type, registers[0])
         for position, place in enumerate(self.positions):
-            value = decode(b, words.rows(held[place]), held[place].bit, form.a_type)
-            b.store(value, b.offset(self.a_array, position * self.rows * 4), 4 * self.rows)
+            b.store(whole(held[place]), b.offset(self.a_array, position * self.rows * 4), 4 * self.rows)
         self.b_columns = columns(form, "b")
         order = range(form.k) if form.sparse else self.positions
         self.planes = tuple(dict.fromkeys(_plane(self.b_columns[k]) for k in order))
         self.b_array = b.array(len(self.planes) * PLANE_BYTES)
+        #: From one lane to the next, in bytes: the two planes of a register of `.f16` are interleaved.
+        self.lane_bytes = 8 if _converts_whole(form.b_type) else 4
         for index, (register, bit) in enumerate(self.planes):
-            word = b.load(vector("i32", 32), registers[1][register], 4)
-            b.store(decode(b, word, bit, form.b_type), b.offset(self.b_array, index * PLANE_BYTES), 64)
+            place = b.offset(self.b_array, index * PLANE_BYTES)
+            if self.lane_bytes == 4:
+                word = b.load(vector("i32", 32), registers[1][register], 4)
+                b.store(decode(b, word, bit, form.b_type), place, 64)
+            elif bit == 0:
+                halves = b.load(vector("half", 64), registers[1][register], 4)
+                b.store(b.convert("fpext", halves, "float"), place, 64)
 
     def b_offset(self, k: int) -> int:
-        """Where row `k` of `b` starts among the planes, in bytes; its columns follow 16 bytes apart."""
+        """Where row `k` of `b` starts among the planes, in bytes; its columns follow four lanes apart."""
         column = self.b_columns[k]
-        return self.planes.index(_plane(column)) * PLANE_BYTES + column.step * 4
+        plane = self.planes.index(_plane(column))
+        if self.lane_bytes == 8:
+            return (plane - plane % 2) * PLANE_BYTES + column.step * 8 + plane % 2 * 4
+        return plane * PLANE_BYTES + column.step * 4
 
     def window(self, step: Value) -> Window:
         """The share of a step."""
         return _DenseWindow(self, step)
+
+
+def _converts_whole(element: str) -> bool:
+    """Whether registers are converted as they stand, both halves at once."""
+    return element == "f16" and has_half_conversions()
+
+
+def _column_reader(b: Builder, element: str, registers: tuple[Value, ...]) -> Callable[[Column], Value]:
+    """What gives a column of `a` as floats, all rows in the order `ROWS`, tile after tile."""
+    if not _converts_whole(element):
+        words = Words(b, registers)
+        return lambda column: decode(b, words.rows(column), column.bit, element)
+    halves = tuple(_half_columns(b, register) for register in registers)
+    return lambda column: b.concat([halves[index][2 * column.step + column.bit // 16] for index in column.registers])
+
+
+def _half_columns(b: Builder, register: Value) -> tuple[Value, ...]:
+    """The eight columns that a register of `.f16` holds, as `<8 x float>`."""
+    lines = [
+        b.convert("fpext", b.load(vector("half", 8), b.offset(register, 16 * line), 4), "float") for line in range(8)
+    ]
+    even = transpose(b, (lines[0], lines[2], lines[4], lines[6]))
+    odd = transpose(b, (lines[1], lines[3], lines[5], lines[7]))
+    pairs = tuple(zip(even, odd, strict=True))
+    low, high = (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15)
+    return tuple(b.shuffle(first, half, second) for half in (low, high) for first, second in pairs)
 
 
 def _plane(column: Column) -> tuple[int, int]:
@@ -98,6 +135,7 @@ class _DenseWindow:
         shares = len(factors.positions) // factors.depth
         self._a = self.b.at(factors.a_array, step, factors.depth * factors.rows * 4)
         self._planes = self.b.at(factors.b_array, step, len(factors.planes) // shares * PLANE_BYTES)
+        self._column_bytes = 4 * factors.lane_bytes
         self._offsets = tuple(factors.b_offset(place) for place in factors.positions[: factors.depth])
 
     def a(self, position: int | Value, first: Value | None = None, rows: int | None = None) -> Value:
@@ -106,7 +144,7 @@ class _DenseWindow:
     def multiplier(self, position: int | Value, n: Value, first: Value | None = None, rows: int | None = None) -> Value:
         del first
         b = self.b
-        column = b.at(self._planes, n, 16)
+        column = b.at(self._planes, n, self._column_bytes)
         if isinstance(position, int):
             place = b.offset(column, self._offsets[position])
         else:
@@ -158,7 +196,7 @@ class SparseFactors(Factors):
             word = b.apply("lshr", word, b.splat(plan[1], rows))
             low, high = (b.compare("ne", b.mask(word, bit), b.like(word, 0)) for bit in (1, 2))
             with b.loop(COLUMNS) as n:
-                column = b.at(self.b_array, n, 16)
+                column = b.at(self.b_array, n, 4 * self.lane_bytes)
                 found = [b.load("float", b.offset(column, b.resize(offset, 64)), 4) for offset in plan[2:]]
                 spread = [b.splat(value, rows) for value in found]
                 value = b.select(low, spread[1], spread[0])

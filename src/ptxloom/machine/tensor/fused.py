@@ -3,10 +3,10 @@
 Both compute, for one column of D at a time and all rows at once: the largest exponent E among the products and C, all
 of them cut to integers in units of 2^(E - fraction bits), their exact sum, and one rounding.
 
-*Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and |C| < 2^96: a
-product is exact in `.f32`, `fptosi` of the scaled product cuts toward zero, and the sum of up to 16 products fits
-in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it over; that is noticed, and the step done again
-the other way. Exponents are added and compared as bytes, 64 at a time.
+*Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and C of 0 or from
+2^-96 to 2^96: a product is exact in `.f32`, `fptosi` of the scaled product cuts toward zero, and the sum of up to 16
+products fits in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it over; that is noticed, and the step
+done again the other way. Exponents are added and compared as bytes, 32 at a time.
 
 *Wide* takes anything: products and scales in `.f64`, and IEEE arithmetic beside it to see infinities and NaNs.
 """
@@ -23,10 +23,9 @@ from ptxloom.machine.tensor.factors import COLUMNS, Factors, Window
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import Builder
 
-_NO_PRODUCT = -61  # an exponent at or below this, in the narrow way, belongs to a product of zero
 _LEAST_FIELD, _MOST_FIELD = 97, 158  # exponents -30 and 31
-_C_LIMIT = (127 + 96) << 23
-_FLOOR = -100  # keeps the scale finite where there is no product
+_C_LIMIT, _C_LEAST = (127 + 96) << 23, (127 - 96) << 23
+_FLOOR = -96  # stands for no product, and keeps the scale finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +57,26 @@ class FusedSum:
             self._wide(c, d)
             return
         flag = b.array(4)
-        unfit = b.apply("or", self._exponents.unfit, self._large(c))
+        unfit = b.apply("or", self._exponents.unfit, self._outside(c))
         b.store(b.resize(unfit, 32), flag, 4)
         with b.when(b.compare("eq", unfit, Value("i1", "false"))):
             b.store(b.resize(self._narrow(self._exponents, c, d), 32), flag, 4)
         with b.when(b.compare("ne", b.load("i32", flag, 4), Value("i32", "0"))):
             self._wide(c, d)
 
-    def _large(self, c: Value) -> Value:
-        """Whether some C is too large for the narrow way, or is no number."""
+    def _outside(self, c: Value) -> Value:
+        """Whether some C is too large or too small for the narrow way, or is no number."""
         b = self.b
         largest = b.number(self.rows, "i32", 0)
+        least = b.number(self.rows, "i32", -1)
         for column in range(COLUMNS):
             bits = b.load(largest.type, b.offset(c, column * self.rows * 4), 4 * self.rows)
-            largest = b.both("smax", largest, b.mask(bits, 0x7FFFFFFF))
-        return b.any(b.compare("sge", largest, b.like(largest, _C_LIMIT)))
+            magnitude = b.mask(bits, 0x7FFFFFFF)
+            largest = b.both("umax", largest, magnitude)
+            least = b.both("umin", least, b.add(magnitude, -1))  # zero comes out largest
+        above = b.compare("uge", largest, b.like(largest, _C_LIMIT))
+        below = b.compare("ult", least, b.like(least, _C_LEAST - 1))
+        return b.any(b.apply("or", above, below))
 
     # ------------------------------------------------------------------------------------------------------ narrow
 
@@ -92,9 +96,8 @@ class FusedSum:
         b, rows, fraction = self.b, self.rows, self.rule.fraction_bits
         c, d, overflow = arrays
         addend = b.load(vector("float", rows), b.at(c, n, rows * 4), 4 * rows)
-        none = b.compare("sle", exponents, b.like(exponents, _NO_PRODUCT))
         field = b.shift_right(b.shift_left(b.bits_of(addend), 1), 24)
-        most = b.both("smax", b.both("smax", exponents, b.add(field, -127)), b.like(field, _FLOOR))
+        most = b.both("smax", exponents, b.add(field, -127))
         shift = b.shift_left(most, 23)
         scale = b.float_of(b.apply("sub", b.like(shift, (127 + fraction) << 23), shift))
         total = b.number(rows, "i32", 0)
@@ -106,9 +109,7 @@ class FusedSum:
         total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", addend, scale), "i32"))
         unit = b.float_of(b.add(shift, (127 - fraction) << 23))
         result = b.apply("fmul", self._toward_zero(total), unit)
-        plain = b.apply("fadd", addend, b.number(rows, "float", 0.0))
-        chosen = b.select(none, plain, result if self.rule.wide else _half_value(b, result))
-        b.store(chosen, b.at(d, n, rows * 4), 4 * rows)
+        b.store(result if self.rule.wide else _half_value(b, result), b.at(d, n, rows * 4), 4 * rows)
 
     def _toward_zero(self, total: Value) -> Value:
         """Integers as `.f32`, cut toward zero; rounded to odd where a rounding to `.f16` follows."""
@@ -201,22 +202,24 @@ class Exponents:
         self.b = b
         self.rows = factors.rows
         self._least = rule.least_exponent
-        self._offsets = tuple(divmod(factors.b_offset(place) // 4, 32) for place in factors.positions)
+        self._offsets = tuple(factors.b_offset(place) // 4 for place in factors.positions)
+        self._column_bytes = factors.lane_bytes
         self._shares = (
             factors.depth * factors.rows,
-            len(factors.planes) * factors.depth // len(factors.positions) * 32,
+            len(factors.planes) * factors.depth // len(factors.positions) * 64,
         )
         self._a = b.array(len(factors.positions) * factors.rows)
-        self._b = b.array(len(factors.planes) * 32)
-        unfit = b.number(32, "i1", "false")
-        for array, elements, target in (
-            (factors.a_array, len(factors.positions) * factors.rows, self._a),
-            (factors.b_array, len(factors.planes) * 32, self._b),
-        ):
-            for start in range(0, elements, 32):
-                bits = b.load(vector("i32", 32), b.offset(array, start * 4), 64)
-                unfit = self._note(bits, b.offset(target, start), unfit)
-        self.unfit = b.any(unfit)
+        self._b = b.array(len(factors.planes) * 64)
+        self._unfit = b.number(32, "i1", "false")
+        for start in range(0, len(factors.positions) * factors.rows, 32):
+            b.store(self._bytes(factors.a_array, start), b.offset(self._a, start), 32)
+        for start in range(0, len(factors.planes) * 32, 32):
+            # Each 16 bytes twice, so that a byte can be spread over a vector from within its half.
+            found = self._bytes(factors.b_array, start)
+            for half in (0, 16):
+                twice = b.shuffle(found, tuple(range(half, half + 16)) * 2)
+                b.store(twice, b.offset(self._b, 2 * (start + half)), 32)
+        self.unfit = b.any(self._unfit)
         self._step = Value("i64", "0")
 
     def at_step(self, step: Value) -> Exponents:
@@ -224,8 +227,10 @@ class Exponents:
         self._step = step
         return self
 
-    def _note(self, bits: Value, place: Value, unfit: Value) -> Value:
+    def _bytes(self, array: Value, start: int) -> Value:
+        """The exponents of 32 floats; zeros have -127."""
         b = self.b
+        bits = b.load(vector("i32", 32), b.offset(array, start * 4), 64)
         field = b.resize(b.shift_right(b.shift_left(bits, 1), 24), 8)
         zero = b.compare("eq", field, b.like(field, 0))
         exponent = b.add(field, -127)
@@ -237,8 +242,8 @@ class Exponents:
             small = b.compare("ult", b.add(field, -1), b.like(field, _LEAST_FIELD - 1))
             subnormal = b.apply("and", zero, b.compare("ne", b.mask(bits, 0x7FFFFFFF), b.like(bits, 0)))
             outside = b.apply("or", b.apply("or", outside, small), subnormal)
-        b.store(b.select(zero, b.like(field, -127), exponent), place, 32)
-        return b.apply("or", unfit, outside)
+        self._unfit = b.apply("or", self._unfit, outside)
+        return b.select(zero, b.like(field, -127), exponent)
 
     def largest(self, depth: int) -> Value:
         """The largest sum of exponents of each row for each column: `[n][row]` of `i8`."""
@@ -248,16 +253,30 @@ class Exponents:
             b.at(base, self._step, size) for base, size in zip((self._a, self._b), self._shares, strict=True)
         )
         with b.loop(COLUMNS // 4) as quad:
-            result = b.number(4 * rows, "i8", -128)
+            results = [b.number(32, "i8", _FLOOR)] * 2
             for position in range(depth):
-                plane, step = self._offsets[position]
                 left = b.load(vector("i8", rows), b.offset(left_base, position * rows), rows)
-                left = b.shuffle(left, tuple(range(rows)) * 4)
-                right = b.load(vector("i8", 16), b.at(right_base, quad, 16, plane * 32), 16)
-                right = b.shuffle(right, tuple(4 * (lane // rows) + step for lane in range(4 * rows)))
-                result = b.both("smax", result, b.both("sadd.sat", left, right))
-            b.store(result, b.at(array, quad, 4 * rows), 32)
+                left = b.shuffle(left, tuple(range(rows)) * 2)
+                rights = self._rights(b.at(right_base, quad, 8 * self._column_bytes), self._offsets[position])
+                results = [
+                    b.both("smax", result, b.both("sadd.sat", left, right))
+                    for result, right in zip(results, rights, strict=True)
+                ]
+            for index, result in enumerate(results):
+                b.store(result, b.offset(b.at(array, quad, 4 * rows), 32 * index), 32)
         return array
+
+    def _rights(self, place: Value, byte: int) -> list[Value]:
+        """The exponents of a row of `b` in four columns, two at a time, each as often as there are rows."""
+        b, column_bytes = self.b, self._column_bytes
+        row = byte - byte % (8 * column_bytes)
+        spread: list[Value] = []
+        for first in (0, 2):
+            start = first * column_bytes // 16 * 16
+            twice = b.load(vector("i8", 32), b.offset(place, 2 * (row + start)), 32)
+            within = [(first + half) * column_bytes + byte - row - start for half in (0, 1)]
+            spread.append(b.shuffle(twice, [lane // 16 * 16 + within[lane // 16] for lane in range(32)]))
+        return spread
 
 
 def _half_value(b: Builder, value: Value) -> Value:

@@ -1,0 +1,184 @@
+"""What `pl.mma` and `emit.function` accept, refuse and promise."""
+
+from __future__ import annotations
+
+import ctypes
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.mma import mma_forms
+from ptxloom.machine.llvm import helper_address
+from ptxloom.machine.tensor import convert, factors
+from ptxloom.machine.tensor.emit import function
+from ptxloom.machine.tensor.form import tensor_form, variants
+from ptxloom.machine.tensor.recipe import recipe
+from recorded.mma_cases import Inputs, inputs
+
+F16 = "m16n8k16.row.col.f32.f16.f16.f32"
+
+
+def ones() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    a, b = np.full((32, 8), 1, np.float16).view(np.uint32), np.full((32, 4), 1, np.float16).view(np.uint32)
+    return a, b, np.zeros((32, 4), np.uint32)
+
+
+def test_a_product_of_ones_counts() -> None:
+    d = pl.mma(F16, *ones())
+    assert (d.view(np.float32) == 16).all()
+
+
+def test_leading_axes_are_warps_and_broadcast() -> None:
+    a, b, c = ones()
+    many = np.stack([c, np.full((32, 4), 2, np.float32).view(np.uint32)])[:, None]
+    d = pl.mma(F16, np.broadcast_to(a, (3, 32, 4)), b, many).view(np.float32)
+    assert d.shape == (2, 3, 32, 4)
+    assert (d[0] == 16).all()
+    assert (d[1] == 18).all()
+
+
+def test_no_warps_at_all() -> None:
+    a, b, c = ones()
+    assert pl.mma(F16, np.empty((0, 32, 4), np.uint32), b, c).shape == (0, 32, 4)
+    del a
+
+
+def test_float_arrays_are_taken_for_their_bits() -> None:
+    a, b = np.ones((32, 4), np.float32), np.ones((32, 2), np.float32)
+    d = pl.mma("m16n8k8.row.col.f32.tf32.tf32.f32", a, b, np.zeros((32, 4), np.float32))
+    assert (d.view(np.float32) == 8).all()
+
+
+def test_f64_registers_have_64_bits() -> None:
+    one = np.ones((32, 1))
+    d = pl.mma("m8n8k4.row.col.f64.f64.f64.f64", one, one, np.full((32, 2), 0.5))
+    assert (d.view(np.float64) == 4.5).all()
+
+
+def test_fp8_multiplies() -> None:
+    a = np.full((32, 16), 2, ml_dtypes.float8_e4m3fn).view(np.uint32)
+    b = np.full((32, 8), 0.5, ml_dtypes.float8_e5m2).view(np.uint32)
+    d = pl.mma("m16n8k32.row.col.f32.e4m3.e5m2.f32", a, b, np.ones((32, 4), np.float32))
+    assert (d.view(np.float32) == 33).all()
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "m16n8k16.row.row.f32.f16.f16.f32",
+        "m16n8k16.row.col.f16.f16.f16.f32",
+        "m16n8k64.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32",
+        "wmma.mma.sync.aligned.row.col.m16n8k16.f32.f32",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+        "",
+    ],
+)
+def test_what_is_no_form_is_refused(spelling: str) -> None:
+    with pytest.raises(UnsupportedForm, match="no form"):
+        pl.mma(spelling, *ones())
+
+
+@pytest.mark.parametrize(
+    ("spelling", "arch"),
+    [
+        (F16, "sm_75"),
+        ("m16n8k32.row.col.f32.e4m3.e4m3.f32", "sm_80"),
+        ("m16n8k16.row.col.f64.f64.f64.f64", "sm_89"),
+        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_75"),
+    ],
+)
+def test_a_form_that_the_architecture_lacks_is_refused(spelling: str, arch: str) -> None:
+    with pytest.raises(UnsupportedForm, match="higher"):
+        recipe(tensor_form(spelling), arch)
+
+
+@pytest.mark.parametrize("arch", ["sm_100", "90", "sm_70", ""])
+def test_an_unknown_architecture_is_refused(arch: str) -> None:
+    with pytest.raises(UsageError, match="sm_75"):
+        pl.mma(F16, *ones(), arch=arch)
+
+
+def test_wrong_arrays_are_refused() -> None:
+    a, b, c = ones()
+    with pytest.raises(UsageError, match=r"\(..., 32, 4\) of 32-bit"):
+        pl.mma(F16, b, b, c)
+    with pytest.raises(UsageError, match="32-bit"):
+        pl.mma(F16, a, b, c.astype(np.float64))
+    with pytest.raises(UsageError, match="metadata"):
+        pl.mma(F16, a, b, c, metadata=np.zeros(32, np.uint32))
+    with pytest.raises(UsageError, match="metadata"):
+        pl.mma("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", a, a, c)
+    with pytest.raises(UsageError, match="0 to 1"):
+        function(tensor_form("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), "sm_90", 2)
+
+
+def test_spellings_name_their_forms() -> None:
+    for form in variants():
+        assert tensor_form(form.spelling) == form
+
+
+def test_dense_forms_are_those_of_the_isa() -> None:
+    wanted = {form.spelling for form in mma_forms() if not form.kind}
+    found = {form.spelling for form in variants() if form.family == "mma" and not form.sparse}
+    assert wanted == {spelling for spelling in found if "satfinite" not in spelling and not rounds(spelling)}
+
+
+def rounds(spelling: str) -> bool:
+    return bool({"rn", "rz", "rm", "rp"} & set(spelling.split(".")))
+
+
+@pytest.mark.parametrize("operand", ["a", "b", "c"])
+def test_d_may_be_another_operand(operand: str) -> None:
+    form = tensor_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+    single = function(form)
+    address = helper_address(single.symbol, single.ir)
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * single.arguments)(address)
+    given = inputs(form, "normal", 1)
+    wanted = call(run, given, np.zeros((4, 32), np.uint32))
+    arrays = {"a": given.a[0], "b": given.b[0], "c": given.c[0]}
+    own = arrays[operand]
+    if len(own) < 4:
+        own = np.concatenate([own, np.zeros((4 - len(own), 32), np.uint32)])
+    arrays[operand] = own
+    changed = Inputs(arrays["a"][None], arrays["b"][None], arrays["c"][None], given.e)
+    np.testing.assert_array_equal(call(run, changed, own), wanted)
+
+
+def call(run: object, given: Inputs, d: np.ndarray) -> np.ndarray:
+    counts = (4, 4, 2, 4)
+    pointers = [
+        array[register].ctypes.data
+        for array, count in zip((d, given.a[0], given.b[0], given.c[0]), counts, strict=True)
+        for register in range(count)
+    ]
+    assert callable(run)
+    run(*pointers)
+    return d.copy()
+
+
+def test_halves_convert_the_same_without_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    form = tensor_form("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16")
+    native = function(form)
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * native.arguments)(helper_address(native.symbol, native.ir))
+    for module in (convert, factors):
+        monkeypatch.setattr(module, "has_half_conversions", lambda: False)
+    function.cache_clear()
+    try:
+        portable = function(form)
+    finally:
+        function.cache_clear()
+    assert "half" not in portable.ir
+    text = portable.ir.replace(portable.symbol, "tensor.portable")
+    other = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * native.arguments)(helper_address("tensor.portable", text))
+    for case in ("normal", "bits", "specials", "tiny", "huge"):
+        given = inputs(form, case, 8)
+        for warp in range(8):
+            operands = [*given.a[warp], *given.b[warp], *given.c[warp]]
+            results = [np.zeros((2, 32), np.uint32) for _ in range(2)]
+            for result, code in zip(results, (run, other), strict=True):
+                code(*(register.ctypes.data for register in (*result, *operands)))
+            np.testing.assert_array_equal(results[0], results[1])

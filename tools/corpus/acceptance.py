@@ -1,11 +1,12 @@
 """Acceptance on what compilers write: hundreds of files from CCCL, CUTLASS, Triton and the corpus, read and judged.
 
 `python tools/corpus/acceptance.py generate [PATTERN]` compiles into `build/acceptance` what is not there yet (it takes
-hours of one core in full, and may be stopped and started again); CUTLASS's headers come from `pip install --no-deps
-nvidia-cutlass`, or from the folder that `CUTLASS` names. `python tools/corpus/acceptance.py check [--assemble]` reads
-every file there and in the corpus with ptxloom and compares: nothing unread, as many instructions as a count of the
-text finds, the same tree from the printed text, no error from the checker and, with `--assemble`, the same machine
-code from the printed text.
+hours of one core in full, and may be stopped and started again). CUTLASS's headers come from `pip install --no-deps
+nvidia-cutlass nvidia-curand`, or from the folder that `CUTLASS` names.
+
+`python tools/corpus/acceptance.py check [--assemble]` reads every file there and in the corpus with ptxloom and
+compares: nothing unread, as many instructions as a count of the text finds, the same tree from the printed text, no
+error from the checker and, with `--assemble`, the same machine code from the printed text.
 """
 
 from __future__ import annotations
@@ -174,6 +175,11 @@ def jobs() -> tuple[Job, ...]:
     return (*found, *_cutlass_jobs())
 
 
+def _reason(error: toolchain.ToolError) -> str:
+    said = [line for line in str(error).splitlines() if "error" in line.lower()]
+    return (said or str(error).splitlines())[0][:200]
+
+
 def generate(pattern: str = "*") -> int:
     """Compile what matches the pattern and is not there yet; what a compiler refuses is reported and left out."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -185,7 +191,7 @@ def generate(pattern: str = "*") -> int:
         try:
             text = job.compile()
         except toolchain.ToolError as error:
-            print(f"{job.name}: refused: {str(error).splitlines()[-1][:200]}", file=sys.stderr, flush=True)
+            print(f"{job.name}: refused: {_reason(error)}", file=sys.stderr, flush=True)
             continue
         path.write_text(text)
         print(f"{job.name}: {len(text)} bytes, {time.perf_counter() - start:.0f} s", flush=True)
@@ -233,10 +239,8 @@ def check_files(assemble: bool) -> int:
         for complaint in said[:5]:
             print(f"{file.path.name}: {complaint}")
     seconds = time.perf_counter() - start
-    print(
-        f"{len(files)} files, {total_bytes / 1e6:.1f} MB, {total} instructions, "
-        f"{failed} files with complaints, {seconds:.0f} s"
-    )
+    read = f"{len(files)} files, {total_bytes / 1e6:.1f} MB, {total} instructions"
+    print(f"{read}, {failed} files with complaints, {seconds:.0f} s")
     return 1 if failed else 0
 
 

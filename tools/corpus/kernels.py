@@ -1,8 +1,7 @@
 """Compile the machine's kernels: `python tools/corpus/kernels.py` writes `tests/kernels/*.ptx` and `build/kernels`.
 
 The PTX is committed. The machine code under `build/kernels` is what `tools/record/kernel_cases.py` runs on a GPU: each
-PTX file, sm_80's too, assembled for sm_90 without contracting a multiplication and an addition that the PTX keeps
-apart.
+PTX file, sm_80's too, assembled for sm_90 without contracting a multiplication and an addition that stand apart.
 """
 
 from __future__ import annotations

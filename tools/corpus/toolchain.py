@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import fcntl
 import hashlib
 import importlib
 import importlib.metadata
@@ -89,14 +90,16 @@ def nvcc_text(text: str, architecture: str, options: tuple[str, ...] = ()) -> st
 
 @contextlib.contextmanager
 def _fixed_folder() -> Generator[Path]:
-    """A fresh folder of a fixed name: nvcc mangles a hash of its source's path into internal names."""
+    """A fresh folder of a fixed name, one user at a time: nvcc mangles a hash of its source's path into names."""
     folder = Path(tempfile.gettempdir()) / "ptxloom-nvcc"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
 
 
 def triton(source: Path, kernel: str, architecture: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import os
+import re
 import sys
 import time
 from dataclasses import dataclass
@@ -219,10 +220,12 @@ def _complaints(text: str, name: str, assemble: bool) -> tuple[int, list[str]]:
     return found, said
 
 
-def _code(text: str, target: str) -> str:
-    """A digest of the machine code without what names lines and files."""
-    stripped = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith((".loc", ".file")))
-    return toolchain.digest(toolchain.ptxas(stripped.split("\t.section")[0], target, ("-O0", "-c")))
+def _code(text: str, target: str) -> dict[str, bytes]:
+    """The machine code without what names lines and files."""
+    text = re.sub(r"(?m)^[ \t]*\.(loc|file)\s[^\n]*$", "", text)
+    text = re.sub(r"\.section\s+\S+\s*\{[^}]*\}", "", text)
+    text = re.sub(r"(?m)^(\.target [^\n]*), debug", r"\1", text)
+    return toolchain.code_sections(toolchain.ptxas(text, target, ("-O0", "-c")))
 
 
 def check_files(assemble: bool) -> int:

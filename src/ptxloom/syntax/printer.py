@@ -208,7 +208,8 @@ def _attribute(attributes: tuple[Attribute, ...]) -> str:
 
 
 def _performance(node: PerformanceDirective) -> str:
-    return f".{node.name} {_commas(node.values)}".rstrip()
+    ending = ";" if node.name == "pragma" else ""
+    return f".{node.name} {_commas(node.values)}".rstrip() + ending
 
 
 def print_line(node: Statement | Data) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm a statement

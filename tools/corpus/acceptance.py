@@ -14,7 +14,6 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import os
-import re
 import sys
 import time
 from dataclasses import dataclass
@@ -202,6 +201,7 @@ def generate(pattern: str = "*") -> int:
 def _complaints(text: str, name: str, assemble: bool) -> tuple[int, list[str]]:
     """How many instructions a file has, and what is wrong with how ptxloom reads it."""
     from corpus_files import count_instructions  # noqa: PLC0415 - the tests' folder is put on the path above
+    from oracle.cubin import machine_code  # noqa: PLC0415 - likewise
     from ptxloom.checker import check  # noqa: PLC0415 - likewise
     from ptxloom.syntax import instructions, parse  # noqa: PLC0415 - likewise
 
@@ -215,17 +215,9 @@ def _complaints(text: str, name: str, assemble: bool) -> tuple[int, list[str]]:
         said.append("the printed text reads differently")
     said += [f"{e.span.line}: {e.rule}: {e.message}" for e in check(module) if e.severity == "error"]
     target = next(part for part in module.target if part.startswith("sm_"))
-    if assemble and _code(text, target) != _code(printed, target):
+    if assemble and machine_code(text, target) != machine_code(printed, target):
         said.append("the printed text assembles to other machine code")
     return found, said
-
-
-def _code(text: str, target: str) -> dict[str, bytes]:
-    """The machine code without what names lines and files."""
-    text = re.sub(r"(?m)^[ \t]*\.(loc|file)\s[^\n]*$", "", text)
-    text = re.sub(r"\.section\s+\S+\s*\{[^}]*\}", "", text)
-    text = re.sub(r"(?m)^(\.target [^\n]*), debug", r"\1", text)
-    return toolchain.code_sections(toolchain.ptxas(text, target, ("-O0", "-c")))
 
 
 def check_files(assemble: bool) -> int:

@@ -16,7 +16,6 @@ import importlib.util
 import os
 import re
 import shutil
-import struct
 import subprocess
 import tempfile
 from itertools import chain
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 _FILE_DIRECTIVE = re.compile(r'(?m)^(\s*\.file\s+\d+\s+")([^"]*)(")')
 _BYTES = re.compile(r"\.b8\s+(\d+(?:\s*,\s*\d+)*)")
 _BETWEEN = r"(\s*,\s*|[ \t]*(?://[^\n]*)?\n\s*\.b8\s+)"
-_NOBITS = 8
 
 
 class ToolError(Exception):
@@ -204,17 +202,3 @@ def ptxas(text: str, architecture: str, options: tuple[str, ...] = ()) -> bytes:
 def digest(data: str | bytes) -> str:
     """The first 16 hexadecimal digits of the data's SHA-256."""
     return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()[:16]
-
-
-def code_sections(cubin: bytes) -> dict[str, bytes]:
-    """The sections of a cubin that hold code, constants and initialised data, by name."""
-    (table,) = struct.unpack_from("<Q", cubin, 40)
-    count, names = struct.unpack_from("<HH", cubin, 60)
-    headers = [struct.unpack_from("<IIQQQQ", cubin, table + 64 * index) for index in range(count)]
-    found: dict[str, bytes] = {}
-    for name, kind, _, _, start, size in headers:
-        first = headers[names][4] + name
-        title = cubin[first : cubin.index(0, first)].decode()
-        if title.startswith((".text", ".nv.constant", ".nv.global")) and kind != _NOBITS:
-            found[title] = cubin[start : start + size]
-    return found

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SINK = "_"
 _FIELDS = ("xyzw", "rgba")
 _REGISTER_BITS = 32
+_MOST_ELEMENTS = 256  # a longer vector is wrong as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ def fragment(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Diagno
     match operand:
         case Vector(elements):
             yield from _length(site, operand, len(elements), expected)
-            yield from _elements(site, rule, elements)
+            if len(elements) <= _MOST_ELEMENTS:
+                yield from _elements(site, rule, elements)
         case Name("_"):
             yield site.error("sink", f"`_` cannot stand for the whole vector of `{site.opcode}`", site.span(operand))
         case Name() | Component():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from ptxloom.diagnostics import Fix, Label
-from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Problem, Repeated, Unknown
+from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Problem, Repeated, TooMany, Unknown
 from ptxloom.isa.phrase import listing, sentence, spell
 from ptxloom.source import Span
 
@@ -79,7 +79,7 @@ def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one
             return _clash(site, message, problem)
         case Missing():
             return _missing(site, message, problem)
-        case NoForm():
+        case NoForm() | TooMany():
             return site.error("no-form", message, at(-1))
         case _:
             assert_never(problem)

@@ -54,6 +54,11 @@ class Scope:
         """How many frames are open; 1 at module level."""
         return len(self._frames)
 
+    @property
+    def size(self) -> int:
+        """How many names and series of names are visible, those that others hide included."""
+        return sum(map(len, self._frames)) + sum(map(len, self._series))
+
     def open(self) -> None:
         """Enter a block."""
         self._frames.append({})

@@ -96,8 +96,7 @@ class Site:
 
     def undeclared(self, name: str, span: Span) -> Diagnostic:
         """The finding that no declaration is visible for a name."""
-        names = self.scope.names()
-        near = near_misses(name, names) if len(names) <= _MOST_NAMES else ()
+        near = near_misses(name, self.scope.names()) if self.scope.size <= _MOST_NAMES else ()
         fix = Fix(f"write `{near[0]}`", span, near[0]) if near else None
         return self.error(
             "undeclared-name",

@@ -127,7 +127,10 @@ def fillings(spec: InstructionSpec) -> Iterator[tuple[dict[str, str], SyntaxLine
             yield dict(zip(names, choice, strict=True)), line
 
 
-@lru_cache(maxsize=8192)
+MOST_QUALIFIERS = 40
+"""No instruction carries more; what does is not looked at further, so that time stays linear in the text."""
+
+
 def resolve(opcode: str, qualifiers: tuple[str, ...]) -> Resolution:
     """The form that qualifiers name, whatever their order; only element types keep their order among themselves.
 
@@ -138,6 +141,13 @@ def resolve(opcode: str, qualifiers: tuple[str, ...]) -> Resolution:
     Raises:
         UnsupportedForm: The data does not describe the opcode.
     """
+    if len(qualifiers) > MOST_QUALIFIERS:
+        return Resolution(None)
+    return _resolve(opcode, qualifiers)
+
+
+@lru_cache(maxsize=8192)
+def _resolve(opcode: str, qualifiers: tuple[str, ...]) -> Resolution:
     spec = instruction_spec(opcode)
     tolerance = spec.tolerance
     ignored = tuple(place for place, word in enumerate(qualifiers) if word in tolerance.ignores)

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import Form, forms, resolve
+from ptxloom.isa.forms import MOST_QUALIFIERS, Form, forms, resolve
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelling import near_misses
@@ -109,16 +109,27 @@ class NoForm:
     """The qualifiers fit no form, for no simpler reason."""
 
 
-Problem = Unknown | Misread | Repeated | Crowded | Disordered | Clash | Missing | NoForm
+@dataclass(frozen=True, slots=True)
+class TooMany:
+    """More qualifiers than any instruction has; `most` were to be looked at."""
+
+    most: int
 
 
-@lru_cache(maxsize=4096)
+Problem = TooMany | Unknown | Misread | Repeated | Crowded | Disordered | Clash | Missing | NoForm
+
+
 def problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
     """Why no form of `opcode` has these qualifiers; empty if one has.
 
     Raises:
         UnsupportedForm: The data does not describe the opcode.
     """
+    return _problems(opcode, qualifiers) if len(qualifiers) <= MOST_QUALIFIERS else (TooMany(MOST_QUALIFIERS),)
+
+
+@lru_cache(maxsize=4096)
+def _problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
     resolution = resolve(opcode, qualifiers)
     if resolution.form is not None:
         return ()

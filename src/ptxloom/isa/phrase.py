@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Repeated, Unknown, problems
+from ptxloom.isa.misfit import (
+    Clash,
+    Crowded,
+    Disordered,
+    Misread,
+    Missing,
+    NoForm,
+    Repeated,
+    TooMany,
+    Unknown,
+    problems,
+)
 
 if TYPE_CHECKING:
     from ptxloom.isa.misfit import Problem, Words
@@ -47,6 +58,8 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
         case Missing(additions, _, because, _):
             subject = f"`{opcode}`" if because < 0 else f"`{opcode}` with `.{qualifiers[because]}`"
             return f"{subject} requires {listing(additions)}"
+        case TooMany(most):
+            return f"`{opcode}` has {len(qualifiers)} qualifiers here; no instruction has more than {most}"
         case NoForm():
             return f"`{_name(opcode, qualifiers)}` is no form of `{opcode}`"
         case _:

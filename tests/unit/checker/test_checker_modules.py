@@ -169,6 +169,19 @@ def test_deep_blocks_and_many_instructions() -> None:
     assert isinstance(check(parse(text)), tuple)
 
 
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ("ldmatrix" + ".sync" * 50_000 + ".aligned.m8n8.x1.b16 {r0}, [rows];", "no-form"),
+        ("ldmatrix.sync.aligned.m8n8.x1.b16 {" + "_, " * 50_000 + "r0}, [rows];", "vector-length"),
+        ("".join(f".reg .b32 %q{i}x;" for i in range(5000)) + B16.replace("r0", "zz") * 200, "undeclared-name"),
+        ("".join(f"o{i}p r0;" for i in range(20_000)), "unknown-instruction"),
+    ],
+)
+def test_absurd_sizes_take_no_absurd_time(body: str, rule: str) -> None:
+    assert {one.rule for one in judge("9.0", "sm_90", body)} == {rule}
+
+
 PIECES = (
     "ldmatrix", "stmatrix", "movmatrix", ".sync", ".aligned", ".m8n8", ".m16n16", ".m8n16", ".m16n8",
     ".x1", ".x2", ".x8",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.atoms import make_tiled_copy_b as make_tiled_copy_b
     from ptxloom.atoms import make_tiled_copy_c as make_tiled_copy_c
     from ptxloom.atoms import make_tiled_mma as make_tiled_mma
+    from ptxloom.atoms.emit import emit as emit
     from ptxloom.atoms.swizzles import find_swizzles as find_swizzles
     from ptxloom.atoms.swizzles import make_tile as make_tile
     from ptxloom.banks import BankReport as BankReport
@@ -92,6 +93,7 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {
+    "emit": "atoms.emit",
     "find_swizzles": "atoms.swizzles",
     "make_tile": "atoms.swizzles",
     "Advice": "atoms",

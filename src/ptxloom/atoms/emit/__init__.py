@@ -1,0 +1,67 @@
+"""Wrappers to paste for an atom: CUDA C++, PTX, Triton, CuTe C++ and the CuTe DSL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.atoms.copy import CopyAtom
+from ptxloom.atoms.emit.cuda import cuda
+from ptxloom.atoms.emit.cute import cute, cute_dsl
+from ptxloom.atoms.emit.ptx import ptx
+from ptxloom.atoms.emit.triton import triton
+from ptxloom.atoms.lookup import atom
+from ptxloom.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ptxloom.atoms.mma import MmaAtom
+
+LANGUAGES: Final[Mapping[str, Callable[[CopyAtom | MmaAtom], str]]] = {
+    "cuda": cuda,
+    "ptx": ptx,
+    "triton": triton,
+    "cute": cute,
+    "cute-dsl": cute_dsl,
+}
+
+
+def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda") -> str:
+    """Code that issues an atom's instruction, ready to paste.
+
+    Args:
+        what: The atom, or what it is called; a spelling without a state space is taken as one of shared memory.
+        language: One of `LANGUAGES`.
+
+    Raises:
+        UsageError: There is no such language.
+        UnsupportedForm: There is no such atom, or the language cannot say it.
+
+    Example:
+        >>> print(emit("SM75_U32x1_MOVM_T", "ptx"))
+        // movmatrix.sync.aligned.m8n8.trans.b16: PTX 7.8 or later and sm_75 or later
+        {
+            .reg .b32 %d0;
+            .reg .b32 %a0;
+            // %a0: this lane's two elements of the matrix
+            movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;
+        }
+    """
+    if language not in LANGUAGES:
+        raise UsageError("language", language, f"one of {', '.join(LANGUAGES)}")
+    found = atom(what) if isinstance(what, str) else what
+    if isinstance(found, CopyAtom) and found.instruction.opcode != "movmatrix" and not found.instruction.space:
+        words = found.ptx.split(".")
+        place = next(i for i, word in enumerate(words) if word.startswith("x") and word[1:].isdecimal()) + 1
+        place += found.instruction.trans
+        found = _same_with(found, ".".join((*words[:place], "shared", *words[place:])))
+    return LANGUAGES[language](found).rstrip("\n")
+
+
+def _same_with(found: CopyAtom, spelling: str) -> CopyAtom:
+    """The atom of another spelling of the same move."""
+    from dataclasses import replace  # noqa: PLC0415 - beside its only use
+
+    from ptxloom.isa.matrix import matrix_move  # noqa: PLC0415 - beside its only use
+
+    return replace(found, instruction=matrix_move(spelling))

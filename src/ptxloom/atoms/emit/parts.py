@@ -1,0 +1,130 @@
+"""What every language of emitted code needs to know of an atom: its operands, its name, and where it may run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.atoms.copy import CopyAtom
+from ptxloom.isa.forms import resolve
+
+if TYPE_CHECKING:
+    from ptxloom.atoms.mma import MmaAtom
+    from ptxloom.isa.target import TargetRange
+    from ptxloom.isa.version import PtxVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """A vector of registers: one operand.
+
+    Attributes:
+        name: `d`, `a`, `b`, `c`, or what a scale is called.
+        count: How many.
+        c_type: Its C type.
+        ptx_type: Its PTX type.
+        constraint: The letter of inline assembly.
+    """
+
+    name: str
+    count: int
+    c_type: str
+    ptx_type: str
+    constraint: str
+
+
+_KINDS: Final = {
+    "f32": ("float", "f32", "f"),
+    "f64": ("double", "f64", "d"),
+    "s32": ("int", "b32", "r"),
+}
+_PACKED: Final = ("unsigned", "b32", "r")
+
+
+def registers(name: str, count: int, element: str) -> Registers:
+    """The registers of an operand whose elements are of a type; those narrower than 32 bits are packed."""
+    return Registers(name, count, *_KINDS.get(element, _PACKED))
+
+
+def mma_operands(atom: MmaAtom) -> tuple[Registers, ...]:
+    """D, A, B and C of an mma; multiplicands of 32 bits are passed as bits."""
+    form = atom.instruction
+    return tuple(
+        registers(name, form.registers(name), form.type_of(name) if name in "dc" or form.a_type == "f64" else "")
+        for name in ("d", "a", "b", "c")
+    )
+
+
+def c_name(atom: CopyAtom | MmaAtom) -> str:
+    """The instruction's spelling as a name in C, less what all have in common."""
+    common = {"sync", "aligned", "shared"}
+    if not isinstance(atom, CopyAtom) and not atom.instruction.quad_pairs:
+        common |= {"row", "col"}
+    name = "_".join(word for word in atom.ptx.split(".") if word not in common).replace("::", "_")
+    return f"{name}_permuted" if isinstance(atom, CopyAtom) and atom.permuted else name
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an instruction needs: a PTX version, and one of some ranges of targets (none given: any target)."""
+
+    version: PtxVersion | None
+    targets: tuple[TargetRange, ...]
+
+    def __str__(self) -> str:
+        version = f"PTX {self.version} or later and " if self.version else ""
+        return version + (" or ".join(map(str, self.targets)) or "any target")
+
+    @property
+    def targets_in_words(self) -> str:
+        """Only the targets."""
+        return " or ".join(map(str, self.targets)) or "any target"
+
+    @property
+    def condition(self) -> str:
+        """What a preprocessor must find to be true on the device."""
+        return " || ".join(_condition(one) for one in self.targets) or "1"
+
+
+def needs_of(atom: CopyAtom | MmaAtom) -> Needs:
+    """What the instruction of an atom needs."""
+    if not isinstance(atom, CopyAtom):
+        return _needs_of_mma(atom)
+    form = resolve(atom.instruction.opcode, tuple(atom.ptx.split(".")[1:])).form
+    features = form.features if form is not None else ()
+    versions = [min(need.version for need in feature.needs) for feature in features]
+    limits = [tuple(need.targets for need in feature.needs if need.targets) for feature in features]
+    narrowest = max((limit for limit in limits if limit), key=lambda limit: (limit[-1].base.number, len(limit)))
+    return Needs(max(versions), narrowest)
+
+
+def _needs_of_mma(atom: MmaAtom) -> Needs:
+    """The architecture in the atom's oldest name; the fp8 forms that CuTe does not name came with those it does."""
+    from ptxloom.isa.target import TargetRange  # noqa: PLC0415 - beside its only use
+
+    if atom.instruction.kind:
+        return Needs(None, (TargetRange.parse("sm_120f"),))
+    numbers = [int(name[2:4]) for name in atom.names] or [70 if atom.instruction.quad_pairs else 89]
+    return Needs(None, (TargetRange.parse(f"sm_{min(numbers)}"),))
+
+
+_SUFFIX: Final = "(defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))"
+
+
+def _condition(one: TargetRange) -> str:
+    number = one.base.number * 10
+    if one.any_suffix:
+        return f"(__CUDA_ARCH__ >= {number} && {_SUFFIX})"
+    match one.base.suffix:
+        case "a":
+            return f"(__CUDA_ARCH__ == {number} && defined(__CUDA_ARCH_SPECIFIC__))"
+        case "f":
+            return f"(__CUDA_ARCH__ >= {number} && __CUDA_ARCH__ < {number // 100 * 100 + 100} && {_SUFFIX})"
+        case _:
+            return f"__CUDA_ARCH__ >= {number}"
+
+
+def rows_in_words(atom: CopyAtom) -> str:
+    """Which lanes name rows."""
+    count = atom.instruction.address_lanes
+    return "each lane" if count == 32 else f"each of lanes 0 to {count - 1}"

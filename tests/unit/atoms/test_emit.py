@@ -28,8 +28,10 @@ def test_every_atom_is_emitted_or_refused_with_a_reason(language: str) -> None:
             refused.append(text)
         assert atom.ptx in text
         assert not text.endswith("\n")
-    assert len(refused) == {
-        "cuda": 0,
+    assert (
+        len(refused)
+        == {
+            "cuda": 0,
             "ptx": 0,
             "triton": sum(atom.ptx.startswith("stmatrix") or "block_scale" in atom.ptx for atom in ATOMS),
             "cute": sum(not atom.name for atom in mma_atoms()),

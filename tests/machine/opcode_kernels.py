@@ -68,9 +68,11 @@ def _unpack(letter: str, kind: str) -> str:
     width = 32 if kind == "count" else width_of(kind)
     if width == 1:
         return f".reg .pred {letter}; setp.ne.b64 {letter}, raw, 0;"
-    register = max(width, 16)
-    move = f"mov.b64 {letter}, raw;" if width == 64 else f"cvt.u{register}.u64 {letter}, raw;"
-    return f".reg .b{register} {letter}; {move}"
+    # a word is taken out by unpacking: where it comes from `cvt.u32.u64`, ptxas 13.0 and 13.5 add the wrong upper half
+    # in the loop they make of atom.shared.add.f16x2
+    moves = {64: f"mov.b64 {letter}, raw;", 32: f".reg .b32 {letter}_high; mov.b64 {{{letter}, {letter}_high}}, raw;"}
+    move = moves.get(width, f"cvt.u16.u64 {letter}, raw;")
+    return f".reg .b{max(width, 16)} {letter}; {move}"
 
 
 def _pack(width: int) -> str:

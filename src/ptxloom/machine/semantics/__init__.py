@@ -60,6 +60,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.semantics import (
+    atomics,
     barriers,
     bits,
     comparison,
@@ -74,6 +75,7 @@ from ptxloom.machine.semantics import (
     moves,
     products,
     video,
+    votes,
     warp,
 )
 
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
 FAMILIES: Final[tuple[Family, ...]] = (
     moves.family,
     memory.family,
+    atomics.family,
     control.family,
     extended.family,
     integer.family,
@@ -96,6 +99,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
     floating.family,
     half.family,
     warp.family,
+    votes.family,
     barriers.family,
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import Value, integer_like, like, suffix
+from ptxloom.machine.ir import Emitter, Value, integer_like, like, suffix
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -59,17 +59,17 @@ _LLVM: Final = {"f32": "float", "f64": "double"}
 # ------------------------------------------------------------------------------------------------------ bits and values
 
 
-def bits_of(b: Builder, value: Value) -> Value:
+def bits_of(b: Emitter, value: Value) -> Value:
     """A vector of floats as integers of their width."""
     return b.bitcast(value, integer_like(value.type))
 
 
-def as_float(b: Builder, bits: Value) -> Value:
+def as_float(b: Emitter, bits: Value) -> Value:
     """A vector of 32- or 64-bit integers as floats."""
     return b.bitcast(bits, like(bits.type, {32: "float", 64: "double"}[bits.bits]))
 
 
-def widen(b: Builder, bits: Value, name: str) -> Value:
+def widen(b: Emitter, bits: Value, name: str) -> Value:
     """The value of bits in a format, exactly: f16, bf16 and f32 as `float`, f64 as `double`."""
     match name:
         case "f16":
@@ -81,12 +81,12 @@ def widen(b: Builder, bits: Value, name: str) -> Value:
             return as_float(b, bits)
 
 
-def is_nan(b: Builder, value: Value) -> Value:
+def is_nan(b: Emitter, value: Value) -> Value:
     """Which elements of a vector of floats are NaN."""
     return b.compare("uno", value, value)
 
 
-def canonical(b: Builder, value: Value) -> Value:
+def canonical(b: Emitter, value: Value) -> Value:
     """Floats with every NaN replaced by the one that an H200 gives; f64 keeps what it has."""
     if value.element != "float":
         return value
@@ -94,7 +94,7 @@ def canonical(b: Builder, value: Value) -> Value:
     return b.select(is_nan(b, value), nan, value)
 
 
-def flush(b: Builder, bits: Value, name: str) -> Value:
+def flush(b: Emitter, bits: Value, name: str) -> Value:
     """Subnormal values as zeros of their sign."""
     form = FORMATS[name]
     exponent = b.apply("and", bits, b.constant(bits.type, form.infinity))
@@ -102,19 +102,19 @@ def flush(b: Builder, bits: Value, name: str) -> Value:
     return b.select(b.compare("eq", exponent, b.constant(bits.type, 0)), sign, bits)
 
 
-def flush_float(b: Builder, value: Value) -> Value:
+def flush_float(b: Emitter, value: Value) -> Value:
     """`flush` on a vector of f32."""
     return as_float(b, flush(b, bits_of(b, value), "f32"))
 
 
-def saturate(b: Builder, value: Value) -> Value:
+def saturate(b: Emitter, value: Value) -> Value:
     """Clamped to [0, 1]; NaN and -0 give +0."""
     zero, one = b.constant(value.type, "0.0"), b.constant(value.type, "1.0")
     low = b.select(b.compare("ogt", value, zero), value, zero)
     return b.select(b.compare("olt", low, one), low, one)
 
 
-def relu(b: Builder, value: Value) -> Value:
+def relu(b: Emitter, value: Value) -> Value:
     """Negative values as +0; NaN stays."""
     zero = b.constant(value.type, "0.0")
     return b.select(b.compare("ole", value, zero), zero, value)
@@ -151,7 +151,7 @@ define {type_} @{symbol}({parameters}) strictfp {{
     return b.call(symbol, *operands, result=type_)
 
 
-def odd_sum(b: Builder, x: Value, y: Value) -> Value:
+def odd_sum(b: Emitter, x: Value, y: Value) -> Value:
     """X + y as doubles, rounded to odd: the last bit is set if anything was lost."""
     total = b.apply("fadd", x, y)
     virtual = b.apply("fsub", total, x)
@@ -159,7 +159,7 @@ def odd_sum(b: Builder, x: Value, y: Value) -> Value:
     return odd(b, total, error)
 
 
-def odd(b: Builder, value: Value, error: Value) -> Value:
+def odd(b: Emitter, value: Value, error: Value) -> Value:
     """Doubles rounded to nearest, with what they lack, as rounded to odd."""
     bits = bits_of(b, value)
     zero = b.constant(value.type, "0.0")
@@ -170,11 +170,11 @@ def odd(b: Builder, value: Value, error: Value) -> Value:
     return as_float(b, b.select(exact, bits, inexact))
 
 
-def _sign_as_one(b: Builder, value: Value) -> Value:
+def _sign_as_one(b: Emitter, value: Value) -> Value:
     return b.intrinsic("llvm.copysign", b.constant(value.type, "1.0"), value)
 
 
-def to_float_odd(b: Builder, value: Value) -> Value:
+def to_float_odd(b: Emitter, value: Value) -> Value:
     """Doubles as f32, rounded to odd."""
     near = b.convert("fptrunc", value, "float")
     back = b.convert("fpext", near, "double")
@@ -186,7 +186,7 @@ def to_float_odd(b: Builder, value: Value) -> Value:
     return as_float(b, b.select(exact, bits, b.apply("or", down, one)))
 
 
-def narrow(b: Builder, value: Value, name: str, direction: str = "rn", *, payload: bool = False) -> Value:
+def narrow(b: Emitter, value: Value, name: str, direction: str = "rn", *, payload: bool = False) -> Value:
     """Floats as bits of a format, rounded once; NaN canonical, or (`payload`) with its sign and first bits.
 
     `value` is double or float, exact or rounded to odd.
@@ -212,7 +212,7 @@ def narrow(b: Builder, value: Value, name: str, direction: str = "rn", *, payloa
     return _directed(b, near, value, name, direction)
 
 
-def _short_nan(b: Builder, value: Value, name: str) -> Value:
+def _short_nan(b: Emitter, value: Value, name: str) -> Value:
     """The bits of a NaN of double precision cut down to a format, quiet."""
     form = FORMATS[name]
     bits = bits_of(b, value)
@@ -225,7 +225,7 @@ def _short_nan(b: Builder, value: Value, name: str) -> Value:
     return b.resize(b.apply("or", b.apply("or", sign, low), quiet), form.bits)
 
 
-def first_nan(b: Builder, value: Value, *operands: Value) -> Value:
+def first_nan(b: Emitter, value: Value, *operands: Value) -> Value:
     """A result in double precision, or, where an operand is NaN, the first such operand, quiet."""
     for operand in reversed(operands):
         bits = bits_of(b, operand)
@@ -234,7 +234,7 @@ def first_nan(b: Builder, value: Value, *operands: Value) -> Value:
     return value
 
 
-def _directed(b: Builder, near: Value, exact: Value, name: str, direction: str) -> Value:
+def _directed(b: Emitter, near: Value, exact: Value, name: str, direction: str) -> Value:
     """Bits rounded to nearest, moved one place where the direction asks for it; `exact` is what was rounded."""
     if direction == "rn":
         return near
@@ -255,7 +255,7 @@ def _directed(b: Builder, near: Value, exact: Value, name: str, direction: str) 
 # ------------------------------------------------------------------------------------------------------------ extremes
 
 
-def extreme(b: Builder, x: Value, y: Value, name: str, *, largest: bool, nan: bool, xorsign: bool) -> Value:
+def extreme(b: Emitter, x: Value, y: Value, name: str, *, largest: bool, nan: bool, xorsign: bool) -> Value:
     """The smaller or larger of two values (bits of a format): -0 below +0; a number before NaN, or NaN first."""
     form = FORMATS[name]
     sign = b.constant(x.type, _signed(form.sign, form.bits))
@@ -278,12 +278,12 @@ def extreme(b: Builder, x: Value, y: Value, name: str, *, largest: bool, nan: bo
     return b.select(both, b.constant(x.type, form.nan), chosen)
 
 
-def _ordered(b: Builder, bits: Value, form: Format) -> Value:
+def _ordered(b: Emitter, bits: Value, form: Format) -> Value:
     """Bits as signed integers in the order of the values."""
     negative = b.apply("ashr", bits, b.constant(bits.type, form.bits - 1))
     return b.apply("xor", bits, b.apply("and", negative, b.constant(bits.type, form.sign - 1)))
 
 
-def _nan_bits(b: Builder, bits: Value, form: Format) -> Value:
+def _nan_bits(b: Emitter, bits: Value, form: Format) -> Value:
     magnitude = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
     return b.compare("ugt", magnitude, b.constant(bits.type, form.infinity))

@@ -1,0 +1,182 @@
+"""Atomic operations on memory: `atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6).
+
+Each operation is one LLVM function over the lanes of a warp, lowest lane first. What LLVM has as `atomicrmw` is that;
+floating-point sums and extremes compare and swap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.ir import Emitter, Value, vector
+from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.semantics.memory import (
+    base_and_offset,
+    lane_addresses,
+    parts_of,
+    resolved_space,
+    space_of,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+    from ptxloom.machine.types import Type
+    from ptxloom.syntax import tree
+
+family: Final = Family()
+
+_OPERATIONS: Final = ("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")
+_LLVM: Final = {"inc": "uinc_wrap", "dec": "udec_wrap", "exch": "xchg"}
+
+
+@family("atom", "red")
+def atom(b: Builder, op: Op) -> None:
+    """Read, combine and write back in one step; `atom` gives what was there."""
+    returns = op.opcode == "atom"
+    target = op.operands[0] if returns else None
+    address, *sources = op.operands[1:] if returns else op.operands
+    name = op.one_of(_OPERATIONS)
+    if not name:
+        raise op.unsupported("it names no operation")
+    parts, size = parts_of(op), op.type.bits // 8
+    hosts = _hosts(b, op, address, size * parts)
+    count = 2 if name == "cas" else 1  # what follows may be a cache policy, which changes no result
+    values = [b.read_all(s, f"b{op.type.bits}") for s in sources[:count]]
+    symbol = _function(b, op, name)
+    room = 32 * size
+    places = [b.scratch(VALUES + room * n) for n in range(3)]
+    results: list[Value] = []
+    for part in range(parts):
+        for value, place in zip(values, places, strict=False):
+            b.store(value[part], place, 64)
+        offset = Value("i64", str(part * size))
+        b.call(symbol, hosts, offset, *places, b.active_mask)
+        results.append(b.load(vector(f"i{op.type.bits}"), places[2], 64))
+    if target is not None:
+        b.write_all(target, tuple(results))
+
+
+def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
+    """Where the lanes' addresses lie in the host, checked: a place in the scratch."""
+    base, _ = base_and_offset(op, address)
+    space = resolved_space(b, base, space_of(op))
+    lane_addresses(b, address, space)
+    b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
+    return b.scratch()
+
+
+def _function(b: Builder, op: Op, name: str) -> str:
+    """The symbol of the function for an operation and a type, in shared memory or beyond.
+
+    It takes (host addresses, byte offset, operands, second operands, results, mask).
+    """
+    in_cache = space_of(op) not in {state.SHARED, state.LOCAL}
+    symbol = f"ptxloom_atom_{name}_{op.type.name}{'_global' if in_cache else ''}"
+    e = Emitter()
+    place = Value("ptr", "%place")
+    bits = op.type.bits
+    value, second = (e.load(f"i{bits}", _lane(e, n, bits // 8), 1) for n in ("b", "c"))
+    old = _step(e, name, op.type, place, value, second, in_cache=in_cache)
+    e.store(old, _lane(e, "out", bits // 8), 1)
+    body = "\n".join(e.lines)
+    declarations = "\n".join(e.declarations.values())
+    b.helper(
+        symbol,
+        f"""{declarations}
+define void @{symbol}(ptr %hosts, i64 %offset, ptr %b, ptr %c, ptr %out, i32 %mask) #0 {{
+entry:
+br label %loop
+loop:
+%lane = phi i64 [ 0, %entry ], [ %next, %following ]
+%number = trunc i64 %lane to i32
+%shifted = lshr i32 %mask, %number
+%active = trunc i32 %shifted to i1
+br i1 %active, label %act, label %following
+act:
+%slot = getelementptr i64, ptr %hosts, i64 %lane
+%host = load i64, ptr %slot
+%at = add i64 %host, %offset
+%place = inttoptr i64 %at to ptr
+{body}
+br label %following
+following:
+%next = add i64 %lane, 1
+%done = icmp eq i64 %next, 32
+br i1 %done, label %end, label %loop
+end:
+ret void
+}}""",
+    )
+    b.declarations[symbol] = f"declare void @{symbol}(ptr, i64, ptr, ptr, ptr, i32)"
+    return symbol
+
+
+def _lane(e: Emitter, array: str, size: int) -> Value:
+    """Where the current lane's element of an array lies."""
+    by = e.emit("i64", f"mul i64 %lane, {size}")
+    return e.offset(Value("ptr", f"%{array}"), by)
+
+
+def _step(e: Emitter, name: str, type_: Type, place: Value, value: Value, second: Value, *, in_cache: bool) -> Value:
+    """One lane's operation; gives the old value."""
+    align = f"align {type_.bits // 8}"
+    if name == "cas":
+        found = e.emit("pair", f"cmpxchg {place}, {value}, {second.type} {second.text} acq_rel acquire, {align}")
+        return e.emit(value.type, f"extractvalue {{ {value.type}, i1 }} {found.text}, 0")
+    if type_.is_float and name != "exch":
+        return _swap_loop(e, name, type_, place, value, in_cache=in_cache)
+    word = _LLVM.get(name, name)
+    if name in {"min", "max"} and not type_.signed:
+        word = f"u{name}"
+    return e.emit(value.type, f"atomicrmw {word} {place}, {value} acq_rel, {align}")
+
+
+def _swap_loop(e: Emitter, name: str, type_: Type, place: Value, value: Value, *, in_cache: bool) -> Value:
+    """Compare and swap until nobody was faster."""
+    align = f"align {type_.bits // 8}"
+    start = e.emit(value.type, f"load atomic {value.type}, {place} acquire, {align}")
+    e.do("br label %again")
+    e.label("again")
+    old = Value(value.type, "%old")
+    e.do(f"%old = phi {value.type} [ {start.text}, %act ], [ %found, %again ]")
+    new = _combined(e, name, type_, old, value, in_cache=in_cache)
+    pair = e.emit("pair", f"cmpxchg {place}, {old}, {new} acq_rel acquire, {align}")
+    e.do(f"%found = extractvalue {{ {value.type}, i1 }} {pair.text}, 0")
+    e.do(f"%swapped = extractvalue {{ {value.type}, i1 }} {pair.text}, 1")
+    e.do("br i1 %swapped, label %settled, label %again")
+    e.label("settled")
+    return old
+
+
+def _combined(e: Emitter, name: str, type_: Type, old: Value, value: Value, *, in_cache: bool) -> Value:
+    """The new bits of a floating-point operation, elements of a packed type side by side.
+
+    As an H200 computes: shared memory adds like `add`, the cache flushes subnormal f32 and hands on a NaN in f64 as it
+    is, the operand's before the memory's.
+    """
+    form = type_.name.removesuffix("x2")
+    width = numbers.FORMATS[form].bits
+    shape = vector(f"i{width}", type_.packed) if type_.packed > 1 else f"i{width}"
+    x, y = (e.bitcast(v, shape) for v in (old, value))
+    if name in {"min", "max"}:
+        result = numbers.extreme(e, x, y, form, largest=name == "max", nan=False, xorsign=False)
+        return e.bitcast(result, old.type)
+    flushes = in_cache and form == "f32"
+    if flushes:
+        x, y = (numbers.flush(e, v, form) for v in (x, y))
+    floats = [numbers.widen(e, v, form) for v in (x, y)]
+    total = e.apply("fadd", *floats)
+    if form == "f64":
+        memory_nan, operand_nan = (numbers.is_nan(e, v) for v in floats)
+        if in_cache:
+            total = e.select(operand_nan, floats[1], e.select(memory_nan, floats[0], total))
+        else:
+            total = numbers.first_nan(e, total, *floats)
+    result = numbers.narrow(e, total, form)
+    if flushes:
+        result = numbers.flush(e, result, form)
+    return e.bitcast(result, old.type)

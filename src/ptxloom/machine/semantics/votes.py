@@ -1,0 +1,100 @@
+"""What the lanes of a warp decide together: `vote`, `match`, `redux`, `elect` (PTX ISA 9.7.13)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.ir import LANES, Value, constant_vector, vector
+from ptxloom.machine.runtime import groups
+from ptxloom.machine.semantics.family import Family
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_REDUCTIONS: Final = {
+    ("add", "u"): groups.ADD,
+    ("add", "s"): groups.ADD,
+    ("min", "u"): groups.MIN,
+    ("max", "u"): groups.MAX,
+    ("min", "s"): groups.MIN_SIGNED,
+    ("max", "s"): groups.MAX_SIGNED,
+    ("and", "b"): groups.AND,
+    ("or", "b"): groups.OR,
+    ("xor", "b"): groups.XOR,
+}
+
+
+def _members(b: Builder, op: Op, operand: tree.Operand) -> Value:
+    """Each lane's members that execute the instruction, `<32 x i32>`; the lanes have come together."""
+    b.converge(operand)
+    return b.apply("and", b.read(operand, "b32"), b.splat(b.active_mask))
+
+
+@family("vote", starts=True)
+def vote(b: Builder, op: Op) -> None:
+    """Whether a predicate holds in all, in any, or alike in all members; or in which."""
+    target, source, *members = op.operands
+    here = _members(b, op, members[0]) if members else b.splat(b.active_mask)
+    holds = b.apply("and", b.splat(b.read_mask(source)), here)
+    if op.has("ballot"):
+        b.write(target, holds)
+        return
+    none = b.compare("eq", holds, b.constant(holds.type, 0))
+    all_ = b.compare("eq", holds, here)
+    match op.one_of(("all", "any", "uni")):
+        case "all":
+            found = all_
+        case "any":
+            found = b.apply("xor", none, b.constant(none.type, "true"))
+        case _:
+            found = b.apply("or", all_, none)
+    b.write_mask(target, b.mask_of(found))
+
+
+@family("match", starts=True)
+def match_(b: Builder, op: Op) -> None:
+    """The members that hold the same value, or whether all do."""
+    target, source, members = op.operands
+    here = _members(b, op, members)
+    places = [b.scratch(VALUES + 256 * n) for n in range(3)]
+    b.store(b.resize(b.read(source, op.type), 64), places[0], 64)
+    b.store(here, places[1], 64)
+    function = groups.match_any if op.has("any") else groups.match_all
+    equal = b.runtime(function, W, *places, b.active_mask)
+    first, second = (target.first, target.second) if isinstance(target, tree.Pair) else (target, None)
+    b.write(first, b.load(vector("i32"), places[2], 64))
+    if second is not None:
+        b.write_mask(second, equal)
+
+
+@family("redux", types="u32 s32 b32", starts=True)
+def redux(b: Builder, op: Op) -> None:
+    """The members' values reduced to one, which all of them get."""
+    target, source, members = op.operands
+    operation = _REDUCTIONS.get((op.one_of(("add", "min", "max", "and", "or", "xor")), op.type.kind))
+    if operation is None:
+        raise op.unsupported()
+    here = _members(b, op, members)
+    places = [b.scratch(VALUES + 128 * n) for n in range(3)]
+    b.store(b.read(source, "b32"), places[0], 64)
+    b.store(here, places[1], 64)
+    b.runtime(groups.reduce, W, *places, b.active_mask, operation)
+    b.write(target, b.load(vector("i32"), places[2], 64))
+
+
+@family("elect", starts=True)
+def elect(b: Builder, op: Op) -> None:
+    """The lowest member leads: its number, and a predicate that is true in it alone."""
+    target, members = op.operands
+    here = _members(b, op, members)
+    leader = b.intrinsic("llvm.cttz", here, Value("i1", "false"))
+    first, second = (target.first, target.second) if isinstance(target, tree.Pair) else (target, None)
+    b.write(first, leader)
+    if second is not None:
+        lanes = constant_vector("i32", range(LANES))
+        b.write_mask(second, b.mask_of(b.compare("eq", leader, lanes)))

@@ -52,10 +52,8 @@ def _body(case: Case, offset: int) -> str:
     lines = ["{"]
     for at, (letter, kind) in enumerate(zip("abc", case.sources, strict=False)):
         parameter = _parameter(pool_kind(kind), at)
-        lines.append(
-            f"ld.param.u64 address, [{parameter}]; add.u64 address, address, at; ld.global.b64 raw, [address];"
-        )
-        lines.append(_unpack(letter, kind))
+        lines.append(f"ld.param.u64 address, [{parameter}]; add.u64 address, address, at;")
+        lines.append(_fetch(letter, kind))
     width = width_of(case.destination)
     lines.append(f".reg .{'pred' if width == 1 else f'b{max(width, 16)}'} d;")
     lines.append(case.text.format(d="d", a="a", b="b", c="c"))
@@ -64,15 +62,16 @@ def _body(case: Case, offset: int) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _unpack(letter: str, kind: str) -> str:
+def _fetch(letter: str, kind: str) -> str:
+    """Load an operand in its own width.
+
+    Not in 64 bits to be cut down: ptxas 13.0 and 13.5 then take the wrong upper half for atom.shared.add.noftz.f16x2.
+    """
     width = 32 if kind == "count" else width_of(kind)
     if width == 1:
-        return f".reg .pred {letter}; setp.ne.b64 {letter}, raw, 0;"
-    # a word is taken out by unpacking: where it comes from `cvt.u32.u64`, ptxas 13.0 and 13.5 add the wrong upper half
-    # in the loop they make of atom.shared.add.f16x2
-    moves = {64: f"mov.b64 {letter}, raw;", 32: f".reg .b32 {letter}_high; mov.b64 {{{letter}, {letter}_high}}, raw;"}
-    move = moves.get(width, f"cvt.u16.u64 {letter}, raw;")
-    return f".reg .b{max(width, 16)} {letter}; {move}"
+        return f".reg .pred {letter}; ld.global.b64 raw, [address]; setp.ne.b64 {letter}, raw, 0;"
+    width = max(width, 16)
+    return f".reg .b{width} {letter}; ld.global.b{width} {letter}, [address];"
 
 
 def _pack(width: int) -> str:

@@ -16,7 +16,20 @@ BATCH = 24  # cases a kernel
 
 
 @pytest.mark.parametrize(
-    "family", ["integer", "extended", "logic", "compare", "single", "half", "convert", "convert_packed", "video_simd"]
+    "family",
+    [
+        "integer",
+        "extended",
+        "logic",
+        "compare",
+        "single",
+        "half",
+        "convert",
+        "convert_packed",
+        "video_simd",
+        "warp",
+        "atomic",
+    ],
 )
 def test_equals_hardware(family: str) -> None:
     recordings = load(FOLDER / f"{family}.npz.xz", CASES[family])

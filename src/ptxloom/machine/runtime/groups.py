@@ -40,14 +40,14 @@ def match_all(w: Warp, values: Ptr[u64], members: Ptr[u32], out: Ptr[u32], activ
     return equal
 
 
-def combine(left: u32, right: u32, operation: u32) -> u32:
+def combine(left: u32, right: u32, operation: u32) -> u32:  # noqa: PLR0911 - one case an operation
     """One step of a reduction."""
     if operation == ADD:
         return left + right
     if operation == MIN:
-        return left if left < right else right
+        return min(right, left)
     if operation == MAX:
-        return left if left > right else right
+        return max(right, left)
     if operation == MIN_SIGNED:
         return left if i32(left) < i32(right) else right
     if operation == MAX_SIGNED:

@@ -80,7 +80,7 @@ def _function(b: Builder, op: Op, name: str) -> str:
     place = Value("ptr", "%place")
     bits = op.type.bits
     value, second = (e.load(f"i{bits}", _lane(e, n, bits // 8), 1) for n in ("b", "c"))
-    old = _step(e, name, op.type, place, value, second, in_cache=in_cache)
+    old = _step(e, name, op.type, (place, value, second), in_cache=in_cache)
     e.store(old, _lane(e, "out", bits // 8), 1)
     body = "\n".join(e.lines)
     declarations = "\n".join(e.declarations.values())
@@ -121,8 +121,9 @@ def _lane(e: Emitter, array: str, size: int) -> Value:
     return e.offset(Value("ptr", f"%{array}"), by)
 
 
-def _step(e: Emitter, name: str, type_: Type, place: Value, value: Value, second: Value, *, in_cache: bool) -> Value:
-    """One lane's operation; gives the old value."""
+def _step(e: Emitter, name: str, type_: Type, operands: tuple[Value, Value, Value], *, in_cache: bool) -> Value:
+    """One lane's operation on (place, operand, second operand); gives the old value."""
+    place, value, second = operands
     align = f"align {type_.bits // 8}"
     if name == "cas":
         found = e.emit("pair", f"cmpxchg {place}, {value}, {second.type} {second.text} acq_rel acquire, {align}")

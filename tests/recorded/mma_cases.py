@@ -29,6 +29,11 @@ INTEGER_CASES = ("bits", "extreme")
 WARPS = 64
 
 
+def zero_cases(form: TensorForm) -> tuple[str, ...]:
+    """Recorded apart from the others: sums of zeros, for the sign of the result."""
+    return ("zeros",) if form.a_type in FLOATS else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """Operands of one case; `e` is the metadata of sparse forms."""
@@ -87,6 +92,8 @@ def _floats(rng: np.random.Generator, case: str, kind: str, count: tuple[int, ..
     exponent = _exponents(rng, case, (largest, bias), count, name)
     if kind == "e4m3" and case != "specials":
         mantissa = np.where((exponent == 15) & (mantissa == 7), np.uint64(6), mantissa)
+    if case == "zeros":
+        mantissa = mantissa % np.uint64(4) // np.uint64(3) if name == "c" else np.zeros_like(mantissa)
     if case == "cancel":
         mantissa &= np.uint64((1 << mantissa_bits) - 1 - ((1 << mantissa_bits) - 1 >> 2))
     if case == "near" and name == "c":
@@ -102,6 +109,7 @@ def _exponents(
     wide = 2 if name == "c" else 1
     half = 14 if largest > 16 else 4
     low, high = {
+        "zeros": (0, 0),
         "normal": (bias - 3, bias + 2),
         "specials": (bias - 3, bias + 2),
         "bits": (0, largest),

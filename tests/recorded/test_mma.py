@@ -16,18 +16,19 @@ import pytest
 
 from ptxloom.machine.tensor.batch import mma
 from ptxloom.machine.tensor.form import TensorForm, variants
-from recorded.mma_cases import cases, inputs, result_name
+from recorded.mma_cases import cases, inputs, result_name, zero_cases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DATA = Path(__file__).parent / "mma" / "mma.npz"
+ZEROS = DATA.with_name("zeros.npz")
 
 
 @cache
-def recorded() -> dict[str, tuple[bytes, NDArray[np.uint32]]]:
+def recorded(path: Path = DATA) -> dict[str, tuple[bytes, NDArray[np.uint32]]]:
     """Digest and first warp of every result."""
-    with np.load(DATA) as data:
+    with np.load(path) as data:
         names: list[str] = data["names"].tolist()
         digests: NDArray[np.uint8] = data["digests"]
         ends = np.cumsum(data["sample_bytes"]) // 4
@@ -52,17 +53,26 @@ def test_results_are_those_of_the_hardware(kind: str) -> None:
                 check(form, selector, case)
 
 
-def check(form: TensorForm, selector: int, case: str) -> None:
+def check(form: TensorForm, selector: int, case: str, path: Path = DATA) -> None:
     given = inputs(form, case)
     a, b, c = (np.swapaxes(operand, -1, -2) for operand in (given.a, given.b, given.c))
     d = np.ascontiguousarray(
         np.swapaxes(mma(form, a, b, c, metadata=given.e if form.sparse else None, selector=selector), -1, -2)
     )
     name = result_name(form, selector, case)
-    digest, first = recorded()[name]
+    digest, first = recorded(path)[name]
     if first.size:
         np.testing.assert_array_equal(d[0].view(np.uint32).ravel(), first, err_msg=name)
     assert hashlib.blake2b(d.tobytes(), digest_size=8).digest() == digest, name
+
+
+@pytest.mark.skipif(not ZEROS.exists(), reason="sums of zeros have not been recorded yet")
+@pytest.mark.parametrize("kind", groups())
+def test_sums_of_zeros_are_those_of_the_hardware(kind: str) -> None:
+    for form in groups()[kind]:
+        for selector in range(form.selectors):
+            for case in zero_cases(form):
+                check(form, selector, case, ZEROS)
 
 
 def test_every_form_was_recorded() -> None:

@@ -5,7 +5,8 @@ Needs cupy and ptxas. Writes, under `$OUT`:
 
 - `mma.npz`: for each form, selector and kind of input a digest over all warps and the first warps in full;
 - `wmma_fragments.npz`: where `wmma.load` puts, and `wmma.store` finds, each element;
-- `mma_full.npz`, `wmma_full.npz`: more warps in full, to find a rule with; not kept in the repository.
+- `zeros.npz`: the same for nothing but zeros times zeros plus zeros and the smallest subnormals;
+- `*_full.npz`: more warps in full, to find a rule with; not kept in the repository.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ptxloom.machine.tensor.form import BITS, TensorForm, variants
-from recorded.mma_cases import cases, inputs, result_name
+from recorded.mma_cases import cases, inputs, result_name, zero_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 FULL_WARPS = 12
@@ -114,8 +118,8 @@ def compile_module(cupy: Any, texts: list[str]) -> Any:
     return cupy.RawModule(path=str(binary))
 
 
-def record_forms(cupy: Any, out: Path) -> None:
-    """Run every form on every kind of input."""
+def record_forms(cupy: Any, out: Path, stem: str, chosen: Callable[[TensorForm], tuple[str, ...]]) -> None:
+    """Run every form on the chosen kinds of input."""
     jobs = [(form, selector) for form in variants() for selector in range(form.selectors)]
     module = compile_module(cupy, [kernel(f"k{i}", form, selector) for i, (form, selector) in enumerate(jobs)])
     names: list[str] = []
@@ -124,7 +128,7 @@ def record_forms(cupy: Any, out: Path) -> None:
     full: dict[str, dict[str, Any]] = {"mma": {}, "wmma": {}}
     for i, (form, selector) in enumerate(jobs):
         run = module.get_function(f"k{i}")
-        for case in cases(form):
+        for case in chosen(form):
             given = inputs(form, case)
             warps = given.a.shape[0]
             dtype = np.uint64 if form.register_bits == 64 else np.uint32
@@ -142,14 +146,14 @@ def record_forms(cupy: Any, out: Path) -> None:
                 samples.append(b"")
     lengths = np.array([len(sample) for sample in samples], np.uint32)
     np.savez_compressed(
-        out / "mma.npz",
+        out / f"{stem}.npz",
         names=np.array(names),
         digests=np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 8),
         samples=np.frombuffer(b"".join(samples), np.uint32),
         sample_bytes=lengths,
     )
     for family, arrays in full.items():
-        np.savez_compressed(out / f"{family}_full.npz", **arrays)
+        np.savez_compressed(out / f"{family}_{stem}_full.npz", **arrays)
     print(f"{len(jobs)} kernels, {len(names)} results, {lengths.sum()} sample bytes")
 
 
@@ -191,7 +195,8 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     print(properties["name"].decode(), "driver", cupy.cuda.runtime.driverGetVersion())
-    record_forms(cupy, out)
+    record_forms(cupy, out, "mma", cases)
+    record_forms(cupy, out, "zeros", zero_cases)
     record_fragments(cupy, out)
 
 

@@ -48,6 +48,11 @@ class Builder(Emitter):
         self.allocas.append(f"{name} = alloca [{byte_count} x i8], align 64")
         return Value("ptr", name)
 
+    def settle(self, *arrays: Value) -> None:
+        """From here on, read arrays from the stack: what was stored is not also kept in registers, and spilt."""
+        for array in arrays:
+            self.do(f'call void asm sideeffect "", "r,~{{memory}}"({array})')
+
     def number(self, lanes: int, scalar: str, value: object) -> Value:
         """A constant in `lanes` lanes; `.f32` values that are Python floats are spelt exactly."""
         spelt = f32(value) if isinstance(value, float) else value

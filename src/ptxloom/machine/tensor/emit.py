@@ -110,6 +110,7 @@ def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> Bui
             integer_sum(b, form, factors.window(Value("i64", "0")), c, d)
         else:
             addends = load_columns(b, form, c)
+            b.settle(addends)
             store_columns(b, form, _fused(b, form, rule, factors, addends), d)
     return b
 

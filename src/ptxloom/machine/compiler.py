@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program import BasicBlock, Program
 
 SYMBOL: Final = "ptxloom_kernel"
+_STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more than their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,10 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
         _block(b, block)
     body = "\n".join(b.lines)
     declarations = "\n".join(b.declarations.values())
-    return Variant(f"{declarations}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{llvm.ATTRIBUTES}", b)
+    places = ", ".join(f"ptr blockaddress(@{SYMBOL}, %B{block.number})" for block in program.blocks)
+    table = f"@blocks = internal constant [{len(program.blocks)} x ptr] [{places}]"
+    ir = f"{declarations}\n{table}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{llvm.ATTRIBUTES}"
+    return Variant(ir, b)
 
 
 def _dispatch(b: Builder) -> None:
@@ -53,8 +57,9 @@ def _dispatch(b: Builder) -> None:
     b.do(f"ret i32 {state.SWITCH}")
     b.label("go")
     at = b.load("i32", b.field("pc"), 4)
-    cases = " ".join(f"i32 {block.number}, label %B{block.number}" for block in b.program.blocks)
-    b.do(f"switch {at}, label %fault [ {cases} ]")
+    place = b.emit("ptr", f"getelementptr [{len(b.program.blocks)} x ptr], ptr @blocks, i64 0, {b.resize(at, 64)}")
+    labels = ", ".join(f"label %B{block.number}" for block in b.program.blocks)
+    b.do(f"indirectbr {b.load('ptr', place, 8)}, [{labels}]")
     b.label("stop")
     none = b.compare("eq", b.load("i32", b.field("live"), 4), Value("i32", "0"))
     b.do(f"br {none}, label %done, label %blocked")
@@ -79,7 +84,11 @@ def _block(b: Builder, block: BasicBlock) -> None:
     if block.after is not None:
         b.begin(block.after)
         after_call(b, block.after)
-    for op in block.ops:
+    for number, op in enumerate(block.ops):
+        if number and number % _STRETCH == 0:
+            following = b.fresh("L")
+            b.do(f"br label %{following}")
+            b.label(following)
         row = semantics.find(op)
         if row is None:
             raise op.unsupported()

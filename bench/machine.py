@@ -1,0 +1,203 @@
+"""How fast the machine runs kernels, beside a NumPy loop of this host: `python bench/machine.py [--repeat 20]`.
+
+Times are the best of several runs, one thread, memcheck and synccheck on. The figures to reach are DESIGN 5's. Where
+numba (its CUDA simulator) and Triton (its interpreter) are installed, they run in the same process on small sizes,
+which the rows state, and the ratio is per element of work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import ptxloom as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %rd<99>;"
+
+
+def best(action: Callable[[], Any], repeat: int) -> tuple[float, Any]:
+    """The shortest time of an action in seconds, and its last result."""
+    shortest, result = float("inf"), None
+    for _ in range(repeat):
+        start = time.perf_counter()
+        result = action()
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest, result
+
+
+def row(name: str, seconds: float, figure: float, note: str = "") -> None:
+    print(f"{name:44s} {seconds * 1e3:10.3f} ms   at most {figure * 1e3:7.2f}   {note}")
+
+
+def vector_add(repeat: int) -> float:
+    n = 1 << 20
+    rng = np.random.default_rng(0)
+    a, b, c = rng.random(n, np.float32), rng.random(n, np.float32), np.zeros(n, np.float32)
+    kernel = pl.kernel(pl.load(EXAMPLES / "vector_add.ptx"), "vector_add")
+    seconds, out = best(lambda: kernel.launch(n // 256, 256, [a, b, c, n], threads=1), repeat)
+    assert (c == a + b).all()
+    row("vector add 1M", seconds, 2.4e-3, f"{seconds / out.instructions * 1e9:.2f} ns a warp instruction")
+    return seconds
+
+
+def sgemm(repeat: int) -> float:
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, (256, 256)).astype(np.float32) for _ in range(2))
+    c = np.zeros_like(a)
+    kernel = pl.kernel(pl.load(EXAMPLES / "sgemm.ptx"), "sgemm")
+    seconds, out = best(lambda: kernel.launch((16, 16), (16, 16), [a, b, c, 256, 256, 256], threads=1), repeat)
+    assert (c == a @ b).all()
+    row("tiled sgemm 256^3", seconds, 16.8e-3, f"{seconds / out.instructions * 1e9:.2f} ns a warp instruction")
+    return seconds
+
+
+def reduce(repeat: int) -> float:
+    n = 1 << 20
+    values = np.random.default_rng(2).integers(-4, 5, n).astype(np.float32)
+    partial = np.zeros(256, np.float32)
+    kernel = pl.kernel(pl.load(EXAMPLES / "reduce.ptx"), "reduce")
+    seconds, out = best(lambda: kernel.launch(256, 256, [values, partial, n], threads=1), repeat)
+    assert partial.sum() == values.sum()
+    row("shuffle reduction 1M", seconds, 4e-3, f"{seconds / out.instructions * 1e9:.2f} ns a warp instruction")
+    return seconds
+
+
+def hgemm(repeat: int) -> None:
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-4, 5, (256, 256)).astype(np.float16) for _ in range(2))
+    c = np.zeros((256, 256), np.float32)
+    try:
+        kernel = pl.kernel(pl.load(EXAMPLES / "hgemm.ptx"), "hgemm")
+    except pl.UnsupportedInstruction as refusal:
+        print(f"{'hgemm 256^3':44s} not run: {refusal}")
+        return
+    seconds, out = best(lambda: kernel.launch((4, 4), 128, [a, b, c, 256, 256, 256], threads=1), repeat)
+    assert (c == a.astype(np.float32) @ b.astype(np.float32)).all()
+    row("hgemm 256^3 (ldmatrix, exact mma)", seconds, 1.8e-3, f"{seconds / out.instructions * 1e9:.2f} ns")
+
+
+def straight_line(repeat: int) -> None:
+    """Plain instructions on 32-bit registers, unrolled; the loop around them is 1 % of the work."""
+    lines = [
+        line.format(a=10 + n % 30, b=10 + (7 * n + 3) % 30, c=10 + (11 * n + 5) % 30)
+        for n in range(50)
+        for line in (
+            "add.f32 %f{a}, %f{b}, %f{c};",
+            "fma.rn.f32 %f{b}, %f{a}, %f{c}, %f{b};",
+            "add.s32 %r{a}, %r{b}, %r{c};",
+            "xor.b32 %r{c}, %r{a}, %r{b};",
+        )
+    ]
+    setup = "mov.u32 %r1, %tid.x; " + " ".join(
+        f"add.u32 %r{n}, %r1, {n}; cvt.rn.f32.u32 %f{n}, %r{n};" for n in range(10, 40)
+    )
+    around = "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 200; @%p1 bra L;"
+    text = module(f"{setup} mov.u32 %r2, 0;\nL: {' '.join(lines)}\n{around}")
+    kernel = pl.kernel(pl.parse(text), "k")
+    seconds, out = best(lambda: kernel.launch(1, 32, [], threads=1), repeat)
+    each = seconds / out.instructions
+    print(f"{'straight-line code':44s} {each * 1e9:10.2f} ns   at most    5.00   a warp instruction")
+
+
+def module(body: str) -> str:
+    return f".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n{REGISTERS}\n{body}\nret;\n}}\n"
+
+
+def first_launch() -> None:
+    """The first launch of a kernel of 500 instructions in a fresh process: compiled, then from the cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PTXLOOM_CACHE": folder}
+        other = [sys.executable, __file__, "--one-launch"]
+        subprocess.run([*other, "7"], env=environment, check=True, capture_output=True)  # the run-time, once a machine
+        for state, figure in (
+            ("cold", 0.3),
+            ("cached", 0.05),
+        ):
+            out = subprocess.run([*other, "8"], env=environment, check=True, capture_output=True, text=True)
+            row(f"first launch, 500 instructions, {state}", float(out.stdout), figure)
+
+
+def one_launch(seed: int) -> None:
+    """Print the seconds from PTX text to the end of the first launch."""
+    rng = np.random.default_rng(seed)
+    forms = (
+        "add.f32 %f{0}, %f{1}, %f{2};",
+        "fma.rn.f32 %f{0}, %f{1}, %f{2}, %f{3};",
+        "mad.lo.s32 %r{0}, %r{1}, %r{2}, %r{3};",
+        "xor.b32 %r{0}, %r{1}, %r{2};",
+        "setp.lt.s32 %p1, %r{1}, %r{2};",
+        "selp.b32 %r{0}, %r{1}, %r{2}, %p1;",
+        "ld.shared.f32 %f{0}, [area+{4}];",
+        "st.shared.f32 [area+{4}], %f{1};",
+    )
+    chosen = [
+        forms[rng.integers(len(forms))].format(*rng.integers(10, 60, 4), 4 * rng.integers(64)) for _ in range(500)
+    ]
+    launch = pl.kernel  # imported before the clock starts
+    text = module(".shared .align 16 .b8 area[256];\n" + "\n".join(chosen))
+    start = time.perf_counter()
+    launch(pl.parse(text), "k").launch(1, 64, [], threads=1)
+    print(time.perf_counter() - start)
+
+
+def beside_numba(mine: float) -> None:
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+    try:
+        from numba import cuda  # noqa: PLC0415 - optional
+    except ImportError:
+        print(f"{'numba simulator':44s} not installed")
+        return
+    n, tile = 16, 16
+
+    @cuda.jit
+    def product(a: Any, b: Any, c: Any) -> None:
+        left, right = cuda.shared.array((16, 16), np.float32), cuda.shared.array((16, 16), np.float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        left[y, x], right[y, x] = a[y, x], b[y, x]
+        cuda.syncthreads()
+        total = 0.0
+        for k in range(16):
+            total += left[y, k] * right[k, x]
+        c[y, x] = total
+
+    a, c = np.ones((n, n), np.float32), np.zeros((n, n), np.float32)
+    seconds, _ = best(lambda: product[1, (tile, tile)](a, a, c), 1)
+    print(
+        f"{'numba simulator, one 16^3 tile':44s} {seconds * 1e3:10.3f} ms   {seconds * 16**3 / mine:.0f} x ours for 256^3"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--one-launch", type=int)
+    options = parser.parse_args()
+    if options.one_launch is not None:
+        one_launch(options.one_launch)
+        return
+    n = np.zeros(1 << 14, np.float32)
+    seconds, _ = best(lambda: np.add(n, n, out=n), 200)
+    print(f"{'this host: NumPy adds 16,384 floats':44s} {seconds * 1e6:10.2f} us")
+    vector_add(options.repeat)
+    mine = sgemm(options.repeat)
+    reduce(options.repeat)
+    hgemm(options.repeat)
+    straight_line(options.repeat)
+    first_launch()
+    beside_numba(mine)
+
+
+if __name__ == "__main__":
+    main()

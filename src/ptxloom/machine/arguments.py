@@ -31,6 +31,13 @@ class Memory:
         self.spans.append((start, start + array.nbytes, bool(array.flags.writeable)))
         return start
 
+    def remove(self, address: int) -> None:
+        """Forget the piece that starts at an address."""
+        for number, (start, _, _) in enumerate(self.spans):
+            if start == address:
+                del self.spans[number], self.arrays[number]
+                return
+
     def table(self) -> NDArray[np.uint64]:
         """The spans in order, overlapping ones joined: (n, 3) uint64."""
         joined: list[list[int]] = []

@@ -120,7 +120,7 @@ class Kernel:
         params = pack(self.program, args, memory)
         run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, frozenset(checks))
         run.run(default_threads() if threads is None else threads, timeout)
-        return LaunchResult(run.instructions, run.hazards)
+        return LaunchResult(run.instructions, run.hazards, "".join(run.output))
 
 
 def kernel(module: Module, name: str) -> Kernel:

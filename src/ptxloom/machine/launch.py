@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.machine import llvm, native
+from ptxloom.machine import llvm, native, services
 from ptxloom.machine.program import function_codes
 from ptxloom.machine.report import Hazard, LaunchError, event_hazard, fault_hazard, joined
 from ptxloom.machine.runtime import state, warps
@@ -78,6 +78,9 @@ class Grid:
         self.arena = Arena()
         self.lock = threading.Lock()
         self.hazards: tuple[Hazard, ...] = ()
+        self.output: list[str] = []
+        self.memory = memory
+        self.workers: list[Worker] = []
         self.failure: BaseException | None = None
         self.instructions = 0
         self.shared_bytes = self.program.shared_bytes + shared_bytes
@@ -111,8 +114,7 @@ class Grid:
         launch.constants = constants.ctypes.data
         launch.constants_end = launch.constants + constants.nbytes
         memory.add(module.memory["global"])
-        spans = memory.table()
-        launch.spans, launch.span_count = arena.put(spans), len(spans)
+        self._publish()
         launch.tids = arena.put(_thread_ids(block, launch.warps))
         launch.symbols = arena.put(module.addresses)
         functions = np.full(len(self.program.module.functions), state.NONE, np.uint32)
@@ -128,7 +130,7 @@ class Grid:
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         count = max(1, min(threads, self.launch.total))
-        workers = [Worker(self, n) for n in range(count)]
+        workers = self.workers = [Worker(self, n) for n in range(count)]
         helpers = [threading.Thread(target=w.run, args=(deadline,), daemon=True) for w in workers[1:]]
         for helper in helpers:
             helper.start()
@@ -151,6 +153,44 @@ class Grid:
         """The code of one variant for this launch's checks."""
         return self.kernel.code(whole=whole, checks=self.checks)
 
+    def _publish(self) -> None:
+        """Show native code the memory it may touch; the table's length stays, so that one store changes it."""
+        spans = self.memory.table()
+        if len(spans) > self.launch.span_count:
+            self.launch.span_count = 0
+            room = len(spans) if self.launch.spans == 0 else 2 * len(spans)
+        else:
+            room = self.launch.span_count
+        table = np.full((room, 3), 2**64 - 1, np.uint64)
+        table[: len(spans)] = spans
+        self.launch.spans = self.arena.put(table)
+        self.launch.span_count = room
+
+    def allocate(self, size: int) -> int:
+        """The address of new memory for the kernel."""
+        array = services.array_of(size)
+        self.memory.add(array)
+        self._publish()
+        return array.ctypes.data
+
+    def release(self, address: int) -> None:
+        """Take memory back; what still points at it is out of bounds."""
+        self.memory.remove(address)
+        self._publish()
+        for worker in self.workers:
+            ctypes.memset(worker.state.sites, 0, worker.site_bytes)
+
+    def bytes_at(self, address: int, size: int) -> bytes:
+        """Bytes of global memory; fewer where it ends."""
+        for start, end, _ in self.memory.spans:
+            if start <= address < end:
+                return ctypes.string_at(address, min(size, end - address))
+        return b""
+
+    def print(self, text: str) -> None:
+        """Keep what the kernel prints."""
+        self.output.append(text)
+
     def fail(self, error: BaseException) -> None:
         """Stop every worker; the first failure is the one reported."""
         with self.lock:
@@ -169,7 +209,8 @@ class Worker:
         self.state: Any = native.structure(state.Worker).from_address(self.address)
         self.state.launch = ctypes.addressof(grid.launch)
         self.state.random = (grid.launch.seed * 0x9E3779B97F4A7C15 + number) & 0xFFFFFFFFFFFFFFFF
-        self.state.sites = arena.take(max(len(grid.program.ops), 1) * native.record(state.Span).size)
+        self.site_bytes = max(len(grid.program.ops), 1) * native.record(state.Span).size
+        self.state.sites = arena.take(self.site_bytes)
         self.state.events = arena.take(state.EVENTS_KEPT * native.record(state.Event).size)
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
@@ -204,8 +245,25 @@ class Worker:
                 case state.FAULT:
                     hazard = fault_hazard(self.grid.program, self.state.fault[0])
                     raise LaunchError("the kernel was ended by an error", (hazard,))
+                case state.SERVICE:
+                    self._serve()
                 case status:
                     raise LaunchError(f"the kernel stopped with status {status}")
+
+    def _serve(self) -> None:
+        """Do what a warp asks for."""
+        cta: Any = native.structure(state.Cta).from_address(self.state.service_cta)
+        at = cta.warps + self.state.service_warp * self.grid.warp_bytes
+        lanes = tuple(lane for lane in range(32) if self.state.service_lanes >> lane & 1)
+        warp: Any = native.structure(state.Warp).from_address(at)
+        request = services.Request(self, warp, lanes, self.state.service_frame)
+        with self.grid.lock:
+            services.serve(self.state.service, request)
+
+    def block_of(self, warp: Any) -> tuple[int, int, int]:
+        """The index of the CTA a warp belongs to."""
+        cta: Any = native.structure(state.Cta).from_address(warp.cta)
+        return cta.ctaid[0], cta.ctaid[1], cta.ctaid[2]
 
     def hazards(self) -> list[Hazard]:
         """What native code noted."""

@@ -114,10 +114,12 @@ class LaunchResult:
     Attributes:
         instructions: Warp instructions executed.
         hazards: What the kernel did wrong and yet went on.
+        output: What the kernel printed.
     """
 
     instructions: int
     hazards: tuple[Hazard, ...] = ()
+    output: str = ""
 
 
 def event_hazard(program: Program, event: Any) -> Hazard:

@@ -57,6 +57,15 @@ def enter(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, back: u32, 
     return 0
 
 
+def request(w: Warp, lanes: u32, number: u32, frame_bytes: u32, site: u32) -> None:
+    """Ask Python for a service; the arguments lie in the frame that would be the callee's."""
+    worker = w.worker
+    worker.service = number
+    worker.service_lanes = lanes
+    worker.service_frame = frame_bytes
+    worker.service_site = site
+
+
 def give_back(w: Warp, lanes: u32, following: u32) -> u32:
     """Pop a frame of each lane and send it where its caller goes on; the other running lanes go to `following`."""
     place_lanes(w, w.mask & ~lanes, following)

@@ -167,6 +167,9 @@ class Worker:
     service: u32
     service_warp: u32
     service_cta: u64
+    service_lanes: u32
+    service_frame: u32
+    service_site: u32
     fault: Annotated[Array[Fault], 1]
 
 

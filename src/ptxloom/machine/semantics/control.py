@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine import services
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.program import FRAME_HEAD, align
@@ -108,6 +109,9 @@ def call(b: Builder, op: Op) -> None:
     _if_any(b)
     caller = op.function
     found = b.find(function.text) if isinstance(function, tree.Name) else None
+    if found is None and isinstance(function, tree.Name):
+        _service(b, op, function.text, arguments)
+        return
     at = align(FRAME_HEAD, 16)
     targets = _layout(op, found, b.program.functions)
     for operand, (offset, size) in zip(arguments, targets, strict=False):
@@ -129,6 +133,23 @@ def call(b: Builder, op: Op) -> None:
         blocks = b.select(b.lanes(b.active), blocks, b.constant(blocks.type, b.following + 1))
     b.store(blocks, b.scratch(), 64)
     b.resume(b.native_call("scatter", W, b.mask))
+
+
+def _service(b: Builder, op: Op, name: str, arguments: tuple[tree.Operand, ...]) -> None:
+    """A call of CUDA's device run-time: Python does it, then the lanes go on."""
+    number = services.NAMES.get(name)
+    if number is None:
+        raise op.unsupported(f"no function `{name}` is defined")
+    for operand, (offset, size) in zip(arguments, _layout(op, None, ()), strict=True):
+        _pass(b, operand, op.function.frame_bytes + offset, size)
+    b.runtime(calls.request, W, b.active_mask, number, frame_of(op.function), op.site)
+    blocks = b.constant(vector("i32"), b.following)
+    if b.active is not None:
+        blocks = b.select(b.lanes(b.active), blocks, b.constant(blocks.type, b.following + 1))
+    b.store(blocks, b.scratch(), 64)
+    b.native_call("scatter", W, b.mask)
+    b.do(f"ret i32 {state.SERVICE}")
+    b.ended = True
 
 
 def after_call(b: Builder, op: Op) -> None:

@@ -60,7 +60,7 @@ class Advice:
             return ""
         if self.elsewhere is not None:
             needs = availability(self.elsewhere.atom)
-            return f"the one atom that fits, {self.elsewhere.atom}, needs {needs}, and {self.target} is not that"
+            return f"{self.elsewhere.atom} fits, but needs {needs}, and {self.target} is not that"
         return f"no matrix move deals the elements of {self.usage} to the threads that need them"
 
 

@@ -225,8 +225,8 @@ def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
         The arrangements, proven by counting every warp of every access.
 
     Raises:
-        NoTile: An access does not fit the tile.
-        UnsupportedForm: There is no such access.
+        NoTile: An access does not fit the tile, or is none.
+        UnsupportedForm: It is spelled wrong.
 
     Example:
         >>> found = find_swizzles(make_tile(64, 64, "f16"), ["cp.async", "ldmatrix.x4.trans"])
@@ -305,8 +305,8 @@ def traffic_of(tile: Tile, name: str) -> Traffic:
     """The addresses that an access puts to a tile.
 
     Raises:
-        NoTile: It does not fit the tile.
-        UnsupportedForm: There is no such access.
+        NoTile: It does not fit the tile, or is none.
+        UnsupportedForm: It is spelled wrong.
     """
     what, _, along = name.partition("@")
     if what == "tma":
@@ -316,6 +316,11 @@ def traffic_of(tile: Tile, name: str) -> Traffic:
         return _matrices(tile, name, _spelled(what))
     if what.startswith("cp.async"):
         return _threads(tile, name, "st.shared.v4.b32", along)
+    if what.partition(".")[0] not in {"ld", "st"}:
+        raise NoTile(
+            f"`{name}` is no access that can be laid out; name tma, cp.async, ldmatrix.x4, stmatrix.x4, or a load or "
+            "store such as ld.shared.v4.b32"
+        )
     return _threads(tile, name, what, along)
 
 

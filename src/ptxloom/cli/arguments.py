@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ptxloom import __version__
+from ptxloom.cli import cute_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,9 @@ examples:
   ptxloom where ldmatrix.m8n8.x4.b16 --lane 5         what lane 5 holds
   ptxloom where stmatrix.m8n8.x1.b16 --row 3 --column 1
   ptxloom banks ldmatrix.m8n8.x4.b16 --pitch 128 --swizzle 3,3,3
+  ptxloom swizzle 64x64 f16 cp.async ldmatrix.x4.trans
+  ptxloom atom --mma m16n8k16.row.col.f32.f16.f16.f32 --blas TN
+  ptxloom emit SM75_U16x8_LDSM_T --language cuda      the wrapper to paste
 
 exit codes: 0 clean, 1 findings, 2 could not run. `ptxloom VERB --help` says more.
 """
@@ -58,6 +62,14 @@ class Options(argparse.Namespace):
     stride: int | None
     swizzle: tuple[int, int, int] | None
     addresses: str | None
+    name: str | None
+    mma: str | None
+    major: str | None
+    blas: str | None
+    element: str | None
+    language: str
+    tile: tuple[int, int]
+    accesses: list[str]
 
 
 class Parser(argparse.ArgumentParser):
@@ -214,4 +226,7 @@ VERBS: Final = {
     "map": ("which lane holds which element of a matrix, as a table", _map),
     "where": ("what one lane holds, or who holds one element", _where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
+    "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
+    "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
+    "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
 }

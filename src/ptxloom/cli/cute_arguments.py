@@ -1,0 +1,58 @@
+"""The arguments of the verbs that speak CuTe: `atom`, `emit` and `swizzle`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+FORMATS: Final = ("full", "concise", "json")
+LANGUAGES: Final = ("cuda", "ptx", "triton", "cute", "cute-dsl")
+
+
+def atom(parser: ArgumentParser) -> None:
+    """`ptxloom atom`."""
+    parser.add_argument(
+        "name",
+        metavar="ATOM",
+        nargs="?",
+        help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling; nothing lists all copy atoms",
+    )
+    wanted = parser.add_argument_group("which atom for which operand")
+    wanted.add_argument("--mma", metavar="MMA", help="the mma, such as m16n8k16.row.col.f32.f16.f16.f32")
+    wanted.add_argument("--operand", choices=("a", "b", "c", "d"), help="the operand in shared memory")
+    wanted.add_argument("--major", choices=("k", "m", "n"), help="the coordinate along which it is contiguous")
+    wanted.add_argument("--blas", metavar="XY", help="A and B at once: TN, NT, NN or TT (TN: both K-major)")
+    wanted.add_argument("--element", metavar="TYPE", help="the type in memory, where it is not the mma's, such as e2m1")
+    wanted.add_argument("--target", metavar="SM", help="the architecture (default sm_90)")
+    parser.add_argument("--output-format", choices=FORMATS, default="full", help="how to print the result")
+
+
+def emit(parser: ArgumentParser) -> None:
+    """`ptxloom emit`."""
+    parser.add_argument("name", metavar="ATOM", help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling")
+    parser.add_argument("--language", choices=LANGUAGES, default="cuda", help="what to write (default cuda)")
+
+
+def swizzle(parser: ArgumentParser) -> None:
+    """`ptxloom swizzle`."""
+    parser.add_argument("tile", metavar="ROWSxCOLUMNS", type=tile, help="the tile in elements, columns contiguous")
+    parser.add_argument("element", metavar="TYPE", help="the type of an element, such as f16")
+    parser.add_argument(
+        "accesses",
+        metavar="ACCESS",
+        nargs="+",
+        help="what touches it: cp.async, tma, ldmatrix.x4.trans, stmatrix.x2, ld.shared.v4.b32, ld.shared.b32@column",
+    )
+    parser.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if not dense")
+    parser.add_argument("--output-format", choices=FORMATS, default="full", help="how to print the result")
+
+
+def tile(text: str) -> tuple[int, int]:
+    """`64x32` as two numbers."""
+    rows, _, columns = text.lower().partition("x")
+    return int(rows), int(columns)
+
+
+tile.__name__ = "tile ROWSxCOLUMNS"  # argparse names the type in its message

@@ -1,0 +1,60 @@
+"""`ptxloom atom`: an atom's names and layouts, or which atom serves an operand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.atoms import advise, atom, blas_majors, copy_atoms
+from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.views import atom_pages
+
+if TYPE_CHECKING:
+    from ptxloom.atoms import Advice
+    from ptxloom.cli.arguments import Options
+
+
+def run(options: Options) -> Outcome:
+    """Describe the atom, or answer for the operands; an operand without an atom is a finding."""
+    if options.mma is not None:
+        return _advised(options)
+    if options.name is None:
+        return Outcome(atom_pages.listed(copy_atoms(), style_for(options)))
+    found = atom(options.name)
+    match options.output_format:
+        case "concise":
+            return Outcome(atom_pages.concise(found))
+        case "json":
+            return Outcome(atom_pages.as_json(found))
+        case _:
+            return Outcome(atom_pages.full(found, style_for(options)))
+
+
+def _advised(options: Options) -> Outcome:
+    advices = [_advice(options, operand, major) for operand, major in _asked(options)]
+    code = CLEAN if all(advice.best for advice in advices) else FINDINGS
+    match options.output_format:
+        case "concise":
+            return Outcome(atom_pages.advice_concise(advices), code)
+        case "json":
+            return Outcome(atom_pages.advice_json(advices), code)
+        case _:
+            return Outcome(atom_pages.advice_full(advices, style_for(options)), code)
+
+
+def _asked(options: Options) -> list[tuple[str, str]]:
+    """The operands that are asked about, each with its contiguous coordinate.
+
+    Raises:
+        PtxloomError: It is not said which.
+    """
+    if options.blas is not None:
+        a, b = blas_majors(options.blas)
+        return [("a", a), ("b", b)]
+    if options.operand is None or options.major is None:
+        raise PtxloomError("say which operand with `--operand` and `--major`, or A and B at once with `--blas TN`")
+    return [(options.operand, options.major)]
+
+
+def _advice(options: Options, operand: str, major: str) -> Advice:
+    return advise(options.mma or "", operand, major, options.target or "sm_90", options.element)

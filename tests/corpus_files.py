@@ -45,5 +45,5 @@ def count_instructions(text: str) -> int:
     text = re.sub(r"\.section\s+\S+\s*\{[^}]*\}", "", text)
     text = re.sub(r"(?m)^\s*\.(loc|file|target|version|address_size)\b[^\n]*$", "", text)
     text = re.sub(r"=\s*\{.*?\};", ";", text, flags=re.DOTALL)
-    statement = r"(?:(?<=[;{}:])|^)\s*(?:@!?[\w$%]+\s+)?[a-z]\w*(?:\.[\w:]+)*(?=[\s;])[^:;{}=]*(?:\{[^{}]*\}[^;{}]*)*;"
+    statement = r"(?:(?<=[;{}:])|^)\s*(?:@!?[\w$%]+\s+)?[a-z]\w*(?:\.[\w:]+)*(?=[\s;{\[])[^:;{}=]*(?:\{[^{}]*\}[^;{}]*)*;"
     return len(re.findall(statement, text))

@@ -64,6 +64,24 @@ def test_a_folder_and_a_missing_file(run: Run) -> None:
     assert "missing-trans" in ran.out
 
 
+def test_a_folder_is_read_in_order_and_once(run: Run, tmp_path: Path) -> None:
+    for name in ("c.ptx", "a.ptx", "b/d.ptx", "b/a.ptx", "note.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(Path(BROKEN).read_text(encoding="utf-8"), encoding="utf-8")
+    out = run("check", str(tmp_path), str(tmp_path / "c.ptx"), "--output-format", "concise").out
+    names = [line.split(":")[0].removeprefix(f"{tmp_path}/") for line in out.splitlines()]
+    assert names == ["a.ptx", "b/a.ptx", "b/d.ptx", "c.ptx"]
+
+
+def test_a_warning_is_a_finding(run: Run, tmp_path: Path) -> None:
+    kernel = tmp_path / "k.ptx"
+    repaired = Path(BROKEN).read_text(encoding="utf-8").replace(".m16n8.x4.b8", ".x4.m16n8.trans.b8")
+    kernel.write_text(repaired, encoding="utf-8")
+    ran = run("check", str(kernel))
+    assert (ran.code, ran.err) == (1, "1 warning in 1 file\n")
+    assert run("inspect", str(kernel), "--output-format", "concise").out.splitlines()[0].split(": ")[1] == "warning"
+
+
 def test_another_target_and_version(run: Run) -> None:
     assert run("check", HGEMM, "--target", "sm_70").code == 1
     assert run("check", HGEMM, "--target", "sm_90a").code == 0

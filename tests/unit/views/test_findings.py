@@ -81,6 +81,12 @@ def test_github_escapes_what_the_commands_use() -> None:
     assert line.count("\n") == 1
 
 
+def test_github_escapes_colons_and_commas_in_file_names() -> None:
+    source = Source("x", "C:/a,b/k.ptx")
+    line = github([Diagnostic("r", Severity.NOTE, "m", Span(source, 0, 1))])
+    assert line.startswith("::notice title=ptxloom (r),file=C%3A/a%2Cb/k.ptx,line=1,")
+
+
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\u202e", "\x07"])
 def test_nothing_in_a_finding_steers_a_terminal(hostile: str) -> None:
     source = Source(f"a{hostile}b", f"n{hostile}.ptx")

@@ -45,5 +45,6 @@ def count_instructions(text: str) -> int:
     text = re.sub(r"\.section\s+\S+\s*\{[^}]*\}", "", text)
     text = re.sub(r"(?m)^\s*\.(loc|file|target|version|address_size)\b[^\n]*$", "", text)
     text = re.sub(r"=\s*\{.*?\};", ";", text, flags=re.DOTALL)
-    statement = r"(?:(?<=[;{}:])|^)\s*(?:@!?[\w$%]+\s+)?[a-z]\w*(?:\.[\w:]+)*(?=[\s;{\[])[^:;{}=]*(?:\{[^{}]*\}[^;{}]*)*;"
-    return len(re.findall(statement, text))
+    opcode = r"(?:(?<=[;{}:])|^)\s*(?:@!?[\w$%]+\s+)?[a-z]\w*(?:\.[\w:]+)*(?=[\s;{\[])"
+    operands = r"[^:;{}=]*(?:\{[^{}]*\}[^;{}]*)*;"
+    return len(re.findall(opcode + operands, text))

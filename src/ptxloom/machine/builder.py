@@ -360,20 +360,21 @@ class Builder(Emitter):
         none = self.compare("eq", chosen, Value("i32", "-1"))
         self.do(f"br {none}, label %stop, label %dispatch")
 
-    def converge(self, members: tree.Operand) -> None:
-        """Wait until the lanes of `members` (a mask operand) are here; this instruction must start its block.
+    def converge(self, members: tree.Operand | None, kind: int = state.DIVERGENT) -> None:
+        """Wait until the lanes of `members` (a mask operand; None: the whole warp) are here; must start the block.
 
-        A whole warp is always here. Lanes may name different masks; each waits for its own first lane's.
+        Each lane waits for the members it names. A whole warp is always here. Where members wait elsewhere, so that
+        nobody could ever go on, a hazard of `kind` is noted (0: none) and the lanes go on without them.
         """
         if self.whole:
             return
-        known = self.literal(members)
-        mask = self._first(members) if known is None else Value("i32", str(known & 0xFFFFFFFF))
-        chosen = self.native_call("converge", W, mask, Value("i32", str(self.block.number)))
+        wanted = self.constant(vector("i32"), -1) if members is None else self.read(members, "b32")
+        self.store(wanted, self.scratch(), 64)
+        number = Value("i32", str(self.block.number))
+        facts = (number, Value("i32", str(self.op.site)), Value("i32", str(kind)))
+        chosen = self.native_call("converge", W, *facts)
         here, elsewhere, on, full = (self.fresh("L") for _ in range(4))
-        self.do(
-            f"br {self.compare('eq', chosen, Value('i32', str(self.block.number)))}, label %{here}, label %{elsewhere}"
-        )
+        self.do(f"br {self.compare('eq', chosen, number)}, label %{here}, label %{elsewhere}")
         self.label(elsewhere)
         ended = self.ended
         self.resume(chosen)
@@ -386,11 +387,16 @@ class Builder(Emitter):
         self.label(on)
         self.begin(self.op)
 
-    def _first(self, operand: tree.Operand) -> Value:
-        """An operand's value in the first running lane."""
-        values = self.read(operand, "b32")
-        lane = self.intrinsic("llvm.cttz", self.mask, Value("i1", "false"), overload="i32", result="i32")
-        return self.emit("i32", f"extractelement {values}, {lane}")
+    def aligned(self) -> None:
+        """For an `.aligned` instruction: wait for the whole warp, and note lanes that have exited or never come.
+
+        The instruction must start its block. It then runs with the lanes that are there.
+        """
+        if self.whole:
+            return
+        self.converge(None)
+        if "synccheck" in self.checks:
+            self.native_call("note_exited", W, Value("i32", str(self.op.site)))
 
     def native_call(self, name: str, *operands: Value) -> Value:
         """Call a scheduling function by name."""

@@ -200,7 +200,11 @@ class Warp:
     symbols: Ptr[u64]
     waiting: u32  # barrier the whole warp waits at + 1
     sync_blocked: u32  # lanes that wait for others of the warp
+    passing: u32  # lanes that need not wait again at the warp-synchronous instruction they are at
+    forced: u32  # those among them whose members wait elsewhere
+    present: u32  # the lanes the warp started with
     carry: u32  # CC.CF of each lane
+    members: Annotated[Array[u32], 32]  # whom each waiting lane waits for
     waits: Annotated[Array[u32], 16]  # by barrier: the lanes that wait there
     pcs: Annotated[Array[u32], 32]
     sp: Annotated[Array[u32], 32]  # each lane's frame

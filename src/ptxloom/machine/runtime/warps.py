@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, atomic, fill, invoke, pointer, popcount, u64
+from ptxloom.machine.native import address, atomic, fill, invoke, pointer, popcount, trailing_zeros, u64
+from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.state import (
     BLOCKED,
     BUDGET,
     DEADLOCK,
     DONE,
+    EXITED,
     NONE,
     ROTATION,
     SLICE,
@@ -44,6 +46,8 @@ def choose(w: Warp) -> u32:  # noqa: C901 - one loop, compiled as a whole
     `w.rotate` asks for the group after the current block in cyclic order, which then runs undisturbed.
     """
     runnable = w.live & ~w.blocked
+    if runnable == 0 and w.sync_blocked != 0:
+        runnable = force(w)
     if runnable == 0:
         w.mask = 0
         return NONE
@@ -143,26 +147,66 @@ def tick(w: Warp, block: u32) -> u32:
     return NONE
 
 
-def converge(w: Warp, members: u32, block: u32) -> u32:
-    """Wait at a warp-synchronous instruction (in block `block`) until every live lane of `members` is here.
+def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
+    """Wait at a warp-synchronous instruction (in block `block`); each running lane names its members in the scratch.
 
-    Gives `block` if they are all here (and makes them the running lanes), another block to run meanwhile, or NONE.
+    A lane goes on when every live lane among its members is here. Gives `block` if all running lanes go on (lanes that
+    waited here join them), another block to run meanwhile, or NONE. A hazard of `kind` is noted (0: none) when lanes
+    have to go on without members that wait elsewhere.
     """
-    needed = members & w.live
+    named = pointer(u32, address(w.scratch))
+    if w.mask & ~w.passing == 0:
+        go_on(w, named[trailing_zeros(w.mask)], site, kind)
+        return block
+    for lane in range(32):
+        if w.mask >> lane & 1 != 0:
+            w.members[lane] = named[lane]
     here = w.mask
     for lane in range(32):
         if w.sync_blocked >> lane & 1 != 0 and w.pcs[lane] == block:
             here = here | 1 << lane
-    if needed & ~here == 0:
-        w.sync_blocked = w.sync_blocked & ~here
-        w.blocked = w.blocked & ~here
+    ready: u32 = 0
+    for lane in range(32):
+        if here >> lane & 1 != 0 and w.members[lane] & w.live & ~here == 0:
+            ready = ready | 1 << lane
+    w.sync_blocked = (w.sync_blocked | here) & ~ready
+    w.blocked = (w.blocked | here) & ~ready
+    if ready == here:
         w.mask = here
         w.pc = block
         return block
     place_lanes(w, w.mask, block)
-    w.sync_blocked = w.sync_blocked | w.mask
-    w.blocked = w.blocked | w.mask
+    w.passing = w.passing | ready
     return choose(w)
+
+
+def note_exited(w: Warp, site: u32) -> None:
+    """Note that lanes of the warp have exited before an instruction that wants the whole warp."""
+    gone = w.present & ~w.live
+    if gone != 0:
+        note(w, EXITED, site, w.mask, 0, gone)
+
+
+def go_on(w: Warp, members: u32, site: u32, kind: u32) -> None:
+    """The running lanes pass a warp-synchronous instruction that they have waited at."""
+    missing = members & w.live & ~w.mask
+    if kind != 0 and missing != 0 and w.forced & w.mask != 0:
+        note(w, kind, site, w.mask, 0, missing)
+    w.passing = w.passing & ~w.mask
+    w.forced = w.forced & ~w.mask
+
+
+def force(w: Warp) -> u32:
+    """Nothing in the warp can run: let lanes go on whose members all wait at such instructions; gives them."""
+    stuck: u32 = 0
+    for lane in range(32):
+        if w.sync_blocked >> lane & 1 != 0 and w.members[lane] & w.live & ~w.sync_blocked == 0:
+            stuck = stuck | 1 << lane
+    w.sync_blocked = w.sync_blocked & ~stuck
+    w.blocked = w.blocked & ~stuck
+    w.passing = w.passing | stuck
+    w.forced = w.forced | stuck
+    return stuck
 
 
 def release_synchronised(w: Warp) -> None:
@@ -267,6 +311,9 @@ def start_cta(cta: Cta, index: u64) -> None:
         w.live = mask
         w.blocked = 0
         w.sync_blocked = 0
+        w.passing = 0
+        w.forced = 0
+        w.present = mask
         w.pc = launch.entry
         w.pending = NONE
         w.budget = BUDGET

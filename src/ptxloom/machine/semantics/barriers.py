@@ -39,7 +39,7 @@ def bar_sync(b: Builder, op: Op) -> None:
 @family("bar", when=lambda op: op.has("warp"), starts=True)
 def bar_warp_sync(b: Builder, op: Op) -> None:
     """Wait for the named lanes of the warp."""
-    b.converge(op.operands[0])
+    b.converge(op.operands[0], kind=0)
 
 
 @family("membar", "fence")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -98,61 +99,82 @@ def native(move: MatrixMove) -> Native:
 def source(move: MatrixMove) -> str:
     """The function in LLVM's language."""
     held = fragment(move)
-    body = _load(move, held) if move.opcode == "ldmatrix" else _store(move, held)
+    moved = sides(held, together=Together.REGISTERS)
+    rows = [line for number, _ in moved.rows.vectors() for line in _row_pointer(move, number)]
+    places = [
+        f"  %h{number} = getelementptr i8, ptr %held, i64 {number * _VECTOR_BITS // 8}"
+        for number, _ in moved.registers.vectors()
+    ]
     return _FUNCTION.format(
         lanes=move.address_lanes,
         low=move.row_bytes - 1,
         register_bytes=WARP_LANES * held.registers * 4,
-        body="\n".join(body),
+        body="\n".join([*rows, *places, *body(move, moved)]),
     )
 
 
-def _load(move: MatrixMove, held: Fragment) -> Iterator[str]:
-    rows, registers, element, shape = _sides(held)
-    vectors: dict[frozenset[Digit], str] = {}
-    for number, ones in rows.vectors():
-        yield from _row_pointer(move, number)
-        if move.source.bits == held.stride:
-            yield f"  %v{number} = load {shape}, ptr %row{number}, align 1"
-        else:
-            yield from _unpacked(move, number, shape)
-        vectors[ones] = f"%v{number}"
-    lines, moved = rearrange(vectors, rows, registers, element)
-    yield from lines
-    for number, ones in registers.vectors():
-        yield f"  %h{number} = getelementptr i8, ptr %held, i64 {number * _VECTOR_BITS // 8}"
-        yield f"  store {shape} {moved[ones]}, ptr %h{number}, align 4"
+class Together(StrEnum):
+    """What lies side by side where registers are kept: the registers of one lane, or the lanes of one register."""
+
+    REGISTERS = "registers"
+    LANES = "lanes"
 
 
-def _store(move: MatrixMove, held: Fragment) -> Iterator[str]:
-    rows, registers, element, shape = _sides(held)
-    vectors: dict[frozenset[Digit], str] = {}
-    for number, ones in registers.vectors():
-        yield f"  %h{number} = getelementptr i8, ptr %held, i64 {number * _VECTOR_BITS // 8}"
-        yield f"  %v{number} = load {shape}, ptr %h{number}, align 4"
-        vectors[ones] = f"%v{number}"
-    lines, moved = rearrange(vectors, registers, rows, element)
-    yield from lines
-    for number, ones in rows.vectors():
-        yield from _row_pointer(move, number)
-        yield f"  store {shape} {moved[ones]}, ptr %row{number}, align 1"
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """A move as a rearrangement of 16-byte vectors.
 
-
-def _sides(held: Fragment) -> tuple[Side, Side, str, str]:
-    """The rows, the registers, and the LLVM types of what moves whole and of a vector of it.
-
-    Values that are neighbours in a row and in a register move together. A row's number is the lane that names it.
+    Attributes:
+        rows: The addressed rows; a row's number is the lane that names it.
+        registers: The registers of a warp, as they are kept.
+        bits: What moves whole: values that are neighbours in a row and in a register.
     """
+
+    rows: Side
+    registers: Side
+    bits: int
+
+    @property
+    def element(self) -> str:
+        """The LLVM type of what moves whole."""
+        return f"i{self.bits}"
+
+    @property
+    def shape(self) -> str:
+        """The LLVM type of a vector."""
+        return f"<{_VECTOR_BITS // self.bits} x {self.element}>"
+
+
+def sides(held: Fragment, together: Together) -> Sides:
+    """The rows and the registers of a fragment."""
     low = 0
     while low < len(held.values) and held.values[low] == Digit(Axis.COLUMN, 1 << low):
         low += 1
     bits = held.stride << low
     inside = (_VECTOR_BITS // bits).bit_length() - 1
-    ordered = (*reversed(held.lanes), *reversed(held.values[low:]))
+    within = (held.register_bits // held.stride).bit_length() - 1 if together is Together.LANES else len(held.values)
+    ordered = (*reversed(held.values[within:]), *reversed(held.lanes), *reversed(held.values[low:within]))
     columns = sorted((d for d in ordered if d.axis is Axis.COLUMN), key=lambda d: -d.weight)
     outside = sorted((d for d in ordered if d.axis is not Axis.COLUMN), key=lambda d: (d.axis is Axis.ROW, -d.weight))
     registers = Side(ordered[: len(ordered) - inside], ordered[len(ordered) - inside :])
-    return Side(tuple(outside), tuple(columns)), registers, f"i{bits}", f"<{_VECTOR_BITS // bits} x i{bits}>"
+    return Sides(Side(tuple(outside), tuple(columns)), registers, bits)
+
+
+def body(move: MatrixMove, moved: Sides) -> Iterator[str]:
+    """The LLVM instructions that move between `%row0`, ... and `%h0`, ...: pointers to 16 bytes each."""
+    load = move.opcode == "ldmatrix"
+    start, target = (moved.rows, moved.registers) if load else (moved.registers, moved.rows)
+    into, out_of = ("h", "row") if load else ("row", "h")
+    packed = load and move.source.bits != move.held.bits
+    vectors: dict[frozenset[Digit], str] = {}
+    for number, ones in start.vectors():
+        whole = (f"  %v{number} = load {moved.shape}, ptr %{out_of}{number}, align 1",)
+        yield from _unpacked(move, number, moved.shape) if packed else whole
+        vectors[ones] = f"%v{number}"
+    lines, found = rearrange(vectors, start, target, moved.element)
+    yield from lines
+    for number, ones in target.vectors():
+        yield f"  store {moved.shape} {found[ones]}, ptr %{into}{number}, align 1"
 
 
 def _row_pointer(move: MatrixMove, number: int) -> Iterator[str]:

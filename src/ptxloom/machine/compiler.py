@@ -118,7 +118,7 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) ->
         return head.encode() + b"\n" + llvm.compile_ir(variant().ir, 0)
 
     form = f"{'whole' if whole else 'part'} {' '.join(sorted(checks))}"
-    key = f"kernel {program.entry.name} {form}\n{program.module.source.text}"
+    key = f"kernel {program.entry.name} {program.arch} {form}\n{program.module.source.text}"
     head, _, code = llvm.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     for name in needs["natives"]:

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.isa.target import Target
 from ptxloom.machine import compiler, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
@@ -13,6 +14,7 @@ from ptxloom.machine.launch import Grid, Shape, default_threads
 from ptxloom.machine.program import plan
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
+from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +35,10 @@ _SHARED_LIMIT = 227 * 1024
 class Kernel:
     """A kernel ready to run. It is translated at once, so that what cannot run is refused before anything runs."""
 
-    def __init__(self, module: Module, name: str) -> None:
+    def __init__(self, module: Module, name: str, arch: str | None = None) -> None:
         self.name = name
         self.program = plan(module, name, semantics.Table())
+        self.program.arch = tensor_arch(module) if arch is None else arch
         self.memory = memory_of(module)
         self._lock = threading.Lock()
         self._code: dict[tuple[bool, frozenset[str]], int] = {}
@@ -123,14 +126,29 @@ class Kernel:
         return LaunchResult(run.instructions, run.hazards, "".join(run.output))
 
 
-def kernel(module: Module, name: str) -> Kernel:
+def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
     """A kernel of a module, ready to run.
 
+    Args:
+        module: The parsed module.
+        name: The kernel's name.
+        arch: Whose tensor cores compute, `sm_75` to `sm_90`: they differ in the last bits. By default the module's
+            target (the nearest of these).
+
     Raises:
-        UsageError: The module has no kernel of this name.
+        UsageError: The module has no kernel of this name, or there is no such architecture.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
     """
-    return Kernel(module, name)
+    if arch is not None:
+        architecture(arch)
+    return Kernel(module, name, arch)
+
+
+def tensor_arch(module: Module) -> str:
+    """The architecture whose tensor cores a module's target stands for."""
+    numbers = [Target.parse(name).number for name in module.target if name.startswith("sm_")]
+    known = [n for n in ARCHITECTURES if n <= (numbers[0] if numbers else ARCHITECTURES[-1])]
+    return f"sm_{known[-1] if known else ARCHITECTURES[0]}"
 
 
 def _extent(argument: str, value: int | Sequence[int], limits: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -150,11 +150,16 @@ class Parameter:
 
 @dataclass(slots=True, eq=False)
 class Program:
-    """A kernel with every function it can reach."""
+    """A kernel with every function it can reach.
+
+    Attributes:
+        arch: Whose tensor cores compute: `sm_75` to `sm_90`.
+    """
 
     module: Module
     entry: FunctionPlan
     functions: tuple[FunctionPlan, ...]
+    arch: str = "sm_90"
     blocks: list[BasicBlock] = field(default_factory=list[BasicBlock])
     ops: list[Op] = field(default_factory=list[Op])
     register_bytes: int = 64

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ptxloom.machine.program import Program
+    from ptxloom.machine.program import Op, Program
 
 _SPACES = {
     state.GENERIC: "generic",
@@ -171,8 +172,19 @@ def fault_hazard(program: Program, fault: Any) -> Hazard:
         "assertion": "an assertion of the kernel failed",
         "invalid": "the instruction was given what it cannot take",
     }[kind]
+    if values["size"] and op.opcode in MOVES:
+        message = f"{message}: {_row(op, values['lane'])}"
     lanes = (values["lane"],) if values["size"] else _lanes(values["mask"])
     return Hazard("memcheck", kind, message, op.line, op.text, (x, y, z), values["warp"], lanes, values["address"])
+
+
+def _row(op: Op, lane: int) -> str:
+    """The row of a matrix move that a lane names."""
+    move = matrix_move(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+    if lane >= move.address_lanes:
+        return "no row is there, but this target wants an address from every lane"
+    matrix, row = divmod(lane, move.rows)
+    return f"row {row} of matrix {matrix}"
 
 
 def _ranges(numbers: tuple[int, ...]) -> str:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-_NAME: Final = re.compile(r"(pred|[subf])(\d*)(x2|x4)?|(bf16|tf32)(x2)?|(e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0|ue4m3)(x2|x4)?")
+_NAME: Final = re.compile(
+    r"(pred|[subf](?=\d))(\d*)(x2|x4)?|(bf16|tf32)(x2)?|(e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0|ue4m3)(x2|x4)?"
+)
 _FLOATS: Final = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 
 

@@ -72,12 +72,14 @@ from ptxloom.machine.semantics import (
     half,
     integer,
     logic,
+    matrix,
     memory,
     moves,
     products,
     video,
     votes,
     warp,
+    wmma,
 )
 
 if TYPE_CHECKING:
@@ -101,6 +103,8 @@ FAMILIES: Final[tuple[Family, ...]] = (
     half.family,
     warp.family,
     votes.family,
+    matrix.family,
+    wmma.family,
     barriers.family,
 )
 

@@ -63,6 +63,9 @@ class Recipe:
     from_zero: bool = False
 
 
+#: The `sm_` numbers whose arithmetic is known.
+ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90)
+
 #: Least `sm_` number of each type of multiplicand, where it is above 75 (PTX ISA 9.7.14.5.14, target notes).
 _LEAST = {"bf16": 80, "tf32": 80, "f64": 80, "e4m3": 89, "e5m2": 89}
 
@@ -73,9 +76,10 @@ def architecture(arch: str) -> int:
     Raises:
         UsageError: It is none of `sm_75` to `sm_90`.
     """
-    digits = arch.removeprefix("sm_").rstrip("a")
-    if not arch.startswith("sm_") or digits not in ("75", "80", "86", "87", "88", "89", "90"):
-        raise UsageError("arch", arch, "`sm_75`, `sm_80`, `sm_86`, `sm_87`, `sm_88`, `sm_89` or `sm_90`")
+    digits = arch.removeprefix("sm_").removesuffix("a")
+    if not arch.startswith("sm_") or not digits.isdecimal() or int(digits) not in ARCHITECTURES:
+        *most, last = (f"`sm_{number}`" for number in ARCHITECTURES)
+        raise UsageError("arch", arch, f"{', '.join(most)} or {last}")
     return int(digits)
 
 

@@ -1,0 +1,169 @@
+"""Matrices that a warp holds together: moves between memory and lanes, and products (PTX ISA 9.7.14).
+
+Hardware lets part of a warp run an `.aligned` instruction: the lanes present get their share of what all registers
+hold (FACTS: no error); `synccheck` is what tells of it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.fragments.derive import fragment
+from ptxloom.isa.matrix import matrix_move
+from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.ir import LANES, vector
+from ptxloom.machine.native import symbol
+from ptxloom.machine.runtime import matrices
+from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.semantics.memory import address_values, base_and_offset
+from ptxloom.machine.symbols import Register
+from ptxloom.machine.tensor import emit
+from ptxloom.machine.tensor.form import tensor_form
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.isa.matrix import MatrixMove
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.ir import Value
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_TURING: Final = 75
+_SCRATCH_BYTES: Final = 2048
+
+
+@family("ldmatrix")
+def ldmatrix(b: Builder, op: Op) -> None:
+    """Load matrices, row by row, each row from the address one lane names."""
+    move = _move(op)
+    target, source = op.operands[0], op.operands[1]
+    places, staged = _results(b, target, move.registers, 32)
+    _rows(b, move, source, places)
+    if staged:
+        _write(b, target, places, 32)
+
+
+@family("stmatrix")
+def stmatrix(b: Builder, op: Op) -> None:
+    """Store matrices, row by row, each row to the address one lane names."""
+    move = _move(op)
+    target, source = op.operands[0], op.operands[1]
+    _rows(b, move, target, _sources(b, (source,), 32, VALUES))
+
+
+@family("movmatrix")
+def movmatrix(b: Builder, op: Op) -> None:
+    """Transpose the matrix that the warp holds."""
+    halves = b.bitcast(b.read(op.operands[1], "b32"), vector("i16", 2 * LANES))
+    b.write(op.operands[0], b.bitcast(b.shuffle(halves, transposition()), vector("i32")))
+
+
+@cache
+def transposition() -> tuple[int, ...]:
+    """For each half of `movmatrix`'s destination, by lane, the half of the source that it takes."""
+    form = "movmatrix.sync.aligned.m8n8.trans.b16"
+    source, destination = fragment(form, "a"), fragment(form, "d")
+    held = (source.holder(row=e.row, column=e.column) for e in destination)
+    return tuple(2 * half.lane + source.value_of(half) for half in held)
+
+
+@family("mma")
+@family("wmma", when=lambda op: op.has("mma"))
+def mma(b: Builder, op: Op) -> None:
+    """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata and a selector too."""
+    try:
+        form = tensor_form(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+        function = emit.function(form, b.program.arch, _selector(b, op))
+    except UnsupportedForm as why:
+        raise op.unsupported(str(why)) from why
+    bits = form.register_bits
+    target, *sources = op.operands
+    places, staged = _results(b, target, form.registers[0], bits)
+    inputs = _sources(b, sources[:3], bits, VALUES + (len(places) * LANES * bits // 8 if staged else 0))
+    metadata = _sources(b, sources[3:4], 32, 0)
+    if len(places) + len(inputs) + len(metadata) != function.arguments:
+        raise op.unsupported(f"it takes {function.arguments} registers")
+    b.helper(function.symbol, function.ir)
+    b.call(function.symbol, *places, *inputs, *metadata)
+    if staged:
+        _write(b, target, places, bits)
+
+
+def _selector(b: Builder, op: Op) -> int:
+    if len(op.operands) <= 5:
+        return 0
+    selector = b.literal(op.operands[5])
+    if selector is None:
+        raise op.unsupported("its sparsity selector is no constant")
+    return selector
+
+
+def _move(op: Op) -> MatrixMove:
+    try:
+        return matrix_move(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+    except UnsupportedForm as why:
+        raise op.unsupported(str(why)) from why
+
+
+def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[Value]) -> None:
+    """Call the function of a move for the rows that an address operand names."""
+    width = 32 if move.space else 64
+    base, offset = base_and_offset(b.op, operand)
+    found = b.find(base.text) if isinstance(base, tree.Name) else None
+    if isinstance(found, Register) and found.type.bits == width and found.vector == 1:
+        addresses = b.register_place(found)
+    else:
+        addresses = b.scratch()
+        b.store(b.resize(address_values(b, base, offset), width), addresses, 64)
+        offset = 0
+    if len(places) != move.registers:
+        raise b.op.unsupported(f"it moves {move.registers} registers")
+    lanes = LANES if _target_number(b) == _TURING else move.address_lanes
+    name = matrices.name_of(move, lanes)
+    b.natives[symbol(matrices.place_rows)] = matrices.place_rows
+    b.helper(name, matrices.function_of(move, lanes))
+    operands = (W, addresses, b.constant("i64", offset), b.active_mask, b.constant("i32", b.op.site))
+    b.check(b.call(name, *operands, *places, result="i32"))
+
+
+def _target_number(b: Builder) -> int:
+    found = re.match(r"sm_(\d+)", next(iter(b.program.module.target), ""))
+    return int(found[1]) if found else 0
+
+
+def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple[tuple[Value, ...], bool]:
+    """Where results go, 32 lanes each; and whether that is the scratch, from which they are to be written."""
+    elements = operand.elements if isinstance(operand, tree.Vector) else (operand,)
+    registers = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
+    plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
+    if b.active is None and len(plain) == number == len({r.offset for r in plain}) == len(elements):
+        return tuple(b.register_place(r) for r in plain), False
+    return tuple(b.scratch(VALUES + n * LANES * bits // 8) for n in range(number)), True
+
+
+def _write(b: Builder, operand: tree.Operand, places: Sequence[Value], bits: int) -> None:
+    b.write_all(operand, tuple(b.load(vector(f"i{bits}"), place, 64) for place in places))
+
+
+def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, scratch: int) -> tuple[Value, ...]:
+    """Where the registers of operands lie, 32 lanes each; what is no register is put into the scratch."""
+    places: list[Value] = []
+    for operand in operands:
+        for element in operand.elements if isinstance(operand, tree.Vector) else (operand,):
+            found = b.find(element.text) if isinstance(element, tree.Name) else None
+            if isinstance(found, Register) and found.type.bits == bits:
+                places += [b.register_place(found, n) for n in range(found.vector)]
+                continue
+            if scratch + LANES * bits // 8 > _SCRATCH_BYTES:
+                raise b.op.unsupported("too many of its operands are no registers of their own")
+            place = b.scratch(scratch)
+            b.store(b.read(element, f"b{bits}"), place, 64)
+            places.append(place)
+            scratch += LANES * bits // 8
+    return tuple(places)

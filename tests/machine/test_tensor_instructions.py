@@ -1,0 +1,194 @@
+"""`mma`, `mma.sp` and `wmma` in a kernel do what they do on arrays; `wmma` moves matrices to and from memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine import Kernel, UnsupportedInstruction
+from ptxloom.machine.kernel import tensor_arch
+from ptxloom.machine.tensor.batch import mma
+from ptxloom.machine.tensor.form import TensorForm, tensor_form
+
+FORMS = [
+    "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16",
+    "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32",
+    "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
+    "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.u8.s32",
+    "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc",
+    "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u8.s8.s32",
+    "wmma.mma.sync.aligned.row.col.m8n32k16.f32.f16",
+]
+
+
+def product(form: TensorForm, guard: str = "", target: str = "sm_90a", arch: str | None = None) -> Kernel:
+    """A kernel of one warp (out: the registers of D, A, B, C and metadata, 32 lanes each) that overwrites D."""
+    bits = form.register_bits
+    counts = (*form.registers, 1 if form.sparse else 0)
+    lines: list[str] = []
+    vectors: list[str] = []
+    at = 0
+    for operand, count in zip("dabce", counts, strict=True):
+        size = 4 if operand == "e" else bits // 8
+        kind = 32 if operand == "e" else bits
+        lines += [f"ld.global.b{kind} %{operand}{n}, [%rd{size}+{at + n * 32 * size}];" for n in range(count)]
+        vectors.append("{" + ", ".join(f"%{operand}{n}" for n in range(count)) + "}")
+        at += count * 32 * size
+    sparse = ", %e0, 0x1" if form.sparse and form.selectors > 1 else ", %e0, 0" if form.sparse else ""
+    give = [f"st.global.b{bits} [%rd{bits // 8}+{n * 32 * bits // 8}], %d{n};" for n in range(form.registers[0])]
+    registers = " ".join(f".reg .b{bits} %{operand}<32>;" for operand in "dabc")
+    return pl.kernel(
+        pl.parse(f"""
+.version 8.7
+.target {target}
+.address_size 64
+.visible .entry k(.param .u64 out)
+{{
+    {registers} .reg .b32 %e<2>; .reg .pred %p1; .reg .b32 %r0; .reg .b64 %rd<9>;
+    mov.u32 %r0, %tid.x; ld.param.u64 %rd1, [out]; setp.lt.u32 %p1, %r0, 10;
+    mad.wide.u32 %rd4, %r0, 4, %rd1; mad.wide.u32 %rd8, %r0, 8, %rd1;
+    {" ".join(lines)}
+    {guard} {form.spelling} {", ".join(vectors[:4])}{sparse};
+    {" ".join(give)}
+    ret;
+}}
+"""),
+        "k",
+        arch=arch,
+    )
+
+
+def operands(form: TensorForm, seed: int = 1) -> list[Any]:
+    """Registers of A, B, C and metadata, (registers, 32) each."""
+    rng = np.random.default_rng(seed)
+    kind = np.uint64 if form.register_bits == 64 else np.uint32
+    found: list[Any] = [rng.integers(0, 1 << 31, (n, 32), np.uint64).astype(kind) * kind(2) for n in form.registers[1:]]
+    if form.sparse:  # two of four: places 0 and 2, everywhere
+        found.append(np.full((1, 32), 0x88888888, np.uint32))
+    return found
+
+
+def run(kernel: Kernel, form: TensorForm, inputs: list[Any]) -> Any:
+    d = np.full((form.registers[0], 32), 9, inputs[0].dtype)
+    memory = np.concatenate([array.view(np.uint8).reshape(-1) for array in (d, *inputs)])
+    kernel.launch(1, 32, [memory])
+    return memory[: d.nbytes].view(d.dtype).reshape(d.shape)
+
+
+def wanted(form: TensorForm, inputs: list[Any], arch: str = "sm_90") -> Any:
+    a, b, c = (np.ascontiguousarray(array.T) for array in inputs[:3])
+    metadata = inputs[3][0] if form.sparse else None
+    selector = 1 if form.selectors > 1 else 0
+    return mma(form, a, b, c, metadata=metadata, selector=selector, arch=arch).T
+
+
+@pytest.mark.parametrize("spelling", FORMS)
+def test_products_equal_those_on_arrays(spelling: str) -> None:
+    form = tensor_form(spelling)
+    inputs = operands(form)
+    assert np.array_equal(run(product(form), form, inputs), wanted(form, inputs))
+
+
+def test_lanes_present_get_their_share() -> None:
+    form = tensor_form(FORMS[0])
+    inputs = operands(form)
+    found = run(product(form, "@%p1"), form, inputs)
+    assert np.array_equal(found[:, :10], wanted(form, inputs)[:, :10])
+    assert (found[:, 10:] == 9).all()
+
+
+def test_the_target_or_the_user_says_whose_tensor_cores_compute() -> None:
+    form = tensor_form(FORMS[0])
+    rng = np.random.default_rng(3)
+    inputs = [rng.standard_normal((n, 64)).astype(np.float16).view(np.uint32) for n in form.registers[1:3]]
+    inputs.append(rng.standard_normal((4, 32)).astype(np.float32).view(np.uint32))
+    ampere, hopper = wanted(form, inputs, "sm_80"), wanted(form, inputs, "sm_90")
+    assert not np.array_equal(ampere, hopper)
+    assert np.array_equal(run(product(form, target="sm_80"), form, inputs), ampere)
+    assert np.array_equal(run(product(form, target="sm_80", arch="sm_90"), form, inputs), hopper)
+    with pytest.raises(UsageError, match="sm_91"):
+        product(form, arch="sm_91")
+
+
+@pytest.mark.parametrize(("target", "arch"), [("sm_70", "sm_75"), ("sm_88", "sm_88"), ("sm_120a", "sm_90")])
+def test_other_targets_take_the_nearest_arithmetic(target: str, arch: str) -> None:
+    assert tensor_arch(pl.parse(f".version 8.7\n.target {target}\n")) == arch
+
+
+def test_a_form_the_target_lacks_is_refused() -> None:
+    with pytest.raises(UnsupportedInstruction, match="sm_89"):
+        product(tensor_form("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"), target="sm_80")
+
+
+WMMA = """
+.version 8.7
+.target sm_90
+.address_size 64
+.shared .align 32 .b8 area[1024];
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d)
+{
+    .reg .b32 %a<8>; .reg .b32 %b<8>; .reg .b32 %c<8>; .reg .b32 %r<4>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c]; ld.param.u64 %rd4, [d];
+    mov.u32 %r1, LEADING_B;
+    wmma.load.a.sync.aligned.LAYOUT_A.SHAPE.global.TYPE {A}, [%rd1+OFFSET], LEADING_A;
+    wmma.load.b.sync.aligned.LAYOUT_B.SHAPE.TYPE {B}, [%rd2], %r1;
+    wmma.load.c.sync.aligned.row.SHAPE.global.RESULT {C}, [%rd3];
+    wmma.mma.sync.aligned.LAYOUT_A.LAYOUT_B.SHAPE.TYPES {C}, {A}, {B}, {C};
+    mov.u32 %r2, area;
+    wmma.store.d.sync.aligned.col.SHAPE.shared.RESULT [%r2], {C}, ROWS;
+    wmma.load.c.sync.aligned.col.SHAPE.shared.RESULT {C}, [%r2], ROWS;
+    wmma.store.d.sync.aligned.row.SHAPE.global.RESULT [%rd4], {C};
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("layouts", [("row", "col"), ("col", "row"), ("row", "row"), ("col", "col")])
+@pytest.mark.parametrize(("shape", "element"), [((16, 16), "f16"), ((8, 32), "s8"), ((32, 8), "f16"), ((16, 16), "s8")])
+def test_wmma_multiplies_matrices_in_memory(shape: tuple[int, int], element: str, layouts: tuple[str, str]) -> None:
+    rows, columns = shape
+    form = tensor_form(
+        f"wmma.mma.sync.aligned.{'.'.join(layouts)}.m{rows}n{columns}k16."
+        + ("f32.f32" if element == "f16" else "s32.s8.s8.s32")
+    )
+    kind, result = (np.dtype(np.float16), "f32") if element == "f16" else (np.dtype(np.int8), "s32")
+    leading = {"a": 48 if layouts[0] == "row" else 64, "b": 64 if layouts[1] == "row" else 48}
+    words = {
+        "LAYOUT_A": layouts[0],
+        "LAYOUT_B": layouts[1],
+        "LEADING_A": str(leading["a"]),
+        "LEADING_B": str(leading["b"]),
+        "SHAPE": form.shape,
+        "TYPES": "f32.f32" if element == "f16" else "s32.s8.s8.s32",
+        "TYPE": element,
+        "RESULT": result,
+        "OFFSET": str(16 * kind.itemsize),
+        "ROWS": str(rows),
+    }
+    words |= {
+        "{" + x.upper() + "}": "{" + ", ".join(f"%{x}{n}" for n in range(count)) + "}"
+        for x, count in zip("abc", form.registers[1:], strict=True)
+    }
+    text = WMMA
+    for word, value in words.items():
+        text = text.replace(word, value)
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(-9, 9, (64, 64)).astype(kind), rng.integers(-9, 9, (64, 64)).astype(kind)
+    c = rng.integers(-9, 9, (rows, columns)).astype(np.float32 if element == "f16" else np.int32)
+    d = np.zeros_like(c)
+    pl.kernel(pl.parse(text), "k").launch(1, 32, [a, b, c, d])
+
+    def matrix(memory: Any, name: str, layout: str, extent: tuple[int, int]) -> Any:
+        strides = (leading[name], 1) if layout == "row" else (1, leading[name])
+        return np.lib.stride_tricks.as_strided(memory.astype(np.float64), extent, tuple(8 * s for s in strides))
+
+    left, right = matrix(a.reshape(-1)[16:], "a", layouts[0], (rows, 16)), matrix(b, "b", layouts[1], (16, columns))
+    product_ = left @ right
+    assert np.array_equal(d, product_ + c)

@@ -13,9 +13,15 @@ Renderer: TypeAlias = Callable[[object], dict[str, str]]
 
 # Class -> the function that turns one into {MIME type: text}.
 RENDERERS: Final = {
+    "ptxloom.atoms.copy.CopyAtom": "ptxloom.views.notebook.copy_atom",
+    "ptxloom.atoms.mma.MmaAtom": "ptxloom.views.notebook.mma_atom",
+    "ptxloom.atoms.tiled_copy.TiledCopy": "ptxloom.views.notebook.tiled_copy",
+    "ptxloom.atoms.tiled_mma.TiledMma": "ptxloom.views.notebook.tiled_mma",
     "ptxloom.banks.report.BankReport": "ptxloom.views.notebook.bank_report",
     "ptxloom.diagnostics.Diagnostic": "ptxloom.views.notebook.diagnostic",
     "ptxloom.fragments.model.Fragment": "ptxloom.views.notebook.fragment",
+    "ptxloom.layout.core.Layout": "ptxloom.views.notebook.layout",
+    "ptxloom.layout.swizzle.ComposedLayout": "ptxloom.views.notebook.layout",
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }
 

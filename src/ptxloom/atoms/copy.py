@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.atoms.digits import bits_of_element, mode_of, thread_value_layout, worths
 from ptxloom.atoms.naming import copy_name, copy_operation
 from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, Fragment, fragment
 from ptxloom.isa.matrix import MatrixMove, matrix_move, spellings
 from ptxloom.layout import Layout, make_layout
@@ -51,6 +52,8 @@ class CopyAtom:
     permuted: bool
     src_layout: Layout
     dst_layout: Layout
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def name(self) -> str:

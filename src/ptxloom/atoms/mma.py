@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ptxloom.atoms.digits import mode_of, thread_value_layout
 from ptxloom.atoms.naming import mma_names, mma_operation
+from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, fragment
 from ptxloom.isa.mma import MmaForm, mma_forms
 
@@ -36,6 +37,8 @@ class MmaAtom:
     a_layout: Layout
     b_layout: Layout
     c_layout: Layout
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def names(self) -> tuple[str, ...]:

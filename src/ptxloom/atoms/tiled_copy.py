@@ -9,6 +9,7 @@ from ptxloom.atoms.fit import whole_elements
 from ptxloom.atoms.lookup import copy_atom
 from ptxloom.atoms.tiled_mma import AXES, ThreadValues, TiledMma, inner_layout
 from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
 from ptxloom.layout import (
     Layout,
     LayoutError,
@@ -53,6 +54,8 @@ class TiledCopy:
     bits: int
     layout_tv: Layout
     tiler: tuple[int, ...]
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def size(self) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.lookup import mma_atom
 from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
 from ptxloom.layout import (
     ComposedLayout,
     Layout,
@@ -79,6 +80,8 @@ class TiledMma:
     atom: MmaAtom
     atom_layout: Layout
     permutation: tuple[Tiler, Tiler, Tiler] = (None, None, None)
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def thr_layout_vmnk(self) -> Layout:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ptxloom.display import mimebundle
 from ptxloom.layout.errors import LayoutError
 from ptxloom.layout.inttuple import (
     IntTuple,
@@ -45,6 +46,8 @@ class Layout:
     shape: IntTuple
     stride: IntTuple
     modes: tuple[Mode, ...] = field(compare=False)  # the leaves as (shape, stride), leftmost first
+
+    _repr_mimebundle_ = mimebundle
 
     def __init__(self, shape: object, stride: object = None) -> None:
         modes: list[Mode] = []

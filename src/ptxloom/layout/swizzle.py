@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.display import mimebundle
 from ptxloom.layout.errors import LayoutError
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class ComposedLayout:
     outer: Swizzle | Layout
     offset: int
     inner: Layout
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def size(self) -> int:

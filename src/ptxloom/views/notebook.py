@@ -5,14 +5,16 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from ptxloom.views import bank_pictures, maps, trees
+from ptxloom.views import atom_pages, bank_pictures, layout_picture, maps, trees
 from ptxloom.views.findings import full
 from ptxloom.views.fragment_picture import svg
 
 if TYPE_CHECKING:
+    from ptxloom.atoms import CopyAtom, MmaAtom, TiledCopy, TiledMma
     from ptxloom.banks import BankReport
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.fragments import Fragment
+    from ptxloom.layout import ComposedLayout, Layout
     from ptxloom.syntax import Module
 
 
@@ -35,6 +37,34 @@ def module(value: Module) -> dict[str, str]:
     """A module's headline, its functions, and what could not be read."""
     lines = [trees.headline(value), *(f"  {f.kind} {name}" for name, f in value.functions.items())]
     return _preformatted("\n".join(lines) + "\n" + full(value.diagnostics))
+
+
+def copy_atom(value: CopyAtom) -> dict[str, str]:
+    """A copy atom with its names and layouts, and who holds what."""
+    return {"text/plain": atom_pages.full(value), "image/svg+xml": layout_picture.copy_atom(value)}
+
+
+def mma_atom(value: MmaAtom) -> dict[str, str]:
+    """An mma atom with its names and layouts, and who holds what."""
+    return {"text/plain": atom_pages.full(value), "image/svg+xml": layout_picture.mma_atom(value)}
+
+
+def layout(value: Layout | ComposedLayout) -> dict[str, str]:
+    """A layout with its values; a large one is not drawn."""
+    bundle = {"text/plain": layout_picture.text(value)}
+    if value.size <= layout_picture.MOST_CELLS:
+        bundle["image/svg+xml"] = layout_picture.svg(value)
+    return bundle
+
+
+def tiled_copy(value: TiledCopy) -> dict[str, str]:
+    """A tiled copy: which thread has what, on both sides."""
+    return {"text/plain": f"{value}\n", "image/svg+xml": layout_picture.tiled_copy(value)}
+
+
+def tiled_mma(value: TiledMma) -> dict[str, str]:
+    """A tiled mma: which thread has what of A, B and C."""
+    return {"text/plain": f"{value}\n", "image/svg+xml": layout_picture.tiled_mma(value)}
 
 
 def _preformatted(text: str) -> dict[str, str]:

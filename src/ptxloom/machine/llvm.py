@@ -128,7 +128,9 @@ def load(code: bytes, symbol: str) -> int:
 
 def native_address(function: Callable[..., object]) -> int:
     """The machine code of a native function, compiled with all it calls."""
-    return _linked(native.symbol(function), lambda: _closed(native.translate(function).ir, [function]))
+    inside = function.__module__.startswith("ptxloom.")
+    text = "" if inside else native.translate(function).ir  # other people's functions are not in the package's state
+    return _linked(native.symbol(function), lambda: _closed(native.translate(function).ir, [function]), text)
 
 
 def access_address(name: str) -> int:
@@ -148,11 +150,11 @@ def helper_address(name: str, ir: str | Callable[[], str]) -> int:
     return _linked(name, lambda: (ir if isinstance(ir, str) else ir()) + ATTRIBUTES)
 
 
-def _linked(name: str, ir: Callable[[], str]) -> int:
+def _linked(name: str, ir: Callable[[], str], text: str = "") -> int:
     """The address of a run-time function, loaded when it is first needed."""
     with _LOCK:
         if name not in _ADDRESSES:
-            address = load(cached(f"runtime {name}", lambda: compile_ir(ir(), 2)), name)
+            address = load(cached(f"runtime {name} {text}", lambda: compile_ir(ir(), 2)), name)
             binding.add_symbol(name, address)
             _ADDRESSES[name] = address
         return _ADDRESSES[name]

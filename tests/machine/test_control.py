@@ -97,6 +97,28 @@ def test_a_lane_that_spins_on_another_lane_of_its_warp_gets_there() -> None:
     assert out.tolist() == [n // 2 * 2 + 5 for n in range(64)]
 
 
+BRANCHY = """
+    and.b32 %r2, %r0, 1; setp.eq.u32 %p1, %r2, 0; mov.u32 %r4, 0; {first}
+    WAIT: add.u32 %r4, %r4, 1; and.b32 %r5, %r0, 2; setp.eq.u32 %p3, %r5, 0; @%p3 bra SKIP;
+    add.u32 %r4, %r4, 2;
+    SKIP: ld.volatile.global.u32 %r1, [%rd0+-4]; setp.eq.u32 %p2, %r1, 0; @%p2 bra WAIT;
+    bra DONE;
+    EVEN: add.u32 %r1, %r0, 5;
+    DONE: st.volatile.global.u32 [%rd0], %r1;
+"""
+
+
+def test_a_spinning_loop_that_diverges_inside_still_gives_the_others_their_turn() -> None:
+    out = np.zeros(64, np.uint32)
+    entry(BRANCHY.format(first="@%p1 bra EVEN;")).launch(1, 64, [out], timeout=30)
+    assert out.tolist() == [n // 2 * 2 + 5 for n in range(64)]
+
+
+def test_a_loop_that_diverges_inside_ends_at_the_time_limit() -> None:
+    with pytest.raises(LaunchError, match="time limit"):
+        entry("add.u64 %rd0, %rd0, 4;" + BRANCHY.format(first="")).launch(1, 64, [np.zeros(64, np.uint32)], timeout=0.3)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_that_wait_for_later_blocks_get_there(threads: int) -> None:
     out = np.zeros(9, np.uint32)

@@ -101,6 +101,26 @@ def fill(target: int, value: int, size: int) -> None:
     raise NotImplementedError(target, value, size)
 
 
+def lowest(values: Ptr[u32], lanes: u32) -> u32:
+    """The smallest of 32 values among the lanes of a mask; 0xffffffff if the mask is empty."""
+    raise NotImplementedError(values, lanes)
+
+
+def lanes_equal(values: Ptr[u32], value: u32) -> u32:
+    """The mask of lanes whose value is `value`."""
+    raise NotImplementedError(values, value)
+
+
+def lanes_above(values: Ptr[u32], value: u32) -> u32:
+    """The mask of lanes whose value is larger than `value`."""
+    raise NotImplementedError(values, value)
+
+
+def set_lanes(values: Ptr[u32], lanes: u32, value: u32) -> None:
+    """Set the values of the lanes of a mask."""
+    raise NotImplementedError(values, lanes, value)
+
+
 # -- types
 
 
@@ -293,6 +313,7 @@ _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
     ast.GtE: ("uge", "sge"),
 }
 _ATOMIC = "seq_cst"
+_LANES = "<32 x i32>"
 
 
 class _Translator:
@@ -557,6 +578,43 @@ class _Translator:
         pair = f"cmpxchg ptr {place.text}, {kind.llvm} {old}, {kind.llvm} {new} {_ATOMIC} {_ATOMIC}"
         both = self.emit(pair, kind)
         return self.emit(f"extractvalue {{ {kind.llvm}, i1 }} {both.text}, 0", kind)
+
+    def call_lowest(self, arguments: list[ast.expr]) -> Operand:
+        values, lanes = self.lanes(arguments[0]), self.selected(arguments[1])
+        rest = f"{_LANES} splat (i32 -1)"
+        kept = self.emit(f"select <32 x i1> {lanes}, {_LANES} {values.text}, {rest}", U32)
+        return self.emit(f"call i32 @llvm.vector.reduce.umin.v32i32({_LANES} {kept.text})", U32)
+
+    def call_lanes_equal(self, arguments: list[ast.expr]) -> Operand:
+        return self.compared("eq", arguments)
+
+    def call_lanes_above(self, arguments: list[ast.expr]) -> Operand:
+        return self.compared("ugt", arguments)
+
+    def call_set_lanes(self, arguments: list[ast.expr]) -> Operand:
+        place = self.bare(arguments[0]).text
+        old, lanes, new = self.lanes(arguments[0]), self.selected(arguments[1]), self.spread(arguments[2])
+        value = self.emit(f"select <32 x i1> {lanes}, {_LANES} {new}, {_LANES} {old.text}", U32)
+        self.lines.append(f"store {_LANES} {value.text}, ptr {place}, align 4")
+        return Operand("", VOID)
+
+    def compared(self, predicate: str, arguments: list[ast.expr]) -> Operand:
+        values, other = self.lanes(arguments[0]), self.spread(arguments[1])
+        bits = self.emit(f"icmp {predicate} {_LANES} {values.text}, {other}", U32)
+        return self.emit(f"bitcast <32 x i1> {bits.text} to i32", U32)
+
+    def lanes(self, values: ast.expr) -> Operand:
+        return self.emit(f"load {_LANES}, ptr {self.bare(values).text}, align 4", U32)
+
+    def spread(self, value: ast.expr) -> str:
+        one = self.emit(f"insertelement {_LANES} poison, i32 {self.expression(value, U32).text}, i64 0", U32)
+        zeros = "<32 x i32> zeroinitializer"
+        return self.emit(f"shufflevector {_LANES} {one.text}, {_LANES} poison, {zeros}", U32).text
+
+    def selected(self, mask: ast.expr) -> str:
+        bits = ", ".join(f"i32 {1 << lane}" for lane in range(32))
+        masked = self.emit(f"and {_LANES} {self.spread(mask)}, <{bits}>", U32)
+        return self.emit(f"icmp ne {_LANES} {masked.text}, zeroinitializer", U32).text
 
     def call_copy(self, arguments: list[ast.expr]) -> Operand:
         target, source, size = (self.expression(a, U64).text for a in arguments)

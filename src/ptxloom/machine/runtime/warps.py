@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, atomic, fill, invoke, pointer, popcount, trailing_zeros, u64
+from ptxloom.machine.native import (
+    address,
+    atomic,
+    fill,
+    invoke,
+    lanes_above,
+    lanes_equal,
+    lowest,
+    pointer,
+    popcount,
+    set_lanes,
+    trailing_zeros,
+    u64,
+)
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.state import (
     BLOCKED,
@@ -35,12 +48,10 @@ if TYPE_CHECKING:
 
 def place_lanes(w: Warp, lanes: u32, block: u32) -> None:
     """Put lanes before a block."""
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            w.pcs[lane] = block
+    set_lanes(w.pcs, lanes, block)
 
 
-def choose(w: Warp) -> u32:  # noqa: C901 - one loop, compiled as a whole
+def choose(w: Warp) -> u32:
     """Pick the lanes that run next: those at the smallest block number, or in turn; gives a block or NONE.
 
     `w.rotate` asks for the group after the current block in cyclic order, which then runs undisturbed.
@@ -51,32 +62,18 @@ def choose(w: Warp) -> u32:  # noqa: C901 - one loop, compiled as a whole
     if runnable == 0:
         w.mask = 0
         return NONE
-    current = w.pc
-    smallest: u32 = NONE
-    following: u32 = NONE
-    for lane in range(32):
-        if runnable >> lane & 1 != 0:
-            at = w.pcs[lane]
-            smallest = min(smallest, at)
-            if at > current and at < following:
-                following = at
-    chosen = smallest
-    if w.rotate != 0 and following != NONE:
-        chosen = following
-    mask: u32 = 0
-    pending: u32 = NONE
-    for lane in range(32):
-        if runnable >> lane & 1 != 0:
-            at = w.pcs[lane]
-            if at == chosen:
-                mask = mask | 1 << lane
-            elif at < pending:
-                pending = at
+    chosen = lowest(w.pcs, runnable)
+    if w.rotate != 0:
+        later = runnable & lanes_above(w.pcs, w.pc)
+        if later != 0:
+            chosen = lowest(w.pcs, later)
+    mask = runnable & lanes_equal(w.pcs, chosen)
+    pending = lowest(w.pcs, runnable & ~mask)
     w.mask = mask
     w.pc = chosen
     w.pending = NONE if w.rotate != 0 else pending
     if runnable != mask:
-        w.budget = ROTATION
+        w.budget = min(w.budget, ROTATION)
     w.rotate = 0
     return chosen
 

@@ -8,7 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms, names_of
-from ptxloom.atoms.mma import MmaAtom, mma_atom_of, mma_atoms
+from ptxloom.atoms.mma import MmaAtom, forms_with_saturation, mma_atom_of
+from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.matrix import MOVES, MatrixMove, matrix_move
 from ptxloom.isa.mma import MmaForm, mma_form
@@ -73,12 +74,13 @@ def mma_atom(what: str | MmaForm) -> MmaAtom:
 def _named(text: str) -> CopyAtom | MmaAtom:
     call = _CALL.fullmatch(text)
     name = _written(call[1], call[2]) if call else text.removeprefix("cute::").replace(", ", ",").replace(",", ", ")
-    found = _names().get(name)
-    if found is not None:
-        return found
+    if name in _copy_names():
+        return _copy_names()[name]
+    if name in _mma_names():
+        return mma_atom_of(_mma_names()[name])
     if call is None and not text.startswith("SM"):
         return _spelled(text)
-    near = near_misses(name, _names())
+    near = near_misses(name, (*_copy_names(), *_mma_names()))
     hint = f"; did you mean `{near[0]}`?" if near else ""
     raise UnsupportedForm(f"CuTe has no atom called `{name}`{hint}")
 
@@ -92,13 +94,19 @@ def _spelled(text: str) -> CopyAtom | MmaAtom:
 
 
 @cache
-def _names() -> Mapping[str, CopyAtom | MmaAtom]:
-    names: dict[str, CopyAtom | MmaAtom] = {}
-    for one in mma_atoms():
-        for name in (*one.names, one.operation, one.ptx):
+def _copy_names() -> Mapping[str, CopyAtom]:
+    return names_of(copy_atoms())
+
+
+@cache
+def _mma_names() -> Mapping[str, MmaForm]:
+    """Forms rather than atoms: an atom's layouts are made when one asks for it."""
+    names: dict[str, MmaForm] = {}
+    for form in forms_with_saturation():
+        for name in (*mma_names(form), mma_operation(form), form.spelling):
             if name:
-                names.setdefault(name, one)
-    return names | names_of(copy_atoms())
+                names.setdefault(name, form)
+    return names
 
 
 def _written(operation: str, arguments: str) -> str:

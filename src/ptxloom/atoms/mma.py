@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -99,12 +99,11 @@ def _layout(form: MmaForm, operand: Operand) -> Layout:
 @cache
 def mma_atoms() -> tuple[MmaAtom, ...]:
     """An atom for every dense form of `mma.sync`."""
-    return tuple(mma_atom_of(form) for form in _with_saturation())
+    return tuple(map(mma_atom_of, forms_with_saturation()))
 
 
-def _with_saturation() -> Iterator[MmaForm]:
-    from dataclasses import replace  # noqa: PLC0415
-
+def forms_with_saturation() -> Iterator[MmaForm]:
+    """Every dense form of `mma.sync`, those that can saturate both ways."""
     for form in mma_forms():
         yield form
         if form.a_type in {"s8", "u8", "s4", "u4"}:

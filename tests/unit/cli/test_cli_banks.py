@@ -30,6 +30,14 @@ def test_a_swizzle_spreads_the_rows(run: Run, swizzle: str, wavefronts: int) -> 
     assert json.loads(ran.out)["wavefronts"] == 4 * wavefronts
 
 
+def test_a_swizzle_leaves_the_byte_within_the_element(run: Run) -> None:
+    listed = ",".join(str(128 * (lane // 4) + lane % 4) for lane in range(32))
+    ran = run("banks", "ld.shared.b8", "--addresses", listed, "--swizzle", "3,3,3", "--output-format", "json")
+    words = [w for use in json.loads(ran.out)["phases"][0]["banks"] for w in use["words"]]
+    assert sorted(words) == [128 * row + 16 * row for row in range(8)]
+    assert "conflict" in run("banks", "ld.shared.b8", "--addresses", listed, "--output-format", "concise").out
+
+
 def test_the_picture_holds_every_lane_of_every_bank(run: Run) -> None:
     out = run("banks", "ldmatrix.m8n8.x1.b16", "--pitch", "64").out
     rows = [line.split() for line in out.splitlines() if re.match(r"\d ", line)]

@@ -1,5 +1,6 @@
 """`fmt` is idempotent, keeps every comment, and never destroys a file."""
 
+import io
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -101,6 +102,23 @@ def test_check_diff_and_write(run: Run, tmp_path: Path) -> None:
     assert run("fmt", "-w", str(kernel)).code == 0
     assert kernel.read_text(encoding="utf-8") == printed.out
     assert run("fmt", "--check", str(tmp_path)).code == 0
+
+
+def test_a_file_that_is_in_form_is_not_touched(run: Run, tmp_path: Path) -> None:
+    kernel = tmp_path / "k.ptx"
+    kernel.write_text(COMMENTED, encoding="utf-8")
+    run("fmt", "-w", str(kernel))
+    before = kernel.stat()
+    ran = run("fmt", "-w", str(kernel))
+    assert (ran.code, ran.err) == (0, "0 of 1 files rewritten\n")
+    assert (kernel.stat().st_ino, kernel.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_standard_input_cannot_be_rewritten(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(COMMENTED.encode())))
+    ran = run("fmt", "-w", "-")
+    assert (ran.code, ran.out) == (2, "")
+    assert "cannot write standard input back" in ran.err
 
 
 def test_a_file_with_errors_is_left_alone(run: Run, tmp_path: Path) -> None:

@@ -213,7 +213,9 @@ class _Access:
         ok = e.apply("and", contiguous, self._inside(w, first, last))
         e.do(f"br {ok}, label %stretch, label %slow")
         e.label("stretch")
-        host = self._host(w, e.apply("add", base, offset))
+        # the row as if lane 0 took part: it may start before the window, where no lane looks
+        before = e.apply("mul", e.resize(lane, 64), Value("i64", str(-self.bytes)))
+        host = e.offset(self._host(w, first), before)
         type_, align = vector(self.scalar), Value("i32", str(self.size_bits // 8))
         lanes = e.emit(vector("i1"), f"bitcast {mask} to <32 x i1>")
         old = e.load(type_, self._value(0), 16)

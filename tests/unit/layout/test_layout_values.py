@@ -131,6 +131,7 @@ def test_texts_that_are_no_layout_are_refused_with_the_place(text: str, why: str
         (lambda: composition(Swizzle(1, 1, 1), None), "has no modes"),
         (lambda: complement(Layout((2, 2), (1, 1)), 8), "repeats or interleaves"),
         (lambda: complement(Layout((4, 2), (1, 6)), 12), "blocks of 4 cannot fill the gap before its mode 2:6"),
+        (lambda: complement(Layout((4, 2), (1, 6)), 5), "blocks of 4"),
         (lambda: complement(Layout(4, -1), 8), "below zero"),
         (lambda: left_inverse(Layout((4, 2), (1, 0))), "stride 0"),
         (lambda: left_inverse(Layout((4, 2), (1, 3))), "no whole, sufficient step"),
@@ -168,7 +169,7 @@ def test_answers_that_division_alone_would_refuse() -> None:
     assert composition(Layout((6, 2, 5), (1, 2, 8)), Layout(4, 4)) == Layout((2, 2), (4, 4))
     assert composition(Layout(10), Layout(3, 4)) == Layout(3, 4)
     assert composition(Layout((4, 1), (1, 7)), Layout(8)).offsets() == [Layout((4, 1), (1, 7))(i) for i in range(8)]
-    assert complement(Layout((4, 6), (1, 6))) == Layout(1, 0)
+    assert complement(Layout((4, 6), (1, 6))) == complement(Layout((4, 6), (1, 6)), 4) == Layout(1, 0)
     assert left_inverse(Layout((2, 2), (1, 3)))(4) == 3
 
 

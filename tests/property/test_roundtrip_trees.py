@@ -182,7 +182,7 @@ DIRECTIVES = st.lists(
     st.builds(
         PerformanceDirective,
         st.sampled_from(("maxntid", "reqntid", "minnctapersm", "maxnreg")),
-        st.lists(INTEGERS, min_size=1, max_size=3).map(tuple),
+        st.lists(st.builds(Integer, SMALL), min_size=1, max_size=3).map(tuple),
     )
     | st.builds(PerformanceDirective, st.just("explicitcluster"))
     | st.builds(PerformanceDirective, st.just("pragma"), st.tuples(st.builds(String, STRINGS))),

@@ -33,6 +33,9 @@ def emit(parser: ArgumentParser) -> None:
     """`ptxloom emit`."""
     parser.add_argument("name", metavar="ATOM", help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling")
     parser.add_argument("--language", choices=LANGUAGES, default="cuda", help="what to write (default cuda)")
+    parser.add_argument(
+        "--swizzle", type=three, metavar="B,M,S", help="the tile's CuTe swizzle, on indices of the atom's elements"
+    )
 
 
 def swizzle(parser: ArgumentParser) -> None:
@@ -47,6 +50,15 @@ def swizzle(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if not dense")
     parser.add_argument("--output-format", choices=FORMATS, default="full", help="how to print the result")
+
+
+def three(text: str) -> tuple[int, int, int]:
+    """`3,3,3` as three numbers."""
+    bits, base, shift = map(int, text.split(","))
+    return bits, base, shift
+
+
+three.__name__ = "swizzle B,M,S"  # argparse names the type in its message
 
 
 def tile(text: str) -> tuple[int, int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from ptxloom.atoms import CopyAtom, copy_atoms, mma_atoms
+from ptxloom.atoms import CopyAtom, copy_atom, copy_atoms, mma_atoms
 from ptxloom.atoms.emit import LANGUAGES, emit
 from ptxloom.atoms.emit.parts import c_name
 from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.layout import Swizzle
 from ptxloom.syntax import instructions, parse
 
 ATOMS = (*copy_atoms(), *mma_atoms())
@@ -55,7 +58,37 @@ def test_a_ptx_block_reads_as_ptx_and_holds_the_instruction() -> None:
 def test_a_permuting_atom_permutes_in_every_language_that_spells_it_out() -> None:
     assert "__byte_perm(t[0], t[1], 0x5410)" in emit("SM100_U8x8_LDSM_T", "cuda")
     assert "(lane >> 1 & 1) * 8" in emit("SM100_U8x8_LDSM_T", "cuda")
-    assert "prmt.b32" in emit("SM100_U8x16_LDSM_T", "triton")
+    assert "__byte_perm(t[0], t[1], 0x7632)" in emit("SM100_U8x8_LDSM_T", "cuda")
+    assert "prmt.b32 t, $2, $3, 0x7632; prmt.b32 $2, $2, $3, 0x5410; mov.b32 $3, t;" in emit(
+        "SM100_U8x16_LDSM_T", "triton"
+    )
+
+
+@pytest.mark.parametrize("name", ["SM75_U32x4_LDSM_N", "SM90_U16x4_STSM_T", "SM100_U8x16_LDSM_T"])
+def test_row_addresses_are_those_of_the_tile_and_its_swizzle(name: str) -> None:
+    atom = copy_atom(name)
+    bits = atom.instruction.held.bits
+    plain = re.findall(r"return tile \+ (.+);", emit(atom, "cuda"))[-1]
+    swizzle = Swizzle(3, (128 // bits).bit_length() - 1, 3)
+    text = emit(atom, "cuda", swizzle)
+    offset, moved = re.findall(r"offset = (.+);", text)[-1], re.findall(r"return tile \+ (.+);", text)[-1]
+    for lane in range(32):
+        names = {"lane": lane, "pitch": 128}
+        byte = eval(plain.replace("/", "//"), {}, names)  # noqa: S307 - our own text
+        assert eval(offset.replace("/", "//"), {}, names) == byte  # noqa: S307 - our own text
+        expected = swizzle(byte * 8 // bits) * bits // 8
+        assert eval(moved, {}, {"offset": byte}) == expected  # noqa: S307 - our own text
+        frame_row = (atom.src_layout if atom.loads else atom.dst_layout)(lane, 0) // 128
+        assert byte == frame_row % 16 * 128 + (lane // 16 * 16 if atom.instruction.address_lanes == 32 else 0)
+
+
+def test_a_swizzle_that_means_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="only cuda code"):
+        emit("SM75_U32x4_LDSM_N", "ptx", Swizzle(3, 3, 3))
+    with pytest.raises(UsageError, match="only cuda code"):
+        emit("SM75_U32x1_MOVM_T", "cuda", Swizzle(3, 3, 3))
+    with pytest.raises(UsageError, match="M at least 3"):
+        emit("SM75_U32x4_LDSM_N", "cuda", Swizzle(3, 2, 3))
 
 
 def test_a_spelling_without_a_space_is_one_of_shared_memory() -> None:

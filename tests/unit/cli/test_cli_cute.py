@@ -76,6 +76,13 @@ def test_emit_prints_the_wrapper(run: Run, language: str) -> None:
     assert run("emit", "SM75_U16x2_LDSM_T", "--language", language).out == emit("SM75_U16x2_LDSM_T", language) + "\n"
 
 
+def test_emit_swizzles_addresses(run: Run) -> None:
+    out = run("emit", "SM75_U32x4_LDSM_N", "--swizzle", "3,3,3").out
+    assert "// The tile lies behind Swizzle<3,3,3>, aligned to 1024 bytes." in out
+    assert "return tile + (offset ^ ((offset >> 7 & 7) << 4));" in out
+    assert "rows are torn" in run("emit", "SM75_U32x4_LDSM_N", "--swizzle", "3,2,3").err
+
+
 def test_the_languages_on_the_command_line_are_all() -> None:
     assert tuple(LANGUAGES) == cute_arguments.LANGUAGES
 

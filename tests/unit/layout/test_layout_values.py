@@ -142,6 +142,7 @@ def test_texts_that_are_no_layout_are_refused_with_the_place(text: str, why: str
         (lambda: layout_of([0, 1, 3]), "no constant strides"),
         (lambda: upcast(Layout(6, 1), 4), "does not fill or skip whole groups"),
         (lambda: upcast(Layout((2, 4), (1, 8)), 4), "runs of 2 adjacent elements"),
+        (lambda: upcast(Layout((2, 2), (1, 1)), 4), "after runs of 2 adjacent elements it steps by 1"),
         (lambda: upcast(Layout(4, 1), 0), "at least 1"),
         (lambda: downcast(Layout(4, 2), 2), "no mode has stride 1"),
         (lambda: to_linear(Layout(6, 1), "x"), "no power of two long"),

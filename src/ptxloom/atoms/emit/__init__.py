@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ptxloom.atoms.mma import MmaAtom
+    from ptxloom.layout import Swizzle
 
 LANGUAGES: Final[Mapping[str, Callable[[CopyAtom | MmaAtom], str]]] = {
     "cuda": cuda,
@@ -26,15 +27,17 @@ LANGUAGES: Final[Mapping[str, Callable[[CopyAtom | MmaAtom], str]]] = {
 }
 
 
-def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda") -> str:
+def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzle | None = None) -> str:
     """Code that issues an atom's instruction, ready to paste.
 
     Args:
         what: The atom, or what it is called; a spelling without a state space is taken as one of shared memory.
         language: One of `LANGUAGES`.
+        swizzle: How the tile is swizzled, on indices of the atom's elements; only for cuda, whose code computes
+            addresses.
 
     Raises:
-        UsageError: There is no such language.
+        UsageError: There is no such language, or it computes no addresses to swizzle, or the swizzle tears rows.
         UnsupportedForm: There is no such atom, or the language cannot say it.
 
     Example:
@@ -55,7 +58,25 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda") -> str:
         place = next(i for i, word in enumerate(words) if word.startswith("x") and word[1:].isdecimal()) + 1
         place += found.instruction.trans
         found = _same_with(found, ".".join((*words[:place], "shared", *words[place:])))
-    return LANGUAGES[language](found).rstrip("\n")
+    if swizzle is None:
+        return LANGUAGES[language](found).rstrip("\n")
+    _check_swizzle(found, language, swizzle)
+    return cuda(found, swizzle).rstrip("\n")
+
+
+def _check_swizzle(found: CopyAtom | MmaAtom, language: str, swizzle: Swizzle) -> None:
+    """Prove that a swizzle means something: it keeps rows of 16 bytes whole, and there are addresses.
+
+    Raises:
+        UsageError: It does not.
+    """
+    if language != "cuda" or not isinstance(found, CopyAtom) or found.instruction.opcode == "movmatrix":
+        raise UsageError(
+            "swizzle", str(swizzle), "left out: only cuda code of ldmatrix and stmatrix computes addresses"
+        )
+    together = (128 // found.instruction.held.bits).bit_length() - 1
+    if swizzle.base < together or swizzle.shift < 1:
+        raise UsageError("swizzle", str(swizzle), f"one with M at least {together} and S positive, or rows are torn")
 
 
 def _same_with(found: CopyAtom, spelling: str) -> CopyAtom:

@@ -11,17 +11,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ptxloom.atoms.mma import MmaAtom
+    from ptxloom.layout import Swizzle
 
 
-def cuda(atom: CopyAtom | MmaAtom) -> str:
-    """The wrapper, and for moves through shared memory a function that computes each lane's row address."""
+def cuda(atom: CopyAtom | MmaAtom, swizzle: Swizzle | None = None) -> str:
+    """The wrapper, and for moves through shared memory a function that computes each lane's row address.
+
+    Args:
+        atom: The atom.
+        swizzle: How the tile is swizzled, on indices of the atom's elements.
+    """
     if not isinstance(atom, CopyAtom):
         return _mma(atom)
     match atom.instruction.opcode:
         case "ldmatrix":
-            return f"{_load(atom)}\n{_row_of_lane(atom)}"
+            return f"{_load(atom)}\n{_row_of_lane(atom, swizzle)}"
         case "stmatrix":
-            return f"{_store(atom)}\n{_row_of_lane(atom)}"
+            return f"{_store(atom)}\n{_row_of_lane(atom, swizzle)}"
         case _:
             return _movmatrix(atom)
 
@@ -116,7 +122,7 @@ def _guard(needs: Needs, opcode: str) -> list[str]:
     ]
 
 
-def _row_of_lane(atom: CopyAtom) -> str:
+def _row_of_lane(atom: CopyAtom, swizzle: Swizzle | None) -> str:
     """The address of each lane's row, with the matrices under each other up to 16 rows, then side by side."""
     move = atom.instruction
     down = min(move.address_lanes, 16)
@@ -124,13 +130,22 @@ def _row_of_lane(atom: CopyAtom) -> str:
     row, across = f"lane % {down}", f" + lane / {down} % {right} * {move.row_bytes}" if right > 1 else ""
     if atom.permuted:  # lane bits 0 to 3 name rows 1, 8, 2 and 4
         row = "(lane & 1) + (lane >> 1 & 1) * 8 + (lane >> 2 & 3) * 2"
+    place, told = f"({row}) * pitch{across}", ""
+    lines = [f"return tile + {place};"]
+    if swizzle is not None:
+        base = swizzle.base + (move.held.bits // 8).bit_length() - 1
+        moved = f"(offset >> {base + swizzle.shift} & {(1 << swizzle.bits) - 1}) << {base}"
+        lines = [f"const int offset = {place};", f"return tile + (offset ^ ({moved}));"]
+        span = 1 << (base + swizzle.shift + swizzle.bits)
+        told = f"// The tile lies behind Swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}>, aligned to {span} bytes.\n"
+    body = "".join(f"    {line}\n" for line in lines)
     extent = f"{down} rows" + (f", then {right} blocks of {move.row_bytes} bytes side by side" if right > 1 else "")
     return (
-        f"// Where this lane's row is in a tile of {extent}, rows `pitch` bytes apart.\n"
+        f"// Where this lane's row is in a tile of {extent}, rows `pitch` bytes apart.\n{told}"
         "template <typename Byte>\n"
         f"__device__ __forceinline__ Byte* {c_name(atom)}_row(Byte* tile, int pitch) {{\n"
         '    static_assert(sizeof(Byte) == 1, "tile is a pointer to bytes");\n'
         "    const int lane = threadIdx.x % 32;\n"
-        f"    return tile + ({row}) * pitch{across};\n"
+        f"{body}"
         "}\n"
     )

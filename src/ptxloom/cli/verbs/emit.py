@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.atoms.emit import emit
 from ptxloom.cli.output import Outcome
+from ptxloom.layout import Swizzle
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -13,4 +14,5 @@ if TYPE_CHECKING:
 
 def run(options: Options) -> Outcome:
     """Write the wrapper in the language asked for."""
-    return Outcome(f"{emit(options.name or '', options.language)}\n")
+    swizzle = Swizzle(*options.swizzle) if options.swizzle is not None else None
+    return Outcome(f"{emit(options.name or '', options.language, swizzle)}\n")

@@ -41,6 +41,13 @@ CALL = "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r0; call (y), fib, (x
 STORE = "st.global.u32 [%rd0], %r1;"
 
 
+def test_labels_may_stand_at_one_place_and_at_the_end() -> None:
+    out = np.zeros(4, np.uint32)
+    body = "setp.eq.u32 %p1, %r0, 1; @%p1 bra A;\nmov.u32 %r1, 5; bra B;\nA:\nC: mov.u32 %r1, 6;\nB:\nD:"
+    entry(body + STORE + "\nbra E;\nE:").launch(1, 4, [out])
+    assert out.tolist() == [5, 6, 5, 5]
+
+
 def test_each_lane_recurses_to_its_own_depth() -> None:
     out = np.zeros(48, np.uint32)
     entry(f"and.b32 %r0, %r0, 7;\n{CALL}\n{STORE}", before=FIBONACCI).launch(1, 48, [out])

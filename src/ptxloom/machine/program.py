@@ -392,6 +392,8 @@ class _Planner:
             label, named = named, None
             match statement:
                 case tree.Label():
+                    if label is not None:
+                        self._label(label, scope, function, blocks)
                     named = statement
                     continue
                 case tree.BranchTargets() | tree.CallTargets() if label is not None:

@@ -98,8 +98,8 @@ def _block(b: Builder, block: BasicBlock) -> None:
         b.goto(b.following)
 
 
-def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) -> int:
-    """The address of one variant's machine code, from the cache if it has been compiled before.
+def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) -> llvm.Code:
+    """One variant's machine code, from the cache if it has been compiled before.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.

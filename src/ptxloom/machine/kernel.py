@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.target import Target
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.machine.llvm import Code
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
@@ -41,7 +43,7 @@ class Kernel:
         self.program.arch = tensor_arch(module) if arch is None else arch
         self.memory = memory_of(module)
         self._lock = threading.Lock()
-        self._code: dict[tuple[bool, frozenset[str]], int] = {}
+        self._code: dict[tuple[bool, frozenset[str]], Code] = {}
         self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
 
     def __repr__(self) -> str:
@@ -62,11 +64,12 @@ class Kernel:
         with self._lock:
             if (whole, checks) not in self._code:
                 self._code[whole, checks] = compiler.compile_variant(self.program, whole=whole, checks=checks)
-            return self._code[whole, checks]
+            return self._code[whole, checks].address
 
     def compiled_masked(self, checks: frozenset[str]) -> int:
         """The code for parts of warps if it has been compiled, else 0."""
-        return self._code.get((False, checks), 0)
+        code = self._code.get((False, checks))
+        return 0 if code is None else code.address
 
     def local_bytes(self, stack_bytes: int) -> int:
         """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions."""
@@ -126,8 +129,11 @@ class Kernel:
         return LaunchResult(run.instructions, run.hazards, "".join(run.output))
 
 
+_KERNELS: WeakValueDictionary[tuple[int, str, str | None], Kernel] = WeakValueDictionary()
+
+
 def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
-    """A kernel of a module, ready to run.
+    """A kernel of a module, ready to run; the same one each time while it is in use.
 
     Args:
         module: The parsed module.
@@ -141,7 +147,11 @@ def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
     """
     if arch is not None:
         architecture(arch)
-    return Kernel(module, name, arch)
+    key = (id(module), name, arch)
+    known = _KERNELS.get(key)
+    if known is None or known.program.module is not module:
+        known = _KERNELS[key] = Kernel(module, name, arch)
+    return known
 
 
 def tensor_arch(module: Module) -> str:

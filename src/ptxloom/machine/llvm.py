@@ -7,6 +7,7 @@ import hashlib
 import os
 import sys
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -23,12 +24,17 @@ if TYPE_CHECKING:
 
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
 _LOCK: Final = RLock()
-_ENGINES: Final[list[binding.ExecutionEngine]] = []  # machine code lives as long as its engine
-_ADDRESSES: Final[dict[str, int]] = {}
+_RUNTIME: Final[dict[str, Code]] = {}  # the run-time's functions, for as long as the process lives
+_KEPT_BYTES: Final = 1 << 30  # what the cache may take
 
 
 @cache
 def _machine(level: int) -> binding.TargetMachine:
+    """The compiler of a level, shared."""
+    return _new_machine(level)
+
+
+def _new_machine(level: int) -> binding.TargetMachine:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     target = binding.Target.from_default_triple()
@@ -114,16 +120,40 @@ def _keep(path: Path, code: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(code)
         Path(name).replace(path)
+        if path.name.startswith("00"):  # now and then: one file in 256
+            _trim(path.parents[1])
 
 
-def load(code: bytes, symbol: str) -> int:
-    """Load an object file; gives the address of a function in it."""
+def _trim(folder: Path) -> None:
+    """Drop the files used longest ago once the cache is too large."""
+    files = sorted((p.stat().st_atime, p.stat().st_size, p) for p in folder.glob("??/*"))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in files:
+        if total <= _KEPT_BYTES:
+            return
+        path.unlink(missing_ok=True)
+        total -= size
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Machine code in memory, as long as this value lives.
+
+    Attributes:
+        address: Where its function starts.
+    """
+
+    address: int
+    engine: binding.ExecutionEngine
+
+
+def load(code: bytes, symbol: str) -> Code:
+    """Load an object file and find a function in it."""
     with _LOCK:
-        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine(0))
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _new_machine(0))  # it owns its machine
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
         engine.finalize_object()
-        _ENGINES.append(engine)
-        return engine.get_function_address(symbol)
+        return Code(engine.get_function_address(symbol), engine)
 
 
 def native_address(function: Callable[..., object]) -> int:
@@ -153,11 +183,11 @@ def helper_address(name: str, ir: str | Callable[[], str]) -> int:
 def _linked(name: str, ir: Callable[[], str], text: str = "") -> int:
     """The address of a run-time function, loaded when it is first needed."""
     with _LOCK:
-        if name not in _ADDRESSES:
-            address = load(cached(f"runtime {name} {text}", lambda: compile_ir(ir(), 2)), name)
-            binding.add_symbol(name, address)
-            _ADDRESSES[name] = address
-        return _ADDRESSES[name]
+        if name not in _RUNTIME:
+            code = load(cached(f"runtime {name} {text}", lambda: compile_ir(ir(), 2)), name)
+            binding.add_symbol(name, code.address)
+            _RUNTIME[name] = code
+        return _RUNTIME[name].address
 
 
 def _closed(ir: str, roots: list[Callable[..., object]], extra: list[Callable[..., object]] | None = None) -> str:

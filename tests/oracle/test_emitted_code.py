@@ -19,6 +19,7 @@ from ptxloom.atoms.emit import emit
 from ptxloom.atoms.emit.parts import c_name, mma_operands, needs_of
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.target import Target
+from ptxloom.layout import Swizzle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +114,13 @@ def test_cuda_wrappers_of_products_compile(target: str, tmp_path: Path) -> None:
     ptx = compiled(tmp_path, kernel_of(atoms), target)
     for atom in atoms:
         assert f"{atom.ptx}\n" in ptx or f"{atom.ptx} " in ptx
+
+
+def test_a_swizzled_address_compiles(tmp_path: Path) -> None:
+    atom = copy_atoms()[0]
+    plain = kernel_of([atom])
+    swizzled = plain.replace(emit(atom, "cuda"), emit(atom, "cuda", Swizzle(3, 3, 3)))
+    assert compiled(tmp_path, swizzled, "sm_80") != compiled(tmp_path, plain, "sm_80")
 
 
 @pytest.mark.parametrize(("name", "target"), [("SM90_U32x1_STSM_N", "sm_80"), ("SM100_U8x4_STSM_T", "sm_100")])

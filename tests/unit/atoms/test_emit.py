@@ -87,6 +87,8 @@ def test_a_swizzle_that_means_nothing_is_refused() -> None:
         emit("SM75_U32x4_LDSM_N", "ptx", Swizzle(3, 3, 3))
     with pytest.raises(UsageError, match="only cuda code"):
         emit("SM75_U32x1_MOVM_T", "cuda", Swizzle(3, 3, 3))
+    with pytest.raises(UsageError, match="unpacks them"):
+        emit("SM100_SU4_DU8x16_x1_LDSM_N", "cuda", Swizzle(3, 4, 3))
     with pytest.raises(UsageError, match="M at least 3"):
         emit("SM75_U32x4_LDSM_N", "cuda", Swizzle(3, 2, 3))
 

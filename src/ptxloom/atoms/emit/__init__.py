@@ -71,10 +71,12 @@ def _check_swizzle(found: CopyAtom | MmaAtom, language: str, swizzle: Swizzle) -
         UsageError: It does not.
     """
     if language != "cuda" or not isinstance(found, CopyAtom) or found.instruction.opcode == "movmatrix":
-        raise UsageError(
-            "swizzle", str(swizzle), "left out: only cuda code of ldmatrix and stmatrix computes addresses"
-        )
-    together = (128 // found.instruction.held.bits).bit_length() - 1
+        legal = "left out: only cuda code of ldmatrix and stmatrix computes addresses"
+        raise UsageError("swizzle", str(swizzle), legal)
+    move = found.instruction
+    if move.source.bits != move.destination.bits:
+        raise UsageError("swizzle", str(swizzle), "left out: it counts elements, and this instruction unpacks them")
+    together = (128 // move.held.bits).bit_length() - 1
     if swizzle.base < together or swizzle.shift < 1:
         raise UsageError("swizzle", str(swizzle), f"one with M at least {together} and S positive, or rows are torn")
 

@@ -55,7 +55,7 @@ def _store(atom: CopyAtom) -> str:
 
 def _row_in_words(atom: CopyAtom) -> str:
     size = atom.instruction.row_bytes
-    return f"row: {rows_in_words(atom)} names a row of {size} bytes in shared memory, 16-byte aligned."
+    return f"row: {rows_in_words(atom)} names a row of {size} bytes in shared memory, {size}-byte aligned."
 
 
 def _movmatrix(atom: CopyAtom) -> str:
@@ -137,7 +137,8 @@ def _row_of_lane(atom: CopyAtom, swizzle: Swizzle | None) -> str:
         moved = f"(offset >> {base + swizzle.shift} & {(1 << swizzle.bits) - 1}) << {base}"
         lines = [f"const int offset = {place};", f"return tile + (offset ^ ({moved}));"]
         span = 1 << (base + swizzle.shift + swizzle.bits)
-        told = f"// The tile lies behind Swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}>, aligned to {span} bytes.\n"
+        name = f"Swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}>"
+        told = f"// The tile lies behind {name}, aligned to {span} bytes.\n"
     body = "".join(f"    {line}\n" for line in lines)
     extent = f"{down} rows" + (f", then {right} blocks of {move.row_bytes} bytes side by side" if right > 1 else "")
     return (

@@ -17,7 +17,7 @@ def ptx(atom: CopyAtom | MmaAtom) -> str:
         return _mma(atom)
     move = atom.instruction
     count = move.registers
-    row = f"// %row: {rows_in_words(atom)} names a row of {move.row_bytes} bytes, 16-byte aligned"
+    row = f"// %row: {rows_in_words(atom)} names a row of {move.row_bytes} bytes, {move.row_bytes}-byte aligned"
     match move.opcode:
         case "movmatrix":
             d, a = registers("d", 1, ""), registers("a", 1, "")

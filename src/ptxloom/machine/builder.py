@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import native
+from ptxloom.machine import native, translation
 from ptxloom.machine.analysis import literal_bits
+from ptxloom.machine.constants import evaluate
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.access import access_name, parameters
@@ -254,7 +255,7 @@ class Builder(Emitter):
 
     def runtime(self, function: Callable[..., object], *operands: Value | int) -> Value:
         """Call a native function (`native.py`) of the run-time; integers take the parameter's type."""
-        compiled = native.translate(function)
+        compiled = translation.translate(function)
         self.natives[compiled.name] = function
         values = [
             o if isinstance(o, Value) else Value(k.llvm, str(o))
@@ -480,47 +481,3 @@ class Builder(Emitter):
                 if number is not None:
                     return self._literal(tree.Integer(number), wanted)
         raise self.op.unsupported(f"the operand `{operand}` is not understood")
-
-
-def evaluate(operand: tree.Operand) -> int | None:  # noqa: PLR0911 - one case a node
-    """The value of an integer constant expression (PTX ISA 4.5); None if it is none."""
-    match operand:
-        case tree.Integer(value=value):
-            return value
-        case tree.Name(text="WARP_SZ"):
-            return LANES
-        case tree.Unary(operator=operator, operand=inner):
-            number = evaluate(inner)
-            return None if number is None else {"-": -number, "~": ~number, "!": int(number == 0)}.get(operator, number)
-        case tree.Binary(operator=operator, left=left, right=right):
-            first, second = evaluate(left), evaluate(right)
-            return None if first is None or second is None else _combine(operator, first, second)
-        case tree.Cast(operand=inner):
-            return evaluate(inner)
-        case tree.Ternary(condition=condition, then=then, otherwise=otherwise):
-            number = evaluate(condition)
-            return None if number is None else evaluate(then if number else otherwise)
-        case _:
-            return None
-
-
-def _combine(operator: str, first: int, second: int) -> int | None:
-    match operator:
-        case "+" | "-" | "*" | "&" | "|" | "^":
-            return {
-                "+": first + second,
-                "-": first - second,
-                "*": first * second,
-                "&": first & second,
-                "|": first | second,
-                "^": first ^ second,
-            }[operator]
-        case "<<":
-            return first << second
-        case ">>":
-            return first >> second
-        case "/" | "%" if second:
-            quotient = abs(first) // abs(second) * (1 if (first < 0) == (second < 0) else -1)
-            return quotient if operator == "/" else first - second * quotient
-        case _:
-            return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.builder import evaluate
+from ptxloom.machine.constants import evaluate
 from ptxloom.machine.program import (
     UnsupportedInstruction,
     align,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import llvmlite
 from llvmlite import binding
 
-from ptxloom.machine import native
+from ptxloom.machine import translation
 from ptxloom.machine.runtime.access import access_function
 
 if TYPE_CHECKING:
@@ -158,9 +158,10 @@ def load(code: bytes, symbol: str) -> Code:
 
 def native_address(function: Callable[..., object]) -> int:
     """The machine code of a native function, compiled with all it calls."""
+    # functions of others are not in the package's state: their text belongs to the key
     inside = function.__module__.startswith("ptxloom.")
-    text = "" if inside else native.translate(function).ir  # other people's functions are not in the package's state
-    return _linked(native.symbol(function), lambda: _closed(native.translate(function).ir, [function]), text)
+    text = "" if inside else translation.translate(function).ir
+    return _linked(translation.symbol(function), lambda: _closed(translation.translate(function).ir, [function]), text)
 
 
 def access_address(name: str) -> int:
@@ -192,14 +193,14 @@ def _linked(name: str, ir: Callable[[], str], text: str = "") -> int:
 
 def _closed(ir: str, roots: list[Callable[..., object]], extra: list[Callable[..., object]] | None = None) -> str:
     """A module that holds a function and, internally, every native function it calls."""
-    inner: dict[str, native.Native] = {}
+    inner: dict[str, translation.Native] = {}
     waiting = list(extra or [])
     for root in roots:
         waiting += _callees(root)
     while waiting:
         function = waiting.pop()
         if function.__name__ not in inner:
-            inner[function.__name__] = native.translate(function)
+            inner[function.__name__] = translation.translate(function)
             waiting += _callees(function)
     kept = [
         line
@@ -211,5 +212,5 @@ def _closed(ir: str, roots: list[Callable[..., object]], extra: list[Callable[..
 
 
 def _callees(function: Callable[..., object]) -> list[Callable[..., object]]:
-    names = native.translate(function).calls
+    names = translation.translate(function).calls
     return [function.__globals__[name] for name in names]  # pyright: ignore[reportFunctionMemberAccess]

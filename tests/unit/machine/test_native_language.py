@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxloom.machine import llvm, native
+from ptxloom.machine import llvm, native, translation
 from ptxloom.machine.native import (
     Array,
     Ptr,
@@ -98,7 +98,7 @@ def mixed(x: u32, y: u64) -> u64:
 
 
 def call(function: Callable[..., object], *values: int) -> int:
-    compiled = native.translate(function)
+    compiled = translation.translate(function)
     kinds = [ctypes.c_uint64 if k.llvm in {"ptr", "i64"} else ctypes.c_uint32 for k in compiled.arguments]
     result = ctypes.c_uint64 if compiled.result.llvm == "i64" else ctypes.c_uint32
     return int(ctypes.CFUNCTYPE(result, *kinds)(llvm.native_address(function))(*values))
@@ -154,4 +154,4 @@ def test_structs_pointers_and_atomics() -> None:
 
 def test_integer_types_do_not_mix_silently() -> None:
     with pytest.raises(TypeError, match=r"write u32\(\.\.\.\)|write u64\(\.\.\.\)"):
-        native.translate(mixed)
+        translation.translate(mixed)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.fragments.derive import fragment
 from ptxloom.fragments.model import WARP_LANES
 from ptxloom.fragments.native import Together, body, sides
-from ptxloom.machine import native
+from ptxloom.machine import native, translation
 from ptxloom.machine.native import Ptr, u32, u64
 from ptxloom.machine.runtime.memory import fault, place, shared_place
 from ptxloom.machine.runtime.state import GENERIC, SHARED, SHARED_WINDOW, WRONG_SPACE, Warp
@@ -71,7 +71,7 @@ def function_of(move: MatrixMove, lanes: int) -> str:
     for number, _ in moved.registers.vectors():
         register, offset = divmod(number * 16, _REGISTER_BYTES)
         lines.append(f"  %h{number} = getelementptr i8, ptr %out{register}, i64 {offset}")
-    careful = native.translate(place_rows)
+    careful = translation.translate(place_rows)
     offsets = native.record(Warp).offsets
     return _FUNCTION.format(
         declaration=careful.declaration,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import evaluate
+from ptxloom.machine.constants import evaluate
 from ptxloom.machine.ir import LANES, Value, vector
 from ptxloom.machine.semantics.family import Family
 from ptxloom.syntax import tree

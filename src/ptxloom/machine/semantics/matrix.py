@@ -15,13 +15,13 @@ from ptxloom.fragments.derive import fragment
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import LANES, vector
-from ptxloom.machine.native import symbol
 from ptxloom.machine.runtime import matrices
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import address_values, base_and_offset
 from ptxloom.machine.symbols import Register
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.form import tensor_form
+from ptxloom.machine.translation import symbol
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

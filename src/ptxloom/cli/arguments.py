@@ -16,7 +16,7 @@ FINDING_FORMATS: Final = ("full", "concise", "json", "sarif", "github")
 TABLE_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
 MAP_FORMATS: Final = (*TABLE_FORMATS, "svg")
 
-INTRODUCTION: Final = "Reads, checks and maps NVIDIA PTX on any machine; no GPU is needed."
+INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
 
 EXAMPLES: Final = """\
 examples:
@@ -26,6 +26,7 @@ examples:
   ptxloom where ldmatrix.m8n8.x4.b16 --lane 5         what lane 5 holds
   ptxloom where stmatrix.m8n8.x1.b16 --row 3 --column 1
   ptxloom banks ldmatrix.m8n8.x4.b16 --pitch 128 --swizzle 3,3,3
+  ptxloom run examples/hgemm.toml                     run a kernel, compare with NumPy
   ptxloom swizzle 64x64 f16 cp.async ldmatrix.x4.trans
   ptxloom atom --mma m16n8k16.row.col.f32.f16.f16.f32 --blas TN
   ptxloom emit SM75_U16x8_LDSM_T --language cuda      the wrapper to paste
@@ -70,6 +71,10 @@ class Options(argparse.Namespace):
     language: str
     tile: tuple[int, int]
     accesses: list[str]
+    unchecked: bool
+    threads: int | None
+    timeout: float | None
+    seed: int
 
 
 class Parser(argparse.ArgumentParser):
@@ -178,6 +183,17 @@ def _banks(parser: Parser) -> None:
     _formats(parser, ("full", "concise", "json"))
 
 
+def _run(parser: Parser) -> None:
+    parser.add_argument(
+        "file", metavar="LAUNCH.toml", help="which kernel runs on which arrays, what to compare or save"
+    )
+    parser.add_argument("--unchecked", action="store_true", help="run PTX even if `check` finds errors in it")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one a core)")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the kernel after this time")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
+    _formats(parser, ("full", "json"))
+
+
 def _files(parser: Parser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="PTX files, folders of them, or - for standard input")
 
@@ -226,6 +242,7 @@ VERBS: Final = {
     "map": ("which lane holds which element of a matrix, as a table", _map),
     "where": ("what one lane holds, or who holds one element", _where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
+    "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
     "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),

@@ -1,0 +1,232 @@
+"""A launch file (TOML): which kernel of which PTX runs on which arrays, what to compare and what to save.
+
+ptx = "hgemm.ptx"                    # paths are relative to the launch file
+kernel = "hgemm"
+grid = [2, 3]
+block = 128
+shared_bytes = 0
+
+[[args]]                             # one table a parameter, in order
+name = "A"
+random = { shape = [192, 96], dtype = "float16", seed = 1 }
+[[args]]
+npy = "weights.npy"
+[[args]]
+name = "C"
+zeros = { shape = [192, 128], dtype = "float32" }
+save = "c.npy"
+[[args]]
+value = 192
+
+[[compare]]
+array = "C"
+product = ["A", "B"]                 # NumPy's matrix product in double precision; or: equals = "expected.npy"
+relative = 1e-3                      # of the largest magnitude; 0 asks for equal bits
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import ml_dtypes
+import numpy as np
+
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+_KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "arch", "args", "compare"}
+_SOURCES: Final = ("random", "zeros", "npy", "value")
+_ARGUMENT_KEYS: Final = {"name", "save", *_SOURCES}
+_COMPARE_KEYS: Final = {"array", "equals", "product", "relative"}
+_LARGEST: Final = 1 << 34  # bytes of an array
+
+
+class BadLaunchFile(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A launch file says something that cannot be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument: its name, the array or number, and where it is saved after the run."""
+
+    name: str
+    value: Any
+    save: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What an array must be after the run: a file's array, or the product of two arguments, within `relative`."""
+
+    array: str
+    wanted: Path | tuple[str, str]
+    relative: float
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch file, read and checked."""
+
+    ptx: Path
+    kernel: str
+    grid: Any
+    block: Any
+    cluster: Any
+    shared_bytes: int
+    arch: str | None
+    arguments: tuple[Argument, ...]
+    comparisons: tuple[Comparison, ...]
+
+
+def read_launch(name: str) -> Launch:
+    """Read a launch file and make its arrays.
+
+    Raises:
+        BadLaunchFile: It is missing, no TOML, or says something that cannot be done; the sentence names the key.
+    """
+    path = Path(name)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+        raise BadLaunchFile(f"{name}: cannot be read: {reason}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadLaunchFile(f"{name}: this is no TOML: {error}") from error
+    reader = _Reader(name, path.parent)
+    return reader.launch(table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    name: str
+    folder: Path
+
+    def wrong(self, where: str, what: str) -> BadLaunchFile:
+        return BadLaunchFile(f"{self.name}: {where} {what}")
+
+    def launch(self, table: Mapping[str, Any]) -> Launch:
+        self.known(table, _KEYS, "the file")
+        arguments = tuple(self.argument(n, entry) for n, entry in enumerate(self.tables(table, "args")))
+        names = {a.name for a in arguments if isinstance(a.value, np.ndarray)}
+        comparisons = tuple(self.comparison(n, e, names) for n, e in enumerate(self.tables(table, "compare")))
+        shared = table.get("shared_bytes", 0)
+        if not isinstance(shared, int) or isinstance(shared, bool):
+            raise self.wrong("shared_bytes", f"is {shared!r}; it must be a whole number")
+        arch = self.text(table, "arch", "the file") if "arch" in table else None
+        return Launch(
+            self.folder / self.text(table, "ptx", "the file"),
+            self.text(table, "kernel", "the file"),
+            table.get("grid", 1),
+            table.get("block", 1),
+            table.get("cluster", 1),
+            shared,
+            arch,
+            arguments,
+            comparisons,
+        )
+
+    def known(self, table: Mapping[str, Any], keys: set[str], where: str) -> None:
+        for key in table:
+            if key not in keys:
+                raise self.wrong(where, f"holds {key!r}, which means nothing; known are {', '.join(sorted(keys))}")
+
+    def tables(self, table: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+        found = table.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(e, dict) for e in cast("list[Any]", found)):
+            raise self.wrong(key, f"must be tables, written [[{key}]]")
+        return cast("list[dict[str, Any]]", found)
+
+    def text(self, table: Mapping[str, Any], key: str, where: str) -> str:
+        value = table.get(key)
+        if not isinstance(value, str) or not value:
+            raise self.wrong(where, f'needs {key} = "..."' if value is None else f"has {key} = {value!r}, not a text")
+        return value
+
+    def argument(self, number: int, entry: dict[str, Any]) -> Argument:
+        where = f"args[{number}]"
+        self.known(entry, _ARGUMENT_KEYS, where)
+        sources = [s for s in _SOURCES if s in entry]
+        if len(sources) != 1:
+            raise self.wrong(where, f"needs exactly one of {', '.join(_SOURCES)}")
+        name = self.text(entry, "name", where) if "name" in entry else str(number)
+        save = self.folder / self.text(entry, "save", where) if "save" in entry else None
+        value = entry[sources[0]]
+        match sources[0]:
+            case "value":
+                if isinstance(value, bool) or not isinstance(value, (int, float)):
+                    raise self.wrong(where, f"has value = {value!r}; it must be a number")
+            case "npy":
+                value = self.load(self.text(entry, "npy", where), where)
+            case source:
+                value = self.array(value, f"{where}.{source}", random=source == "random")
+        if save is not None and not isinstance(value, np.ndarray):
+            raise self.wrong(where, "saves a number; only arrays can be saved")
+        return Argument(name, value, save)
+
+    def load(self, name: str, where: str) -> NDArray[Any]:
+        try:
+            return np.ascontiguousarray(np.load(self.folder / name, allow_pickle=False))
+        except (OSError, ValueError, EOFError) as error:
+            raise self.wrong(where, f"cannot load {name}: {str(error).splitlines()[0]}") from error
+
+    def array(self, spec: Any, where: str, *, random: bool) -> NDArray[Any]:
+        if not isinstance(spec, dict):
+            raise self.wrong(where, 'must be a table such as { shape = [64, 64], dtype = "float32" }')
+        table = cast("dict[str, Any]", spec)
+        self.known(table, {"shape", "dtype", *(["seed"] if random else [])}, where)
+        dtype = self.dtype(table.get("dtype", "float32"), where)
+        shape = table.get("shape")
+        whole = [shape] if isinstance(shape, int) else shape
+        if not isinstance(whole, list) or not all(
+            isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cast("list[Any]", whole)
+        ):
+            raise self.wrong(where, f"has shape = {shape!r}; it must be whole numbers")
+        extent = tuple(cast("list[int]", whole))
+        if math.prod(extent) * dtype.itemsize > _LARGEST:
+            raise self.wrong(where, f"of shape {list(extent)} takes more than {_LARGEST >> 30} GiB")
+        if not random:
+            return np.zeros(extent, dtype)
+        generator = np.random.default_rng(table.get("seed", 0))
+        if dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            return generator.integers(limits.min, limits.max, extent, dtype, endpoint=True)
+        return generator.standard_normal(extent).astype(dtype)
+
+    def dtype(self, name: Any, where: str) -> np.dtype[Any]:
+        try:
+            dtype = np.dtype(getattr(ml_dtypes, name, name))
+        except (TypeError, AttributeError):
+            dtype = np.dtype(object)
+        if dtype.hasobject or not isinstance(name, str):
+            raise self.wrong(where, f"has dtype = {name!r}, which NumPy and ml_dtypes do not know")
+        return dtype
+
+    def comparison(self, number: int, entry: dict[str, Any], arrays: set[str]) -> Comparison:
+        where = f"compare[{number}]"
+        self.known(entry, _COMPARE_KEYS, where)
+        array = self.one_of(self.text(entry, "array", where), arrays, where)
+        relative = entry.get("relative", 0)
+        if isinstance(relative, bool) or not isinstance(relative, (int, float)) or relative < 0:
+            raise self.wrong(where, f"has relative = {relative!r}; it must be a number from 0 up")
+        if ("equals" in entry) == ("product" in entry):
+            raise self.wrong(where, 'needs either equals = "file.npy" or product = ["A", "B"]')
+        if "equals" in entry:
+            return Comparison(array, self.folder / self.text(entry, "equals", where), float(relative))
+        factors = entry["product"]
+        if not isinstance(factors, list) or len(cast("list[Any]", factors)) != 2:
+            raise self.wrong(where, f"has product = {factors!r}; it must name two arrays")
+        left, right = (self.one_of(str(f), arrays, where) for f in cast("list[Any]", factors))
+        return Comparison(array, (left, right), float(relative))
+
+    def one_of(self, name: str, arrays: set[str], where: str) -> str:
+        if name not in arrays:
+            raise self.wrong(where, f"names {name!r}; the arrays are {', '.join(sorted(arrays)) or '(none)'}")
+        return name

@@ -1,0 +1,130 @@
+"""`ptxloom run`: a kernel on the CPU, as a launch file describes it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ptxloom.checker import check
+from ptxloom.cli.findings import render
+from ptxloom.cli.inputs import read
+from ptxloom.cli.launch_file import BadLaunchFile, read_launch
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, style_for, talk
+from ptxloom.diagnostics import Severity
+from ptxloom.machine.kernel import kernel
+from ptxloom.machine.report import LaunchError
+from ptxloom.syntax import parse
+from ptxloom.views import runs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.launch_file import Argument, Comparison, Launch
+
+
+def run(options: Options) -> Outcome:
+    """Run it, compare, save; hazards and differences are findings."""
+    launch = read_launch(options.file)
+    source = read(str(launch.ptx))
+    module = parse(source.text, source.name)
+    errors = [d for d in check(module) if d.severity is Severity.ERROR]
+    if errors and not options.unchecked:
+        talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
+        return Outcome(render(errors, options), COULD_NOT_RUN)
+    compiled = kernel(module, launch.kernel, launch.arch)
+    expected = _expected(launch)
+    began = time.perf_counter()
+    try:
+        result = compiled.launch(
+            launch.grid,
+            launch.block,
+            [a.value for a in launch.arguments],
+            launch.shared_bytes,
+            cluster=launch.cluster,
+            threads=options.threads,
+            timeout=options.timeout,
+            schedule_seed=options.seed,
+        )
+    except LaunchError as error:
+        failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, str(error).splitlines()[0])
+        return Outcome(_text(failed, options), FINDINGS)
+    seconds = time.perf_counter() - began
+    comparisons = tuple(_compare(c, launch, wanted) for c, wanted in zip(launch.comparisons, expected, strict=True))
+    for argument in launch.arguments:
+        _save(argument)
+    done = runs.Run(
+        launch.kernel,
+        launch.grid,
+        launch.block,
+        result.instructions,
+        result.hazards,
+        output=result.output,
+        comparisons=comparisons,
+    )
+    clean = not result.hazards and all(c.passed for c in comparisons)
+    return Outcome(_text(done, options), CLEAN if clean else FINDINGS, f"ran in {1000 * seconds:.1f} ms")
+
+
+def _text(done: runs.Run, options: Options) -> str:
+    return runs.as_json(done) if options.output_format == "json" else runs.full(done, style_for(options))
+
+
+def _arrays(launch: Launch) -> Mapping[str, NDArray[Any]]:
+    return {a.name: cast("NDArray[Any]", a.value) for a in launch.arguments if isinstance(a.value, np.ndarray)}
+
+
+def _expected(launch: Launch) -> list[NDArray[Any]]:
+    """What each compared array must be, worked out before the kernel touches anything.
+
+    Raises:
+        BadLaunchFile: A file cannot be loaded, or the shapes do not fit.
+    """
+    arrays = _arrays(launch)
+    found: list[NDArray[Any]] = []
+    for comparison in launch.comparisons:
+        match comparison.wanted:
+            case (first, second):
+                left, right = (arrays[name].astype(np.float64) for name in (first, second))
+                try:
+                    wanted = left @ right
+                except ValueError as error:
+                    shapes = " and ".join(str(list(a.shape)) for a in (left, right))
+                    raise BadLaunchFile(f"{first} and {second}, of shapes {shapes}, cannot be multiplied") from error
+            case path:
+                try:
+                    wanted = np.load(path, allow_pickle=False)
+                except (OSError, ValueError, EOFError) as error:
+                    raise BadLaunchFile(f"cannot load {path}: {str(error).splitlines()[0]}") from error
+        if wanted.shape != arrays[comparison.array].shape:
+            shapes = f"{list(arrays[comparison.array].shape)}, what it is compared with {list(wanted.shape)}"
+            raise BadLaunchFile(f"{comparison.array} has the shape {shapes}")
+        found.append(wanted)
+    return found
+
+
+def _compare(comparison: Comparison, launch: Launch, wanted: NDArray[Any]) -> runs.Compared:
+    got = _arrays(launch)[comparison.array]
+    against = " @ ".join(comparison.wanted) if isinstance(comparison.wanted, tuple) else str(comparison.wanted)
+    what = f"{comparison.array}, {' x '.join(map(str, got.shape))} {got.dtype}"
+    if comparison.relative == 0:
+        same = got.view(np.uint8) == wanted.astype(got.dtype).view(np.uint8) if got.size else np.ones(1, np.bool_)
+        share = float(np.count_nonzero(~same)) / max(same.size, 1)
+        return runs.Compared(what, against, share == 0, 0.0, share)
+    difference = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
+    scale = float(np.max(np.abs(wanted.astype(np.float64)), initial=0.0)) or 1.0
+    error = float(np.max(difference, initial=0.0)) / scale
+    return runs.Compared(what, against, error <= comparison.relative, comparison.relative, error)
+
+
+def _save(argument: Argument) -> None:
+    if argument.save is None:
+        return
+    try:
+        np.save(argument.save, cast("NDArray[Any]", argument.value), allow_pickle=False)
+    except OSError as error:
+        raise CannotWrite(f"cannot write {argument.save}: {(error.strerror or str(error)).lower()}") from error

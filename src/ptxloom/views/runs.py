@@ -1,0 +1,113 @@
+"""What a run did: as text for people, or as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.views.machine_readable import to_text
+from ptxloom.views.style import PLAIN, Ink, Style
+
+if TYPE_CHECKING:
+    from ptxloom.machine.report import Hazard
+    from ptxloom.views.machine_readable import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One array held against what it should be.
+
+    Attributes:
+        what: The array, its shape and type.
+        against: What it was compared with.
+        passed: Whether it is near enough.
+        allowed: The largest difference allowed, relative to the largest magnitude; 0: equal bits.
+        found: The largest difference found; where equal bits are asked for, the share of bytes that differ.
+    """
+
+    what: str
+    against: str
+    passed: bool
+    allowed: float
+    found: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A launch and its outcome; `error` is set if the kernel was ended."""
+
+    kernel: str
+    grid: Any
+    block: Any
+    instructions: int
+    hazards: tuple[Hazard, ...]
+    error: str = ""
+    output: str = ""
+    comparisons: tuple[Compared, ...] = ()
+
+
+def full(run: Run, style: Style = PLAIN) -> str:
+    """A few lines: what ran, what it printed, what it did wrong, whether the results are right."""
+    lines = [style.paint(f"{run.kernel}: grid {_extent(run.grid)}, block {_extent(run.block)}", Ink.BOLD)]
+    if run.output:
+        lines += ["printed:", *(f"  {line}" for line in run.output.splitlines())]
+    if run.error:
+        lines.append(style.paint(run.error, Ink.RED))
+    else:
+        lines.append(f"{run.instructions:,} warp instructions")
+    for hazard in run.hazards:
+        lines += [style.paint(str(hazard), Ink.RED) + (f"\n  seen {hazard.count} times" if hazard.count > 1 else "")]
+    if not run.hazards and not run.error:
+        lines.append("no hazards")
+    lines += [_compared(c, style) for c in run.comparisons]
+    return "\n".join(lines) + "\n"
+
+
+def _compared(compared: Compared, style: Style) -> str:
+    if compared.allowed:
+        how = f"largest difference {compared.found:.3g} of the largest magnitude, {compared.allowed:.3g} allowed"
+    else:
+        how = "equal in every bit" if compared.passed else f"{100 * compared.found:.3g} % of the bytes differ"
+    verdict = style.paint("right", Ink.GREEN) if compared.passed else style.paint("WRONG", Ink.RED)
+    return f"{verdict}: {compared.what}, against {compared.against}: {how}"
+
+
+def _extent(value: object) -> str:
+    match value:
+        case list() | tuple():
+            return " x ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case _:
+            return str(value)
+
+
+def as_json(run: Run) -> str:
+    """The same as an object."""
+    hazards: list[Value] = [
+        {
+            "tool": h.tool,
+            "kind": h.kind,
+            "message": h.message,
+            "line": h.line,
+            "instruction": h.instruction,
+            "block": list(h.block),
+            "warp": h.warp,
+            "lanes": list(h.lanes),
+            "address": h.address,
+            "count": h.count,
+        }
+        for h in run.hazards
+    ]
+    comparisons: list[Value] = [
+        {"what": c.what, "against": c.against, "passed": c.passed, "allowed": c.allowed, "found": c.found}
+        for c in run.comparisons
+    ]
+    return to_text(
+        {
+            "kernel": run.kernel,
+            "instructions": run.instructions,
+            "error": run.error,
+            "output": run.output,
+            "hazards": hazards,
+            "comparisons": comparisons,
+        }
+    )

@@ -1,0 +1,140 @@
+"""`ptxloom run`: right results are said to be right, wrong ones wrong, and a bad launch file is one sentence."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Run = Callable[..., Any]
+
+PTX = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry scale(.param .u64 out, .param .u64 in, .param .f32 by, .param .u32 n)
+{
+\t.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<6>; .reg .f32 %f<4>;
+\tmov.u32 %r1, %tid.x; ld.param.u32 %r2, [n]; setp.ge.u32 %p, %r1, %r2; @%p bra END;
+\tmul.wide.u32 %rd1, %r1, 4;
+\tld.param.u64 %rd2, [in]; add.u64 %rd3, %rd2, %rd1; ld.global.f32 %f1, [%rd3];
+\tld.param.f32 %f2, [by]; mul.f32 %f3, %f1, %f2;
+\tld.param.u64 %rd4, [out]; add.u64 %rd5, %rd4, %rd1; st.global.f32 [%rd5], %f3;
+END:
+\tret;
+}
+"""
+LAUNCH = """ptx = "scale.ptx"
+kernel = "scale"
+grid = 1
+block = 64
+[[args]]
+name = "out"
+zeros = { shape = [48], dtype = "float32" }
+save = "out.npy"
+[[args]]
+name = "in"
+npy = "in.npy"
+[[args]]
+value = 2.0
+[[args]]
+value = 48
+[[compare]]
+array = "out"
+equals = "wanted.npy"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    values = np.random.default_rng(3).standard_normal(48).astype(np.float32)
+    np.save(tmp_path / "in.npy", values)
+    np.save(tmp_path / "wanted.npy", 2 * values)
+    (tmp_path / "scale.ptx").write_text(PTX)
+    (tmp_path / "launch.toml").write_text(LAUNCH)
+    return tmp_path
+
+
+def test_a_right_result_is_clean_and_saved(run: Run, folder: Path) -> None:
+    ran = run("run", str(folder / "launch.toml"))
+    assert ran.code == 0, ran
+    assert "equal in every bit" in ran.out
+    assert "no hazards" in ran.out
+    np.testing.assert_array_equal(np.load(folder / "out.npy"), np.load(folder / "wanted.npy"))
+
+
+def test_a_wrong_result_is_a_finding(run: Run, folder: Path) -> None:
+    wanted = np.load(folder / "wanted.npy")
+    wanted[7] += 1
+    np.save(folder / "wanted.npy", wanted)
+    ran = run("run", str(folder / "launch.toml"), "--output-format", "json")
+    assert ran.code == 1
+    (comparison,) = json.loads(ran.out)["comparisons"]
+    assert not comparison["passed"]
+    assert 0 < comparison["found"] <= 4 / wanted.nbytes
+
+
+def test_a_fault_is_a_finding_and_the_process_lives(run: Run, folder: Path) -> None:
+    (folder / "launch.toml").write_text(LAUNCH.replace("value = 48", "value = 64"))
+    ran = run("run", str(folder / "launch.toml"))
+    assert ran.code == 1
+    assert "out of bounds" in ran.out
+    assert "line 9: " in ran.out
+
+
+def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> None:
+    shapes = {"in": (1, 48), "factor": (48, 48)}
+    np.save(folder / "in.npy", np.ones(shapes["in"], np.float32))
+    np.save(folder / "factor.npy", 2 * np.eye(48, dtype=np.float32))
+    text = LAUNCH.replace("shape = [48]", "shape = [1, 48]")
+    text = text.replace('equals = "wanted.npy"', 'product = ["in", "factor"]\nrelative = 1e-6')
+    # the second factor is no parameter of the kernel, so the array that is compared with stands in for it
+    ran = run("run", _write(folder, text))
+    assert ran.code == 2
+    assert "'factor'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('ptx = "scale.ptx"', 'ptx = "absent.ptx"', "absent.ptx: there is no such file"),
+        ('kernel = "scale"', 'kernel = "scal"', "scal"),
+        ('kernel = "scale"', "", "needs kernel"),
+        ("grid = 1", "grid = 0", "grid is 0"),
+        ("block = 64", "block = 4096", "block"),
+        ("block = 64", "blok = 64", "'blok'"),
+        ("value = 48", 'value = "48"', "must be a number"),
+        ("value = 48", "", "exactly one of"),
+        ('npy = "in.npy"', 'npy = "none.npy"', "none.npy"),
+        ('dtype = "float32"', 'dtype = "float33"', "'float33'"),
+        ("shape = [48]", "shape = [-1]", "whole numbers"),
+        ("shape = [48]", "shape = [99999999999]", "GiB"),
+        ('array = "out"', 'array = "outt"', "'outt'"),
+        ('equals = "wanted.npy"', "", "either equals"),
+        ("[[args]]\nvalue = 48", "", "4 values"),
+        ("kernel =", "kernel ==", "no TOML"),
+    ],
+)
+def test_a_bad_launch_file_is_one_sentence(run: Run, folder: Path, old: str, new: str, says: str) -> None:
+    assert old in LAUNCH
+    ran = run("run", _write(folder, LAUNCH.replace(old, new)))
+    assert ran.code == 2, ran
+    (line,) = ran.err.splitlines()
+    assert says in line
+
+
+def test_ptx_that_does_not_check_is_refused(run: Run, folder: Path) -> None:
+    (folder / "scale.ptx").write_text(
+        PTX.replace("ret;", "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1}, [%rd1]; ret;")
+    )
+    ran = run("run", str(folder / "launch.toml"))
+    assert ran.code == 2
+    assert "vector-length" in ran.out
+    assert "--unchecked" in ran.err
+
+
+def _write(folder: Path, text: str) -> str:
+    path = folder / "launch.toml"
+    path.write_text(text)
+    return str(path)

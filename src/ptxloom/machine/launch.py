@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
 _ALIGNMENT: Final = 64
+_CTA_BYTES: Final = -(-native.record(state.Cta).size // 64) * 64
+_PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
 
 
 class Arena:
@@ -122,6 +124,13 @@ class Grid:
         functions[[codes[f.name] for f in self.program.functions]] = [f.first for f in self.program.functions]
         launch.functions, launch.function_count = arena.put(functions), len(functions)
 
+    @property
+    def cta_bytes(self) -> int:
+        """What a resident CTA takes: its state, shared memory, local memory and warps."""
+        return (
+            _CTA_BYTES + self.shared_bytes + 64 + self.launch.warps * (32 * self.local_bytes + self.warp_bytes)
+        )
+
     def run(self, threads: int, timeout: float | None) -> None:
         """Run the grid to its end.
 
@@ -214,6 +223,7 @@ class Worker:
         self.state.events = arena.take(state.EVENTS_KEPT * native.record(state.Event).size)
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
+        self.state.patience = state.PATIENCE
         self.ctas: list[int] = []
         self.table = arena.take(8)
         self.room = 1
@@ -239,7 +249,7 @@ class Worker:
                 case state.WANT_MASKED:
                     launch.masked = self.grid.code(whole=False)
                 case state.WANT_CTA:
-                    self.add_cluster()
+                    self._admit()
                 case state.DEADLOCK:
                     raise LaunchError("the kernel is deadlocked: no thread can go on", self._waiting())
                 case state.FAULT:
@@ -285,13 +295,22 @@ class Worker:
             cta.peers = self.table + 8 * (number - number % members)
         self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
 
+    def _admit(self) -> None:
+        """Make room for CTAs that those which spin may be waiting for: as many again, while memory is plenty."""
+        members, launch = self.grid.members, self.grid.launch
+        clusters = len(self.ctas) // members
+        plenty = len(self.ctas) * self.grid.cta_bytes < _PLENTY
+        for _ in range(max(1, min(clusters if plenty else 1, launch.total - launch.next))):
+            self.add_cluster()
+        self.state.patience *= 2 if plenty else 1
+
     def _cta(self, rank: int) -> int:
         """The address of a new place for a CTA."""
         grid = self.grid
         launch = grid.launch
-        head = -(-native.record(state.Cta).size // 64) * 64
+        head = _CTA_BYTES
         local = launch.warps * 32 * grid.local_bytes
-        at = grid.arena.take(head + grid.shared_bytes + 64 + local + launch.warps * grid.warp_bytes)
+        at = grid.arena.take(grid.cta_bytes)
         cta: Any = native.structure(state.Cta).from_address(at)
         cta.worker, cta.launch = self.address, ctypes.addressof(launch)
         cta.shared = at + head

@@ -25,7 +25,8 @@ SERVICE: Final = 9  # a warp asks Python for something: `worker.service`
 SLICE: Final = 10  # Python may look for signals and the clock, then go on
 
 SLICE_ROUNDS: Final = 256
-YIELD_COST: Final = 64
+YIELD_COST: Final = 16
+PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted
 
 # Address windows, as generic addresses: outside what a process maps, low 32 bits are the address within the space.
 SHARED_WINDOW: Final = 1 << 48
@@ -44,9 +45,12 @@ OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CAL
 # Event kinds: hazards after which a kernel goes on; `report.EVENTS` says what each means.
 DIVERGENT, EXITED, STUCK, ABSENT = range(1, 5)
 
+# Reductions of `bar.red`.
+POPC, AND, OR = range(3)
+
 EVENTS_KEPT: Final = 256  # different events a worker can note
 
-BUDGET: Final = 1 << 14  # loop iterations before a warp lets others run
+BUDGET: Final = 1 << 12  # loop iterations before a warp lets others run
 ROTATION: Final = 1 << 9  # loop iterations before waiting lanes of a diverged warp get their turn
 
 
@@ -126,8 +130,9 @@ class Barrier:
 
     arrived: u32  # threads so far
     expected: u32  # threads that complete it; 0 while nobody waits
-    value: u32  # the running reduction
-    result: u32  # the last one
+    value: u32  # the running reduction: how many came with a true predicate
+    arrivals: u32  # how many came with a predicate
+    site: u32  # of the `.aligned` instruction that part of a warp executed + 1
 
 
 class Cta:
@@ -148,6 +153,7 @@ class Cta:
     live_threads: u32
     waiting: u32  # threads at any barrier
     barriers: Annotated[Array[Barrier], 16]
+    cluster_arrived: u32  # live threads of the cluster at its barrier (kept by its first CTA)
 
 
 class Worker:
@@ -170,6 +176,9 @@ class Worker:
     service_lanes: u32
     service_frame: u32
     service_site: u32
+    paused: u32  # 1: a warp gave way of its own will
+    spins: u32  # how long every resident CTA has spun
+    patience: u32  # how long they may, before another one is admitted
     fault: Annotated[Array[Fault], 1]
 
 
@@ -206,8 +215,15 @@ class Warp:
     carry: u32  # CC.CF of each lane
     members: Annotated[Array[u32], 32]  # whom each waiting lane waits for
     waits: Annotated[Array[u32], 16]  # by barrier: the lanes that wait there
+    reducing: u32  # lanes that wait for the result of a `bar.red`
+    cluster_arrived: u32  # lanes that have arrived at the cluster's barrier
+    cluster_waiting: u32  # those of them that wait
+    cluster_passed: u32  # lanes for which it has completed since they arrived
+    results: Annotated[Array[u32], 32]  # by lane: where in the warp's state the result of its `bar.red` goes
+    kinds: Annotated[Array[u32], 32]  # and which operation it is
     pcs: Annotated[Array[u32], 32]
     sp: Annotated[Array[u32], 32]  # each lane's frame
 
 
 REGISTERS: Final = -(-native.record(Warp).size // 64) * 64
+BARRIERS_BYTES: Final = 16 * native.record(Barrier).size

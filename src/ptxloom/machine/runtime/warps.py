@@ -1,4 +1,4 @@
-"""Which lanes run next: divergence, convergence, barriers and the scheduler of CTAs."""
+"""Which lanes run next: divergence, convergence and the scheduler of CTAs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from ptxloom.machine.native import (
     lanes_equal,
     lowest,
     pointer,
-    popcount,
     set_lanes,
     trailing_zeros,
     u64,
 )
+from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.state import (
+    BARRIERS_BYTES,
     BLOCKED,
     BUDGET,
     DEADLOCK,
@@ -105,24 +106,16 @@ def leave(w: Warp, lanes: u32, following: u32) -> u32:
     rest = w.mask & ~lanes
     w.live = w.live & ~lanes
     place_lanes(w, rest, following)
-    cta = w.cta
-    cta.live_threads = cta.live_threads - popcount(lanes)
-    if cta.waiting != 0:
-        for number in range(16):
-            settle(cta, number)
+    settle_all(w, lanes)
     release_synchronised(w)
     return choose(w)
 
 
 def leave_whole(w: Warp) -> None:
     """All running lanes exit, and no other lane of the warp can run."""
-    cta = w.cta
     w.live = w.live & ~w.mask
-    cta.live_threads = cta.live_threads - popcount(w.mask)
+    settle_all(w, w.mask)
     w.mask = 0
-    if cta.waiting != 0:
-        for number in range(16):
-            settle(cta, number)
 
 
 def tick(w: Warp, block: u32) -> u32:
@@ -142,6 +135,12 @@ def tick(w: Warp, block: u32) -> u32:
     w.budget = BUDGET
     place_lanes(w, w.mask, block)
     return NONE
+
+
+def pause(w: Warp) -> None:
+    """The lanes wait for somebody else: give way at the next loop iteration, and cost the scheduler little."""
+    w.budget = 0
+    w.worker.paused = 1
 
 
 def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
@@ -212,64 +211,6 @@ def release_synchronised(w: Warp) -> None:
     w.sync_blocked = 0
 
 
-# -- barriers
-
-
-def settle(cta: Cta, number: u32) -> u32:
-    """Complete a barrier if enough threads have come; 1 if it completed."""
-    barrier = cta.barriers[number]
-    if barrier.arrived == 0:
-        return 0
-    expected = barrier.expected
-    if expected == 0:
-        expected = cta.live_threads
-    if barrier.arrived < expected:
-        return 0
-    cta.waiting = cta.waiting - barrier.arrived
-    barrier.arrived = 0
-    barrier.expected = 0
-    barrier.result = barrier.value
-    barrier.value = 0
-    at = cta.warps
-    for _warp in range(cta.launch.warps):
-        w = pointer(Warp, at)[0]
-        w.blocked = w.blocked & ~w.waits[number]
-        w.waits[number] = 0
-        at = at + u64(cta.launch.warp_bytes)
-    return 1
-
-
-def barrier_wait(w: Warp, lanes: u32, number: u32, threads: u32, following: u32) -> u32:
-    """`bar.sync`: lanes wait at a named barrier, then go on at `following`; gives a block to run now, or NONE.
-
-    `threads` is 0 for all threads of the CTA that have not exited.
-    """
-    cta = w.cta
-    barrier = cta.barriers[number & 15]
-    place_lanes(w, w.mask, following)
-    w.blocked = w.blocked | lanes
-    w.waits[number & 15] = w.waits[number & 15] | lanes
-    barrier.arrived = barrier.arrived + popcount(lanes)
-    cta.waiting = cta.waiting + popcount(lanes)
-    barrier.expected = threads
-    settle(cta, number & 15)
-    return choose(w)
-
-
-def barrier_whole(w: Warp, following: u32) -> u32:
-    """`bar.sync 0` by a whole warp: 1 if the barrier is complete, else the warp waits."""
-    cta = w.cta
-    barrier = cta.barriers[0]
-    w.pc = following
-    w.blocked = w.mask
-    w.waits[0] = w.mask
-    barrier.arrived = barrier.arrived + 32
-    cta.waiting = cta.waiting + 32
-    if barrier.arrived < cta.live_threads:
-        return 0
-    return settle(cta, 0)
-
-
 # -- scheduler
 
 
@@ -293,8 +234,9 @@ def start_cta(cta: Cta, index: u64) -> None:
     if launch.shared_bytes != 0:
         fill(cta.shared, 0, u64(launch.shared_bytes))
     if cta.waiting != 0:
-        fill(address(cta.barriers), 0, 256)
+        fill(address(cta.barriers), 0, BARRIERS_BYTES)
     cta.waiting = 0
+    cta.cluster_arrived = 0
     at = cta.warps
     left = launch.threads
     for _index in range(launch.warps):
@@ -311,6 +253,10 @@ def start_cta(cta: Cta, index: u64) -> None:
         w.passing = 0
         w.forced = 0
         w.present = mask
+        w.reducing = 0
+        w.cluster_arrived = 0
+        w.cluster_waiting = 0
+        w.cluster_passed = 0
         w.pc = launch.entry
         w.pending = NONE
         w.budget = BUDGET
@@ -342,6 +288,7 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
     launch = cta.launch
     worker = cta.worker
     progress: u32 = BLOCKED
+    spun: u32 = 0
     offset: u32 = 0
     stride: u32 = 1
     if launch.seed != 0:
@@ -362,7 +309,7 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
                 if progress == BLOCKED:
                     progress = DONE
             elif status == YIELD:
-                progress = YIELD
+                spun = 1
                 if launch.stop != 0:
                     return STOPPED
             elif status == BLOCKED:
@@ -372,6 +319,8 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
                 worker.service_warp = w.index
                 worker.service_cta = address(cta)
                 return status
+    if spun != 0:
+        return YIELD
     return progress
 
 
@@ -408,7 +357,10 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
                 worker.slice = worker.slice - 1
                 if status == YIELD:
                     spinning = spinning + 1
-                    worker.slice = worker.slice - YIELD_COST
+                    if worker.paused == 0:
+                        worker.slice = worker.slice - YIELD_COST
+                        worker.spins = worker.spins + YIELD_COST
+                    worker.paused = 0
                 elif status == BLOCKED:
                     spinning = spinning + 1
                 elif status != DONE:
@@ -419,9 +371,13 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
                     cta.running = 0
                     moved = 1
                     spinning = 0
+                    worker.spins = 0
         if busy == 0:
             return DONE
         if moved == 0:
             return DEADLOCK
         if spinning == busy and busy == worker.cta_count and launch.next < launch.total:
-            return WANT_CTA
+            worker.spins = worker.spins + 1
+            if worker.spins > worker.patience:
+                worker.spins = 0
+                return WANT_CTA

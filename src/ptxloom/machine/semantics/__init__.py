@@ -75,6 +75,7 @@ from ptxloom.machine.semantics import (
     matrix,
     memory,
     moves,
+    ordering,
     products,
     video,
     votes,
@@ -106,6 +107,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
     matrix.family,
     wmma.family,
     barriers.family,
+    ordering.family,
 )
 
 

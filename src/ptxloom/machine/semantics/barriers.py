@@ -1,39 +1,22 @@
-"""Barriers of a CTA and of a warp, and memory fences (PTX ISA 9.7.13)."""
+"""Barriers of a CTA, of a warp and of a cluster (PTX ISA 9.7.13)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import W
+from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import barriers, state
 from ptxloom.machine.semantics.family import Family
-from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
     from ptxloom.machine.program import Op
+    from ptxloom.syntax import tree
 
 family: Final = Family()
 
-
-@family("bar", "barrier", when=lambda op: op.has("sync") and not op.has("cluster") and len(op.operands) == 1, ends=True)
-def bar_sync(b: Builder, op: Op) -> None:
-    """Wait until every thread of the CTA has come."""
-    number = op.operands[0]
-    if not isinstance(number, tree.Integer):
-        raise op.unsupported("a barrier number in a register")
-    if b.active is None and number.value == 0:
-        complete = b.native_call("barrier_whole", W, Value("i32", str(b.following)))
-        done, wait = b.fresh("L"), b.fresh("L")
-        b.do(f"br {b.compare('ne', complete, Value('i32', '0'))}, label %{done}, label %{wait}")
-        b.label(wait)
-        b.do(f"ret i32 {state.BLOCKED}")
-        b.label(done)
-        b.goto(b.following)
-        return
-    operands = (b.active_mask, Value("i32", str(number.value)), Value("i32", "0"), Value("i32", str(b.following)))
-    b.resume(b.native_call("barrier_wait", W, *operands))
+_REDUCTIONS: Final = {"popc": state.POPC, "and": state.AND, "or": state.OR}
 
 
 @family("bar", when=lambda op: op.has("warp"), starts=True)
@@ -42,7 +25,84 @@ def bar_warp_sync(b: Builder, op: Op) -> None:
     b.converge(op.operands[0], kind=0)
 
 
-@family("membar", "fence")
-def fence(b: Builder, op: Op) -> None:
-    """Order memory: warps run in order, other CTAs in other threads see a full fence."""
-    b.do("fence seq_cst")
+@family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))
+def cluster_arrive(b: Builder, op: Op) -> None:
+    """Tell the cluster that the lanes are here."""
+    b.runtime(barriers.cluster_arrive, W, b.active_mask)
+
+
+@family("barrier", when=lambda op: op.has("cluster") and op.has("wait"), ends=True)
+def cluster_wait(b: Builder, op: Op) -> None:
+    """Wait until every thread of the cluster has arrived."""
+    b.resume(b.runtime(barriers.cluster_wait, W, b.active_mask, b.following))
+
+
+@family("bar", "barrier", when=lambda op: op.has("sync") and not op.has("cluster"), ends=True)
+def sync(b: Builder, op: Op) -> None:
+    """Wait until every thread of the CTA, or as many as are named, has come."""
+    number, *rest = op.operands
+    known = b.literal(number)
+    threads = b.literal(rest[0]) if rest else 0
+    if known is None or threads is None:
+        _wait(b, op, number, rest)
+        return
+    if not 0 <= known < 16 or threads < 0 or threads % 32:
+        raise op.unsupported("barriers are numbered 0 to 15, and threads counted in whole warps")
+    if b.active is None and not threads:
+        _whole(b, known)
+        return
+    b.resume(b.runtime(barriers.barrier_wait_at, W, b.active_mask, known, threads, b.following, _watched(b, op)))
+
+
+def _whole(b: Builder, number: int) -> None:
+    complete = b.runtime(barriers.barrier_whole, W, number, b.following)
+    done, wait = b.fresh("L"), b.fresh("L")
+    b.do(f"br {b.compare('ne', complete, Value('i32', '0'))}, label %{done}, label %{wait}")
+    b.label(wait)
+    b.do(f"ret i32 {state.BLOCKED}")
+    b.label(done)
+    b.goto(b.following)
+
+
+def _watched(b: Builder, op: Op) -> int:
+    """1 + the site of an instruction whose warp must come as a whole, if somebody wants to know; else 0."""
+    aligned = op.opcode == "bar" or op.has("aligned")
+    return op.site + 1 if aligned and "synccheck" in b.checks else 0
+
+
+def _numbers(b: Builder, op: Op, number: tree.Operand, threads: list[tree.Operand]) -> tuple[Value, Value]:
+    """Put each lane's barrier and count of threads (0: all) into the scratch."""
+    numbers, counts = b.scratch(VALUES), b.scratch(VALUES + 128)
+    named = b.read(number, "b32")
+    b.store(named, numbers, 64)
+    b.store(b.read(threads[0], "b32") if threads else b.constant(named.type, 0), counts, 64)
+    return numbers, counts
+
+
+def _wait(b: Builder, op: Op, number: tree.Operand, threads: list[tree.Operand]) -> None:
+    numbers, counts = _numbers(b, op, number, threads)
+    b.check(b.runtime(barriers.barrier_check, W, b.active_mask, numbers, counts, op.site))
+    b.resume(b.runtime(barriers.barrier_wait, W, b.active_mask, numbers, counts, b.following, _watched(b, op)))
+
+
+@family("bar", "barrier", when=lambda op: op.has("arrive") and len(op.operands) == 2)
+def arrive(b: Builder, op: Op) -> None:
+    """Be counted at a barrier and go on."""
+    numbers, counts = _numbers(b, op, op.operands[0], list(op.operands[1:]))
+    b.check(b.runtime(barriers.barrier_arrive, W, b.active_mask, numbers, counts, op.site))
+
+
+@family("bar", "barrier", when=lambda op: op.has("red"), ends=True)
+def reduce(b: Builder, op: Op) -> None:
+    """Wait like `bar.sync`, and learn of how many threads a predicate held, or whether of all, or of any."""
+    target, number, *threads, predicate = op.operands
+    holds = b.read_mask(predicate)
+    numbers, counts = _numbers(b, op, number, threads)
+    b.check(b.runtime(barriers.barrier_check, W, b.active_mask, numbers, counts, op.site))
+    kind = _REDUCTIONS[op.one_of(_REDUCTIONS)]
+    register, _ = b.register(target)
+    if (register.type.kind == "p") != (kind != state.POPC) or (kind == state.POPC and register.type.bits != 32):
+        raise op.unsupported(f"`{target}` cannot hold the result")
+    place = state.REGISTERS + register.offset
+    b.runtime(barriers.barrier_reduce, W, b.active_mask, numbers, holds, place, kind)
+    b.resume(b.runtime(barriers.barrier_wait, W, b.active_mask, numbers, counts, b.following, _watched(b, op)))

@@ -94,11 +94,6 @@ def trap(b: Builder, op: Op) -> None:
     b.ended = True
 
 
-@family("brkpt", "pmevent", "nanosleep", "griddepcontrol", "setmaxnreg")
-def nothing(b: Builder, op: Op) -> None:
-    """Nothing that a program can see."""
-
-
 # -------------------------------------------------------------------------------------------------------------- calls
 
 

@@ -179,8 +179,3 @@ def _lane_by_lane(
     for place, room in zip(places, rooms, strict=True):
         if place != room and load:
             b.store(b.load(vector(f"i{bits}"), room, 32), place, 32)
-
-
-@family("prefetch", "prefetchu", "applypriority", "discard")
-def no_effect(b: Builder, op: Op) -> None:
-    """A hint: nothing that a program can see."""

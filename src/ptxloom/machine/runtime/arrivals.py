@@ -1,0 +1,103 @@
+"""When a barrier of a CTA or of a cluster is complete, and what happens then (PTX ISA 9.7.13)."""
+
+from __future__ import annotations
+
+from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.hazards import note
+from ptxloom.machine.runtime.state import AND, DIVERGENT, POPC, Barrier, Cta, Warp
+
+
+def settle(cta: Cta, number: u32) -> u32:
+    """Complete a barrier if enough threads have come; 1 if it completed."""
+    barrier = cta.barriers[number]
+    if barrier.arrived == 0:
+        return 0
+    expected = barrier.expected
+    if expected == 0:
+        expected = cta.live_threads
+    if barrier.arrived < expected:
+        return 0
+    at = cta.warps
+    for _warp in range(cta.launch.warps):
+        w = pointer(Warp, at)[0]
+        waiting = w.waits[number]
+        if waiting != 0:
+            if barrier.site != 0:
+                note_divergence(w, waiting, barrier.site - 1)
+            if w.reducing & waiting != 0:
+                give_results(w, w.reducing & waiting, barrier)
+            w.blocked = w.blocked & ~waiting
+            w.waits[number] = 0
+        at = at + u64(cta.launch.warp_bytes)
+    cta.waiting = cta.waiting - barrier.arrived
+    barrier.arrived = 0
+    barrier.expected = 0
+    barrier.value = 0
+    barrier.arrivals = 0
+    barrier.site = 0
+    return 1
+
+
+def settle_all(w: Warp, gone: u32) -> None:
+    """Lanes exited: what the rest waits for may be complete now."""
+    cta = w.cta
+    cta.live_threads = cta.live_threads - popcount(gone)
+    if cta.waiting != 0:
+        for number in range(16):
+            settle(cta, number)
+    head = pointer(Cta, pointer(u64, cta.peers)[0])[0]
+    if head.cluster_arrived != 0:
+        head.cluster_arrived = head.cluster_arrived - popcount(gone & w.cluster_arrived)
+        w.cluster_arrived = w.cluster_arrived & ~gone
+        settle_cluster(head)
+
+
+def note_divergence(w: Warp, waiting: u32, site: u32) -> None:
+    """Note lanes of the warp that are not where the first waiting one is, though the instruction is `.aligned`."""
+    if w.mask == waiting:
+        return  # it came as a whole
+    place = w.pcs[trailing_zeros(waiting)]
+    other = w.live & ~waiting
+    for lane in range(32):
+        if waiting >> lane & 1 != 0 and w.pcs[lane] != place:
+            other = other | 1 << lane
+    if other != 0:
+        note(w, DIVERGENT, site, waiting & ~other, 0, other)
+
+
+def give_results(w: Warp, lanes: u32, barrier: Barrier) -> None:
+    """Put the result of a reduction where each lane's `bar.red` wants it: an integer register, or a predicate."""
+    w.reducing = w.reducing & ~lanes
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            place = pointer(u32, address(w) + u64(w.results[lane]))
+            if w.kinds[lane] == POPC:
+                place[lane] = barrier.value
+            else:
+                holds: u32 = 0
+                if w.kinds[lane] == AND:
+                    if barrier.value == barrier.arrivals:
+                        holds = 1
+                elif barrier.value != 0:
+                    holds = 1
+                place[0] = place[0] & ~(1 << lane) | holds << lane
+
+
+def settle_cluster(head: Cta) -> None:
+    """Complete the barrier of a cluster, kept by its first CTA, once every thread that has not exited has come."""
+    launch = head.launch
+    live: u32 = 0
+    for rank in range(launch.members):
+        live = live + pointer(Cta, pointer(u64, head.peers)[rank])[0].live_threads
+    if head.cluster_arrived == 0 or head.cluster_arrived < live:
+        return
+    head.cluster_arrived = 0
+    for rank in range(launch.members):
+        at = pointer(Cta, pointer(u64, head.peers)[rank])[0].warps
+        for _warp in range(launch.warps):
+            w = pointer(Warp, at)[0]
+            w.blocked = w.blocked & ~w.cluster_waiting
+            w.cluster_passed = w.cluster_passed | w.cluster_arrived & ~w.cluster_waiting
+            w.cluster_arrived = 0
+            w.cluster_waiting = 0
+            at = at + u64(launch.warp_bytes)

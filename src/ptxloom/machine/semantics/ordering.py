@@ -1,0 +1,42 @@
+"""What orders, hints and waits without a result: fences, cache hints, sleeping (PTX ISA 9.7.9, 9.7.13, 9.7.20)."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.builder import W
+from ptxloom.machine.ir import vector
+from ptxloom.machine.runtime import warps
+from ptxloom.machine.semantics.family import Family
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+
+@family("membar", "fence")
+def fence(b: Builder, op: Op) -> None:
+    """Order memory: warps run in order, other CTAs in other threads see a full fence."""
+    b.do("fence seq_cst")
+
+
+@family("nanosleep")
+def nanosleep(b: Builder, op: Op) -> None:
+    """Let others run at the next occasion; the time itself means nothing here."""
+    b.runtime(warps.pause, W)
+
+
+@family("prefetch", "prefetchu", "applypriority", "discard", "brkpt", "pmevent", "griddepcontrol", "setmaxnreg")
+@family("cp", when=lambda op: op.has("prefetch"))
+def no_effect(b: Builder, op: Op) -> None:
+    """A hint, or a word to a debugger or the hardware: nothing that a program can see."""
+
+
+@family("createpolicy")
+def createpolicy(b: Builder, op: Op) -> None:
+    """A cache policy: 64 bits that only loads and stores understand, other bits for other policies."""
+    policy = zlib.crc32(".".join(op.qualifiers).encode()) << 32
+    b.write(op.operands[0], b.constant(vector("i64"), policy | 1))

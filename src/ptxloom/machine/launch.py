@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
 _ALIGNMENT: Final = 64
 _CTA_BYTES: Final = -(-native.record(state.Cta).size // 64) * 64
+_WORKSPACE_BYTES: Final = 4096
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
 
 
@@ -116,6 +117,8 @@ class Grid:
         launch.constants = constants.ctypes.data
         launch.constants_end = launch.constants + constants.nbytes
         memory.add(module.memory["global"])
+        if "%envreg" in self.program.module.source.text:
+            launch.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
         self._publish()
         launch.tids = arena.put(_thread_ids(block, launch.warps))
         launch.symbols = arena.put(module.addresses)
@@ -127,9 +130,7 @@ class Grid:
     @property
     def cta_bytes(self) -> int:
         """What a resident CTA takes: its state, shared memory, local memory and warps."""
-        return (
-            _CTA_BYTES + self.shared_bytes + 64 + self.launch.warps * (32 * self.local_bytes + self.warp_bytes)
-        )
+        return _CTA_BYTES + self.shared_bytes + 64 + self.launch.warps * (32 * self.local_bytes + self.warp_bytes)
 
     def run(self, threads: int, timeout: float | None) -> None:
         """Run the grid to its end.

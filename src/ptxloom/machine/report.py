@@ -32,6 +32,8 @@ _KINDS = {
     state.BAD_CALL: "bad-call",
     state.ASSERTION: "assertion",
     state.INVALID: "invalid",
+    state.UNINITIALISED: "no-mbarrier",
+    state.OVERRUN: "mbarrier-overrun",
 }
 
 
@@ -170,6 +172,8 @@ def fault_hazard(program: Program, fault: Any) -> Hazard:
         "stack-overflow": "a lane's stack is full",
         "bad-call": f"a call to {values['address']:#x}, which is no function",
         "assertion": "an assertion of the kernel failed",
+        "no-mbarrier": f"there is no initialised mbarrier at {space} address {values['address']:#x}",
+        "mbarrier-overrun": f"the mbarrier at {space} address {values['address']:#x} expects fewer arrivals",
         "invalid": "the instruction was given what it cannot take",
     }[kind]
     if values["size"] and op.opcode in MOVES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.ir import LANES, Value, constant_vector, vector
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _AXES: Final = {"x": 0, "y": 1, "z": 2}
 _CTA: Final = record(state.Cta).offsets
 _LAUNCH: Final = record(state.Launch).offsets
+_CONSTANT: Final = re.compile(r"%(envreg\d+|pm\d+(_64)?|reserved_smem_offset_\w+)")  # nobody sets or counts these
 
 
 def read_special(b: Builder, name: str) -> Value:  # noqa: PLR0911 - one case a register
@@ -93,12 +95,21 @@ def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - 
         case "%total_smem_size" | "%aggr_smem_size":
             return _launch(b, "shared_bytes")
         case "%is_explicit_cluster":
-            return Value("i32", "0")
+            sizes = [_launch(b, "cluster", 4 * axis) for axis in range(3)]
+            total = b.apply("mul", b.apply("mul", sizes[0], sizes[1]), sizes[2])
+            return b.emit("i32", f"zext {b.compare('ne', total, Value('i32', '1'))} to i32")
+        case "%envreg1" | "%envreg2":  # where a grid-wide barrier keeps its counter
+            found = _launch(b, "workspace", bits=64)
+            return b.resize(b.apply("lshr", found, Value("i64", "32")) if name == "%envreg1" else found, 32)
+        case "%current_graph_exec":
+            return Value("i64", "0")
         case "%cluster_ctarank":
             return _cta(b, "rank")
         case "%cluster_nctarank":
             sizes = [_launch(b, "cluster", 4 * axis) for axis in range(3)]
             return b.apply("mul", b.apply("mul", sizes[0], sizes[1]), sizes[2])
+        case _ if _CONSTANT.fullmatch(name):
+            return Value("i64" if name.endswith("64") else "i32", "0")
         case _:
             raise b.op.unsupported(f"`{name}` is no register the machine has")
 

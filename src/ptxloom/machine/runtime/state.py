@@ -41,6 +41,7 @@ GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
+UNINITIALISED, OVERRUN = range(10, 12)
 
 # Event kinds: hazards after which a kernel goes on; `report.EVENTS` says what each means.
 DIVERGENT, EXITED, STUCK, ABSENT = range(1, 5)
@@ -121,6 +122,7 @@ class Launch:
     functions: Ptr[u32]  # block number of each function, by its number
     function_count: u64
     grid_id: u64
+    workspace: u64  # what a grid-wide barrier may write; 0 if the module has none
     has_calls: u32
     members: u32  # the CTAs of a cluster
 

@@ -67,12 +67,14 @@ from ptxloom.machine.semantics import (
     comparison,
     control,
     conversion,
+    copies,
     extended,
     floating,
     half,
     integer,
     logic,
     matrix,
+    mbarriers,
     memory,
     moves,
     ordering,
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
 
 FAMILIES: Final[tuple[Family, ...]] = (
     moves.family,
+    mbarriers.family,
     memory.family,
     atomics.family,
     control.family,
@@ -107,6 +110,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
     matrix.family,
     wmma.family,
     barriers.family,
+    copies.family,
     ordering.family,
 )
 

@@ -1,0 +1,140 @@
+"""Asynchronous copies, made at once: every wait for them finds them done (PTX ISA 9.7.9.25)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import copy, fill, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.mbarriers import complete_at
+from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
+from ptxloom.machine.runtime.state import (
+    CLUSTER_SHIFT,
+    CODE_WINDOW,
+    GLOBAL,
+    INVALID,
+    MISALIGNED,
+    OUT_OF_BOUNDS,
+    SHARED,
+    SHARED_WINDOW,
+    UNINITIALISED,
+    WRONG_SPACE,
+    Warp,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+
+def copy_async(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: Ptr[u32], size: u32, site: u32) -> u32:
+    """`cp.async`: each lane copies takes[lane] bytes to shared memory and zeros up to `size`; 1 after a fault."""
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            into = place(w, lane, targets[lane], SHARED, size, 1, site)
+            if into == 0:
+                return 1
+            take = takes[lane]
+            at = sources[lane]
+            if take > size:
+                fault(w, INVALID, site, lane, at, GLOBAL, 0, 0)
+                return 1
+            if take < size:
+                fill(into, 0, u64(size))
+            if take != 0:
+                if at & u64(size - 1) != 0:
+                    fault(w, MISALIGNED, site, lane, at, GLOBAL, size, 0)
+                    return 1
+                known = w.sites[site]
+                if (at < known.start or at + u64(take) > known.end) and reach(w, lane, at, take, 0, site) == 0:
+                    return 1
+                move(into, at, take)
+    return 0
+
+
+def move(into: u64, at: u64, size: u32) -> None:
+    """Copy bytes; the common sizes without a call."""
+    if size == 16:
+        copy(into, at, 16)
+    elif size == 8:
+        copy(into, at, 8)
+    elif size == 4:
+        copy(into, at, 4)
+    else:
+        copy(into, at, u64(size))
+
+
+def reach(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) -> u32:
+    """1 if bytes of global memory are there; else the fault is noted."""
+    kind = in_global(w, at, at + u64(size), write, site)
+    if kind == 0:
+        return 1
+    if at >= SHARED_WINDOW and at < CODE_WINDOW:
+        kind = WRONG_SPACE
+    fault(w, kind, site, lane, at, GLOBAL, size, write)
+    return 0
+
+
+def bulk_place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> u64:
+    """The host address of `size` bytes, a multiple of 16 and aligned to 16; 0 after a fault."""
+    if (at | u64(size)) & 15 != 0:
+        return fault(w, MISALIGNED, site, lane, at, space, size, write)
+    if space == SHARED:
+        found = shared_place(w, at & 0xFFFFFFFF, u64(size))
+        if found == 0:
+            fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
+        return found
+    if reach(w, lane, at, size, write, site) == 0:
+        return 0
+    return at
+
+
+def copy_bulk(
+    w: Warp,
+    mask: u32,
+    targets: Ptr[u64],
+    sources: Ptr[u64],
+    sizes: Ptr[u32],
+    barriers: Ptr[u64],
+    ctas: Ptr[u32],
+    target_space: u32,
+    source_space: u32,
+    site: u32,
+) -> u32:
+    """`cp.async.bulk`: lanes copy stretches; mbarriers (0: none) learn of the bytes; 1 after a fault.
+
+    `ctas` names the CTAs of the cluster that receive a multicast; 0 where there is none.
+    """
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            size = sizes[lane]
+            source = bulk_place(w, lane, sources[lane], source_space, size, 0, site)
+            if source == 0:
+                return 1
+            left = ctas[lane]
+            going: u32 = 1
+            while going != 0:
+                window: u64 = 0
+                strip: u64 = 0
+                if left != 0:
+                    window = u64(trailing_zeros(left) + 1) << CLUSTER_SHIFT
+                    strip = 255 << CLUSTER_SHIFT
+                into = bulk_place(w, lane, targets[lane] & ~strip | window, target_space, size, 1, site)
+                if into == 0:
+                    return 1
+                copy(into, source, u64(size))
+                if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
+                    return 1
+                left = left & left - 1
+                if left == 0:
+                    going = 0
+    return 0
+
+
+def finish(w: Warp, lane: u32, at: u64, size: u32, site: u32) -> u32:
+    """Tell the mbarrier at a shared address that bytes have come; 1 after a fault."""
+    host = place(w, lane, at, SHARED, 8, 1, site)
+    if host == 0:
+        return 1
+    if complete_at(w, host, u64(size)) != 0:
+        fault(w, UNINITIALISED, site, lane, at, SHARED, 8, 0)
+        return 1
+    return 0

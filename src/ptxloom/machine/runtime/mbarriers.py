@@ -1,0 +1,124 @@
+"""Mbarrier objects in shared memory (PTX ISA 9.7.13.15): arrivals and bytes that complete a phase.
+
+The 64 bits are opaque to a program; here: arrivals that every phase expects (20 bits), arrivals still missing in this
+one (20), bytes still missing (21, signed), a bit that tells an initialised object, and the phase's parity. A state
+token is the object as it was before the arrival.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.native import pointer, u32, u64
+from ptxloom.machine.runtime.memory import fault, place
+from ptxloom.machine.runtime.state import INVALID, OVERRUN, UNINITIALISED, Warp
+from ptxloom.machine.runtime.warps import pause
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+INIT, INVAL, EXPECT, COMPLETE, ARRIVE, DROP, ARRIVE_EXPECT, DROP_EXPECT, TEST, TEST_PARITY = range(10)
+
+LIMIT: Final = (1 << 20) - 1  # of counts
+BYTES: Final = (1 << 21) - 1  # the field of bytes
+VALID: Final = 1 << 62
+PHASE: Final = 1 << 63
+
+
+def mbarrier(
+    w: Warp,
+    mask: u32,
+    addresses: Ptr[u64],
+    values: Ptr[u64],
+    results: Ptr[u64],
+    operation: u32,
+    space: u32,
+    site: u32,
+) -> u32:
+    """Do one operation lane by lane; `values` is its count, bytes, token or parity. Gives 1 after a fault.
+
+    `results` takes the token of an arrival, or 1 where a phase has completed. Lanes that are told to wait give way.
+    """
+    waits: u32 = 0
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            host = place(w, lane, addresses[lane], space, 8, 1, site)
+            if host == 0:
+                return 1
+            barrier = pointer(u64, host)
+            results[lane] = barrier[0]
+            kind = act(w, barrier, operation, values[lane])
+            if kind != 0:
+                fault(w, kind, site, lane, addresses[lane], space, 8, 0)
+                return 1
+            if operation >= TEST:
+                results[lane] = has_completed(barrier[0], operation, values[lane])
+                if results[lane] == 0:
+                    waits = 1
+    if waits != 0:
+        pause(w)
+    return 0
+
+
+def act(  # noqa: C901, PLR0911 - one case an operation
+    w: Warp, barrier: Ptr[u64], operation: u32, value: u64
+) -> u32:
+    """Change one mbarrier; gives the kind of fault, or 0."""
+    if operation == INIT:
+        if value == 0 or value > LIMIT:
+            return INVALID
+        barrier[0] = VALID | value << 20 | value
+        return 0
+    if operation == INVAL:
+        barrier[0] = 0
+        return 0
+    if barrier[0] & VALID == 0:
+        return UNINITIALISED
+    if operation == EXPECT:
+        return change(w, barrier, 0, 0, value)
+    if operation == COMPLETE:
+        return change(w, barrier, 0, 0, -value)
+    if operation == ARRIVE:
+        return change(w, barrier, value, 0, 0)
+    if operation == DROP:
+        return change(w, barrier, value, value, 0)
+    if operation == ARRIVE_EXPECT:
+        return change(w, barrier, 1, 0, value)
+    if operation == DROP_EXPECT:
+        return change(w, barrier, 1, 1, value)
+    return 0
+
+
+def has_completed(now: u64, operation: u32, value: u64) -> u64:
+    """1 if the phase of a token, or the last one of a parity, has completed."""
+    parity = value & 1
+    if operation == TEST:
+        parity = value >> 63
+    return now >> 63 ^ parity
+
+
+def change(w: Warp, barrier: Ptr[u64], arrivals: u64, dropped: u64, expected: u64) -> u32:
+    """Count arrivals, those that stay away from now on, and bytes more to wait for; gives the kind of fault, or 0."""
+    now = barrier[0]
+    count = now & LIMIT
+    pending = now >> 20 & LIMIT
+    if arrivals > pending or dropped > count:
+        return OVERRUN
+    pending = pending - arrivals
+    count = count - dropped
+    missing = (now >> 40) + expected & BYTES
+    phase = now & PHASE
+    if pending == 0 and missing == 0:
+        phase = phase ^ PHASE
+        pending = count
+        w.worker.spins = 0
+    barrier[0] = phase | VALID | missing << 40 | pending << 20 | count
+    return 0
+
+
+def complete_at(w: Warp, host: u64, count: u64) -> u32:
+    """Bytes of a copy have arrived for the mbarrier at a host address; 1 if there is none."""
+    barrier = pointer(u64, host)
+    if barrier[0] & VALID == 0:
+        return 1
+    return change(w, barrier, 0, 0, -count)

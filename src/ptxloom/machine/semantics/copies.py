@@ -1,0 +1,87 @@
+"""Asynchronous copies: `cp.async` and `cp.async.bulk` (PTX ISA 9.7.9.25)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.runtime import copies, state
+from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.semantics.memory import SPACES, address_values, base_and_offset
+from ptxloom.machine.symbols import Register
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_GROUPS: Final = ("commit_group", "wait_group", "wait_all")
+
+
+@family("cp", when=lambda op: op.has(*_GROUPS))
+def groups(b: Builder, op: Op) -> None:
+    """Copies are made when they are begun: every group is complete."""
+
+
+@family("cp", when=lambda op: op.has("ca", "cg") and not op.has("bulk"))
+def cp_async(b: Builder, op: Op) -> None:
+    """Copy 4, 8 or 16 bytes a lane from global to shared memory; what the source leaves out is zero."""
+    target, source, size, *rest = op.operands
+    if op.has("L2::cache_hint"):
+        rest = rest[:-1]
+    whole = b.literal(size)
+    if whole not in {4, 8, 16}:
+        raise op.unsupported("it copies 4, 8 or 16 bytes")
+    takes = b.constant(vector("i32"), whole)
+    if rest and _is_predicate(b, rest[0]):
+        takes = b.select(b.lanes(b.read_mask(rest[0])), b.constant(takes.type, 0), takes)
+    elif rest:
+        takes = b.read(rest[0], "u32")
+    places = (_addresses(b, target, 0, state.SHARED), _addresses(b, source, 256, state.GLOBAL), b.scratch(VALUES))
+    b.store(takes, places[2], 64)
+    b.check(b.runtime(copies.copy_async, W, b.active_mask, *places, whole, op.site))
+
+
+def _is_predicate(b: Builder, operand: tree.Operand) -> bool:
+    match operand:
+        case tree.Unary(operator="!"):
+            return True
+        case tree.Name(text=name):
+            found = b.find(name)
+            return isinstance(found, Register) and found.type.kind == "p"
+        case _:
+            return False
+
+
+def _addresses(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
+    """Put the 32 addresses of an operand into the scratch; gives where they lie."""
+    values = address_values(b, *base_and_offset(b.op, operand))
+    if space == state.SHARED:
+        values = b.apply("and", values, b.constant(values.type, state.WINDOW_BYTES - 1))
+    b.store(values, b.scratch(at), 64)
+    return b.scratch(at)
+
+
+@family("cp", when=lambda op: op.has("bulk") and not op.has("tensor"))
+def cp_async_bulk(b: Builder, op: Op) -> None:
+    """Copy a stretch between global and shared memory, or within a cluster's; an mbarrier learns of the bytes."""
+    spaces = [SPACES[q] for q in op.qualifiers if q in SPACES]
+    target, source, size, *rest = op.operands
+    if op.has("cp_mask", "ignore_oob") or len(spaces) != 2:
+        raise op.unsupported()
+    places = (_addresses(b, target, 0, spaces[0]), _addresses(b, source, 256, spaces[1]))
+    sizes, barriers, ctas = b.scratch(VALUES), b.scratch(VALUES + 128), b.scratch(VALUES + 384)
+    b.store(b.read(size, "u32"), sizes, 64)
+    if op.has("mbarrier::complete_tx::bytes"):
+        _addresses(b, rest[0], VALUES + 128, state.SHARED)
+        found = b.load(vector("i64"), barriers, 64)
+        b.store(b.apply("add", found, b.constant(found.type, 1)), barriers, 64)
+    else:
+        b.store(b.constant(vector("i64"), 0), barriers, 64)
+    multicast = op.has("multicast::cluster")
+    b.store(b.resize(b.read(rest[1], "u16"), 32) if multicast else b.constant(vector("i32"), 0), ctas, 64)
+    facts = (spaces[0], spaces[1], op.site)
+    b.check(b.runtime(copies.copy_bulk, W, b.active_mask, *places, sizes, barriers, ctas, *facts))

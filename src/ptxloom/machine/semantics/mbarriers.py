@@ -1,0 +1,103 @@
+"""Mbarriers, and stores and reductions that report to them (PTX ISA 9.7.13.15, 9.7.9.12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.runtime import mbarriers, state
+from ptxloom.machine.semantics import atomics, memory
+from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.semantics.memory import lane_addresses, parts_of, space_of
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_RESULTS: Final = VALUES + 256
+
+
+def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, space: int) -> Value:
+    """Do an operation of the run-time in the active lanes; gives its results, `<32 x i64>`."""
+    lane_addresses(b, address, space)
+    lanes = b.constant(vector("i64"), value) if isinstance(value, int) else b.resize(value, 64)
+    b.store(lanes, b.scratch(VALUES), 64)
+    places = (b.scratch(), b.scratch(VALUES), b.scratch(_RESULTS))
+    b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site))
+    return b.load(vector("i64"), b.scratch(_RESULTS), 64)
+
+
+@family("mbarrier", when=lambda op: op.has("init", "inval", "expect_tx", "complete_tx") and not _arrives(op))
+def change(b: Builder, op: Op) -> None:
+    """Set an mbarrier up, give it up, or change the bytes its phase waits for."""
+    word = op.one_of(("init", "inval", "expect_tx", "complete_tx"))
+    operation = {
+        "init": mbarriers.INIT,
+        "inval": mbarriers.INVAL,
+        "expect_tx": mbarriers.EXPECT,
+        "complete_tx": mbarriers.COMPLETE,
+    }[word]
+    address, *rest = op.operands
+    act(b, address, operation, b.read(rest[0], "u32") if rest else 0, space_of(op))
+
+
+def _arrives(op: Op) -> bool:
+    return op.has("arrive", "arrive_drop")
+
+
+@family("mbarrier", when=_arrives)
+def arrive(b: Builder, op: Op) -> None:
+    """Arrive: once, or as often as a count says; `.expect_tx` first adds bytes, `arrive_drop` stays away henceforth."""
+    first, *others = op.operands
+    target = None if isinstance(first, tree.Address) else first
+    address, *rest = op.operands if target is None else others
+    expects = op.has("expect_tx")
+    operation = mbarriers.ARRIVE_EXPECT if expects else mbarriers.ARRIVE
+    if op.has("arrive_drop"):
+        operation = mbarriers.DROP_EXPECT if expects else mbarriers.DROP
+    token = act(b, address, operation, b.read(rest[0], "u32") if rest else 1, space_of(op))
+    if target is not None:
+        b.write(target, token)
+
+
+@family("mbarrier", when=lambda op: op.has("test_wait", "try_wait"))
+def test_wait(b: Builder, op: Op) -> None:
+    """Whether a phase has completed: that of a token, or the one of a parity. Who is told no lets others run."""
+    target, address, which = op.operands[:3]
+    if op.has("parity"):
+        done = act(b, address, mbarriers.TEST_PARITY, b.read(which, "u32"), space_of(op))
+    else:
+        done = act(b, address, mbarriers.TEST, b.read(which, "b64"), space_of(op))
+    b.write_mask(target, b.mask_of(b.compare("ne", done, b.constant(done.type, 0))))
+
+
+@family("mbarrier", when=lambda op: op.has("pending_count"))
+def pending_count(b: Builder, op: Op) -> None:
+    """The arrivals that were missing when a token was given."""
+    token = b.read(op.operands[1], "b64")
+    shifted = b.apply("lshr", token, b.constant(token.type, 20))
+    b.write(op.operands[0], b.resize(b.apply("and", shifted, b.constant(token.type, mbarriers.LIMIT)), 32))
+
+
+@family("cp", when=lambda op: op.has("mbarrier") and op.has("arrive"))
+def copies_arrive(b: Builder, op: Op) -> None:
+    """Arrive once the copies begun so far are done, which they are; without `.noinc` one more arrival is expected."""
+    act(b, op.operands[0], mbarriers.ARRIVE, int(op.has("noinc")), space_of(op))
+
+
+@family("st", when=lambda op: op.has("async") and len(op.operands) > 2)
+def st_async(b: Builder, op: Op) -> None:
+    """Store in the cluster's shared memory and tell an mbarrier how many bytes came."""
+    memory.st(b, op)
+    act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8 * parts_of(op), state.SHARED)
+
+
+@family("red", when=lambda op: op.has("async") and len(op.operands) > 2)
+def red_async(b: Builder, op: Op) -> None:
+    """Combine in the cluster's shared memory and tell an mbarrier how many bytes came."""
+    atomics.atom(b, op)
+    act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8, state.SHARED)

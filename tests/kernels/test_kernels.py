@@ -1,0 +1,28 @@
+"""The machine runs every real kernel as hardware does, bit for bit where every bit is defined."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernels.case import KernelCase, differs
+from kernels.catalog import cases
+from ptxloom.machine import UnsupportedInstruction, kernel
+from ptxloom.syntax import parse
+
+ALL = [(case, architecture) for case in cases() for architecture in case.architectures]
+
+
+@pytest.mark.xfail(raises=UnsupportedInstruction, strict=False, reason="approximations are not there yet")
+@pytest.mark.parametrize(("case", "architecture"), ALL, ids=[f"{c.name}-{a}" for c, a in ALL])
+def test_a_kernel_leaves_what_hardware_left(case: KernelCase, architecture: str) -> None:
+    arguments = case.arguments()
+    values = [a.tobytes() if isinstance(a, np.void) else a for a in arguments]
+    ready = kernel(parse(case.ptx(architecture)), case.kernel, arch="sm_90")
+    cluster = 2 if case.kernel == "cluster_histogram" else 1
+    result = ready.launch(case.grid, case.block, values, case.shared_bytes, cluster=cluster, threads=1, timeout=60)
+    expected = case.expected(architecture)
+    for position, wanted in zip(case.outputs, expected.arrays, strict=True):
+        assert differs(arguments[position], wanted, case.tolerance) is None, f"argument {position}"
+    assert result.output == expected.text
+    assert result.hazards == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -185,6 +186,7 @@ def test_tiled_copies_of_operands(name: str) -> None:
         whole = Layout.parse(TENSORS[operand])
         assert mma.fragment_layout(operand, (whole[0].size, whole[1].size)).size == registers.size
         assert copy.retile(registers).offsets() == Layout.parse(row[5]).offsets()
+        assert replace(copy, repeats=()).retile(registers).offsets() == Layout.parse(row[5]).offsets()
         assert copy.layout_s_tv().offsets() == Layout.parse(row[6]).offsets()
         assert copy.layout_d_tv().offsets() == Layout.parse(row[7]).offsets()
 

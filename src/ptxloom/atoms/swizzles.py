@@ -124,10 +124,10 @@ class Arrangement:
 
     @property
     def storage_bytes(self) -> int:
-        """How much memory the tile takes, the swizzle's last block included."""
+        """How much memory the tile takes; a swizzle moves bytes within blocks, of which the last counts whole."""
         dense = self.pitch_bytes * (self.tile.rows - 1) + self.tile.row_bytes
-        span = self.swizzle.span if self.swizzle else 1
-        return -(-dense // span) * span
+        block = 1 << (self.swizzle.base + self.swizzle.bits) if self.swizzle else 1
+        return -(-dense // block) * block
 
     def place(self, rows: Addresses, byte_columns: Addresses) -> Addresses:
         """The byte offset of each place."""

@@ -18,6 +18,7 @@ from ptxloom.layout import (
     composition,
     logical_product,
     make_layout,
+    product,
     raked_product,
     recast,
     right_inverse,
@@ -40,6 +41,8 @@ class TiledCopy:
         bits: The width of the elements that are copied.
         layout_tv: (thread, value) -> element of the tile, on the side that the atom's RefLayout describes.
         tiler: The tile's extents.
+        repeats: How often the mma whose operand is copied repeats its atom along each axis of the tile; empty where
+            no mma prescribes the order of the values.
 
     Example:
         >>> from ptxloom.atoms import make_tiled_copy, make_tiled_mma
@@ -54,6 +57,7 @@ class TiledCopy:
     bits: int
     layout_tv: Layout
     tiler: tuple[int, ...]
+    repeats: tuple[int, ...] = ()
 
     _repr_mimebundle_ = mimebundle
 
@@ -117,14 +121,23 @@ class TiledCopy:
             LayoutError: The copy's values do not fill whole mma atoms.
         """
         values = registers[0].size
-        tile = with_shape(right_inverse(self.layout_tv), self.tiler)
-        block = blocks(tile, self.size * values)
-        order = logical_product(Layout(values), right_inverse(block))
+        repeats, order = self._order(values)
         by_atom = zipped_divide(order, Layout(self._reference[1].size))
-        extents = (Layout(values), *(Layout(mode.size) for mode in block))
-        tiled = zipped_divide(registers, extents)
+        tiled = zipped_divide(registers, (Layout(values), *map(Layout, repeats)))
         held = composition(tiled, (by_atom, None))
         return make_layout(held[0], *list(held[1])[1:])
+
+    def _order(self, values: int) -> tuple[tuple[int, ...], Layout]:
+        """How often an mma atom of so many values repeats in the tile, and the copy's values as (value, repetition).
+
+        For the operand of an mma the copy's values are in the mma's own order. Otherwise repetitions are taken to
+        follow each other as they lie in the tile. CUTLASS 4.2 takes that always, and errs where a tile is permuted.
+        """
+        if self.repeats:
+            return self.repeats, Layout(values * product(self.repeats))
+        tile = with_shape(right_inverse(self.layout_tv), self.tiler)
+        block = blocks(tile, self.size * values)
+        return tuple(mode.size for mode in block), logical_product(Layout(values), right_inverse(block))
 
     def __str__(self) -> str:
         return f"{self.atom} {self.layout_tv}, tile {'x'.join(map(str, self.tiler))} of {self.bits} bits"
@@ -155,7 +168,8 @@ def _for_operand(atom: CopyAtom | str, mma: TiledMma, operand: Operand, bits: in
     first, second = AXES[operand]
     width = bits or mma.atom.instruction.container_bits(operand)
     tiler = (mma.tile_mnk[first], mma.tile_mnk[second])
-    return _checked(atom, width, mma.layout_tv(operand), tiler)
+    layout_tv = mma.layout_tv(operand)
+    return _checked(atom, width, layout_tv, tiler, tuple(mode.size for mode in layout_tv[1][1]))
 
 
 def make_tiled_copy_a(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
@@ -190,7 +204,9 @@ def make_tiled_copy_c(atom: CopyAtom | str, mma: TiledMma, bits: int | None = No
     return _for_operand(atom, mma, "c", bits)
 
 
-def _checked(atom: CopyAtom | str, bits: int, layout_tv: Layout, tiler: tuple[int, ...]) -> TiledCopy:
+def _checked(
+    atom: CopyAtom | str, bits: int, layout_tv: Layout, tiler: tuple[int, ...], repeats: tuple[int, ...] = ()
+) -> TiledCopy:
     found = copy_atom(atom) if isinstance(atom, str) else atom
     reference = whole_elements(found.ref_layout, bits)
     if reference is None:
@@ -201,4 +217,4 @@ def _checked(atom: CopyAtom | str, bits: int, layout_tv: Layout, tiler: tuple[in
                 f"{found} deals {reference[mode].size} {name} of {bits} bits, which do not divide the "
                 f"{layout_tv[mode].size} of the tile {'x'.join(map(str, tiler))}"
             )
-    return TiledCopy(found, bits, layout_tv, tiler)
+    return TiledCopy(found, bits, layout_tv, tiler, repeats)

@@ -124,6 +124,15 @@ def test_what_is_pasted_says_the_same_as_cute() -> None:
     assert choice.arrangement.cute == cute
 
 
+def test_the_memory_of_a_swizzled_tile_reaches_the_end_of_its_last_block() -> None:
+    found = find_swizzles(make_tile(8, 56, "f16", 128), ["ldmatrix"])
+    choice = found.choices[0]
+    assert str(choice.arrangement) == "Swizzle<3,3,3>"
+    assert found.plain.arrangement.storage_bytes == 1008
+    assert int(by_expression(choice).max()) == 1022
+    assert choice.arrangement.storage_bytes == 1024
+
+
 def test_costs_are_those_of_the_banks() -> None:
     tile = make_tile(64, 64, "f16")
     traffic = traffic_of(tile, "ldmatrix.x2")

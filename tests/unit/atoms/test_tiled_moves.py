@@ -64,6 +64,21 @@ def test_every_thread_gets_its_elements(operand: Operand, atom: str, along: int,
             assert registers[lane].tolist() == values[mine.offsets()].tolist()
 
 
+def test_a_permuted_tile_is_filled_in_its_own_order() -> None:
+    order = Layout((8, 2, 2, 2), (1, 16, 32, 8))  # blocks of 8 columns in an order that does not undo itself
+    mma = make_tiled_mma(F16, (2, 1, 1), (32, order, 16))
+    copy = make_tiled_copy_b("SM75_U32x4_LDSM_N", mma)
+    held = mma.fragment_layout("b", (ROWS, COLUMNS))
+    copied = copy.retile(held)
+    whole = Tensor(0, Layout((ROWS, COLUMNS)))
+    for thread in (0, 5, 33, 63):
+        mine = mma.partition("b", whole, thread).offsets()
+        theirs = copy.partition_d(whole, thread)
+        coordinates = [(v, i, j) for v in range(8) for i in range(copied[1].size) for j in range(copied[2].size)]
+        assert sorted(mine) == sorted(theirs.offsets())
+        assert [theirs(place) for place in coordinates] == [mine[copied(place)] for place in coordinates]
+
+
 def test_a_store_of_the_result_lands_in_its_place() -> None:
     mma = make_tiled_mma(F16, (2, 2, 1), (32, 32, 16))
     copy = make_tiled_copy_c("SM90_U32x4_STSM_N", mma, bits=16)

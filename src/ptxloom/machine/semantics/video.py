@@ -60,9 +60,7 @@ def _finish(b: Builder, op: Op, value: Value, type_: Type, *, saturate: bool) ->
     """Saturate; then put the part into c, or combine the word with c, and write it."""
     target, selector = _selected(op.operands[0])
     bits = _bits(selector)
-    if saturate:
-        value = _clamp(b, value, bits, signed=type_.signed)
-    word = b.resize(value, 32)
+    word = _saturated(b, value, bits, signed=type_.signed) if saturate else b.resize(value, 32)
     second = op.one_of(_SECOND)
     if selector:
         place = int(selector[1:]) * bits
@@ -75,10 +73,29 @@ def _finish(b: Builder, op: Op, value: Value, type_: Type, *, saturate: bool) ->
     b.write(target, word)
 
 
+def _saturated(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
+    """A value of 34 bits brought into range, as ptxas's emulation does it on an H200.
+
+    A signed word is clamped; an unsigned word only from below; a byte or half only from above, where what is negative
+    counts as large.
+    """
+    value = b.apply("ashr", b.apply("shl", value, b.constant(value.type, 30)), b.constant(value.type, 30))
+    if bits == 32:
+        low, high = (-(1 << 31), (1 << 31) - 1) if signed else (0, (1 << 34) - 1)
+        above = b.intrinsic("llvm.smax", value, b.constant(value.type, low))
+        return b.resize(b.intrinsic("llvm.smin", above, b.constant(value.type, high)), 32)
+    largest = (1 << bits - signed) - 1
+    return b.resize(b.intrinsic("llvm.umin", value, b.constant(value.type, largest)), 32)
+
+
 def _combine(b: Builder, name: str, x: Value, y: Value, *, signed: bool) -> Value:
+    """The second operation; an unsigned extreme compares the sign-extended first result (an H200's emulation)."""
     if name == "add":
         return b.apply("add", x, y)
-    return b.intrinsic(f"llvm.{'s' if signed else 'u'}{name}", x, y)
+    if signed:
+        return b.intrinsic(f"llvm.s{name}", x, y)
+    wide = b.resize(x, 64, signed=True)
+    return b.resize(b.intrinsic(f"llvm.u{name}", wide, b.resize(y, 64)), 32)
 
 
 def _apply(b: Builder, name: str, x: Value, y: Value) -> Value:
@@ -122,19 +139,34 @@ def shift(b: Builder, op: Op) -> None:
 
 @family("vmad")
 def vmad(b: Builder, op: Op) -> None:
-    """A product of parts plus c (plus one), shifted down."""
+    """A product of parts plus c (plus one), shifted down.
+
+    As ptxas computes it on an H200: the words that hold the parts, and c, are taken as signed; the shift and the
+    saturation are signed if a source is or is negated, whatever the result's type.
+    """
     result, of_a, of_b = op.types[:3]
-    product = b.apply("mul", _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b))
     addend = op.operands[3]
-    negated = isinstance(addend, tree.Unary)
-    wide = b.resize(b.read(addend.operand if isinstance(addend, tree.Unary) else addend, "b32"), 64, result.signed)
-    total = b.apply("sub" if negated else "add", product, wide)
+    minus = any(isinstance(o, tree.Unary) for o in op.operands[1:])
+    signed = of_a.signed or of_b.signed or minus
+    factors = (_part(b, _positive(o), t) for o, t in zip(op.operands[1:3], (of_a, of_b), strict=True))
+    words = (b.resize(b.resize(f, 32), 64, signed=True) for f in factors)
+    product = b.apply("mul", *words)
+    if any(isinstance(o, tree.Unary) for o in op.operands[1:3]):
+        product = b.apply("sub", b.constant(product.type, 0), product)
+    wide = b.resize(b.read(_positive(addend), "b32"), 64, signed=True)
+    total = b.apply("sub" if isinstance(addend, tree.Unary) else "add", product, wide)
     if op.has("po"):
         total = b.apply("add", total, b.constant(total.type, 1))
     scale = op.one_of(("shr7", "shr15"))
     if scale:
-        total = b.apply("ashr", total, b.constant(total.type, int(scale[3:])))
-    _finish(b, op, total, result, saturate=op.has("sat"))
+        total = b.apply("ashr" if signed else "lshr", total, b.constant(total.type, int(scale[3:])))
+    if op.has("sat"):
+        total = _clamp(b, total, 32, signed=signed)
+    _finish(b, op, total, result, saturate=False)
+
+
+def _positive(operand: tree.Operand) -> tree.Operand:
+    return operand.operand if isinstance(operand, tree.Unary) else operand
 
 
 @family("vset")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
-_CHECKS = ("memcheck", "synccheck", "racecheck", "initcheck")
+_CHECKS = ("memcheck", "synccheck")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _CLUSTER_LIMITS = (16, 16, 16)
@@ -98,7 +98,7 @@ class Kernel:
                 parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
             shared_bytes: Dynamic shared memory.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory.
-            checks: The tools that watch the run: memcheck and synccheck (which cost nothing), racecheck, initcheck.
+            checks: The tools that watch the run: memcheck and synccheck, which cost nothing.
             threads: Threads of the host; by default one a core.
             timeout: Seconds after which the kernel is ended.
             schedule_seed: Another order of warps for each number.

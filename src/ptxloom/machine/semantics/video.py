@@ -79,13 +79,19 @@ def _saturated(b: Builder, value: Value, bits: int, *, signed: bool) -> Value:
     A signed word is clamped; an unsigned word only from below; a byte or half only from above, where what is negative
     counts as large.
     """
-    value = b.apply("ashr", b.apply("shl", value, b.constant(value.type, 30)), b.constant(value.type, 30))
+    value = _34_bits(b, value)
     if bits == 32:
         low, high = (-(1 << 31), (1 << 31) - 1) if signed else (0, (1 << 34) - 1)
         above = b.intrinsic("llvm.smax", value, b.constant(value.type, low))
         return b.resize(b.intrinsic("llvm.smin", above, b.constant(value.type, high)), 32)
     largest = (1 << bits - signed) - 1
     return b.resize(b.intrinsic("llvm.umin", value, b.constant(value.type, largest)), 32)
+
+
+def _34_bits(b: Builder, value: Value) -> Value:
+    """The low 34 bits of a value, the highest of them its sign."""
+    top = b.apply("shl", value, b.constant(value.type, 30))
+    return b.apply("ashr", top, b.constant(value.type, 30))
 
 
 def _combine(b: Builder, name: str, x: Value, y: Value, *, signed: bool) -> Value:
@@ -126,7 +132,7 @@ def scalar(b: Builder, op: Op) -> None:
 
 @family("vshl", "vshr")
 def shift(b: Builder, op: Op) -> None:
-    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`)."""
+    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); it saturates the word, whatever is kept of it."""
     result, of_a, of_b = op.types[:3]
     value, by = _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b)
     if op.has("wrap"):
@@ -134,7 +140,9 @@ def shift(b: Builder, op: Op) -> None:
     else:
         by = b.intrinsic("llvm.umin", by, b.constant(by.type, 32))
     moved = b.apply("shl" if op.opcode == "vshl" else "ashr", value, by)
-    _finish(b, op, moved, result, saturate=op.has("sat"))
+    if op.has("sat"):
+        moved = _clamp(b, _34_bits(b, moved), 32, signed=result.signed)
+    _finish(b, op, moved, result, saturate=False)
 
 
 @family("vmad")

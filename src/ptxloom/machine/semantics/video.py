@@ -132,7 +132,7 @@ def scalar(b: Builder, op: Op) -> None:
 
 @family("vshl", "vshr")
 def shift(b: Builder, op: Op) -> None:
-    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); it saturates the word, whatever is kept of it."""
+    """A shift by at most 32 (`.clamp`) or by the low five bits (`.wrap`); what saturates is the word, not the part."""
     result, of_a, of_b = op.types[:3]
     value, by = _part(b, op.operands[1], of_a), _part(b, op.operands[2], of_b)
     if op.has("wrap"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity, UsageError
 from ptxloom.fragments import Fragment, fragment
-from ptxloom.isa import element_type, known
+from ptxloom.isa import element_type, judged
 from ptxloom.syntax import print_operand, print_statements
 from ptxloom.syntax.tree import Block, Declaration, File, Function, Instruction, Loc
 
@@ -194,7 +194,7 @@ def _verdict(instruction: Instruction, findings: Sequence[Diagnostic], otherwise
         return "error"
     if Severity.WARNING in said:
         return "warning"
-    return "legal" if known(instruction.opcode) else otherwise
+    return "legal" if judged(instruction.opcode) else otherwise
 
 
 def _start(finding: Diagnostic) -> int:

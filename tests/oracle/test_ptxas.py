@@ -10,7 +10,8 @@ import random
 import pytest
 
 from oracle.ptxas import assemble, find_ptxas, release
-from ptxloom.isa import instruction_spec, opcodes
+from ptxloom.isa import instruction_spec
+from ptxloom.isa.matrix import MOVES
 from recorded.ptxas_cases import FIRST_LINE, module_text, mutant_cases, operand_cases, order_cases, qualifier_cases
 from recorded.ptxas_verdicts import Recording, disagreements, rejections
 
@@ -63,7 +64,7 @@ def test_one_by_one(platform: str, kind: str) -> None:
 
 def test_our_examples_assemble() -> None:
     """The examples of the ISA data are legal, says ptxas."""
-    examples = [line for opcode in opcodes() for line in instruction_spec(opcode).examples]
+    examples = [line for opcode in MOVES for line in instruction_spec(opcode).examples]
     body = " ".join(examples)
     text = (
         ".version 9.5\n.target sm_100a\n.address_size 64\n.entry k() {\n"

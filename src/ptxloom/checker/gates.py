@@ -56,6 +56,17 @@ def target_suffices(site: Site) -> Iterator[Diagnostic]:
         )
 
 
+def still_there(site: Site) -> Iterator[Diagnostic]:
+    """The module's version and target have not lost a feature of the form."""
+    version, target = site.platform.version, site.platform.target
+    if version is None or target is None or site.bound.form is None:
+        return
+    for feature in site.bound.form.features:
+        if feature.gone is not None and feature.gone.met(version, target):
+            message = f"`{_name(site, feature)}` is gone in {str(feature.gone).replace(' or later', '', 1)}"
+            yield site.error("needs-version", message, _place(site, feature), label=feature.name)
+
+
 def _version_of(feature: Feature, target: Target | None) -> PtxVersion:
     """The least version that has a feature for a target; for any target if this one never has it."""
     here = [need.version for need in feature.needs if target is None or need.targets is None or target in need.targets]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.directives import head, platform_of
-from ptxloom.checker.gates import target_suffices, version_suffices
+from ptxloom.checker.gates import still_there, target_suffices, version_suffices
 from ptxloom.checker.opcodes import stranger
 from ptxloom.checker.operands import each_operand, guard, operand_count
 from ptxloom.checker.qualifiers import form_exists, tolerated
 from ptxloom.checker.scope import Scope
 from ptxloom.checker.site import Platform, Site
 from ptxloom.diagnostics import Diagnostic, in_order
-from ptxloom.isa.load import instruction_classes, opcodes
+from ptxloom.isa.load import instruction_classes, judged, opcodes
 from ptxloom.syntax.bind import bind
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
@@ -27,6 +27,7 @@ RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     tolerated,
     version_suffices,
     target_suffices,
+    still_there,
     guard,
     operand_count,
     each_operand,
@@ -62,7 +63,7 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
-    scope, known, classes = Scope(), frozenset(opcodes()), instruction_classes()
+    scope, known, classes = Scope(), frozenset(filter(judged, opcodes())), instruction_classes()
     strangers: dict[str, str] = {}
     waiting = [iter(statements)]
     while waiting:

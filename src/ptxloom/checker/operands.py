@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.addresses import address
 from ptxloom.checker.fragments import fragment, register
+from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.tree import Name
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ def operand_count(site: Site) -> Iterator[Diagnostic]:
     form = site.bound.form
     if form is None:
         return
-    expected, found = len(form.line.operands), len(site.instruction.operands)
-    if expected != found:
+    counts, found = form.counts, len(site.instruction.operands)
+    if found not in counts:
         written = ", ".join(f"[{slot.name}]" if slot.bracketed else slot.name for slot in form.line.operands)
+        expected = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
         yield site.error(
             "operand-count",
             f"`{site.opcode}` takes {expected} operands, not {found}",
@@ -41,10 +43,13 @@ def operand_count(site: Site) -> Iterator[Diagnostic]:
 
 
 def each_operand(site: Site) -> Iterator[Diagnostic]:
-    """Every operand is what the ISA data says of it."""
+    """Every operand of a matrix move is what the ISA data says of it."""
+    if site.opcode not in MOVES:
+        return
     for name, operand in site.bound.operands.items():
         rule = site.spec.operands[name]
-        yield from BY_KIND[rule.kind](site, rule, operand)
+        if rule.kind in BY_KIND:
+            yield from BY_KIND[rule.kind](site, rule, operand)
 
 
 def guard(site: Site) -> Iterator[Diagnostic]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from ptxloom.diagnostics import Fix, Label
+from ptxloom.isa.matrix import MOVES
 from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Problem, Repeated, TooMany, Unknown
 from ptxloom.isa.phrase import listing, sentence, spell
 from ptxloom.source import Span
@@ -36,7 +37,8 @@ def tolerated(site: Site) -> Iterator[Diagnostic]:
         span = site.bound.qualifier_span(place)
         message = f"`{site.opcode}` takes no `.{words[place]}`; ptxas ignores it"
         yield site.warning("ignored-qualifier", message, span, fix=Fix("remove it", span, ""))
-    if resolution.displaced is not None and resolution.form is not None:
+    if resolution.displaced is not None and resolution.form is not None and site.opcode in MOVES:
+        # Elsewhere the compilers themselves take any order.
         yield site.warning(
             "qualifier-order",
             f"`.{words[resolution.displaced]}` stands out of the manual's order; ptxas takes any order",

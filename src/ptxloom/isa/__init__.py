@@ -1,7 +1,7 @@
 """The PTX instruction set as data: forms, constraints, availability, targets, types and shapes."""
 
 from ptxloom.isa.forms import Form, Qualifiers, Resolution, forms, resolve
-from ptxloom.isa.load import instruction_classes, instruction_spec, known, opcodes
+from ptxloom.isa.load import instruction_classes, instruction_spec, judged, known, opcodes
 from ptxloom.isa.page import explain
 from ptxloom.isa.shapes import MatrixShape, MmaShape
 from ptxloom.isa.target import Target, targets
@@ -22,6 +22,7 @@ __all__ = [
     "forms",
     "instruction_classes",
     "instruction_spec",
+    "judged",
     "known",
     "opcodes",
     "resolve",

@@ -13,7 +13,7 @@ from ptxloom.isa.types import is_type
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ptxloom.isa.notation import SyntaxLine
+    from ptxloom.isa.notation import OperandSlot, Slot, SyntaxLine
     from ptxloom.isa.spec import Feature, InstructionSpec
 
 
@@ -82,7 +82,28 @@ class Form:
     @cached_property
     def features(self) -> tuple[Feature, ...]:
         """The features that this form uses; a module must have all of them."""
-        return self.spec.features_of(self.filling)
+        return self.spec.features_of(self.line, self.filling)
+
+    @property
+    def counts(self) -> range:
+        """How many operands the form takes: those that a qualifier brings along are counted, or not, by it."""
+        bound = [slot for slot in self.line.operands if self.spec.operands[slot.name].when]
+        standing = sum(bool(self.filling.get(self.spec.operands[slot.name].when)) for slot in bound)
+        free = [slot for slot in self.line.operands if slot not in bound]
+        return range(sum(not slot.optional for slot in free) + standing, len(free) + standing + 1)
+
+    def operands(self, count: int) -> tuple[OperandSlot, ...]:
+        """The slots that `count` operands fill, in order; none if the form does not take so many."""
+        if count not in self.counts:
+            return ()
+        rules = self.spec.operands
+        here = [slot for slot in self.line.operands if not (when := rules[slot.name].when) or self.filling.get(when)]
+        surplus = len(here) - count
+        for slot in reversed(here.copy()):
+            if surplus and slot.optional and not rules[slot.name].when:
+                here.remove(slot)
+                surplus -= 1
+        return tuple(here)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,27 +148,52 @@ def fillings(spec: InstructionSpec) -> Iterator[tuple[dict[str, str], SyntaxLine
             yield dict(zip(names, choice, strict=True)), line
 
 
+def nearby(opcode: str, words: frozenset[str]) -> Iterator[Form]:
+    """The forms that leave out, where they may, all that is neither in `words` nor asked for by a constraint."""
+    spec = instruction_spec(opcode)
+    asked = {value for constraint in spec.constraints for _, values in constraint.require.allowed for value in values}
+    for line in spec.lines:
+        choices = [tuple(_near_choices(slot, words, asked)) for slot in line.slots]
+        for choice in product(*choices):
+            filling = {slot.name: value for slot, value in zip(line.slots, choice, strict=True)}
+            if all(constraint.admits(filling) for constraint in spec.constraints):
+                yield Form(spec, line, filling)
+
+
+def _near_choices(slot: Slot, words: frozenset[str], asked: set[str]) -> Iterator[str]:
+    """What of a slot's choices is near: the words written first."""
+    written = [value for value in slot.values if value in words]
+    yield from written
+    if slot.optional:
+        yield ""
+        yield from (value for value in slot.values if value in asked and value not in words)
+    elif not written:
+        yield from slot.values
+
+
 MOST_QUALIFIERS = 40
 """No instruction carries more; what does is not looked at further, so that time stays linear in the text."""
 
 
-def resolve(opcode: str, qualifiers: tuple[str, ...]) -> Resolution:
+def resolve(opcode: str, qualifiers: tuple[str, ...], operands: int = -1) -> Resolution:
     """The form that qualifiers name, whatever their order; only element types keep their order among themselves.
 
     Args:
         opcode: Such as "ldmatrix".
         qualifiers: Without leading dots, as written.
+        operands: How many operands are written: of several forms of one spelling the one that takes so many is meant,
+            the first one if none does, or if this is negative.
 
     Raises:
         UnsupportedForm: The data does not describe the opcode.
     """
     if len(qualifiers) > MOST_QUALIFIERS:
         return Resolution(None)
-    return _resolve(opcode, qualifiers)
+    return _resolve(opcode, qualifiers, operands)
 
 
 @lru_cache(maxsize=8192)
-def _resolve(opcode: str, qualifiers: tuple[str, ...]) -> Resolution:
+def _resolve(opcode: str, qualifiers: tuple[str, ...], operands: int) -> Resolution:
     spec = instruction_spec(opcode)
     tolerance = spec.tolerance
     ignored = tuple(place for place, word in enumerate(qualifiers) if word in tolerance.ignores)
@@ -156,13 +202,17 @@ def _resolve(opcode: str, qualifiers: tuple[str, ...]) -> Resolution:
     )
     kept = tuple(place for place in range(len(qualifiers)) if place not in ignored and place not in repeated)
     words = tuple(qualifiers[place] for place in kept)
+    first: Resolution | None = None
     for line in spec.lines:
         if (placed := _place(line, words)) is None:
             continue
         filling = _filling(line, words, placed)
         if filling is not None and all(constraint.admits(filling) for constraint in spec.constraints):
-            return Resolution(Form(spec, line, filling), ignored, repeated, _displaced(kept, placed))
-    return Resolution(None, ignored, repeated)
+            found = Resolution(Form(spec, line, filling), ignored, repeated, _displaced(kept, placed))
+            if operands < 0 or operands in line.counts:
+                return found
+            first = first or found
+    return first or Resolution(None, ignored, repeated)
 
 
 def _place(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:

@@ -30,6 +30,11 @@ def known(opcode: str) -> bool:
     return opcode in opcodes()
 
 
+def judged(opcode: str) -> bool:
+    """Whether the checker goes by what the data says about this opcode."""
+    return known(opcode) and instruction_spec(opcode).judged
+
+
 @cache
 def instruction_spec(opcode: str) -> InstructionSpec:
     """What the data says about an opcode.
@@ -101,6 +106,7 @@ class _Reader:
             tolerance=self.tolerance(),
             examples=tuple(self.table.get("examples", ())),
             file=self.file,
+            judged=self.table.get("judged", False),
         )
 
     def entry(self, key: str) -> str:
@@ -127,15 +133,18 @@ class _Reader:
             words = entry["is"].split()
             written = words[0] == "out"
             kind, *types = words[written:]
-            if kind not in KINDS or len(types) > 1:
+            if kind not in KINDS or len(types) > (2 if kind == "vector" else 1):
                 raise DataError(
                     self.file, at, f"operand `{name}` is `{entry['is']}`; a kind is one of {', '.join(KINDS)}"
                 )
-            rules[name] = OperandRule(name, kind, types[0] if types else "", written, entry["about"])
+            type_, length = (*types, "", "")[:2]
+            rules[name] = OperandRule(
+                name, kind, type_, written, entry["about"], length, entry.get("with", ""), entry.get("such", "")
+            )
         for line in lines:
-            for slot in line.operands:
-                if slot.name not in rules:
-                    raise DataError(self.file, line.line, f"operand `{slot.name}` is not described")
+            for name in (name for slot in line.operands for name in slot.names):
+                if name not in rules:
+                    raise DataError(self.file, line.line, f"operand `{name}` is not described")
         return rules
 
     def tolerance(self) -> Tolerance:
@@ -151,9 +160,13 @@ class _Reader:
         words = [needs] if isinstance(needs, str) else list(needs)
         try:
             alternatives = tuple(_need(word) for word in words)
+            gone = _need(row["gone"]) if "gone" in row else None
         except UsageError as error:
             raise DataError(self.file, at, str(error)) from error
-        return Feature(row["name"], self.condition(row.get("when", {}), lines, at), alternatives, at)
+        operand = row.get("operand", "")
+        if operand and not any(operand in line.operand_names for line in lines):
+            raise DataError(self.file, at, f"no syntax line has an operand `{operand}`")
+        return Feature(row["name"], self.condition(row.get("when", {}), lines, at), alternatives, at, operand, gone)
 
     def condition(self, table: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Condition:
         return Condition(tuple((name, self.allowed(name, value, lines, at)) for name, value in table.items()))

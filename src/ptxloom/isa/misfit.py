@@ -6,11 +6,11 @@ Found by comparing what is written with the enumerated forms, so it holds for ev
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import combinations
+from functools import cache, cached_property, lru_cache
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import MOST_QUALIFIERS, Form, forms, resolve
+from ptxloom.isa.forms import MOST_QUALIFIERS, Form, forms, nearby, resolve
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelling import near_misses
@@ -135,27 +135,70 @@ def _problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
         return ()
     passed = {*resolution.ignored, *resolution.repeated}
     kept = {place: word for place, word in enumerate(qualifiers) if place not in passed}
+    pool = _pool(opcode, frozenset(kept.values()))
     for find in (_unknown, _repeated, _clashes, _missing, _disordered):
-        if found := find(opcode, kept):
+        if found := find(pool, kept):
             return found
     return (NoForm(),)
 
 
-def _unknown(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
-    known = _vocabulary(opcode)
-    misreads = instruction_spec(opcode).tolerance.misreads
+_MOST_FORMS = 2000
+
+
+class _Pool:
+    """The forms that what is written is compared with."""
+
+    def __init__(self, opcode: str, forms_: tuple[Form, ...]) -> None:
+        self.opcode = opcode
+        self.spec = instruction_spec(opcode)
+        self.forms = forms_
+
+    @cached_property
+    def slots(self) -> dict[str, frozenset[str]]:
+        """Every qualifier of the forms, in the order of the data, and the slots that it fills."""
+        found: dict[str, set[str]] = {}
+        for form in self.forms:
+            for name, word in form.filling.items():
+                if word:
+                    found.setdefault(word, set()).add(name)
+        return {word: frozenset(slots) for word, slots in found.items()}
+
+    @cached_property
+    def word_sets(self) -> tuple[frozenset[str], ...]:
+        """The qualifiers of each form."""
+        return tuple(frozenset(form.words) for form in self.forms)
+
+
+def _pool(opcode: str, words: frozenset[str]) -> _Pool:
+    """All forms of an opcode; of one that has very many, those near to the words."""
+    if sum(line.spellings for line in instruction_spec(opcode).lines) <= _MOST_FORMS:
+        return _whole(opcode)
+    return _Pool(opcode, tuple(islice(nearby(opcode, words), _MOST_FORMS)))
+
+
+@cache
+def _whole(opcode: str) -> _Pool:
+    return _Pool(opcode, forms(opcode))
+
+
+@cache
+def _vocabulary(opcode: str) -> Words:
+    """Every qualifier that some syntax line has."""
+    lines = instruction_spec(opcode).lines
+    return tuple(dict.fromkeys(value for line in lines for slot in line.slots for value in slot.values))
+
+
+def _unknown(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
+    known = _vocabulary(pool.opcode)
+    misreads = pool.spec.tolerance.misreads
     found: list[Problem] = []
     for place, word in kept.items():
         if word in misreads:
-            found.append(Misread(place, misreads[word], _like(misreads[word], opcode)))
+            found.append(Misread(place, misreads[word], _like(misreads[word], pool.opcode)))
         elif word not in known:
-            expected = _like(word, opcode)
+            expected = _like(word, pool.opcode)
             found.append(Unknown(place, near_misses(word, expected or known), expected))
     return tuple(found)
-
-
-def _vocabulary(opcode: str) -> Words:
-    return tuple(_slot_table(opcode))
 
 
 def _like(word: str, opcode: str) -> Words:
@@ -174,42 +217,21 @@ def _is_count(word: str) -> bool:
     return word[:1] == "x" and word[1:].isdigit()
 
 
-def _repeated(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+def _repeated(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
     """Words that stand more often than in any form, and two words that only ever fill the same slot."""
     found: list[Problem] = []
     for (first, word), (place, other) in combinations(kept.items(), 2):
         if word == other:
-            if not any(form.words.count(word) > 1 for form in forms(opcode)):
+            if not any(form.words.count(word) > 1 for form in pool.forms):
                 found.append(Repeated(place, first))
-        elif len(slots := _slots(opcode, word)) == 1 and slots == _slots(opcode, other):
+        elif len(slots := pool.slots[word]) == 1 and slots == pool.slots[other]:
             found.append(Crowded(place, first, next(iter(slots))))
     return tuple(found)
 
 
-def _slots(opcode: str, word: str) -> frozenset[str]:
-    """The slots that a word fills in some form."""
-    return _slot_table(opcode)[word]
-
-
-@cache
-def _slot_table(opcode: str) -> dict[str, frozenset[str]]:
-    """Every qualifier of an instruction's forms, in the order of the data, and the slots that it fills."""
-    found: dict[str, set[str]] = {}
-    for form in forms(opcode):
-        for name, word in form.filling.items():
-            if word:
-                found.setdefault(word, set()).add(name)
-    return {word: frozenset(slots) for word, slots in found.items()}
-
-
-@cache
-def _word_sets(opcode: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(form.words) for form in forms(opcode))
-
-
-def _clashes(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
     """Pairs that no form has together; the word with the most clashes goes first, of equals the later one."""
-    together = _word_sets(opcode)
+    together = pool.word_sets
     pairs = [
         (first, second)
         for first, second in combinations(kept, 2)
@@ -219,25 +241,25 @@ def _clashes(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
     left = dict(kept)
     while pairs:
         tally = [place for pair in pairs for place in pair]
-        place = max(tally, key=lambda each: (tally.count(each), _rank(opcode, kept[each])))
+        place = max(tally, key=lambda each: (tally.count(each), _rank(pool, kept[each])))
         other = next(sum(pair) - place for pair in pairs if place in pair)
         pairs = [pair for pair in pairs if place not in pair]
         rest = {each: word for each, word in left.items() if each != other}
         left = {each: word for each, word in left.items() if each != place}
-        why, _ = _reason(opcode, pair := {kept[place], kept[other]}, pair)
-        found.append(Clash(place, other, _additions(opcode, left.values()), _additions(opcode, rest.values()), why))
+        why, _ = _reason(pool, pair := {kept[place], kept[other]}, pair)
+        found.append(Clash(place, other, _additions(pool, left.values()), _additions(pool, rest.values()), why))
     return tuple(found)
 
 
-def _rank(opcode: str, word: str) -> int:
+def _rank(pool: _Pool, word: str) -> int:
     """Where in the manual's order a word stands."""
-    return max(list(form.filling.values()).index(word) for form in forms(opcode) if word in form.words)
+    return max(list(form.filling.values()).index(word) for form in pool.forms if word in form.words)
 
 
-def _reason(opcode: str, words: set[str], about: set[str]) -> tuple[str, set[str]]:
+def _reason(pool: _Pool, words: set[str], about: set[str]) -> tuple[str, set[str]]:
     """The reason of a constraint on words of `about` that applies to `words`, and which of these ask for it."""
-    slots = {slot for word in about for slot in _slots(opcode, word)}
-    for constraint in instruction_spec(opcode).constraints:
+    slots = {slot for word in about for slot in pool.slots[word]}
+    for constraint in pool.spec.constraints:
         values = [set(allowed) for _, allowed in constraint.when.allowed]
         required = {name for name, _ in constraint.require.allowed}
         if required & slots and all(value & words for value in values):
@@ -245,13 +267,13 @@ def _reason(opcode: str, words: set[str], about: set[str]) -> tuple[str, set[str
     return "", set()
 
 
-def _missing(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
-    additions = _additions(opcode, kept.values())
+def _missing(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
+    additions = _additions(pool, kept.values())
     if not any(additions):
         return ()
-    form = next(form for form in forms(opcode) if {*additions[0], *kept.values()} <= set(form.words))
+    form = next(form for form in pool.forms if {*additions[0], *kept.values()} <= set(form.words))
     after = _insertion(form, additions[0][0], kept)
-    why, asking = _reason(opcode, set(kept.values()), set(additions[0]) if len(additions) == 1 else set())
+    why, asking = _reason(pool, set(kept.values()), set(additions[0]) if len(additions) == 1 else set())
     because = next((place for place, word in kept.items() if word in asking), -1)
     return (Missing(additions, after, because, why),)
 
@@ -262,12 +284,12 @@ def _insertion(form: Form, word: str, kept: dict[int, str]) -> int:
     return max((place for place, other in kept.items() if other in earlier), default=-1)
 
 
-def _additions(opcode: str, words: Iterable[str]) -> tuple[Words, ...]:
+def _additions(pool: _Pool, words: Iterable[str]) -> tuple[Words, ...]:
     """The smallest rows of qualifiers that make legal forms of `words`, each in the manual's order."""
     written = set(words)
     rows = [
         tuple(word for word in form.words if word not in written)
-        for form, whole in zip(forms(opcode), _word_sets(opcode), strict=True)
+        for form, whole in zip(pool.forms, pool.word_sets, strict=True)
         if written <= whole
     ]
     sets = [set(row) for row in rows]
@@ -275,12 +297,12 @@ def _additions(opcode: str, words: Iterable[str]) -> tuple[Words, ...]:
     return tuple(dict.fromkeys(smallest))
 
 
-def _disordered(opcode: str, kept: dict[int, str]) -> tuple[Problem, ...]:
+def _disordered(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
     """Two types that stand in the wrong order: all words of a form are there, but it was not recognised."""
-    if not any(sorted(form.words) == sorted(kept.values()) for form in forms(opcode)):
+    if not any(sorted(form.words) == sorted(kept.values()) for form in pool.forms):
         return ()
     types = [place for place, word in kept.items() if is_type(word)]
     for first, place in combinations(types, 2):
-        if _rank(opcode, kept[place]) < _rank(opcode, kept[first]):
+        if _rank(pool, kept[place]) < _rank(pool, kept[first]):
             return (Disordered(place, first),)
     return ()

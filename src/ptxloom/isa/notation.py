@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError
@@ -66,6 +67,11 @@ class OperandSlot:
     partner: str = ""
     extra: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, its partner's, and those of what follows it in its brackets."""
+        return (self.name, *([self.partner] if self.partner else []), *self.extra)
+
 
 @dataclass(frozen=True)
 class SyntaxLine:
@@ -77,6 +83,21 @@ class SyntaxLine:
     text: str
     line: int  # in the data file
 
+    @property
+    def spellings(self) -> int:
+        """How many rows of qualifiers the line states, before constraints."""
+        return prod(len(slot.choices) for slot in self.slots)
+
+    @property
+    def operand_names(self) -> frozenset[str]:
+        """The names of its operands."""
+        return frozenset(name for slot in self.operands for name in slot.names)
+
+    @property
+    def counts(self) -> range:
+        """How many operands may stand."""
+        return range(sum(not slot.optional for slot in self.operands), len(self.operands) + 1)
+
     @cached_property
     def slots_of(self) -> Mapping[str, tuple[int, ...]]:
         """Which slots a qualifier may fill, in order."""
@@ -87,7 +108,7 @@ class SyntaxLine:
         return {value: tuple(places) for value, places in found.items()}
 
 
-_DEFINITION = re.compile(r"\.([a-z_][\w:]*)\s*=\s*\{(.*)\}\s*;")
+_DEFINITION = re.compile(r"\.([A-Za-z_][\w:]*)\s*=\s*\{(.*)\}\s*;")
 _VALUE = re.compile(r"\.([\w:]+)\s*(?:\{([^{}]*)\})?\s*(?:,\s*|$)")
 _LINE = re.compile(r"([a-z][a-z0-9_]*)((?:\.[\w:]+|\{\s*\.[\w:]+\s*\})*)\s*(.*);")
 _QUALIFIER = re.compile(r"(\{\s*)?\.([\w:]+)")

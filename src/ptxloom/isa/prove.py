@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import expand, fillings
+from ptxloom.isa.forms import Form
 from ptxloom.isa.load import glossary
 from ptxloom.isa.notation import DataError
+from ptxloom.isa.spec import Condition
 from ptxloom.isa.target import targets
+from ptxloom.isa.types import is_type
 from ptxloom.isa.version import NEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.isa.notation import SyntaxLine
     from ptxloom.isa.spec import InstructionSpec
 
 
@@ -28,6 +32,35 @@ def prove(spec: InstructionSpec) -> tuple[DataError, ...]:
     )
 
 
+MOST_FILLINGS = 4000
+"""Of a syntax line with more choices than this a part is looked at, the same each time."""
+
+
+def some_forms(spec: InstructionSpec) -> Iterator[Form]:
+    """The forms of an instruction: all of a syntax line's, or an even part of them if there are very many."""
+    for line in spec.lines:
+        for filling in _fillings(line, Condition()):
+            if all(constraint.admits(filling) for constraint in spec.constraints):
+                yield Form(spec, line, filling)
+
+
+def _fillings(line: SyntaxLine, when: Condition) -> Iterator[dict[str, str]]:
+    """The fillings of a line that meet a condition, or an even part of them."""
+    allowed = dict(when.allowed)
+    rows = [tuple(value for value in slot.choices if value in allowed.get(slot.name, (value,))) for slot in line.slots]
+    if allowed.keys() - {slot.name for slot in line.slots}:
+        return
+    total = prod(map(len, rows))
+    step = 1 if total <= MOST_FILLINGS else (total // MOST_FILLINGS) | 1
+    for number in range(0, total, step):
+        filling: dict[str, str] = {}
+        rest = number
+        for slot, row in zip(line.slots, rows, strict=True):
+            rest, at = divmod(rest, len(row))
+            filling[slot.name] = row[at]
+        yield filling
+
+
 def _described(spec: InstructionSpec) -> Iterator[DataError]:
     words = {**glossary(), **spec.qualifiers}
     for line in spec.lines:
@@ -38,14 +71,15 @@ def _described(spec: InstructionSpec) -> Iterator[DataError]:
 
 def _used(spec: InstructionSpec) -> Iterator[DataError]:
     slots = {slot.name for line in spec.lines for slot in line.slots}
-    operands = {slot.name for line in spec.lines for slot in line.operands}
+    operands = {name for line in spec.lines for slot in line.operands for name in slot.names}
     for name in spec.qualifiers.keys() - slots:
         yield DataError(spec.file, 1, f"`.{name}` is described, and no syntax line has it")
     for name, rule in spec.operands.items():
         if name not in operands:
             yield DataError(spec.file, 1, f"operand `{name}` is described, and no syntax line has it")
-        if rule.type.startswith(".") and rule.type[1:] not in slots:
-            yield DataError(spec.file, 1, f"operand `{name}` takes its type from `{rule.type}`, which is no qualifier")
+        for slot in (rule.type.removesuffix("*2"), rule.length, f".{rule.when}" if rule.when else ""):
+            if slot.startswith(".") and slot[1:] not in slots:
+                yield DataError(spec.file, 1, f"operand `{name}` goes by `{slot}`, which is no qualifier")
 
 
 def _constraints(spec: InstructionSpec) -> Iterator[DataError]:
@@ -53,16 +87,17 @@ def _constraints(spec: InstructionSpec) -> Iterator[DataError]:
         others = [each for each in spec.constraints if each is not constraint]
         removes = any(
             not constraint.admits(filling) and all(other.admits(filling) for other in others)
-            for filling, _ in fillings(spec)
+            for line in spec.lines
+            for filling in _fillings(line, constraint.when)
         )
         if not removes:
             yield DataError(spec.file, constraint.line, f"the constraint ({constraint.why}) removes nothing")
 
 
 def _features(spec: InstructionSpec) -> Iterator[DataError]:
-    forms = tuple(expand(spec))
+    forms = tuple(some_forms(spec))
     for feature in spec.features:
-        if not any(feature.when.holds(form.filling) for form in forms):
+        if not any(feature in form.features for form in forms):
             yield DataError(spec.file, feature.line, f"no spelling uses the feature {feature.name}")
     for form in forms:
         if not form.features:
@@ -73,8 +108,9 @@ def _features(spec: InstructionSpec) -> Iterator[DataError]:
 
 def _distinct(spec: InstructionSpec) -> Iterator[DataError]:
     seen: dict[tuple[object, ...], str] = {}
-    for form in expand(spec):
-        key = (*sorted(form.words), len(form.line.operands))
+    for form in some_forms(spec):
+        types = tuple(word for word in form.words if is_type(word))
+        key = (*sorted(word for word in form.words if word not in types), types, form.counts)
         if key in seen:
             yield DataError(spec.file, form.line.line, f"{form.spelling} is {seen[key]} once more")
         seen[key] = form.spelling

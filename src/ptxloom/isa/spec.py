@@ -53,22 +53,39 @@ class Need:
     version: PtxVersion
     targets: TargetRange | None = None
 
+    def met(self, version: PtxVersion, target: Target) -> bool:
+        """Whether a module of this version and target meets it."""
+        return version >= self.version and (self.targets is None or target in self.targets)
+
     def __str__(self) -> str:
         return f"PTX {self.version} or later" + (f" and {self.targets}" if self.targets else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A part of an instruction that came later, or only to some targets: any one of its needs suffices."""
+    """A part of an instruction that came later, or only to some targets: any one of its needs suffices.
+
+    Attributes:
+        name: What it is called.
+        when: Which forms use it.
+        needs: What a module must say, one of these.
+        line: Where in the data file it stands.
+        operand: Only forms whose syntax line has this operand use it; empty: no such condition.
+        gone: The version, and the targets, that took it away again; None if none did.
+    """
 
     name: str
     when: Condition
     needs: tuple[Need, ...]
-    line: int  # in the data file
+    line: int
+    operand: str = ""
+    gone: Need | None = None
 
     def available(self, version: PtxVersion, target: Target) -> bool:
         """Whether a module of this version and target may use it."""
-        return any(version >= need.version and (need.targets is None or target in need.targets) for need in self.needs)
+        return any(need.met(version, target) for need in self.needs) and not (
+            self.gone and self.gone.met(version, target)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +95,13 @@ class OperandRule:
     Attributes:
         name: As the syntax lines call it.
         kind: One of `KINDS`.
-        type: An element type, or the slot (with a leading dot) whose value gives the type; empty for addresses.
+        type: An element type, or the slot (with a leading dot) whose value gives it, or one twice as wide (`.type*2`);
+            of an address the state space; empty where nothing is said.
         written: Whether the instruction writes it.
         about: What it means, in our words.
+        length: Of a vector its length, or the slot (with a leading dot) that gives it: `.v4` or `.x4` is 4.
+        when: The slot whose qualifier brings this operand along: it stands exactly where that one does.
+        such: An example, where a register or 1 would be none.
     """
 
     name: str
@@ -88,6 +109,9 @@ class OperandRule:
     type: str
     written: bool
     about: str
+    length: str = ""
+    when: str = ""
+    such: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +129,9 @@ class Tolerance:
     misreads: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-KINDS = ("fragment", "register", "address")
-"""Operand kinds: the registers of a matrix fragment, one register, a memory address."""
+KINDS = ("fragment", "register", "value", "constant", "vector", "address", "symbol", "list", "other")
+"""Operand kinds: the registers of a matrix fragment, one register, a register or a constant, a constant alone, a vector
+of registers, a memory address, the name of a label, function or variable, a list in parentheses, anything else."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +151,15 @@ class InstructionSpec:
     tolerance: Tolerance
     examples: tuple[str, ...]
     file: str
+    judged: bool = True  # whether its rules were compared with ptxas, so that the checker may go by them
 
-    def features_of(self, filling: Filling) -> tuple[Feature, ...]:
+    def features_of(self, line: SyntaxLine, filling: Filling) -> tuple[Feature, ...]:
         """The features that a form uses, in the order of the data."""
-        return tuple(feature for feature in self.features if feature.when.holds(filling))
+        return tuple(
+            feature
+            for feature in self.features
+            if feature.when.holds(filling) and (not feature.operand or feature.operand in line.operand_names)
+        )
 
 
 def _phrase(name: str, values: tuple[str, ...]) -> str:

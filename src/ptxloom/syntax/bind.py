@@ -52,10 +52,9 @@ class Bound:
     @property
     def operands(self) -> Mapping[str, Operand]:
         """The operands by the manual's names; none if no form fits or their number does not."""
-        if self.form is None or len(self.form.line.operands) != len(self.instruction.operands):
-            return {}
-        names = (slot.name for slot in self.form.line.operands)
-        return dict(zip(names, self.instruction.operands, strict=True))
+        slots = () if self.form is None else self.form.operands(len(self.instruction.operands))
+        names = (slot.name for slot in slots)
+        return dict(zip(names, self.instruction.operands, strict=True)) if slots else {}
 
     def qualifier_span(self, place: int) -> Span:
         """Where the qualifier at `place` stands, with its dot; -1 is the opcode."""
@@ -68,7 +67,7 @@ def bind(instruction: Instruction) -> Bound:
     Raises:
         UnsupportedForm: The data does not describe the opcode; `isa.known(opcode)` tells beforehand.
     """
-    return Bound(instruction, resolve(instruction.opcode, instruction.qualifiers))
+    return Bound(instruction, resolve(instruction.opcode, instruction.qualifiers, len(instruction.operands)))
 
 
 def qualifier_span(instruction: Instruction, place: int) -> Span:

@@ -170,12 +170,11 @@ def test_notation_reads_what_the_rest_of_the_manual_writes() -> None:
 def test_every_opcode_is_listed_once() -> None:
     classes = instruction_classes()
     assert set(opcodes()) <= classes.keys()
-    assert {opcode for opcode, purpose in classes.items() if purpose == "matrix"} >= set(opcodes())
     assert len(classes) == len(re.findall(r'"[a-z0-9]+"[,\]]', (DATA / "_opcodes.toml").read_text(encoding="utf-8")))
 
 
 def test_unknown_opcode_has_a_near_miss() -> None:
     with pytest.raises(UnsupportedForm, match="did you mean `ldmatrix`"):
         instruction_spec("ldmatirx")
-    with pytest.raises(UnsupportedForm, match="it describes ldmatrix"):
+    with pytest.raises(UnsupportedForm, match="it describes abs, add"):
         instruction_spec("../../../etc/passwd")

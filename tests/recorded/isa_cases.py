@@ -1,0 +1,209 @@
+"""Instructions made from the ISA data alone, legal and illegal, for ptxas to judge."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ptxloom.isa import Target, instruction_spec
+from ptxloom.isa.forms import Form, resolve
+from ptxloom.isa.prove import some_forms
+from ptxloom.isa.types import Kind, element_type, is_type
+from ptxloom.isa.version import PtxVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.isa.notation import OperandSlot
+    from ptxloom.isa.spec import OperandRule
+
+_BITS = (8, 16, 32, 64, 128)
+KERNEL = " ".join(
+    (
+        *(f".reg .b{bits} b{bits}r<20>;" for bits in _BITS),
+        ".reg .pred p<20>; .reg .b32 w<256>;",
+        ".local .align 16 .b8 loc[64]; .param .b64 inner;",
+        "branches: .branchtargets label; prototype: .callprototype _ ();",
+    )
+)
+HEAD = (
+    ".visible .global .align 128 .b8 glo[256]; .const .align 16 .b8 con[64];"
+    " .global .texref texture; .global .surfref surface;"
+    " .shared .align 128 .b8 sha[1024]; .func (.param .b32 r) callee(.param .b32 a) { ret; } .func plain() { ret; }"
+)
+FIRST_LINE = 6
+WIDEST = PtxVersion(8, 3)  # has registers of 128 bits
+
+STRANGERS = (
+    *("sat", "ftz", "rn", "rz", "rna", "approx", "full", "lo", "hi", "wide", "relu", "satfinite", "NaN", "abs", "cc"),
+    *(
+        "sync",
+        "aligned",
+        "uni",
+        "shared",
+        "global",
+        "shared::cta",
+        "relaxed",
+        "acquire",
+        "gpu",
+        "cta",
+        "v2",
+        "v4",
+        "to",
+    ),
+    *("x2", "noftz", "volatile", "L2::128B", "L2::cache_hint", "cg", "cs", "eq", "and", "add", "clamp", "wrap", "trap"),
+    *("multicast::cluster", "m16n8k16", "row", "noinc", "read"),
+)
+TYPES = (
+    *("b8", "b16", "b32", "b64", "b128", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2", "bf16"),
+    *("bf16x2", "f32", "f64", "tf32", "e4m3x2", "e5m2x2", "e2m1x2", "u16x2", "s16x2", "f32x2", "pred", "ue8m0x2"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An instruction, and the row of qualifiers that it is about."""
+
+    opcode: str
+    words: tuple[str, ...]
+    text: str
+    count: int
+
+
+def module_text(version: str, target: str, lines: tuple[str, ...]) -> str:
+    """A module with one line for each of `lines`, the first at `FIRST_LINE`."""
+    body = "\n".join(lines)
+    names = KERNEL if PtxVersion.parse(version) >= WIDEST else KERNEL.replace(".reg .b128 b128r<20>;", "")
+    head = f".version {version}\n.target {target}\n.address_size 64\n{HEAD}\n.entry k(.param .b64 par) {{ {names}\n"
+    return f"{head}{body}\nlabel: ret; }}\n"
+
+
+def legal(opcode: str, most: int) -> Iterator[Case]:
+    """Forms of an opcode, at most so many from each syntax line, and every number of operands they take."""
+    spec = instruction_spec(opcode)
+    chance = random.Random(opcode)
+    found = list(some_forms(spec))
+    for line in spec.lines:
+        here = [form for form in found if form.line is line]
+        for form in chance.sample(here, min(most, len(here))):
+            for count in form.counts:
+                yield Case(opcode, form.words, text(form.spelling, form, count), count)
+
+
+def mutants(opcode: str, most: int) -> Iterator[Case]:
+    """Forms with one qualifier changed, left out or put in; operands as the changed row of qualifiers wants them."""
+    spec = instruction_spec(opcode)
+    chance = random.Random(opcode)
+    found = list(some_forms(spec))
+    vocabulary = sorted({value for line in spec.lines for slot in line.slots for value in slot.values})
+    seen: set[tuple[str, ...]] = set()
+    for line in spec.lines:
+        here = [form for form in found if form.line is line]
+        for form in chance.sample(here, min(most, len(here))):
+            for filling in _changed(form, vocabulary, chance):
+                words = tuple(word for word in filling.values() if word)
+                if words not in seen and len(set(words)) == len(words):
+                    seen.add(words)
+                    yield _mutant(Form(spec, line, filling), words)
+
+
+def _changed(form: Form, vocabulary: list[str], chance: random.Random) -> Iterator[dict[str, str]]:
+    for name, value in form.filling.items():
+        if not value:
+            continue
+        pool = TYPES if is_type(value) else (*vocabulary, *STRANGERS)
+        yield {**form.filling, name: ""}
+        for other in chance.sample(pool, 5):
+            yield {**form.filling, name: other}
+    for word in (*chance.sample(vocabulary, min(4, len(vocabulary))), *chance.sample(STRANGERS, 3)):
+        places = list(form.filling.items())
+        at = chance.randint(0, len(places))
+        yield dict([*places[:at], ("", word), *places[at:]])
+
+
+def _mutant(form: Form, words: tuple[str, ...]) -> Case:
+    """The mutant with the operands of the form it turns out to be, or of the one it was."""
+    meant = resolve(form.opcode, words).form or form
+    count = meant.counts[0]
+    return Case(form.opcode, words, text(".".join((form.opcode, *words)), meant, count), count)
+
+
+def text(spelling: str, form: Form, count: int) -> str:
+    """A statement with operands made up by what the data says of them."""
+    slots = form.operands(count)
+    return f"{spelling} {', '.join(islice(_operands(slots, form), None))};".replace(" ;", ";")
+
+
+def _operands(slots: tuple[OperandSlot, ...], form: Form) -> Iterator[str]:
+    rules, filling = form.spec.operands, form.filling
+    for place, slot in enumerate(slots):
+        names = [slot.name, *slot.extra]
+        inside = ", ".join(_operand(rules[name], filling, place + at) for at, name in enumerate(names))
+        partner = f"|{_operand(rules[slot.partner], filling, 19)}" if slot.partner else ""
+        yield (f"[{inside}]" if slot.bracketed else inside) + partner
+
+
+def _operand(rule: OperandRule, filling: Mapping[str, str], place: int) -> str:  # noqa: PLR0911 - one return a kind
+    type_ = _type(rule.type, filling)
+    if rule.such:
+        return rule.such
+    match rule.kind:
+        case "register" | "value":
+            return _register(type_, place)
+        case "constant":
+            return "0f3F800000" if is_type(type_) and element_type(type_).kind is Kind.FLOAT else "1"
+        case "vector":
+            length = vector_length(filling.get(rule.length[1:], "") if rule.length[:1] == "." else rule.length)
+            if not length:
+                return _register(type_, place)
+            return "{" + ", ".join(_register(type_, place if length > 8 else at) for at in range(length)) + "}"
+        case "address":
+            return {"param": "inner", "param::entry": "par", "param::func": "inner"}.get(type_, "b64r1")
+        case "symbol":
+            return {
+                "label": "label",
+                "function": "plain",
+                "texture": "texture",
+                "surface": "surface",
+                "targets": "branches",
+            }.get(type_, type_ or "glo")
+        case _:
+            return rule.type or "0"
+
+
+def _type(name: str, filling: Mapping[str, str]) -> str:
+    slot = name.removesuffix("*2")
+    found = filling.get(slot[1:], "") if slot.startswith(".") else slot
+    if name.endswith("*2") and is_type(found):
+        return f"b{2 * element_type(found).storage_bits}"
+    return found
+
+
+def vector_length(word: str) -> int:
+    """The length that a qualifier or a number gives a vector; 0 for none."""
+    digits = word.lstrip("vx")
+    return int(digits) if digits.isdigit() else 0
+
+
+def _register(type_: str, place: int) -> str:
+    if type_ == "pred":
+        return f"p{place}"
+    if not is_type(type_):
+        return f"b32r{place}"
+    found = element_type(type_)
+    bits = found.storage_bits if found.count > 1 or found.kind is not Kind.FLOAT else found.container_bits
+    if bits == 8 and not (type_.startswith("e") or type_ == "b8r"):
+        bits = 16
+    bits = next((wide for wide in _BITS if wide >= bits), 32)
+    return f"b{bits}r{place}"
+
+
+def expected(case: Case, version: str, target: str) -> bool:
+    """Whether the ISA data makes the case legal in a module of this version and target."""
+    form = resolve(case.opcode, case.words, case.count).form
+    if form is None:
+        return False
+    for_version, for_target = PtxVersion.parse(version), Target.parse(target)
+    return all(feature.available(for_version, for_target) for feature in form.features)

@@ -1,0 +1,102 @@
+"""Compares the ISA data with ptxas: forms, and forms with one qualifier changed, on several versions and targets.
+
+Run it from the root of the repository, with `nvidia-cuda-nvcc` installed: `tools/record/isa_forms.py [OPCODE...]`.
+It prints every disagreement and, without arguments, writes `tests/recorded/ptxas/isa_forms.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+
+from oracle.ptxas import assemble, release  # noqa: E402 - the paths above come first
+from ptxloom.isa import judged, opcodes  # noqa: E402
+from recorded import isa_cases as cases  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NEWEST = "9.5 sm_100a"
+PLATFORMS = (
+    "9.5 sm_100a",
+    "9.5 sm_120a",
+    "9.5 sm_90a",
+    "9.0 sm_103f",
+    "8.6 sm_100",
+    "8.0 sm_90",
+    "7.0 sm_80",
+    "6.3 sm_75",
+)
+BATCH = 1500
+LEGAL, MUTANTS = 60, 12  # forms a syntax line
+
+
+def said(platform: str, texts: Sequence[str]) -> dict[str, str]:
+    """What ptxas says against each text; nothing about one that it accepts."""
+    version, target = platform.split()
+    complaints: dict[str, str] = {}
+    left: list[str] = list(texts)
+    while left:
+        verdict = assemble(cases.module_text(version, target, tuple(left)), target)
+        if verdict.accepted:
+            break
+        at_lines = ((line - cases.FIRST_LINE, messages[0]) for line, messages in verdict.errors.items())
+        inside = {at: message for at, message in at_lines if 0 <= at < len(left)}
+        if not inside:
+            if len(left) == 1:  # what ends the module without a line, such as addresses of 32 bits
+                return complaints | {left[0]: verdict.output.strip() or "ptxas crashes"}
+            middle = len(left) // 2
+            return complaints | said(platform, left[:middle]) | said(platform, left[middle:])
+        complaints |= {left[at]: message for at, message in inside.items()}
+        left = [text for at, text in enumerate(left) if at not in inside]
+    return complaints
+
+
+def compare(opcode: str) -> tuple[int, int, list[str]]:
+    """How many questions about an opcode were put, how many of them are accepted, and the disagreements."""
+    asked = taken = 0
+    disagreements: list[str] = []
+    good, odd = list(cases.legal(opcode, LEGAL)), list(cases.mutants(opcode, MUTANTS))
+    for platform in PLATFORMS:
+        some = dict.fromkeys([*good, *odd] if platform == NEWEST else good)
+        by_text = {case.text: case for case in some}
+        texts = list(by_text)
+        complaints: dict[str, str] = {}
+        for start in range(0, len(texts), BATCH):
+            complaints |= said(platform, texts[start : start + BATCH])
+        for text, case in by_text.items():
+            if "32-bit" in complaints.get(text, "").lower():
+                continue  # about the module, not the instruction
+            ours = cases.expected(case, *platform.split())
+            asked += 1
+            taken += text not in complaints
+            if ours is (text in complaints):
+                disagreements.append(f"{platform}: {text} // ptxas: {complaints.get(text, 'accepted')}")
+    return asked, taken, disagreements
+
+
+def main() -> None:
+    """Ask about every opcode."""
+    names = sys.argv[1:] or list(filter(judged, opcodes()))
+    with ThreadPoolExecutor(2) as pool:
+        answers = dict(zip(names, pool.map(compare, names), strict=True))
+    for name, (asked, taken, differ) in answers.items():
+        for each in differ:
+            print(each)
+        print(f"== {name}: {asked} asked, {taken} accepted by ptxas, {len(differ)} disagreements")
+    total, differ = sum(asked for asked, _, _ in answers.values()), sum(len(d) for _, _, d in answers.values())
+    print(f"== all: {total} asked, {differ} disagreements ({100 - 100 * differ / total:.2f} % agree)")
+    if not sys.argv[1:]:
+        table = {name: {"asked": a, "accepted": t, "disagreements": d} for name, (a, t, d) in answers.items()}
+        path = ROOT / "tests" / "recorded" / "ptxas" / "isa_forms.json"
+        path.write_text(json.dumps({"ptxas": release(), "opcodes": table}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -43,7 +43,7 @@ from ptxloom.layout import (
 if TYPE_CHECKING:
     from ptxloom.layout import IntTuple
 
-EXAMPLES = int(os.environ.get("PTXLOOM_LAYOUT_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("PTXLOOM_LAYOUT_EXAMPLES", "200"))
 law = settings(
     max_examples=EXAMPLES,
     deadline=None,

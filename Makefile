@@ -1,5 +1,5 @@
 # Everything a fresh machine needs is Python 3.11 or later and make: each target sets itself up.
-#   make demo    inspect real kernels and draw the map of one of their moves
+#   make demo    run a tensor-core kernel, compare it with NumPy, inspect it, draw the map of one of its moves
 #   make test    lint, types, layers and every test that needs no GPU
 #   make bench   the benchmarks, side by side
 #   make format  let the formatter and the safe fixes run
@@ -14,6 +14,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: demo test lint types layers tests bench format clean
 
 demo: $(VENV)/.run
+	$(BIN)/ptxloom run examples/hgemm.toml
 	$(BIN)/ptxloom inspect examples/hgemm.ptx examples/triton_matmul.ptx
 	$(BIN)/ptxloom map ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 

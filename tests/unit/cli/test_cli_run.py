@@ -138,3 +138,10 @@ def _write(folder: Path, text: str) -> str:
     path = folder / "launch.toml"
     path.write_text(text)
     return str(path)
+
+
+@pytest.mark.parametrize("name", ["hgemm", "triton_matmul"])
+def test_the_examples_are_right(run: Run, name: str) -> None:
+    ran = run("run", str(Path(__file__).parents[3] / "examples" / f"{name}.toml"))
+    assert ran.code == 0, ran
+    assert "right: C, 192 x 128 float32" in ran.out

@@ -61,6 +61,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.semantics import (
+    approximate,
     atomics,
     barriers,
     bits,
@@ -103,6 +104,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
     logic.family,
     comparison.family,
     conversion.family,
+    approximate.family,
     floating.family,
     half.family,
     warp.family,

@@ -1,0 +1,302 @@
+"""The approximate functions of the hardware's multi-function unit, 32 lanes at a time, bit for bit as an H200.
+
+Each takes the bits of f32 operands and gives those of the results; subnormal operands and results are zeros. How they
+are computed, and what that rests on, stands in `interpolation.toml`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, vector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAN: Final = 0x7FFFFFFF
+INFINITY: Final = 0x7F800000
+ONE: Final = 0x3F800000
+_HIDDEN: Final = 1 << 23
+_FRACTION: Final = _HIDDEN - 1
+_WORDS: Final = vector("i32")
+_LONGS: Final = vector("i64")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The coefficients of one function.
+
+    Attributes:
+        low: Bits of the place within an interval.
+        scale: Bits of the sum below the result's last.
+        constant: By interval; likewise `linear` and `quadratic`.
+    """
+
+    low: int
+    scale: int
+    constant: tuple[int, ...]
+    linear: tuple[int, ...]
+    quadratic: tuple[int, ...]
+
+    @property
+    def column(self) -> int:
+        """The lowest column of partial products that the squarer has."""
+        return 2 * self.low - 15
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """The coefficients of every function."""
+    data = tomllib.loads((Path(__file__).parents[1] / "interpolation.toml").read_text())
+    return {
+        name: Table(entry["low"], entry["scale"], *(tuple(entry[key]) for key in ("constant", "linear", "quadratic")))
+        for name, entry in data.items()
+    }
+
+
+def symbol(name: str) -> str:
+    """The name of a function: rcp, sqrt, rsqrt, sin, cos, lg2 or ex2."""
+    return f"ptxloom_approximate_{name}"
+
+
+@cache
+def function(name: str) -> str:
+    """The IR of a function, `<32 x i32>` to `<32 x i32>`."""
+    unit = _Unit(tables()["sin" if name == "cos" else name])
+    unit.e.do(f"ret {_FUNCTIONS[name](unit, Value(_WORDS, '%a'))}")
+    declarations = "\n".join(unit.e.declarations.values())
+    body = "\n".join(unit.e.lines)
+    return f"{declarations}\n{unit.globals()}\ndefine {_WORDS} @{symbol(name)}({_WORDS} %a) #0 {{\n{body}\n}}"
+
+
+class _Unit:
+    """The interpolator and what stands around it."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.e = Emitter()
+
+    def globals(self) -> str:
+        """The coefficients as constants of the module."""
+        lines: list[str] = []
+        for name, values in (
+            ("constant", self.table.constant),
+            ("linear", self.table.linear),
+            ("quadratic", self.table.quadratic),
+        ):
+            items = ", ".join(f"i64 {value}" for value in values)
+            lines.append(f"@{name} = internal constant [{len(values)} x i64] [{items}], align 64")
+        return "\n".join(lines)
+
+    def interpolate(self, fraction: Value) -> Value:
+        """The sum of the three terms, i64; `fraction` is the index and the place."""
+        e, low = self.e, self.table.low
+        index = e.resize(e.apply("lshr", fraction, word(low)), 64)
+        place = e.apply("and", fraction, word((1 << low) - 1))
+        terms = [self._coefficient("constant", index)]
+        for name, factor in (("linear", place), ("quadratic", self._square(place))):
+            terms.append(e.apply("mul", self._coefficient(name, index), e.resize(factor, 64)))
+        return e.apply("add", e.apply("add", terms[0], terms[1]), terms[2])
+
+    def _coefficient(self, name: str, index: Value) -> Value:
+        e = self.e
+        places = e.emit(vector("ptr"), f"getelementptr i64, ptr @{name}, {index}")
+        every = Value(vector("i1"), "splat (i1 true)")
+        return e.call(
+            "llvm.masked.gather.v32i64.v32p0",
+            places,
+            Value("i32", "8"),
+            every,
+            Value(_LONGS, "poison"),
+            result=_LONGS,
+        )
+
+    def _square(self, place: Value) -> Value:
+        """The square without the columns that the squarer lacks, shifted down to its lowest one."""
+        e, low, column = self.e, self.table.low, self.table.column
+        total = word(0)
+        for bit in range(low):
+            partners = (1 << low) - (1 << max(bit + 1, column - 1 - bit))
+            own = 1 << 2 * bit - column if 2 * bit >= column else 0
+            if partners <= 0 and not own:
+                continue
+            shift = bit + 1 - column
+            row = e.apply("and", place, word(max(partners, 0)))
+            row = e.apply("shl", row, word(shift)) if shift > 0 else e.apply("lshr", row, word(-shift))
+            row = e.apply("or", row, word(own)) if own else row
+            chosen = e.apply("ashr", e.apply("shl", place, word(31 - bit)), word(31))
+            total = e.apply("add", total, e.apply("and", row, chosen))
+        return total
+
+    # -- pieces of floats
+
+    def exponent(self, a: Value) -> Value:
+        """The exponent field."""
+        e = self.e
+        return e.apply("and", e.apply("lshr", a, word(23)), word(255))
+
+    def fraction(self, a: Value) -> Value:
+        """The fraction field."""
+        return self.e.apply("and", a, word(_FRACTION))
+
+    def pack(self, significand: Value, exponent: Value) -> Value:
+        """The bits of a positive float; a significand of 2^24 carries into the exponent; over- and underflow."""
+        e = self.e
+        bits = e.apply("add", e.apply("shl", exponent, word(23)), e.apply("sub", significand, word(_HIDDEN)))
+        bits = e.select(e.compare("slt", exponent, word(-1)), word(0), bits)
+        bits = e.select(e.compare("slt", bits, word(_HIDDEN)), word(0), bits)
+        above = e.apply("or", e.compare("sgt", exponent, word(254)), e.compare("uge", bits, word(INFINITY)))
+        return e.select(above, word(INFINITY), bits)
+
+    def significand(self, total: Value) -> Value:
+        """The integer part of an interpolated sum."""
+        e = self.e
+        return e.resize(e.apply("lshr", total, e.constant(_LONGS, self.table.scale)), 32)
+
+    def normalised(self, total: Value, fraction_bits: int) -> Value:
+        """The bits of a positive fixed-point number, cut to 24 bits."""
+        e = self.e
+        zeros = e.call("llvm.ctlz.v32i64", total, Value("i1", "false"), result=_LONGS)
+        top = e.resize(e.apply("lshr", e.apply("shl", total, zeros), e.constant(_LONGS, 40)), 32)
+        exponent = e.apply("sub", word(63 - fraction_bits + 127), e.resize(zeros, 32))
+        return self.pack(top, exponent)
+
+    def special(self, a: Value, result: Value, *, zero: Value, infinity: Value) -> Value:
+        """The result, but for zero (or subnormal), infinite and NaN operands."""
+        e = self.e
+        exponent = self.exponent(a)
+        result = e.select(e.compare("eq", exponent, word(0)), zero, result)
+        result = e.select(e.compare("eq", exponent, word(255)), infinity, result)
+        magnitude = e.apply("and", a, word(0x7FFFFFFF))
+        return e.select(e.compare("ugt", magnitude, word(INFINITY)), word(NAN), result)
+
+    def sign(self, a: Value) -> Value:
+        """The sign bit, in its place."""
+        return self.e.apply("and", a, word(-(1 << 31)))
+
+
+def word(value: int) -> Value:
+    """A constant in every lane."""
+    return constant_vector("i32", [value] * LANES) if value else Value(_WORDS, "zeroinitializer")
+
+
+def _rcp(u: _Unit, a: Value) -> Value:
+    e = u.e
+    y = u.significand(u.interpolate(u.fraction(a)))
+    sign = u.sign(a)
+    found = e.apply("or", u.pack(y, e.apply("sub", word(253), u.exponent(a))), sign)
+    return u.special(a, found, zero=e.apply("or", word(INFINITY), sign), infinity=sign)
+
+
+def _halved(u: _Unit, a: Value) -> tuple[Value, Value]:
+    """The fraction of a significand from 1 up to 4 (a bit longer), and half the even exponent left over."""
+    e = u.e
+    exponent = e.apply("sub", u.exponent(a), word(127))
+    odd = e.apply("and", exponent, word(1))
+    return e.apply("or", u.fraction(a), e.apply("shl", odd, word(23))), e.apply("ashr", exponent, word(1))
+
+
+def _root(u: _Unit, a: Value, y: Value, exponent: Value, ends: tuple[int, int]) -> Value:
+    e = u.e
+    found = u.pack(y, exponent)
+    sign = u.sign(a)
+    found = e.select(e.compare("slt", a, word(0)), word(NAN), found)
+    infinity = e.select(e.compare("slt", a, word(0)), word(NAN), word(ends[1]))
+    return u.special(a, found, zero=e.apply("or", word(ends[0]), sign), infinity=infinity)
+
+
+def _sqrt(u: _Unit, a: Value) -> Value:
+    fraction, half = _halved(u, a)
+    y = u.significand(u.interpolate(fraction))
+    return _root(u, a, y, u.e.apply("add", half, word(127)), (0, INFINITY))
+
+
+def _rsqrt(u: _Unit, a: Value) -> Value:
+    e = u.e
+    fraction, half = _halved(u, a)
+    y = u.significand(u.interpolate(fraction))
+    y = e.select(e.compare("eq", fraction, word(0)), word(1 << 24), y)  # powers of four are exact
+    return _root(u, a, y, e.apply("sub", word(126), half), (INFINITY, 0))
+
+
+def _lg2(u: _Unit, a: Value) -> Value:
+    """The exponent plus the logarithm of the significand, in fixed point; its magnitude cut to 24 bits."""
+    e = u.e
+    bits = 23 + u.table.scale
+    exponent = e.resize(e.apply("sub", u.exponent(a), word(127)), 64, signed=True)
+    whole = e.apply("shl", exponent, e.constant(_LONGS, bits))
+    total = e.apply("add", whole, u.interpolate(u.fraction(a)))
+    negative = e.resize(e.apply("lshr", total, e.constant(_LONGS, 63)), 32)
+    magnitude = e.call("llvm.abs.v32i64", total, Value("i1", "false"), result=_LONGS)
+    found = e.apply("or", u.normalised(magnitude, bits), e.apply("shl", negative, word(31)))
+    found = e.select(e.compare("eq", a, word(ONE)), word(0), found)
+    found = e.select(e.compare("slt", a, word(0)), word(NAN), found)
+    infinity = e.select(e.compare("slt", a, word(0)), word(NAN), word(INFINITY))
+    return u.special(a, found, zero=word(INFINITY - (1 << 31)), infinity=infinity)
+
+
+def _ex2(u: _Unit, a: Value) -> Value:
+    """Fixed point with 23 bits of fraction; a negative one is complemented, not negated, unless it is whole."""
+    e = u.e
+    exponent = e.apply("sub", u.exponent(a), word(127))
+    significand = e.apply("or", u.fraction(a), word(_HIDDEN))
+    large = e.apply("shl", significand, e.call("llvm.umin.v32i32", exponent, word(7), result=_WORDS))
+    places = e.call("llvm.umin.v32i32", e.apply("sub", word(0), exponent), word(31), result=_WORDS)
+    small = e.apply("lshr", significand, places)
+    negative_exponent = e.compare("slt", exponent, word(0))
+    fixed = e.select(negative_exponent, small, large)
+    whole = e.compare("eq", u.fraction(fixed), word(0))
+    turned = e.select(whole, e.apply("sub", word(0), fixed), e.apply("xor", fixed, word(-1)))
+    negative = e.compare("slt", a, word(0))
+    fixed = e.select(negative, turned, fixed)
+    y = u.significand(u.interpolate(u.fraction(fixed)))
+    found = u.pack(y, e.apply("add", e.apply("ashr", fixed, word(23)), word(127)))
+    end = e.select(negative, word(0), word(INFINITY))
+    found = e.select(e.compare("sgt", exponent, word(7)), end, found)
+    return u.special(a, found, zero=word(ONE), infinity=end)
+
+
+def _wave(u: _Unit, a: Value, quarter: int) -> Value:
+    """The sine of `a` turns plus some quarters: 25 bits of fraction; backward quarters are complemented."""
+    e = u.e
+    exponent = e.apply("sub", u.exponent(a), word(127))
+    significand = e.apply("or", u.fraction(a), word(_HIDDEN))
+    up = e.apply("add", exponent, word(2))
+    large = e.apply("shl", significand, e.call("llvm.umin.v32i32", up, word(31), result=_WORDS))
+    large = e.select(e.compare("sgt", up, word(24)), word(0), large)
+    down = e.call("llvm.umin.v32i32", e.apply("sub", word(0), up), word(31), result=_WORDS)
+    fixed = e.select(e.compare("slt", up, word(0)), e.apply("lshr", significand, down), large)
+    quarters = e.apply("add", e.apply("lshr", fixed, word(23)), word(quarter))
+    fraction = u.fraction(fixed)
+    backward = e.compare("ne", e.apply("and", quarters, word(1)), word(0))
+    place = e.select(backward, e.apply("xor", fraction, word(_FRACTION)), fraction)
+    found = u.normalised(u.interpolate(place), 24 + u.table.scale)
+    end = e.select(backward, word(ONE), word(0))
+    found = e.select(e.compare("eq", fraction, word(0)), end, found)
+    turned = e.apply("shl", e.apply("lshr", e.apply("and", quarters, word(2)), word(1)), word(31))
+    sign = turned if quarter else e.apply("xor", turned, u.sign(a))
+    zero = word(ONE) if quarter else u.sign(a)
+    return u.special(a, e.apply("xor", found, sign), zero=zero, infinity=word(NAN))
+
+
+def _sin(u: _Unit, a: Value) -> Value:
+    return _wave(u, a, 0)
+
+
+def _cos(u: _Unit, a: Value) -> Value:
+    return _wave(u, a, 1)
+
+
+_FUNCTIONS: Final[dict[str, Callable[[_Unit, Value], Value]]] = {
+    "rcp": _rcp,
+    "sqrt": _sqrt,
+    "rsqrt": _rsqrt,
+    "lg2": _lg2,
+    "ex2": _ex2,
+    "sin": _sin,
+    "cos": _cos,
+}

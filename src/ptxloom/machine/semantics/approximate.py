@@ -1,0 +1,180 @@
+"""Approximate functions (PTX ISA 9.7.3 and 9.7.4): the hardware's tables, and what ptxas puts around them.
+
+Without `.ftz` a subnormal operand is scaled up first and the result scaled back. `tanh` and the functions of f64 are
+not the hardware's own: they are within the error that the manual grants.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.ir import like
+from ptxloom.machine.runtime import interpolation
+from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.family import Family
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.ir import Value
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_TURN: Final = 0x3E22F983  # 1 / (2 pi), as ptxas multiplies by it
+_HUGE: Final = 0x7E800000  # 2^126: reciprocals of what is larger are subnormal
+_SCALES: Final = {"sqrt": -12.0, "rsqrt": 12.0, "rcp": 24.0}
+
+
+def unit(b: Builder, name: str, value: Value) -> Value:
+    """A function of the multi-function unit, on floats."""
+    b.helper(interpolation.symbol(name), interpolation.function(name))
+    bits = numbers.bits_of(b, value)
+    return numbers.as_float(b, b.call(interpolation.symbol(name), bits, result=bits.type))
+
+
+def _number(b: Builder, like_: Value, value: float) -> Value:
+    return b.constant(like_.type, repr(float(value)))
+
+
+def _is_subnormal(b: Builder, value: Value) -> Value:
+    magnitude = b.apply("and", numbers.bits_of(b, value), b.constant(like(value.type, "i32"), 0x7FFFFFFF))
+    return b.compare("ult", magnitude, b.constant(magnitude.type, 1 << 23))
+
+
+def _is_huge(b: Builder, value: Value) -> Value:
+    magnitude = b.apply("and", numbers.bits_of(b, value), b.constant(like(value.type, "i32"), 0x7FFFFFFF))
+    return b.compare("ugt", magnitude, b.constant(magnitude.type, _HUGE))
+
+
+def _scaled(b: Builder, where: Value, value: Value, by: float) -> Value:
+    return b.select(where, b.apply("fmul", value, _number(b, value, by)), value)
+
+
+def _f32(op: Op) -> bool:
+    return op.has("approx") and op.type.name == "f32"
+
+
+@family("rcp", "sqrt", "rsqrt", when=_f32)
+def roots(b: Builder, op: Op) -> None:
+    """The reciprocal, the square root, and the reciprocal of the square root."""
+    value = b.read(op.operands[1], "f32")
+    if op.has("ftz"):
+        b.write(op.operands[0], unit(b, op.opcode, value))
+        return
+    small = _is_subnormal(b, value)
+    huge = _is_huge(b, value)
+    argument = _scaled(b, small, value, 2.0**24)
+    if op.opcode == "rcp":
+        argument = _scaled(b, huge, argument, 0.25)
+    result = unit(b, op.opcode, argument)
+    result = _scaled(b, small, result, 2.0 ** _SCALES[op.opcode])
+    if op.opcode == "rcp":
+        result = _scaled(b, huge, result, 0.25)
+    b.write(op.operands[0], numbers.canonical(b, result))
+
+
+@family("div", when=lambda op: op.has("approx", "full"))
+def div(b: Builder, op: Op) -> None:
+    """A times the reciprocal of b; `.full` scales both where the reciprocal would be subnormal."""
+    top, bottom = (b.read(operand, "f32") for operand in op.operands[1:])
+    flush = op.has("ftz")
+    if flush:
+        top, bottom = numbers.flush_float(b, top), numbers.flush_float(b, bottom)
+    one = _number(b, bottom, 1.0)
+    scale = one if flush else b.select(_is_subnormal(b, bottom), _number(b, bottom, 2.0**24), one)
+    if op.has("full"):
+        scale = b.select(_is_huge(b, bottom), _number(b, bottom, 0.25), scale)
+    bottom, top = b.apply("fmul", bottom, scale), b.apply("fmul", top, scale)
+    result = b.apply("fmul", top, unit(b, "rcp", bottom))
+    b.write(op.operands[0], numbers.canonical(b, numbers.flush_float(b, result) if flush else result))
+
+
+@family("sin", "cos")
+def waves(b: Builder, op: Op) -> None:
+    """The sine and cosine of radians, which are turned into turns first."""
+    value = b.read(op.operands[1], "f32")
+    factor = numbers.as_float(b, b.constant(like(value.type, "i32"), _TURN))
+    b.write(op.operands[0], unit(b, op.opcode, numbers.rounded(b, "fmul", "rz", value, factor)))
+
+
+@family("lg2")
+def lg2(b: Builder, op: Op) -> None:
+    """The logarithm to base 2."""
+    value = b.read(op.operands[1], "f32")
+    if op.has("ftz"):
+        b.write(op.operands[0], unit(b, "lg2", value))
+        return
+    small = _is_subnormal(b, value)
+    result = unit(b, "lg2", _scaled(b, small, value, 2.0**24))
+    result = b.select(small, b.apply("fsub", result, _number(b, result, 24.0)), result)
+    b.write(op.operands[0], numbers.canonical(b, result))
+
+
+@family("ex2", types="f32")
+def ex2(b: Builder, op: Op) -> None:
+    """Two to a power; where that may be subnormal, the square of two to half of it."""
+    value = b.read(op.operands[1], "f32")
+    if op.has("ftz"):
+        b.write(op.operands[0], unit(b, "ex2", value))
+        return
+    small = b.compare("olt", value, _number(b, value, -126.0))
+    result = unit(b, "ex2", _scaled(b, small, value, 0.5))
+    b.write(op.operands[0], numbers.canonical(b, b.select(small, b.apply("fmul", result, result), result)))
+
+
+@family("ex2", types="f16 f16x2 bf16 bf16x2")
+def ex2_half(b: Builder, op: Op) -> None:
+    """Two to a power, cut toward zero; too large is infinite."""
+    name = op.type.name.removesuffix("x2")
+    wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
+    result = _paired(b, "ex2", wide)
+    bits = numbers.narrow(b, result, name, "rz")
+    if name == "f16":
+        large = b.compare("oge", result, _number(b, result, 65536.0))
+        bits = b.select(large, b.constant(bits.type, numbers.FORMATS[name].infinity), bits)
+    b.write(op.operands[0], bits)
+
+
+def _paired(b: Builder, name: str, value: Value) -> Value:
+    """A function of the unit on 32 or 64 values."""
+    lanes = range(32)
+    if value.type == like("<32 x i32>", "float"):
+        return unit(b, name, value)
+    halves = [b.shuffle(value, [2 * lane + half for lane in lanes]) for half in (0, 1)]
+    low, high = (unit(b, name, half) for half in halves)
+    return b.shuffle(low, [lane + 32 * half for lane in lanes for half in (0, 1)], high)
+
+
+@family("tanh")
+def tanh(b: Builder, op: Op) -> None:
+    """The hyperbolic tangent, by way of f64."""
+    name = op.type.name.removesuffix("x2")
+    wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
+    x = b.convert("fpext", wide, "double")
+    limit = _number(b, x, 20.0)
+    magnitude = b.intrinsic("llvm.minnum", b.intrinsic("llvm.fabs", x), limit)
+    power = b.intrinsic("llvm.exp", b.apply("fmul", magnitude, _number(b, x, 2.0)))
+    one = _number(b, x, 1.0)
+    ratio = b.apply("fdiv", b.apply("fsub", power, one), b.apply("fadd", power, one))
+    tiny = b.compare("olt", magnitude, _number(b, x, 2.0**-12))
+    found = b.intrinsic("llvm.copysign", b.select(tiny, magnitude, ratio), x)
+    found = b.select(numbers.is_nan(b, x), x, found)
+    b.write(op.operands[0], numbers.narrow(b, found, name))
+
+
+@family("rcp", "rsqrt", types="f64")
+def doubles(b: Builder, op: Op) -> None:
+    """Of f64: the exact value with the low half of its bits cut off (`.ftz`), or all of it."""
+    value = b.read(op.operands[1], "f64")
+    one = _number(b, value, 1.0)
+    if op.has("ftz"):
+        value = numbers.as_float(b, numbers.flush(b, numbers.bits_of(b, value), "f64"))
+    root = value if op.opcode == "rcp" else b.intrinsic("llvm.sqrt", value)
+    result = b.apply("fdiv", one, root)
+    if not op.has("ftz"):
+        b.write(op.operands[0], numbers.first_nan(b, result, value))
+        return
+    bits = b.apply("and", numbers.bits_of(b, result), b.constant(like(value.type, "i64"), -(1 << 32)))
+    bits = numbers.flush(b, bits, "f64")
+    nan = b.constant(bits.type, 0x7FFFFFFF00000000)
+    b.write(op.operands[0], b.select(numbers.is_nan(b, result), nan, bits))

@@ -32,9 +32,9 @@ class Box:
 
 
 def draw(boxes: Sequence[Box], title: str) -> str:
-    """An SVG document as large as its boxes; `title` is what a screen reader says."""
-    width = max(b.x + b.width for b in boxes) + 1
-    height = max(b.y + b.height for b in boxes) + 1
+    """An SVG document with the same margin on all sides; `title` is what a screen reader says."""
+    width = max(b.x + b.width for b in boxes) + min(b.x for b in boxes) + 1
+    height = max(b.y + b.height for b in boxes) + min(b.y for b in boxes) + 1
     head = (
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' "
         f"viewBox='0 0 {width} {height}' role='img' {FONT} font-size='11' text-anchor='middle'>"

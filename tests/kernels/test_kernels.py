@@ -7,13 +7,12 @@ import pytest
 
 from kernels.case import KernelCase, differs
 from kernels.catalog import cases
-from ptxloom.machine import UnsupportedInstruction, kernel
+from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 
 ALL = [(case, architecture) for case in cases() for architecture in case.architectures]
 
 
-@pytest.mark.xfail(raises=UnsupportedInstruction, strict=False, reason="approximations are not there yet")
 @pytest.mark.parametrize(("case", "architecture"), ALL, ids=[f"{c.name}-{a}" for c, a in ALL])
 def test_a_kernel_leaves_what_hardware_left(case: KernelCase, architecture: str) -> None:
     arguments = case.arguments()

@@ -1,7 +1,8 @@
 """The approximate functions of the hardware's multi-function unit, 32 lanes at a time, bit for bit as an H200.
 
-Each takes the bits of f32 operands and gives those of the results; subnormal operands and results are zeros. How they
-are computed, and what that rests on, stands in `interpolation.toml`.
+Each takes the bits of f32 operands and gives those of the results; subnormal operands and results are zeros.
+`rcp64` and `rsqrt64` take and give the high halves of f64. How they are computed, and what that rests on, stands in
+`interpolation.toml`.
 """
 
 from __future__ import annotations
@@ -59,15 +60,16 @@ def tables() -> dict[str, Table]:
 
 
 def symbol(name: str) -> str:
-    """The name of a function: rcp, sqrt, rsqrt, sin, cos, lg2 or ex2."""
+    """The name of a function: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, rcp64 or rsqrt64."""
     return f"ptxloom_approximate_{name}"
 
 
 @cache
 def function(name: str) -> str:
     """The IR of a function, `<32 x i32>` to `<32 x i32>`."""
-    unit = _Unit(tables()["sin" if name == "cos" else name])
-    unit.e.do(f"ret {_FUNCTIONS[name](unit, Value(_WORDS, '%a'))}")
+    base = name.removesuffix("64")
+    unit = _Unit(tables()["sin" if name == "cos" else base], *((23, 255) if base == name else (20, 2047)))
+    unit.e.do(f"ret {_FUNCTIONS[base](unit, Value(_WORDS, '%a'))}")
     declarations = "\n".join(unit.e.declarations.values())
     body = "\n".join(unit.e.lines)
     return f"{declarations}\n{unit.globals()}\ndefine {_WORDS} @{symbol(name)}({_WORDS} %a) #0 {{\n{body}\n}}"
@@ -76,8 +78,12 @@ def function(name: str) -> str:
 class _Unit:
     """The interpolator and what stands around it."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, fraction_bits: int, ones: int) -> None:
         self.table = table
+        self.fraction_bits = fraction_bits
+        self.ones = ones  # the largest exponent field
+        self.bias = ones >> 1
+        self.infinity = ones << fraction_bits
         self.e = Emitter()
 
     def globals(self) -> str:
@@ -95,6 +101,8 @@ class _Unit:
     def interpolate(self, fraction: Value) -> Value:
         """The sum of the three terms, i64; `fraction` is the index and the place."""
         e, low = self.e, self.table.low
+        if self.fraction_bits < 23:
+            fraction = e.apply("shl", fraction, word(23 - self.fraction_bits))
         index = e.resize(e.apply("lshr", fraction, word(low)), 64)
         place = e.apply("and", fraction, word((1 << low) - 1))
         terms = [self._coefficient("constant", index)]
@@ -137,25 +145,27 @@ class _Unit:
     def exponent(self, a: Value) -> Value:
         """The exponent field."""
         e = self.e
-        return e.apply("and", e.apply("lshr", a, word(23)), word(255))
+        return e.apply("and", e.apply("lshr", a, word(self.fraction_bits)), word(self.ones))
 
     def fraction(self, a: Value) -> Value:
         """The fraction field."""
-        return self.e.apply("and", a, word(_FRACTION))
+        return self.e.apply("and", a, word((1 << self.fraction_bits) - 1))
 
     def pack(self, significand: Value, exponent: Value) -> Value:
-        """The bits of a positive float; a significand of 2^24 carries into the exponent; over- and underflow."""
-        e = self.e
-        bits = e.apply("add", e.apply("shl", exponent, word(23)), e.apply("sub", significand, word(_HIDDEN)))
+        """The bits of a positive float; a significand of 2 carries into the exponent; over- and underflow."""
+        e, hidden = self.e, 1 << self.fraction_bits
+        fraction = e.apply("sub", significand, word(hidden))
+        bits = e.apply("add", e.apply("shl", exponent, word(self.fraction_bits)), fraction)
         bits = e.select(e.compare("slt", exponent, word(-1)), word(0), bits)
-        bits = e.select(e.compare("slt", bits, word(_HIDDEN)), word(0), bits)
-        above = e.apply("or", e.compare("sgt", exponent, word(254)), e.compare("uge", bits, word(INFINITY)))
-        return e.select(above, word(INFINITY), bits)
+        bits = e.select(e.compare("slt", bits, word(hidden)), word(0), bits)
+        above = e.compare("uge", bits, word(self.infinity))
+        above = e.apply("or", e.compare("sge", exponent, word(self.ones)), above)
+        return e.select(above, word(self.infinity), bits)
 
     def significand(self, total: Value) -> Value:
         """The integer part of an interpolated sum."""
         e = self.e
-        return e.resize(e.apply("lshr", total, e.constant(_LONGS, self.table.scale)), 32)
+        return e.resize(e.apply("lshr", total, e.constant(_LONGS, self.table.scale + 23 - self.fraction_bits)), 32)
 
     def normalised(self, total: Value, fraction_bits: int) -> Value:
         """The bits of a positive fixed-point number, cut to 24 bits."""
@@ -170,9 +180,9 @@ class _Unit:
         e = self.e
         exponent = self.exponent(a)
         result = e.select(e.compare("eq", exponent, word(0)), zero, result)
-        result = e.select(e.compare("eq", exponent, word(255)), infinity, result)
+        result = e.select(e.compare("eq", exponent, word(self.ones)), infinity, result)
         magnitude = e.apply("and", a, word(0x7FFFFFFF))
-        return e.select(e.compare("ugt", magnitude, word(INFINITY)), word(NAN), result)
+        return e.select(e.compare("ugt", magnitude, word(self.infinity)), word(NAN), result)
 
     def sign(self, a: Value) -> Value:
         """The sign bit, in its place."""
@@ -188,16 +198,16 @@ def _rcp(u: _Unit, a: Value) -> Value:
     e = u.e
     y = u.significand(u.interpolate(u.fraction(a)))
     sign = u.sign(a)
-    found = e.apply("or", u.pack(y, e.apply("sub", word(253), u.exponent(a))), sign)
-    return u.special(a, found, zero=e.apply("or", word(INFINITY), sign), infinity=sign)
+    found = e.apply("or", u.pack(y, e.apply("sub", word(2 * u.bias - 1), u.exponent(a))), sign)
+    return u.special(a, found, zero=e.apply("or", word(u.infinity), sign), infinity=sign)
 
 
 def _halved(u: _Unit, a: Value) -> tuple[Value, Value]:
     """The fraction of a significand from 1 up to 4 (a bit longer), and half the even exponent left over."""
     e = u.e
-    exponent = e.apply("sub", u.exponent(a), word(127))
+    exponent = e.apply("sub", u.exponent(a), word(u.bias))
     odd = e.apply("and", exponent, word(1))
-    return e.apply("or", u.fraction(a), e.apply("shl", odd, word(23))), e.apply("ashr", exponent, word(1))
+    return e.apply("or", u.fraction(a), e.apply("shl", odd, word(u.fraction_bits))), e.apply("ashr", exponent, word(1))
 
 
 def _root(u: _Unit, a: Value, y: Value, exponent: Value, ends: tuple[int, int]) -> Value:
@@ -219,8 +229,8 @@ def _rsqrt(u: _Unit, a: Value) -> Value:
     e = u.e
     fraction, half = _halved(u, a)
     y = u.significand(u.interpolate(fraction))
-    y = e.select(e.compare("eq", fraction, word(0)), word(1 << 24), y)  # powers of four are exact
-    return _root(u, a, y, e.apply("sub", word(126), half), (INFINITY, 0))
+    y = e.select(e.compare("eq", fraction, word(0)), word(2 << u.fraction_bits), y)  # powers of four are exact
+    return _root(u, a, y, e.apply("sub", word(u.bias - 1), half), (u.infinity, 0))
 
 
 def _lg2(u: _Unit, a: Value) -> Value:

@@ -1,7 +1,7 @@
 """Approximate functions (PTX ISA 9.7.3 and 9.7.4): the hardware's tables, and what ptxas puts around them.
 
-Without `.ftz` a subnormal operand is scaled up first and the result scaled back. `tanh` and the functions of f64 are
-not the hardware's own: they are within the error that the manual grants.
+Without `.ftz` a subnormal operand is scaled up first and the result scaled back. `tanh` is not
+the hardware's own: it is within the error that the manual grants.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _paired(b: Builder, name: str, value: Value) -> Value:
 
 @family("tanh")
 def tanh(b: Builder, op: Op) -> None:
-    """The hyperbolic tangent, by way of f64."""
+    """The hyperbolic tangent: the operand below 2^-8, 1 from 8 on as an H200; narrow results are cut toward zero."""
     name = op.type.name.removesuffix("x2")
     wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
     x = b.convert("fpext", wide, "double")
@@ -156,25 +156,47 @@ def tanh(b: Builder, op: Op) -> None:
     power = b.intrinsic("llvm.exp", b.apply("fmul", magnitude, _number(b, x, 2.0)))
     one = _number(b, x, 1.0)
     ratio = b.apply("fdiv", b.apply("fsub", power, one), b.apply("fadd", power, one))
-    tiny = b.compare("olt", magnitude, _number(b, x, 2.0**-12))
-    found = b.intrinsic("llvm.copysign", b.select(tiny, magnitude, ratio), x)
+    found = b.select(b.compare("olt", magnitude, _number(b, x, 2.0**-8)), magnitude, ratio)
+    found = b.select(b.compare("oge", magnitude, _number(b, x, 8.0)), one, found)
+    found = b.intrinsic("llvm.copysign", found, x)
     found = b.select(numbers.is_nan(b, x), x, found)
-    b.write(op.operands[0], numbers.narrow(b, found, name))
+    near = numbers.canonical(b, b.convert("fptrunc", found, "float"))
+    b.write(op.operands[0], numbers.narrow(b, near, name, "rn" if name == "f32" else "rz"))
 
 
-@family("rcp", "rsqrt", types="f64")
+@family("rcp", "rsqrt", types="f64", when=lambda op: op.has("approx"))
 def doubles(b: Builder, op: Op) -> None:
-    """Of f64: the exact value with the low half of its bits cut off (`.ftz`), or all of it."""
+    """Of f64: what the unit makes of the high half; without `.ftz` as ptxas refines it."""
     value = b.read(op.operands[1], "f64")
-    one = _number(b, value, 1.0)
     if op.has("ftz"):
-        value = numbers.as_float(b, numbers.flush(b, numbers.bits_of(b, value), "f64"))
-    root = value if op.opcode == "rcp" else b.intrinsic("llvm.sqrt", value)
-    result = b.apply("fdiv", one, root)
-    if not op.has("ftz"):
-        b.write(op.operands[0], numbers.first_nan(b, result, value))
+        b.write(op.operands[0], _high(b, f"{op.opcode}64", value))
         return
-    bits = b.apply("and", numbers.bits_of(b, result), b.constant(like(value.type, "i64"), -(1 << 32)))
-    bits = numbers.flush(b, bits, "f64")
-    nan = b.constant(bits.type, 0x7FFFFFFF00000000)
-    b.write(op.operands[0], b.select(numbers.is_nan(b, result), nan, bits))
+    if op.opcode == "rcp":
+        raise op.unsupported()
+    infinity, zero = b.constant(value.type, "0x7FF0000000000000"), _number(b, value, 0.0)
+    small = b.compare("olt", value, b.constant(value.type, "0x0010000000000000"))
+    found = _scaled(b, small, _refined(b, _scaled(b, small, value, 2.0**54)), 2.0**27)
+    found = b.select(b.compare("oeq", value, infinity), zero, found)
+    found = b.select(b.compare("oeq", value, zero), b.intrinsic("llvm.copysign", infinity, value), found)
+    invalid = b.constant(value.type, "0xFFF8000000000000")
+    found = b.select(b.compare("olt", value, zero), invalid, found)
+    b.write(op.operands[0], numbers.first_nan(b, found, value))
+
+
+def _high(b: Builder, name: str, value: Value) -> Value:
+    """A function of the unit on the high halves of doubles; the low halves of the results are zero."""
+    bits = numbers.bits_of(b, value)
+    half = b.constant(bits.type, 32)
+    b.helper(interpolation.symbol(name), interpolation.function(name))
+    words = b.resize(b.apply("lshr", bits, half), 32)
+    found = b.call(interpolation.symbol(name), words, result=words.type)
+    return numbers.as_float(b, b.apply("shl", b.resize(found, 64), half))
+
+
+def _refined(b: Builder, value: Value) -> Value:
+    """One step of third order from the unit's reciprocal root."""
+    start = _high(b, "rsqrt64", value)
+    square = b.apply("fmul", start, start)
+    left = b.intrinsic("llvm.fma", value, b.emit(square.type, f"fneg {square}"), _number(b, value, 1.0))
+    factor = b.intrinsic("llvm.fma", left, _number(b, value, 0.375), _number(b, value, 0.5))
+    return b.intrinsic("llvm.fma", factor, b.apply("fmul", start, left), start)

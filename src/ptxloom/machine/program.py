@@ -170,8 +170,8 @@ class Program:
 
     @property
     def has_calls(self) -> bool:
-        """Whether any function calls another."""
-        return any(op.opcode == "call" for op in self.ops)
+        """Whether any function calls another, or asks for memory on the stack."""
+        return any(op.opcode in {"call", "alloca"} for op in self.ops)
 
 
 def size_of(declaration: tree.Declaration, declarator: tree.Declarator) -> int:

@@ -1,7 +1,7 @@
 """Calls: frames in each lane's local memory, arguments and results copied between them (PTX ISA 7.1).
 
-A frame starts with the block to return to and the bytes of the caller's frame (4 bytes each); results, parameters,
-variables and kept registers follow.
+A frame starts with the block to return to, the bytes of the caller's frame and what the caller has from `alloca` (4
+bytes each); results, parameters, variables and kept registers follow.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ def enter(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, back: u32, 
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             at = w.sp[lane] + caller_bytes
-            if u64(at + callee_bytes) > w.local_bytes:
+            if u64(at + callee_bytes + w.stack[lane]) > w.local_bytes:
                 fault(w, STACK_OVERFLOW, site, lane, u64(at), LOCAL, callee_bytes, 1)
                 return 1
             w.sp[lane] = at
             head = pointer(u32, frame(w, lane))
             head[0] = back
             head[1] = caller_bytes
+            head[2] = w.stack[lane]
     return 0
 
 
@@ -73,6 +74,7 @@ def give_back(w: Warp, lanes: u32, following: u32) -> u32:
         if lanes >> lane & 1 != 0:
             head = pointer(u32, frame(w, lane))
             w.pcs[lane] = head[0]
+            w.stack[lane] = head[2]
             w.sp[lane] = w.sp[lane] - head[1]
     return choose(w)
 
@@ -109,4 +111,17 @@ def find_functions(w: Warp, lanes: u32, addresses: Ptr[u64], blocks: Ptr[u32], s
             if blocks[lane] == NONE:
                 fault(w, BAD_CALL, site, lane, at, 0, 0, 0)
                 return 1
+    return 0
+
+
+def allocate(w: Warp, lanes: u32, sizes: Ptr[u32], out: Ptr[u64], alignment: u32, frame_bytes: u32, site: u32) -> u32:
+    """`alloca`: take bytes from the end of each lane's local memory; 1 if its stack reaches there."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            top = u64(w.stack[lane]) + u64(sizes[lane]) + u64(alignment - 1) & ~u64(alignment - 1)
+            if u64(w.sp[lane] + frame_bytes) + top > w.local_bytes:
+                fault(w, STACK_OVERFLOW, site, lane, u64(w.sp[lane]), LOCAL, sizes[lane], 1)
+                return 1
+            w.stack[lane] = u32(top)
+            out[lane] = w.local_bytes - top
     return 0

@@ -99,7 +99,7 @@ def place(  # noqa: C901, PLR0911, PLR0912 - one case a space
 ) -> u64:
     """The host address of one lane's access of `size` bytes, or 0 after noting the fault."""
     long = u64(size)
-    if at & (long - 1) != 0:
+    if at & (long - 1) & 15 != 0:  # arrays of the host start at multiples of 16, not at 256 as the device's do
         return fault(w, MISALIGNED, site, lane, at, space, size, write)
     if space == SHARED:
         found = shared_place(w, at & 0xFFFFFFFF, long)

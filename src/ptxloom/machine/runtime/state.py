@@ -225,6 +225,7 @@ class Warp:
     kinds: Annotated[Array[u32], 32]  # and which operation it is
     pcs: Annotated[Array[u32], 32]
     sp: Annotated[Array[u32], 32]  # each lane's frame
+    stack: Annotated[Array[u32], 32]  # the bytes that each lane has from `alloca`, at the end of its local memory
 
 
 REGISTERS: Final = -(-native.record(Warp).size // 64) * 64

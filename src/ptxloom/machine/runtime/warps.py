@@ -264,6 +264,7 @@ def start_cta(cta: Cta, index: u64) -> None:
         w.instructions = 0
         if launch.has_calls != 0:
             fill(address(w.sp), 0, 128)
+            fill(address(w.stack), 0, 128)
         at = at + u64(launch.warp_bytes)
 
 

@@ -80,6 +80,7 @@ from ptxloom.machine.semantics import (
     moves,
     ordering,
     products,
+    stack,
     video,
     votes,
     warp,
@@ -114,6 +115,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
     barriers.family,
     copies.family,
     ordering.family,
+    stack.family,
 )
 
 

@@ -65,7 +65,7 @@ def _addresses(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
     return b.scratch(at)
 
 
-@family("cp", when=lambda op: op.has("bulk") and not op.has("tensor"))
+@family("cp", when=lambda op: op.has("bulk") and not op.has("tensor", "prefetch"))
 def cp_async_bulk(b: Builder, op: Op) -> None:
     """Copy a stretch between global and shared memory, or within a cluster's; an mbarrier learns of the bytes."""
     spaces = [SPACES[q] for q in op.qualifiers if q in SPACES]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.special import read_special
 from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 
@@ -137,3 +138,14 @@ def mapa(b: Builder, op: Op) -> None:
     mapped = b.apply("or", inside, high)
     generic = op.type.bits == 64 and not op.has("shared::cluster")
     b.write(target, b.apply("or", mapped, b.constant(at.type, state.SHARED_WINDOW)) if generic else mapped)
+
+
+@family("getctarank")
+def getctarank(b: Builder, op: Op) -> None:
+    """The rank in its cluster of the CTA whose shared memory an address lies in."""
+    at = b.read(op.operands[1], op.type)
+    named = b.apply("lshr", at, b.constant(at.type, state.CLUSTER_SHIFT))
+    member = b.resize(b.apply("and", named, b.constant(at.type, 0xFF)), 32)
+    own = b.compare("eq", member, b.constant(member.type, 0))
+    rank = b.select(own, read_special(b, "%cluster_ctarank"), b.apply("sub", member, b.constant(member.type, 1)))
+    b.write(op.operands[0], rank)

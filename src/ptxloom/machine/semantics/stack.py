@@ -1,0 +1,47 @@
+"""Memory on a thread's stack: `alloca`, `stacksave`, `stackrestore` (PTX ISA 9.7.18)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.ir import vector
+from ptxloom.machine.runtime import calls
+from ptxloom.machine.semantics.control import frame_of
+from ptxloom.machine.semantics.family import Family
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
+
+family: Final = Family()
+
+_ALIGNMENT: Final = 8  # where none is stated
+_ALIGNMENT_LIMIT: Final = 64  # a lane's local memory starts at a multiple of this
+
+
+@family("alloca")
+def alloca(b: Builder, op: Op) -> None:
+    """Take bytes of local memory until the function returns; gives their address in it."""
+    target, size, *rest = op.operands
+    alignment = b.literal(rest[0]) if rest else _ALIGNMENT
+    if alignment is None or not 0 < alignment <= _ALIGNMENT_LIMIT or alignment & alignment - 1:
+        raise op.unsupported(f"it aligns to a power of two up to {_ALIGNMENT_LIMIT}")
+    sizes, out = b.scratch(VALUES), b.scratch(VALUES + 256)
+    b.store(b.resize(b.read(size, op.type), 32), sizes, 64)
+    frame = frame_of(op.function)
+    b.check(b.runtime(calls.allocate, W, b.active_mask, sizes, out, max(alignment, _ALIGNMENT), frame, op.site))
+    b.write(target, b.resize(b.load(vector("i64"), out, 64), op.type.bits))
+
+
+@family("stacksave")
+def stacksave(b: Builder, op: Op) -> None:
+    """A token for what has been taken so far."""
+    b.write(op.operands[0], b.resize(b.load(vector("i32"), b.field("stack"), 4), op.type.bits))
+
+
+@family("stackrestore")
+def stackrestore(b: Builder, op: Op) -> None:
+    """Give back what was taken since a token was made."""
+    token = b.resize(b.read(op.operands[0], op.type), 32)
+    b.store_lanes(token, b.field("stack"), 4)

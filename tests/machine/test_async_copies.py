@@ -1,0 +1,133 @@
+"""`cp.async` and `cp.async.bulk`: sizes, zeros, ignored sources, bounds and completion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from machine.small_kernels import entry
+from ptxloom.machine import LaunchError
+
+ROOM = ".shared .align 16 .b8 room[1024]; .shared .align 8 .b64 bar;"
+Bytes = NDArray[np.uint8]
+PARAMS = ".param .u64 out, .param .u64 in"
+START = """ld.param.u64 %rd2, [in]; mov.u32 %r10, room; shl.b32 %r11, %r0, 4; add.u32 %r10, %r10, %r11;
+mul.wide.u32 %rd3, %r0, 16; add.u64 %rd4, %rd2, %rd3; add.u64 %rd5, %rd1, %rd3; mov.u32 %r9, -1;
+st.shared.v4.u32 [%r10], {%r9, %r9, %r9, %r9};"""
+STORE = "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r10]; st.global.v4.u32 [%rd5], {%r1, %r2, %r3, %r4};"
+
+
+def run(body: str, threads: int = 32, elements: int = 128) -> tuple[Bytes, Bytes]:
+    given = np.arange(1, elements + 1, dtype=np.uint32)
+    out = np.zeros((threads, 4), np.uint32)
+    entry(f"{START}\n{body}\ncp.async.wait_all;\n{STORE}", PARAMS, ROOM).launch(1, threads, [out, given], timeout=20)
+    return out.view(np.uint8), np.resize(given, (threads, 4)).view(np.uint8)
+
+
+FORMS = [
+    (where, size, take)
+    for where, size in (("ca", 4), ("ca", 8), ("ca", 16), ("cg", 16))
+    for take in (None, 0, 1, 3, 4, 7, 8, 13, 16)
+    if take is None or take <= size
+]
+
+
+@pytest.mark.parametrize(("where", "size", "take"), FORMS)
+def test_a_copy_takes_so_many_bytes_and_fills_with_zeros(where: str, size: int, take: int | None) -> None:
+    hint = "createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0;" if take == 4 else ""
+    rest = "" if take is None else f", {take}"
+    quals = f"{where}.shared.global{'.L2::cache_hint' if hint else ''}{'.L2::128B' if take is None else ''}"
+    out, given = run(f"{hint} cp.async.{quals} [%r10], [%rd4], {size}{rest}{', %rd9' if hint else ''};")
+    kept = size if take is None else take
+    assert (out[:, :kept] == given[:, :kept]).all()
+    assert (out[:, kept:size] == 0).all()
+    assert (out[:, size:] == 255).all()
+
+
+def test_the_bytes_taken_and_the_lanes_that_copy_may_differ_lane_by_lane() -> None:
+    body = """and.b32 %r5, %r0, 15; setp.ne.u32 %p1, %r5, 3;
+    @%p1 cp.async.cg.shared.global [%r10], [%rd4], 16, %r5; cp.async.commit_group; cp.async.wait_group 0;"""
+    out, given = run(body)
+    for lane in range(32):
+        take = lane & 15
+        expected = [*given[lane, :take], *[0] * (16 - take)] if take != 3 else [255] * 16
+        assert out[lane].tolist() == expected
+
+
+def test_an_ignored_source_is_not_read() -> None:
+    body = "and.b32 %r5, %r0, 1; setp.eq.u32 %p1, %r5, 1; selp.b64 %rd4, 16, %rd4, %p1;\n"
+    out, given = run(body + "cp.async.ca.shared.global [%r10], [%rd4], 16, %p1;")
+    assert (out[::2] == given[::2]).all()
+    assert (out[1::2] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("cp.async.cg.shared.global [%r10+1024], [%rd4], 16;", "out-of-bounds"),
+        ("cp.async.cg.shared.global [%r10], [%rd4+512], 16;", "out-of-bounds"),
+        ("cp.async.cg.shared.global [%r10+4], [%rd4], 16;", "misaligned"),
+        ("cp.async.ca.shared.global [%r10], [%rd4+4], 8;", "misaligned"),
+        ("cp.async.ca.shared.global [%r10], [%rd4], 8, 9;", "invalid"),
+        ("mov.u64 %rd4, room; cvta.shared.u64 %rd4, %rd4; cp.async.ca.shared.global [%r10], [%rd4], 8;", "wrong-space"),
+        ("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r10], [%rd4], 16, [bar];", "no-mbarrier"),
+        ("cp.async.bulk.global.shared::cta.bulk_group [%rd4], [%r10], 8;", "misaligned"),
+    ],
+)
+def test_what_cannot_be_copied_ends_the_kernel(body: str, kind: str) -> None:
+    with pytest.raises(LaunchError) as caught:
+        run(body)
+    assert caught.value.hazards[0].kind == kind
+
+
+def test_the_last_bytes_of_an_array_can_be_copied_and_filled() -> None:
+    body = """mov.u32 %r5, 16; setp.eq.u32 %p1, %r0, 31; selp.u32 %r5, 8, %r5, %p1;
+    cp.async.cg.shared.global [%r10], [%rd4], 16, %r5;"""
+    out, given = run(body, elements=126)
+    assert (out[:31] == given[:31]).all()
+    assert out[31].tolist() == [*given[31, :8], *[0] * 8]
+
+
+def test_arrivals_of_copies_complete_a_phase() -> None:
+    body = """setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [bar], 32; bar.warp.sync -1;
+    cp.async.ca.shared.global [%r10], [%rd4], 4; cp.async.mbarrier.arrive.shared.b64 [bar];
+    mbarrier.test_wait.parity.shared.b64 %p2, [bar], 0; @%p2 trap;
+    cp.async.mbarrier.arrive.noinc.shared.b64 [bar];
+    WAIT: mbarrier.test_wait.parity.shared.b64 %p3, [bar], 0; @!%p3 bra WAIT;"""
+    out, given = run(body)
+    assert (out[:, :4] == given[:, :4]).all()
+
+
+def test_a_bulk_copy_tells_its_mbarrier_and_comes_back() -> None:
+    out = np.zeros(64, np.uint32)
+    given = np.arange(64, dtype=np.uint32)
+    body = """ld.param.u64 %rd2, [in]; mov.u32 %r20, bar; mov.u32 %r21, room;
+    setp.ne.u32 %p1, %r0, 0; @%p1 bra WAIT;
+    mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 256;
+    cp.async.bulk.prefetch.L2.global [%rd2], 256;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r21], [%rd2], 128, [%r20];
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r21+128], [%rd2+128], 128, [bar];
+    WAIT: bar.warp.sync -1; mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 trap;
+    shl.b32 %r1, %r0, 2; add.u32 %r1, %r1, %r21; ld.shared.u32 %r2, [%r1]; add.u32 %r2, %r2, 5;
+    st.shared.u32 [%r1], %r2;
+    fence.proxy.async.shared::cta; bar.warp.sync -1; @%p1 bra DONE;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r21], 256;
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; DONE:"""
+    entry(body, PARAMS, ROOM).launch(1, 32, [out, given])
+    assert out.tolist() == [n + 5 if n < 32 else n for n in range(64)]
+
+
+def test_a_multicast_reaches_the_named_blocks_of_a_cluster() -> None:
+    out = np.zeros(4, np.uint32)
+    given = np.arange(7, 15, dtype=np.uint32)
+    body = """ld.param.u64 %rd2, [in]; mov.u32 %r20, bar; mov.u32 %r21, room; mov.u32 %r5, %cluster_ctarank;
+    mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 16;
+    barrier.cluster.arrive; barrier.cluster.wait; setp.ne.u32 %p1, %r5, 1; @%p1 bra REST; mov.u16 %h1, 13;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
+        [%r21], [%rd2], 16, [%r20], %h1;
+    REST: barrier.cluster.arrive; barrier.cluster.wait; mbarrier.test_wait.parity.shared.b64 %p2, [bar], 0;
+    ld.shared.u32 %r1, [room+4]; selp.u32 %r2, 100, 0, %p2; add.u32 %r1, %r1, %r2;
+    mul.wide.u32 %rd3, %r5, 4; add.u64 %rd3, %rd3, %rd1; st.global.u32 [%rd3], %r1;"""
+    entry(body, PARAMS, ROOM).launch(4, 1, [out, given], cluster=4)
+    assert out.tolist() == [108, 0, 108, 108]

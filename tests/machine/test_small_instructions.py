@@ -1,0 +1,143 @@
+"""Stack memory, special registers, hints, wide vectors and qualifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from machine.small_kernels import entry
+from ptxloom.machine import LaunchError
+
+TAKE = """
+.func (.param .b32 result) total(.param .b32 n)
+{
+.reg .pred %p; .reg .b32 %a<8>;
+ld.param.u32 %a0, [n]; mul.lo.u32 %a1, %a0, 4; alloca.u32 %a2, %a1; mov.u32 %a3, 0; mov.u32 %a5, %a2;
+FILL: st.local.u32 [%a5], %a3; add.u32 %a5, %a5, 4; add.u32 %a3, %a3, 1; setp.lt.u32 %p, %a3, %a0; @%p bra FILL;
+mov.u32 %a4, 0; mov.u32 %a5, %a2; mov.u32 %a3, 0;
+SUM: ld.local.u32 %a6, [%a5]; add.u32 %a4, %a4, %a6; add.u32 %a5, %a5, 4; add.u32 %a3, %a3, 1;
+setp.lt.u32 %p, %a3, %a0; @%p bra SUM;
+st.param.b32 [result], %a4; ret;
+}
+"""
+CALL = "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r5; call (y), total, (x); ld.param.b32 %r6, [y]; }"
+
+
+def test_memory_on_the_stack_is_each_lane_s_own_and_goes_back_when_the_function_returns() -> None:
+    out = np.zeros(40, np.uint32)
+    body = f"""alloca.u32 %r1, 4, 16; add.u32 %r2, %r0, 1000; st.local.u32 [%r1], %r2; and.b32 %r5, %r0, 31;
+    add.u32 %r5, %r5, 1; mov.u32 %r8, 0; mov.u32 %r9, 0;
+    AGAIN: {CALL} add.u32 %r9, %r9, %r6; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 50; @%p1 bra AGAIN;
+    ld.local.u32 %r2, [%r1]; mad.lo.u32 %r9, %r9, 10000, %r2; st.global.u32 [%rd0], %r9;"""
+    entry(body, before=TAKE).launch(1, 40, [out], stack_bytes=1024)
+    assert out.tolist() == [sum(range(n % 32 + 1)) * 50 * 10000 + n + 1000 for n in range(40)]
+
+
+def test_what_is_restored_is_given_out_again() -> None:
+    out = np.zeros(4, np.uint32)
+    body = """stacksave.u32 %r1; mov.u32 %r4, 0;
+    AGAIN: alloca.u32 %r2, 512, 32; and.b32 %r5, %r2, 31; stackrestore.u32 %r1;
+    add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 100; @%p1 bra AGAIN;
+    alloca.u32 %r3, 16; sub.u32 %r6, %r3, %r2; st.global.v2.u32 [%rd1], {%r5, %r6};"""
+    entry(body).launch(1, 1, [out], stack_bytes=1024)
+    assert out[:2].tolist() == [0, 512 - 16]
+
+
+def test_too_much_is_a_stack_overflow() -> None:
+    with pytest.raises(LaunchError) as caught:
+        entry("L: alloca.u32 %r2, 512; bra L;").launch(1, 1, [np.zeros(1, np.uint32)], stack_bytes=4096)
+    assert caught.value.hazards[0].kind == "stack-overflow"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "membar.gl;", "membar.sys;", "membar.proxy.alias;", "fence.acq_rel.gpu;", "fence.sc.sys;", "fence.acquire.cta;",
+        "fence.proxy.async;", "fence.proxy.async.shared::cta;", "fence.proxy.tensormap::generic.release.gpu;",
+        "fence.mbarrier_init.release.cluster;", "fence.acquire.sync_restrict::shared::cluster.cluster;",
+        "griddepcontrol.wait;", "griddepcontrol.launch_dependents;", "setmaxnreg.inc.sync.aligned.u32 160;",
+        "nanosleep.u32 100;", "nanosleep.u32 %r0;", "pmevent 1;", "pmevent.mask 3;", "brkpt;",
+        "discard.global.L2 [%rd1], 128;", "applypriority.global.L2::evict_normal [%rd1], 128;",
+        "prefetch.global.L1 [%rd1];", "prefetch.global.L2::evict_last [%rd1];", "prefetchu.L1 [%rd1];",
+        "cp.async.bulk.prefetch.L2.global [%rd1], 16;",
+        "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd9, 0.5;",
+        "createpolicy.range.global.L2::evict_last.b64 %rd9, [%rd1], 64, 128;",
+        "createpolicy.cvt.L2.b64 %rd9, 0x10000000;",
+    ],
+)  # fmt: skip
+def test_hints_and_fences_change_nothing(form: str) -> None:
+    out = np.zeros(64, np.uint32)
+    entry(f"{form} add.u32 %r1, %r0, 5; st.global.u32 [%rd0], %r1;").launch(1, 64, [out])
+    assert out.tolist() == list(range(5, 69))
+
+
+@pytest.mark.parametrize("load", [
+    "ld.global.nc.u32", "ld.volatile.global.u32", "ld.relaxed.gpu.global.u32", "ld.acquire.sys.global.u32",
+    "ldu.global.u32",
+    "ld.global.ca.u32", "ld.global.lu.u32", "ld.weak.global.cg.u32", "ld.mmio.relaxed.sys.global.u32", "ld.u32",
+    "ld.global.L1::no_allocate.L2::evict_last.L2::128B.u32", "ld.global.L1::evict_first.u32", "ld.relaxed.cluster.u32",
+])  # fmt: skip
+@pytest.mark.parametrize("store", [
+    "st.global.u32", "st.volatile.global.u32", "st.relaxed.gpu.global.u32", "st.release.sys.global.u32", "st.u32",
+    "st.global.wt.u32", "st.weak.global.cs.u32", "st.mmio.relaxed.sys.global.u32", "st.global.L1::evict_last.u32",
+])  # fmt: skip
+def test_qualifiers_of_order_and_cache_move_the_same_bytes(load: str, store: str) -> None:
+    out = np.arange(40, dtype=np.uint32)
+    entry(f"{load} %r1, [%rd0]; add.u32 %r1, %r1, 7; {store} [%rd0], %r1;").launch(1, 40, [out])
+    assert out.tolist() == list(range(7, 47))
+
+
+def test_a_cache_policy_rides_along() -> None:
+    out = np.arange(80, dtype=np.uint32)
+    body = """createpolicy.fractional.L2::evict_last.b64 %rd9, 1.0; add.u64 %rd0, %rd0, 160;
+    ld.global.L2::cache_hint.u32 %r1, [%rd0+-160], %rd9; st.global.L2::cache_hint.u32 [%rd0], %r1, %rd9;"""
+    entry(body).launch(1, 40, [out])
+    assert out.tolist() == [*range(40)] * 2
+
+
+@pytest.mark.parametrize("base", ["%rd3", "%rd4"])
+def test_the_widest_vectors_move_32_bytes_a_lane(base: str) -> None:
+    data = np.arange(40 * 16, dtype=np.uint32)
+    body = f"""mul.wide.u32 %rd2, %r0, 64; add.u64 %rd3, %rd1, %rd2; xor.b64 %rd2, %rd2, 64; add.u64 %rd4, %rd1, %rd2;
+    ld.global.v8.b32 {{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}}, [{base}]; add.u32 %r8, %r8, 1;
+    st.global.v8.b32 [{base}+32], {{%r8, %r7, %r6, %r5, %r4, %r3, %r2, %r1}};
+    ld.global.v4.b64 {{%rd5, %rd6, %rd7, %rd8}}, [{base}+32]; st.global.v4.u64 [{base}], {{%rd8, %rd7, %rd6, %rd5}};"""
+    entry(body).launch(1, 40, [data])
+    rows = data.reshape(40, 16).astype(np.int64)
+    first = np.arange(40)[:, None] * 16
+    swapped = np.array([[8, 6, 5, 4, 3, 2, 1, 0]]) + first
+    assert (rows[:, 8:] == swapped).all()
+    assert (rows[:, :8] == swapped.reshape(40, 4, 2)[:, ::-1].reshape(40, 8)).all()
+
+
+def test_128_bit_values_move_whole() -> None:
+    data = np.arange(40 * 8, dtype=np.uint32)
+    body = """.reg .b128 %q<3>; mul.wide.u32 %rd2, %r0, 32; add.u64 %rd3, %rd1, %rd2;
+    ld.global.b128 %q1, [%rd3]; mov.b128 {%rd5, %rd6}, %q1; add.u64 %rd5, %rd5, 1; mov.b128 %q2, {%rd6, %rd5};
+    st.global.b128 [%rd3+16], %q2;"""
+    entry(body).launch(1, 40, [data])
+    rows = data.reshape(40, 8)
+    assert (rows[:, 4:] == rows[:, [2, 3, 0, 1]] + np.array([0, 0, 1, 0], np.uint32)).all()
+
+
+def test_special_registers_of_a_launch() -> None:
+    names = ["%ntid.x", "%nctaid.y", "%nwarpid", "%nsmid", "%smid", "%envreg3", "%is_explicit_cluster", "%clusterid.y"]
+    names += ["%cluster_ctaid.x", "%cluster_nctarank", "%nclusterid.x", "%dynamic_smem_size", "%total_smem_size"]
+    names += ["%lanemask_lt", "%pm0", "%reserved_smem_offset_begin", "%warpid", "%ctaid.x"]
+    out = np.zeros((4, len(names)), np.uint32)
+    reads = "\n".join(f"mov.u32 %r1, {name}; st.global.u32 [%rd2+{4 * n}], %r1;" for n, name in enumerate(names))
+    body = f"""mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd2, %r2, {4 * len(names)}; add.u64 %rd2, %rd1, %rd2;
+    setp.ne.u32 %p1, %r0, 33; @%p1 ret; {reads}"""
+    entry(body, before=".shared .b8 fixed[48];").launch((4, 1), 64, [out], 100, cluster=2)
+    for block, row in enumerate(out.tolist()):
+        assert row == [64, 1, 2, 1, 0, 0, 1, 0, block % 2, 2, 2, 100, 148, 1, 0, 0, 1, block]
+
+
+def test_clocks_go_on() -> None:
+    out = np.zeros((32, 4), np.uint64)
+    body = """mul.wide.u32 %rd2, %r0, 32; add.u64 %rd2, %rd1, %rd2; mov.u64 %rd3, %clock64; mov.u64 %rd4, %globaltimer;
+    mov.u32 %r1, %clock; mov.u32 %r2, %clock_hi; mov.u32 %r3, %globaltimer_lo; mov.u64 %rd5, %clock64;
+    mov.u64 %rd6, %globaltimer; st.global.v4.u64 [%rd2], {%rd3, %rd5, %rd4, %rd6};"""
+    entry(body).launch(1, 32, [out])
+    assert (out[:, 0] < out[:, 1]).all()
+    assert (out[:, 2] <= out[:, 3]).all()

@@ -1,6 +1,7 @@
 # Everything a fresh machine needs is Python 3.11 or later and make: each target sets itself up.
 #   make demo    run a tensor-core kernel, compare it with NumPy, inspect it, draw the map of one of its moves
 #   make test    lint, types, layers and every test that needs no GPU
+#   make oracles the tests against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed too
 #   make bench   the benchmarks, side by side
 #   make format  let the formatter and the safe fixes run
 VENV   := .venv
@@ -11,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
                     if $$p -c '$(FRESH)' >/dev/null 2>&1; then echo $$p; break; fi; done)
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types layers tests bench format clean
+.PHONY: demo test lint types layers tests oracles bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -32,6 +33,9 @@ layers: $(VENV)/.dev
 
 tests: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n auto
+
+oracles: $(VENV)/.oracles
+	$(BIN)/python -m pytest -q -n auto tests/oracle
 
 bench: $(VENV)/.dev
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
@@ -55,3 +59,9 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.run
+
+# nvidia-cutlass without what it depends on: its headers and pycute are all that is wanted of it.
+$(VENV)/.oracles: $(VENV)/.dev
+	$(PIP) nvidia-cutlass-dsl triton
+	$(PIP) --no-deps nvidia-cutlass
+	@touch $@

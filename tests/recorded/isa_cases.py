@@ -183,7 +183,7 @@ def _type(name: str, filling: Mapping[str, str]) -> str:
 
 def vector_length(word: str) -> int:
     """The length that a qualifier or a number gives a vector; 0 for none."""
-    digits = word.lstrip("vx")
+    digits = word.lstrip("vx").removesuffix("d")
     return int(digits) if digits.isdigit() else 0
 
 

@@ -202,6 +202,9 @@ def _resolve(opcode: str, qualifiers: tuple[str, ...], operands: int) -> Resolut
     )
     kept = tuple(place for place in range(len(qualifiers)) if place not in ignored and place not in repeated)
     words = tuple(qualifiers[place] for place in kept)
+    leading = [word in tolerance.leads for word in words]
+    if leading != sorted(leading, reverse=True):
+        return Resolution(None, ignored, repeated)
     first: Resolution | None = None
     for line in spec.lines:
         if (placed := _place(line, words)) is None:

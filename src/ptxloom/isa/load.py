@@ -44,7 +44,7 @@ def instruction_spec(opcode: str) -> InstructionSpec:
     """
     if not known(opcode):
         near = near_misses(opcode, opcodes())
-        hint = f"did you mean `{near[0]}`?" if near else f"it describes {', '.join(opcodes())}"
+        hint = f"did you mean `{near[0]}`?" if near else f"it describes {len(opcodes())} others"
         raise UnsupportedForm(f"the ISA data describes no instruction `{opcode}`; {hint}")
     path = _FOLDER / f"{opcode}.toml"
     return read_spec(path.read_text(encoding="utf-8"), path.name)
@@ -149,7 +149,8 @@ class _Reader:
 
     def tolerance(self) -> Tolerance:
         table: _Table = self.table.get("ptxas", {})
-        return Tolerance(tuple(table.get("repeats", ())), tuple(table.get("ignores", ())), table.get("misreads", {}))
+        repeats, ignores, leads = (tuple(table.get(key, ())) for key in ("repeats", "ignores", "leads"))
+        return Tolerance(repeats, ignores, table.get("misreads", {}), leads)
 
     def constraint(self, row: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Constraint:
         when, require = self.condition(row.get("when", {}), lines, at), self.condition(row["require"], lines, at)

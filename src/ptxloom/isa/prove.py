@@ -109,8 +109,9 @@ def _features(spec: InstructionSpec) -> Iterator[DataError]:
 def _distinct(spec: InstructionSpec) -> Iterator[DataError]:
     seen: dict[tuple[object, ...], str] = {}
     for form in some_forms(spec):
-        types = tuple(word for word in form.words if is_type(word))
-        key = (*sorted(word for word in form.words if word not in types), types, form.counts)
+        # Words that fit several places mean what they do by their order.
+        ordered = tuple(word for word in form.words if is_type(word) or len(form.line.slots_of[word]) > 1)
+        key = (*sorted(word for word in form.words if word not in ordered), ordered, form.counts)
         if key in seen:
             yield DataError(spec.file, form.line.line, f"{form.spelling} is {seen[key]} once more")
         seen[key] = form.spelling

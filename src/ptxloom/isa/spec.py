@@ -122,11 +122,13 @@ class Tolerance:
         repeats: Qualifiers that may stand twice.
         ignores: Qualifiers that have no place here and no effect.
         misreads: Qualifiers that are taken for another one: written -> taken.
+        leads: Qualifiers that belong to the opcode's name: no others may stand before them.
     """
 
     repeats: tuple[str, ...] = ()
     ignores: tuple[str, ...] = ()
     misreads: Mapping[str, str] = field(default_factory=dict[str, str])
+    leads: tuple[str, ...] = ()
 
 
 KINDS = ("fragment", "register", "value", "constant", "vector", "address", "symbol", "list", "other")

@@ -176,5 +176,5 @@ def test_every_opcode_is_listed_once() -> None:
 def test_unknown_opcode_has_a_near_miss() -> None:
     with pytest.raises(UnsupportedForm, match="did you mean `ldmatrix`"):
         instruction_spec("ldmatirx")
-    with pytest.raises(UnsupportedForm, match="it describes abs, add"):
+    with pytest.raises(UnsupportedForm, match=r"it describes \d+ others"):
         instruction_spec("../../../etc/passwd")

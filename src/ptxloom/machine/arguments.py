@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeGuard
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from ptxloom.machine.program import Parameter, Program
@@ -39,15 +39,31 @@ class Memory:
                 return
 
     def table(self) -> NDArray[np.uint64]:
-        """The spans in order, overlapping ones joined: (n, 3) uint64."""
-        joined: list[list[int]] = []
-        for start, end, writable in sorted(self.spans):
-            if joined and start < joined[-1][1]:
-                joined[-1][1] = max(joined[-1][1], end)
-                joined[-1][2] |= int(writable)
-            else:
-                joined.append([start, end, int(writable)])
-        return np.array(joined or [[0, 0, 0]], np.uint64)
+        """The spans in order, overlapping ones joined as far as they may be written: (n, 3) uint64."""
+        rows: list[tuple[int, int, bool]] = []
+        group: list[tuple[int, int, bool]] = []
+        reach = 0
+        for span in sorted(self.spans):
+            if group and span[0] >= reach:
+                rows += _joined(group)
+                group = []
+            group.append(span)
+            reach = max(reach, span[1]) if len(group) > 1 else span[1]
+        return np.array([*rows, *_joined(group)] or [(0, 0, 0)], np.uint64)
+
+
+def _joined(spans: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
+    """Spans that overlap, as pieces that do not: what a writable array covers may be written, the rest not."""
+    if len({writable for _, _, writable in spans}) < 2:
+        return [(spans[0][0], max(end for _, end, _ in spans), spans[0][2])] if spans else []
+    edges = sorted({edge for start, end, _ in spans for edge in (start, end)})
+    pieces: list[tuple[int, int, bool]] = []
+    for start, end in pairwise(edges):
+        writable = any(w for s, e, w in spans if s <= start and end <= e)
+        if pieces and pieces[-1][2] == writable:
+            start = pieces.pop()[0]  # noqa: PLW2901 - the piece before goes on
+        pieces.append((start, end, writable))
+    return pieces
 
 
 def pack(program: Program, args: Sequence[object], memory: Memory) -> bytes:
@@ -57,6 +73,8 @@ def pack(program: Program, args: Sequence[object], memory: Memory) -> bytes:
         UsageError: The number of arguments is wrong, or one does not fit its parameter.
     """
     parameters = program.parameters
+    if not isinstance(cast("object", args), Sequence):
+        raise UsageError("args", args, "a sequence of values")
     if len(args) != len(parameters):
         names = ", ".join(p.name for p in parameters)
         raise UsageError("args", len(args), f"{len(parameters)} values for the parameters {names or '(none)'}")

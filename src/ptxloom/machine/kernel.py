@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from math import prod
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 from weakref import WeakValueDictionary
 
 from ptxloom.diagnostics import UsageError
@@ -30,8 +33,10 @@ _CHECKS = ("memcheck", "synccheck")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _CLUSTER_LIMITS = (16, 16, 16)
+_CLUSTER_CTAS = 16
 _THREAD_LIMIT = 1024
 _SHARED_LIMIT = 227 * 1024
+_LOCAL_LIMIT = 512 * 1024
 
 
 class Kernel:
@@ -113,19 +118,21 @@ class Kernel:
             _extent("block", block, _BLOCK_LIMITS),
             _extent("cluster", cluster, _CLUSTER_LIMITS),
         )
-        if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
-            raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
-        if shape.threads > _THREAD_LIMIT:
-            raise UsageError("block", shape.block, f"at most {_THREAD_LIMIT} threads")
-        if not 0 <= shared_bytes <= _SHARED_LIMIT:
-            raise UsageError("shared_bytes", shared_bytes, f"0 to {_SHARED_LIMIT}")
+        _check_shape(shape)
+        static = self.program.shared_bytes
+        room = max(_SHARED_LIMIT - static, 0)
+        shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
+        stack_bytes = _integer("stack_bytes", stack_bytes, 0, _LOCAL_LIMIT)
+        schedule_seed = _integer("schedule_seed", schedule_seed)
+        count = default_threads() if threads is None else _integer("threads", threads, 1)
+        seconds = _seconds(timeout)
         unknown = [c for c in checks if c not in _CHECKS]
         if unknown:
             raise UsageError("checks", unknown[0], f"any of {', '.join(_CHECKS)}")
         memory = Memory()
         params = pack(self.program, args, memory)
         run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, frozenset(checks))
-        run.run(default_threads() if threads is None else threads, timeout)
+        run.run(count, seconds)
         return LaunchResult(run.instructions, run.hazards, "".join(run.output))
 
 
@@ -161,13 +168,43 @@ def tensor_arch(module: Module) -> str:
     return f"sm_{known[-1] if known else ARCHITECTURES[0]}"
 
 
-def _extent(argument: str, value: int | Sequence[int], limits: tuple[int, int, int]) -> tuple[int, int, int]:
-    numbers: list[Any] = [value] if isinstance(value, int) else list(value)
-    whole = [*numbers, 1, 1, 1][:3]
+def _check_shape(shape: Shape) -> None:
+    if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
+        raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
+    if prod(shape.cluster) > _CLUSTER_CTAS:
+        raise UsageError("cluster", shape.cluster, f"at most {_CLUSTER_CTAS} CTAs")
+    if shape.threads > _THREAD_LIMIT:
+        raise UsageError("block", shape.block, f"at most {_THREAD_LIMIT} threads")
+
+
+def _extent(argument: str, value: object, limits: tuple[int, int, int]) -> tuple[int, int, int]:
     legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
-    if len(numbers) > 3 or not numbers or any(isinstance(n, bool) or not hasattr(n, "__index__") for n in whole):
-        raise UsageError(argument, value, legal)
-    x, y, z = (int(n) for n in whole)
-    if any(not 1 <= n <= limit for n, limit in zip((x, y, z), limits, strict=True)):
-        raise UsageError(argument, value, legal)
+    numbers = [_whole(n) for n in (cast("Iterable[object]", value) if isinstance(value, Iterable) else (value,))]
+    padded = [*numbers, 1, 1, 1][:3]
+    if not 1 <= len(numbers) <= 3 or any(
+        n is None or not 1 <= n <= limit for n, limit in zip(padded, limits, strict=True)
+    ):
+        raise UsageError(argument, cast("object", value), legal)
+    x, y, z = (n or 1 for n in padded)
     return x, y, z
+
+
+def _integer(argument: str, value: object, low: int | None = None, high: int | None = None, note: str = "") -> int:
+    number = _whole(value)
+    if number is None or (low is not None and number < low) or (high is not None and number > high):
+        legal = "an integer" if low is None else f"{low} or more" if high is None else f"{low} to {high}{note}"
+        raise UsageError(argument, value, legal)
+    return number
+
+
+def _whole(value: object) -> int | None:
+    """An integer of any kind, but no truth value."""
+    return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
+
+
+def _seconds(timeout: object) -> float | None:
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise UsageError("timeout", timeout, "a number of seconds, or None")
+    return timeout

@@ -132,6 +132,8 @@ def _scratch_places(b: Builder, bits: int, parts: int) -> tuple[Value, ...]:
 @family("st")
 def st(b: Builder, op: Op) -> None:
     """Write one value or a vector a lane."""
+    if space_of(op) == state.CONST:
+        raise op.unsupported("constant memory is read-only")
     target, source = op.operands[0], op.operands[1]
     parts, bits = parts_of(op), op.type.bits
     places = _direct(b, source, bits, parts)

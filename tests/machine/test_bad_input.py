@@ -1,0 +1,223 @@
+"""Bad input ends in one clear report: the process goes on, and arrays hold no more than the kernel itself wrote."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from machine.small_kernels import HEAD, entry
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine import LaunchError, UnsupportedInstruction, kernel
+from ptxloom.syntax import parse
+
+AREA = ".shared .align 16 .b8 area[512]; .const .align 4 .b32 table[4];\n"
+ROW = "mov.u32 %r2, area; mov.u64 %rd2, 0; mov.u64 %rd3, area; cvta.shared.u64 %rd3, %rd3;\n"
+MARK = "st.global.u32 [%rd1], 77;\n"
+GUARD = 0xA5A5A5A5
+
+
+def guarded(size: int = 64) -> tuple[Any, Any]:
+    """An array, and the larger one that it is the middle of."""
+    whole = np.full(3 * size, GUARD, np.uint32)
+    whole[size : 2 * size] = 0
+    return whole[size : 2 * size], whole
+
+
+def still_works(out: Any) -> None:
+    out[:] = 0
+    entry("st.global.u32 [%rd0], %r0;").launch(1, 64, [out])
+    assert out.tolist() == list(range(64))
+
+
+@pytest.mark.parametrize("name", ["nothing", "helper", "", "declared"])
+def test_a_kernel_that_is_not_there_is_refused_with_those_that_are(name: str) -> None:
+    text = f"{HEAD}.entry first(){{ret;}}\n.func helper(){{ret;}}\n.entry second(){{ret;}}\n.extern .entry declared();"
+    with pytest.raises(UsageError, match="first, second"):
+        kernel(parse(text), name)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [out, {%f0, %f0}];",
+        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [out, {%f0, %f0}];",
+        "txq.width.b32 %r1, [out];",
+        "suld.b.1d.b32.trap {%r1}, [out, {%r0}];",
+        "sust.b.1d.b32.trap [out, {%r0}], {%r1};",
+        "suq.width.b32 %r1, [out];",
+        "wgmma.fence.sync.aligned;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, 1, 1, 1, 0, 0;",
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [area], 32;",
+        "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [area], [%rd1, {%r0}], [area];",
+        "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r0}], [area];",
+        "tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd0;",
+        "multimem.ld_reduce.global.add.u32 %r1, [%rd1];",
+        "st.const.u32 [table], %r1;",
+    ],
+)
+def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_runs(instruction: str) -> None:
+    with pytest.raises(UnsupportedInstruction, match="cannot run") as caught:
+        entry(f"{MARK}bra END;\n{instruction}\nEND:", before=AREA)
+    assert caught.value.line == 14
+    assert caught.value.text == instruction
+
+
+@pytest.mark.parametrize(
+    ("instruction", "kind"),
+    [
+        ("atom.global.add.u32 %r1, [%rd1+256], 1;", "out-of-bounds"),
+        ("atom.global.add.u32 %r1, [%rd1+2], 1;", "misaligned"),
+        ("atom.add.u32 %r1, [%rd2], 1;", "out-of-bounds"),
+        ("red.global.add.u32 [%rd2], 1;", "out-of-bounds"),
+        ("atom.global.add.u32 %r1, [%rd3], 1;", "wrong-space"),
+        ("atom.shared.cas.b32 %r1, [area+512], 0, 1;", "out-of-bounds"),
+        ("red.shared.add.u64 [area+4], %rd0;", "misaligned"),
+        ("cp.async.ca.shared.global [%r2+512], [%rd1], 4;", "out-of-bounds"),
+        ("cp.async.ca.shared.global [%r2], [%rd1+256], 4;", "out-of-bounds"),
+        ("cp.async.ca.shared.global [%r2+2], [%rd1], 4;", "misaligned"),
+        ("cp.async.ca.shared.global [%r2], [%rd1+2], 4;", "misaligned"),
+        ("cp.async.cg.shared.global [%r2], [%rd2], 16;", "out-of-bounds"),
+        ("cp.async.cg.shared.global [%r2], [%rd3], 16;", "wrong-space"),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2+512];", "out-of-bounds"),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2+8];", "misaligned"),
+        ("ldmatrix.sync.aligned.m8n8.x1.b16 {%r1}, [%rd2];", "wrong-space"),
+        ("mbarrier.init.shared.b64 [area+512], 1;", "out-of-bounds"),
+        ("mbarrier.arrive.shared.b64 %rd4, [area];", "no-mbarrier"),
+        ("st.u32 [%rd1+256], %r1;", "out-of-bounds"),
+        ("ld.u32 %r1, [%rd1+3];", "misaligned"),
+        ("ld.global.u32 %r1, [%rd2+-4];", "out-of-bounds"),
+        ("st.global.u32 [%rd3], %r1;", "wrong-space"),
+    ],
+)
+def test_an_illegal_access_is_named_and_leaves_the_rest_alone(instruction: str, kind: str) -> None:
+    out, whole = guarded()
+    with pytest.raises(LaunchError) as caught:
+        entry(f"{MARK}{ROW}{instruction}", before=AREA).launch(1, 32, [out])
+    (hazard,) = caught.value.hazards
+    assert (hazard.tool, hazard.kind, hazard.line) == ("memcheck", kind, 14)
+    assert hazard.instruction == instruction
+    assert (hazard.block, hazard.warp, hazard.lanes[0]) == ((0, 0, 0), 0, 0)
+    assert out[0] == 77  # what was written before stays
+    assert (out[1:] == 0).all()
+    assert (whole[:64] == GUARD).all()
+    assert (whole[128:] == GUARD).all()
+    still_works(out)
+
+
+@pytest.mark.parametrize("overlap", [slice(0, 32), slice(16, 48), slice(32, 64), slice(0, 64)])
+def test_a_read_only_array_stays_so_beside_a_writable_part_of_it(overlap: slice) -> None:
+    whole = np.zeros(64, np.uint32)
+    fixed = whole.view()
+    fixed.flags.writeable = False
+    writable = range(64)[overlap]
+    for at in range(0, 64, 8):
+        place = f"[%rd1+{4 * at}]"
+        step = entry(f"ld.global.u32 %r1, {place}; st.global.u32 {place}, 1;", ".param .u64 out, .param .u64 part")
+        if at in writable:
+            step.launch(1, 1, [fixed, whole[overlap]])
+        else:
+            with pytest.raises(LaunchError, match="read-only"):
+                step.launch(1, 1, [fixed, whole[overlap]])
+    assert whole.tolist() == [int(n % 8 == 0 and n in writable) for n in range(64)]
+
+
+@pytest.mark.parametrize(("grid", "threads"), [(1, 1), (8, 2)])
+def test_an_endless_loop_leaves_what_it_wrote_and_a_usable_process(grid: int, threads: int) -> None:
+    out, whole = guarded()
+    with pytest.raises(LaunchError, match="time limit") as caught:
+        entry(f"{MARK}LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;").launch(grid, 32, [out], threads=threads, timeout=0.1)
+    assert caught.value.hazards[0].line in {13, 14}
+    assert out[0] == 77
+    assert (whole[:64] == GUARD).all()
+    still_works(out)
+
+
+def test_a_barrier_that_waits_for_a_wrong_count_says_who_waits_where() -> None:
+    out, _ = guarded()
+    with pytest.raises(LaunchError, match="deadlocked") as caught:
+        entry(f"{MARK}bar.sync 3, 96;").launch(1, 64, [out])
+    assert {(h.line, h.warp, len(h.lanes)) for h in caught.value.hazards} == {(12, 0, 32), (12, 1, 32)}
+    still_works(out)
+
+
+RECURSION = """
+.func (.param .b32 r) down(.param .b32 n)
+{ .reg .b32 %a; ld.param.b32 %a, [n]; add.u32 %a, %a, 1;
+{ .param .b32 x; .param .b32 y; st.param.b32 [x], %a; call.uni (y), down, (x); ld.param.b32 %a, [y]; }
+st.param.b32 [r], %a; ret; }
+"""
+
+
+@pytest.mark.parametrize("stack", [0, 64, 512 * 1024])
+def test_recursion_without_end_fills_the_stack_and_no_more(stack: int) -> None:
+    out, whole = guarded()
+    body = MARK + "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r0; call (y), down, (x); ld.param.b32 %r1, [y]; }"
+    with pytest.raises(LaunchError, match="stack is full"):
+        entry(body, before=RECURSION).launch(1, 32, [out], stack_bytes=stack)
+    assert (whole[:64] == GUARD).all()
+    assert (whole[128:] == GUARD).all()
+    still_works(out)
+
+
+@pytest.mark.parametrize("divisor", ["%r9", "0"])
+def test_a_division_by_zero_is_defined(divisor: str) -> None:
+    out, _ = guarded()
+    steps = "".join(
+        f"{name}.{kind}32 %r1, %r0, {divisor}; st.global.u32 [%rd0+{128 * number}], %r1;\n"
+        for number, (name, kind) in enumerate([("div", "u"), ("rem", "u")])
+    )
+    entry(f"mov.u32 %r9, 0;\n{steps}div.s32 %r1, %r0, {divisor}; rem.s32 %r1, %r0, {divisor};").launch(1, 32, [out])
+    assert out.tolist() == [0xFFFFFFFF] * 64  # both, as recorded on an H200
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_interrupt_key_stops_a_run_and_nothing_else(threads: int) -> None:
+    out, whole = guarded()
+    endless = entry(f"{MARK}LOOP:\nld.global.u32 %r1, [%rd1];\nbra LOOP;")
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            endless.launch(8, 32, [out], threads=threads, timeout=60)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert out[0] == 77
+    assert (whole[:64] == GUARD).all()
+    still_works(out)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(64, np.uint32)[::-1],
+        np.zeros(64, np.uint32)[::2],
+        np.zeros((4, 8), np.uint32).T,
+        np.zeros((8, 8), np.uint32, order="F"),
+        np.broadcast_to(np.uint32(1), (64,)),
+    ],
+    ids=["reversed", "strided", "transposed", "fortran", "broadcast"],
+)
+def test_an_array_that_is_not_contiguous_is_refused(array: Any) -> None:
+    kept = array.copy()
+    with pytest.raises(UsageError, match=r"args\[0\] .* C-contiguous array for out"):
+        entry(MARK).launch(1, 1, [array])
+    assert (array == kept).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [([1, 2], "a number for out"), ("x", "a number for out"), (2.5, "a number for out"), (1 << 64, "range of out")],
+)
+def test_a_wrong_type_is_named_with_its_parameter(value: object, said: str) -> None:
+    with pytest.raises(UsageError, match=rf"args\[0\] is .*{said}"):
+        entry(MARK).launch(1, 1, [value])
+
+
+@pytest.mark.parametrize("args", [None, 5])
+def test_arguments_that_are_no_sequence_are_refused(args: Any) -> None:
+    with pytest.raises(UsageError, match=r"^args is"):
+        entry(MARK).launch(1, 1, args)

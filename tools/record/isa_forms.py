@@ -10,17 +10,15 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from oracle.ptxas import assemble, release  # noqa: E402 - the paths above come first
+from oracle.isa_forms import said  # noqa: E402
+from oracle.ptxas import release  # noqa: E402 - the paths above come first
 from ptxloom.isa import judged, opcodes  # noqa: E402
+from ptxloom.isa.matrix import MOVES  # noqa: E402
 from recorded import isa_cases as cases  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NEWEST = "9.5 sm_100a"
 PLATFORMS = (
@@ -35,27 +33,6 @@ PLATFORMS = (
 )
 BATCH = 1500
 LEGAL, MUTANTS = 60, 12  # forms a syntax line
-
-
-def said(platform: str, texts: Sequence[str]) -> dict[str, str]:
-    """What ptxas says against each text; nothing about one that it accepts."""
-    version, target = platform.split()
-    complaints: dict[str, str] = {}
-    left: list[str] = list(texts)
-    while left:
-        verdict = assemble(cases.module_text(version, target, tuple(left)), target)
-        if verdict.accepted:
-            break
-        at_lines = ((line - cases.FIRST_LINE, messages[0]) for line, messages in verdict.errors.items())
-        inside = {at: message for at, message in at_lines if 0 <= at < len(left)}
-        if not inside:
-            if len(left) == 1:  # what ends the module without a line, such as addresses of 32 bits
-                return complaints | {left[0]: verdict.output.strip() or "ptxas crashes"}
-            middle = len(left) // 2
-            return complaints | said(platform, left[:middle]) | said(platform, left[middle:])
-        complaints |= {left[at]: message for at, message in inside.items()}
-        left = [text for at, text in enumerate(left) if at not in inside]
-    return complaints
 
 
 def compare(opcode: str) -> tuple[int, int, list[str]]:
@@ -83,7 +60,9 @@ def compare(opcode: str) -> tuple[int, int, list[str]]:
 
 def main() -> None:
     """Ask about every opcode."""
-    names = sys.argv[1:] or list(filter(judged, opcodes()))
+    names = sys.argv[1:] or [
+        each for each in opcodes() if judged(each) and each not in MOVES
+    ]  # those have a recording of their own
     with ThreadPoolExecutor(2) as pool:
         answers = dict(zip(names, pool.map(compare, names), strict=True))
     for name, (asked, taken, differ) in answers.items():

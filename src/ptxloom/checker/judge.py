@@ -13,6 +13,7 @@ from ptxloom.checker.scope import Scope
 from ptxloom.checker.site import Platform, Site
 from ptxloom.diagnostics import Diagnostic, in_order
 from ptxloom.isa.load import instruction_classes, judged, opcodes
+from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.bind import bind
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
+
+_Spelling = tuple[str, tuple[str, ...], int]  # opcode, qualifiers, how many operands
 
 RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     form_exists,
@@ -63,8 +66,9 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
-    scope, known, classes = Scope(), frozenset(filter(judged, opcodes())), instruction_classes()
+    scope, known, classes = Scope(), frozenset(opcodes()), instruction_classes()
     strangers: dict[str, str] = {}
+    sound: set[_Spelling] = set()
     waiting = [iter(statements)]
     while waiting:
         statement = next(waiting[-1], None)
@@ -73,7 +77,8 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 waiting.pop()
                 scope.close()
             case Instruction() if statement.opcode in known:
-                yield from _instruction(Site(bind(statement), scope, platform))
+                if judged(statement.opcode):
+                    yield from _instruction(statement, scope, platform, sound)
             case Instruction() if statement.opcode not in classes:
                 yield stranger(statement, strangers)
             case Declaration():
@@ -90,6 +95,18 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 pass
 
 
-def _instruction(site: Site) -> Iterator[Diagnostic]:
-    for rule in RULES:
-        yield from rule(site)
+def _instruction(
+    instruction: Instruction, scope: Scope, platform: Platform, sound: set[_Spelling]
+) -> Iterator[Diagnostic]:
+    """The findings about one instruction; of a spelling that is `sound` only the guard is still to be looked at."""
+    spelling = instruction.opcode, instruction.qualifiers, len(instruction.operands)
+    if spelling in sound and instruction.predicate is None:
+        return
+    site = Site(bind(instruction), scope, platform)
+    if spelling in sound:
+        yield from guard(site)
+        return
+    findings = [finding for rule in RULES for finding in rule(site)]
+    if not findings and instruction.opcode not in MOVES:
+        sound.add(spelling)
+    yield from findings

@@ -30,6 +30,7 @@ def known(opcode: str) -> bool:
     return opcode in opcodes()
 
 
+@cache
 def judged(opcode: str) -> bool:
     """Whether the checker goes by what the data says about this opcode."""
     return known(opcode) and instruction_spec(opcode).judged

@@ -8,6 +8,7 @@ which the rows state, and the ratio is per element of work.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
@@ -74,18 +75,15 @@ def reduce(repeat: int) -> float:
     return seconds
 
 
-def hgemm(repeat: int) -> None:
+def hgemm(repeat: int) -> float:
     rng = np.random.default_rng(3)
     a, b = (rng.integers(-4, 5, (256, 256)).astype(np.float16) for _ in range(2))
     c = np.zeros((256, 256), np.float32)
-    try:
-        kernel = pl.kernel(pl.load(EXAMPLES / "hgemm.ptx"), "hgemm")
-    except pl.UnsupportedInstruction as refusal:
-        print(f"{'hgemm 256^3':44s} not run: {refusal}")
-        return
+    kernel = pl.kernel(pl.load(EXAMPLES / "hgemm.ptx"), "hgemm")
     seconds, out = best(lambda: kernel.launch((4, 4), 128, [a, b, c, 256, 256, 256], threads=1), repeat)
     assert (c == a.astype(np.float32) @ b.astype(np.float32)).all()
     row("hgemm 256^3 (ldmatrix, exact mma)", seconds, 1.8e-3, f"{seconds / out.instructions * 1e9:.2f} ns")
+    return seconds
 
 
 def straight_line(repeat: int) -> None:
@@ -152,30 +150,17 @@ def one_launch(seed: int) -> None:
     print(time.perf_counter() - start)
 
 
-def beside_numba(mine: float) -> None:
-    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+def beside(peer: str, switch: str, n: int, mine: float) -> None:
+    """A peer's product of n x n matrices, and how much faster ours is for each multiplication."""
+    os.environ[switch] = "1"
+    sys.path.insert(0, str(Path(__file__).parent / "peers"))
     try:
-        from numba import cuda  # noqa: PLC0415 - optional
-    except ImportError:
-        print(f"{'numba simulator':44s} not installed")
+        seconds = importlib.import_module(peer).seconds(n)
+    except ImportError as missing:
+        print(f"{peer:44s} not run: {missing.name} is not installed")
         return
-    n, tile = 16, 16
-
-    @cuda.jit
-    def product(a: Any, b: Any, c: Any) -> None:
-        left, right = cuda.shared.array((16, 16), np.float32), cuda.shared.array((16, 16), np.float32)
-        x, y = cuda.threadIdx.x, cuda.threadIdx.y
-        left[y, x], right[y, x] = a[y, x], b[y, x]
-        cuda.syncthreads()
-        total = 0.0
-        for k in range(16):
-            total += left[y, k] * right[k, x]
-        c[y, x] = total
-
-    a, c = np.ones((n, n), np.float32), np.zeros((n, n), np.float32)
-    seconds, _ = best(lambda: product[1, (tile, tile)](a, a, c), 1)
-    times = seconds * 16**3 / mine
-    print(f"{'numba simulator, one 16^3 tile':44s} {seconds * 1e3:10.3f} ms   ours is {times:.0f} x as fast a tile")
+    times = seconds * (256 / n) ** 3 / mine
+    print(f"{f'{peer}, {n}^3':44s} {seconds * 1e3:10.3f} ms   ours is {times:,.0f} x as fast, scaled to 256^3")
 
 
 def main() -> None:
@@ -192,10 +177,11 @@ def main() -> None:
     vector_add(options.repeat)
     mine = sgemm(options.repeat)
     reduce(options.repeat)
-    hgemm(options.repeat)
+    tensor = hgemm(options.repeat)
     straight_line(options.repeat)
     first_launch()
-    beside_numba(mine)
+    beside("numba_sgemm", "NUMBA_ENABLE_CUDASIM", 32, mine)
+    beside("triton_hgemm", "TRITON_INTERPRET", 128, tensor)
 
 
 if __name__ == "__main__":

@@ -221,3 +221,18 @@ def test_a_wrong_type_is_named_with_its_parameter(value: object, said: str) -> N
 def test_arguments_that_are_no_sequence_are_refused(args: Any) -> None:
     with pytest.raises(UsageError, match=r"^args is"):
         entry(MARK).launch(1, 1, args)
+
+
+def test_a_module_with_a_sampler_runs_its_other_kernels() -> None:
+    text = """.version 8.0
+.target sm_90, texmode_independent
+.address_size 64
+.global .samplerref linear = { filter_mode = linear };
+.visible .entry k(.param .u64 out) { .reg .b64 %rd1; ld.param.u64 %rd1, [out]; st.global.u32 [%rd1], 7; ret; }
+"""
+    out = np.zeros(1, np.uint32)
+    one = kernel(parse(text), "k")
+    one.launch(1, 1, [out])
+    assert out[0] == 7
+    with pytest.raises(UsageError, match="linear"):
+        one.global_array("linear")

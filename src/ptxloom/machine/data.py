@@ -12,6 +12,7 @@ import numpy as np
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.constants import evaluate
 from ptxloom.machine.program import (
+    OPAQUE,
     UnsupportedInstruction,
     align,
     alignment_of,
@@ -79,7 +80,7 @@ class ModuleMemory:
             UsageError: The module has no such variable.
         """
         place = self._places.get(name)
-        if place is None:
+        if place is None or place.declaration.type in OPAQUE:
             known = ", ".join(self._places) or "it has none"
             raise UsageError("name", name, f"a global or const variable of the module: {known}")
         type_ = ptx_type(place.declaration.type)
@@ -91,6 +92,8 @@ class ModuleMemory:
         return data.view(f"{letter}{max(type_.bits // 8, 1)}").reshape(shape)
 
     def _initialise(self, declaration: tree.Declaration, declarator: tree.Declarator, at: int) -> None:
+        if declaration.type in OPAQUE:
+            return
         type_ = ptx_type(declaration.type)
         memory = self.memory[declaration.space]
         step = max(type_.bits // 8, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.analysis import Knowledge, analyse
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ptxloom.machine.flow import Boundaries
     from ptxloom.syntax.module import Module
 
+OPAQUE: Final = frozenset(
+    ("texref", "samplerref", "surfref")
+)  # types whose insides nobody sees: textures, not run here
 FRAME_HEAD = 16  # bytes at a frame's start: block to return to, caller's frame bytes
 
 
@@ -176,7 +179,7 @@ class Program:
 
 def size_of(declaration: tree.Declaration, declarator: tree.Declarator) -> int:
     """The bytes of a variable; 0 if it is unsized."""
-    if declaration.type in {"texref", "samplerref", "surfref"}:
+    if declaration.type in OPAQUE:
         return 8
     total = max(ptx_type(declaration.type).bits // 8, 1) * max(declaration.vector, 1)
     for dimension in declarator.dimensions:
@@ -188,7 +191,7 @@ def alignment_of(declaration: tree.Declaration) -> int:
     """The alignment of a variable: stated, or its type's (times its vector length)."""
     if declaration.alignment:
         return declaration.alignment
-    bits = 64 if declaration.type in {"texref", "samplerref", "surfref"} else ptx_type(declaration.type).bits
+    bits = 64 if declaration.type in OPAQUE else ptx_type(declaration.type).bits
     return max(bits // 8, 1) * max(declaration.vector, 1)
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from ptxloom.layout import complement as complement
     from ptxloom.layout import composition as composition
     from ptxloom.layout import downcast as downcast
-    from ptxloom.layout import filter_zeros as filter_zeros
+    from ptxloom.layout import filter as filter
     from ptxloom.layout import flat_divide as flat_divide
     from ptxloom.layout import flat_product as flat_product
     from ptxloom.layout import left_inverse as left_inverse
@@ -137,7 +137,7 @@ _EXPORTS: Final = {
     "complement": "layout",
     "composition": "layout",
     "downcast": "layout",
-    "filter_zeros": "layout",
+    "filter": "layout",
     "flat_divide": "layout",
     "flat_product": "layout",
     "left_inverse": "layout",

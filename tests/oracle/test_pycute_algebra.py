@@ -16,7 +16,7 @@ from ptxloom.layout import (
     coalesce,
     complement,
     composition,
-    filter_zeros,
+    filter,
     left_inverse,
     logical_divide,
     logical_product,
@@ -143,7 +143,7 @@ def test_complements_agree(pycute: Any) -> None:
             answer = ours(pycute.complement(theirs(pycute, layout), least))
         except (AssertionError, LayoutError):
             continue  # pycute refuses, or its answer is no layout
-        joined = make_layout(filter_zeros(layout), answer)
+        joined = make_layout(filter(layout), answer)
         if sorted(joined.offsets()) == list(range(joined.size)):
             assert complement(layout, least) == answer
             compared += 1
@@ -153,7 +153,7 @@ def test_complements_agree(pycute: Any) -> None:
 @pytest.mark.parametrize("name", ["coalesce", "filter"])
 def test_simplifications_agree(pycute: Any, name: str) -> None:
     rng = Random(4)
-    mine = {"coalesce": coalesce, "filter": filter_zeros}[name]
+    mine = {"coalesce": coalesce, "filter": filter}[name]
     for _ in range(CASES):
         layout = random_layout(rng)
         assert mine(layout) == ours(getattr(pycute, name)(theirs(pycute, layout)))

@@ -21,7 +21,7 @@ from ptxloom.layout import (
     complement,
     composition,
     downcast,
-    filter_zeros,
+    filter,
     flat_divide,
     flatten,
     layout_of,
@@ -150,11 +150,11 @@ def test_a_complement_fills_what_the_layout_leaves_out(layout: Layout, least: in
     try:
         rest = complement(layout, least)
     except LayoutError:
-        whole = filter_zeros(layout)
+        whole = filter(layout)
         tilable = len(set(whole.offsets())) == whole.size and _tiles_an_interval(whole)
         assert not tilable
         return
-    values = make_layout(filter_zeros(layout), rest).offsets()
+    values = make_layout(filter(layout), rest).offsets()
     assert len(set(values)) == len(values)
     assert set(range(least)) <= set(values)
     assert rest.offsets() == sorted(rest.offsets())
@@ -234,7 +234,7 @@ def test_a_product_repeats_the_block_without_overlap(block: Layout, tiler: Layou
     first, repeated = product
     assert first == block
     assert compatible(tiler.shape, repeated.shape)
-    inside, starts = set(filter_zeros(block).offsets()), set(repeated.offsets())
+    inside, starts = set(filter(block).offsets()), set(repeated.offsets())
     assert len({a + b for a in inside for b in starts}) == len(inside) * len(starts)
     assert len(starts) == len(set(tiler.offsets()))
 

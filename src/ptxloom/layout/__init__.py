@@ -3,7 +3,7 @@
 from ptxloom.layout.algebra import (
     coalesce,
     complement,
-    filter_zeros,
+    filter,
     layout_of,
     left_inverse,
     right_inverse,
@@ -49,7 +49,7 @@ __all__ = [
     "composition",
     "congruent",
     "downcast",
-    "filter_zeros",
+    "filter",
     "flat_divide",
     "flat_product",
     "flatten",

@@ -31,11 +31,11 @@ def coalesce(layout: Layout, profile: Profile | None = None) -> Layout:
     return from_modes(coalesced(layout.modes))
 
 
-def filter_zeros(layout: Layout, profile: Profile | None = None) -> Layout:
+def filter(layout: Layout, profile: Profile | None = None) -> Layout:  # noqa: A001 - CuTe's name
     """The layout without its modes of stride 0 and of size 1 (CuTe: filter): the same image, met less often."""
     if isinstance(profile, tuple):
         _check_profile(layout, profile)
-        done = [filter_zeros(layout[i], inner) for i, inner in enumerate(profile)]
+        done = [filter(layout[i], inner) for i, inner in enumerate(profile)]
         return make_layout(*done, *(layout[i] for i in range(len(profile), layout.rank)))
     return from_modes(coalesced([mode for mode in layout.modes if mode[1]]))
 

@@ -18,7 +18,7 @@ from ptxloom.layout import (
     complement,
     composition,
     downcast,
-    filter_zeros,
+    filter,
     layout_of,
     left_inverse,
     logical_divide,
@@ -183,7 +183,7 @@ def test_by_mode_tilers() -> None:
     assert str(tiled_product(Layout((2, 2)), Layout((3, 4)))) == "((2,2),3,4):((1,2),4,12)"
     assert right_inverse(4) == left_inverse(4) == Layout(4)
     assert complement(4, 8) == Layout(2, 4)
-    assert str(filter_zeros(Layout((2, (2, 2)), (1, (0, 2))), (1, 1))) == "(2,2):(1,2)"
+    assert str(filter(Layout((2, (2, 2)), (1, (0, 2))), (1, 1))) == "(2,2):(1,2)"
 
 
 def test_slicing_and_tensors_keep_the_offset() -> None:

@@ -1,6 +1,6 @@
 """PTX text to tree and back: lexer, parser with recovery, tree, printer, visitor (PTX ISA 4, 5, 7 and 11)."""
 
-from ptxloom.syntax.formatter import format  # noqa: A004 - `fmt` and every formatter call it so
+from ptxloom.syntax.formatter import format
 from ptxloom.syntax.loader import UnreadableFile, load
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import Node

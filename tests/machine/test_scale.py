@@ -153,3 +153,17 @@ def test_a_launch_beyond_the_limits_is_refused_by_name(wrong: dict[str, Any]) ->
     with pytest.raises(UsageError, match=rf"^{list(wrong)[-1]} is "):
         kernel.launch(**arguments)
     assert out[0] == 0
+
+
+def test_progress_tells_how_many_blocks_have_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptxloom.machine.launch.PROGRESS_SECONDS", 0.0)
+    told: list[tuple[int, int]] = []
+    lines = "mov.u32 %r1, 0; L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 100000; @%p1 bra L;"
+
+    def note(started: int, total: int) -> None:
+        told.append((started, total))
+
+    entry(lines, params="").launch(64, 32, [], progress=note)
+    assert {total for _, total in told} == {64}
+    assert [s for s, _ in told] == sorted(s for s, _ in told)
+    assert all(0 <= s <= 64 for s, _ in told)

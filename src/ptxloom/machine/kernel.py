@@ -14,7 +14,7 @@ from ptxloom.isa.target import Target
 from ptxloom.machine import compiler, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
-from ptxloom.machine.launch import Grid, Shape, default_threads
+from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
 from ptxloom.machine.program import plan
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
@@ -93,6 +93,7 @@ class Kernel:
         timeout: float | None = None,
         schedule_seed: int = 0,
         stack_bytes: int = 16384,
+        progress: Progress | None = None,
     ) -> LaunchResult:
         """Run the kernel over a grid.
 
@@ -108,6 +109,7 @@ class Kernel:
             timeout: Seconds after which the kernel is ended.
             schedule_seed: Another order of warps for each number.
             stack_bytes: Local memory a thread has for calls.
+            progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
 
         Raises:
             UsageError: An argument is wrong; nothing has run.
@@ -132,7 +134,7 @@ class Kernel:
         memory = Memory()
         params = pack(self.program, args, memory)
         run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, frozenset(checks))
-        run.run(count, seconds)
+        run.run(count, seconds, progress)
         return LaunchResult(run.instructions, run.hazards, "".join(run.output))
 
 

@@ -6,7 +6,7 @@ import ctypes
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ptxloom.machine.report import Hazard, LaunchError, event_hazard, fault_haza
 from ptxloom.machine.runtime import state, warps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ptxloom.machine.arguments import Memory
@@ -26,6 +28,9 @@ _ALIGNMENT: Final = 64
 _CTA_BYTES: Final = -(-native.record(state.Cta).size // 64) * 64
 _WORKSPACE_BYTES: Final = 4096
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
+
+PROGRESS_SECONDS = 0.25  # between two calls of `progress`
+Progress: TypeAlias = "Callable[[int, int], None]"  # CTAs started, of how many
 
 
 class Arena:
@@ -132,12 +137,26 @@ class Grid:
         """What a resident CTA takes: its state, shared memory, local memory and warps."""
         return _CTA_BYTES + self.shared_bytes + 64 + self.launch.warps * (32 * self.local_bytes + self.warp_bytes)
 
-    def run(self, threads: int, timeout: float | None) -> None:
-        """Run the grid to its end.
+    def run(self, threads: int, timeout: float | None, progress: Progress | None = None) -> None:
+        """Run the grid to its end; `progress` is told now and then how many CTAs have been started, of how many.
 
         Raises:
             LaunchError: The kernel was ended by a fault, a deadlock or the time limit.
         """
+        ended = threading.Event()
+        if progress is not None:
+            threading.Thread(target=self._tell, args=(progress, ended), daemon=True).start()
+        try:
+            self._work(threads, timeout)
+        finally:
+            ended.set()
+
+    def _tell(self, progress: Progress, ended: threading.Event) -> None:
+        while not ended.wait(PROGRESS_SECONDS):
+            started = min(int(self.launch.next), int(self.launch.total))
+            progress(started * self.members, int(self.launch.total) * self.members)
+
+    def _work(self, threads: int, timeout: float | None) -> None:
         deadline = None if timeout is None else time.monotonic() + timeout
         count = max(1, min(threads, self.launch.total))
         workers = self.workers = [Worker(self, n) for n in range(count)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any, cast
 
@@ -49,6 +50,7 @@ def run(options: Options) -> Outcome:
             threads=options.threads,
             timeout=options.timeout,
             schedule_seed=options.seed,
+            progress=_progress if sys.stderr.isatty() else None,
         )
     except LaunchError as error:
         failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, str(error).splitlines()[0])
@@ -68,6 +70,12 @@ def run(options: Options) -> Outcome:
     )
     clean = not result.hazards and all(c.passed for c in comparisons)
     return Outcome(_text(done, options), CLEAN if clean else FINDINGS, f"ran in {1000 * seconds:.1f} ms")
+
+
+def _progress(started: int, total: int) -> None:
+    """A line on the terminal that says how far a long run is."""
+    sys.stderr.write(f"\r{started:,} of {total:,} blocks started\x1b[K\r")
+    sys.stderr.flush()
 
 
 def _text(done: runs.Run, options: Options) -> str:

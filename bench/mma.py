@@ -1,17 +1,22 @@
 """Exact `pl.mma` beside a Python model that computes each element in integers, in one run; ratios first.
 
-Run: `PYTHONPATH=src:tests python bench/mma.py`.
+Run: `python bench/mma.py`.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 import ptxloom as pl
-from mma_reference import F16, F32, fused_sum
 from ptxloom.machine.tensor.form import tensor_form
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from mma_reference import F16, F32, fused_sum
 from recorded.mma_cases import inputs
 
 WARPS = 10_000

@@ -180,10 +180,6 @@ class Emitter:
         """One element."""
         return self.emit(value.element, f"extractelement {value}, i64 {index}")
 
-    def insert(self, value: Value, item: Value, index: int) -> Value:
-        """With one element replaced."""
-        return self.emit(value.type, f"insertelement {value}, {item}, i64 {index}")
-
     def shuffle(self, first: Value, indices: Sequence[int], second: Value | None = None) -> Value:
         """Elements of two vectors in a fixed order."""
         other = second or Value(first.type, "poison")

@@ -64,6 +64,11 @@ class Phase:
         """Passes beyond the first."""
         return max(0, self.wavefronts - 1)
 
+    @property
+    def worst(self) -> tuple[BankUse, ...]:
+        """The banks that decide how many passes it takes."""
+        return tuple(use for use in self.banks if len(use.words) == self.wavefronts)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BankReport:

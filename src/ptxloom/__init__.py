@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Severity as Severity
     from ptxloom.diagnostics import UnsupportedForm as UnsupportedForm
     from ptxloom.diagnostics import UsageError as UsageError
+    from ptxloom.flow import FlowGraph as FlowGraph
+    from ptxloom.flow import flow_graph as flow_graph
     from ptxloom.fragments import Element as Element
     from ptxloom.fragments import Evidence as Evidence
     from ptxloom.fragments import Fragment as Fragment
@@ -118,6 +120,8 @@ _EXPORTS: Final = {
     "Severity": "diagnostics",
     "UnsupportedForm": "diagnostics",
     "UsageError": "diagnostics",
+    "FlowGraph": "flow",
+    "flow_graph": "flow",
     "Element": "fragments",
     "Evidence": "fragments",
     "Fragment": "fragments",

@@ -99,6 +99,7 @@ VECTORS = st.builds(Vector, st.lists(EXPRESSIONS, max_size=5).map(tuple))
 ADDRESSES = (
     st.builds(Address, NAMES, st.integers(-(2**40), 2**40), st.just(False), st.lists(VECTORS, max_size=2).map(tuple))
     | st.builds(Address, NAMES, st.integers(1, 2**20), st.just(True))
+    | st.builds(Address, NAMES, zero=st.just(True))
     | st.builds(Address, INTEGERS)
 )
 PAIRS = st.builds(Pair, NAMES, NAMES | st.builds(Unary, st.just("!"), NAMES))

@@ -186,7 +186,8 @@ class FastReader:
         name, number, base, offset = found.groups()
         if base is not None:
             inner = raw(Name, (self._forms.setdefault(base, base), at + found.start(3)))
-            return raw(Address, (inner, int(offset or 0), False, (), at, at + len(text)))
+            by = int(offset or 0)
+            return raw(Address, (inner, by, False, (), not by and offset is not None, at, at + len(text)))
         if name is not None:
             self._forms[text] = text
             return raw(Name, (text, at))

@@ -260,8 +260,10 @@ def _address(cursor: Cursor, depth: int) -> Operand:
     while cursor.accept(","):
         extra.append(expression(cursor, inner))
     cursor.expect("]", "to close the address")
-    base, offset, minus = _split(base)
-    return Address(base, offset, minus, tuple(extra), start=start, end=cursor.behind)
+    whole = base
+    base, offset, minus = _split(whole)
+    zero = not offset and not minus and base is not whole and not isinstance(base, Integer)
+    return Address(base, offset, minus, tuple(extra), zero, start=start, end=cursor.behind)
 
 
 def _split(whole: Operand) -> tuple[Operand, int, bool]:

@@ -110,7 +110,7 @@ def _address(node: Address) -> str:
     inside = print_operand(node.base)
     if node.minus:
         inside += f"-{node.offset}"
-    elif node.offset:
+    elif node.offset or node.zero:
         inside += f"+{node.offset}"
     return f"[{', '.join((inside, *map(print_operand, node.extra)))}]"
 

@@ -103,13 +103,15 @@ class Vector(Node):
 class Address(Node):
     """An address: `[a]`, `[a+4]`, `[a+-4]` (offset -4), `[a-4]` (minus, offset 4), `[4]`.
 
-    `extra` holds what follows a comma inside the brackets: coordinates, a sampler, an mbarrier.
+    `extra` holds what follows a comma inside the brackets: coordinates, a sampler, an mbarrier. `zero` says that an
+    offset of 0 is written, `[a+0]`: without optimisation, ptxas computes that sum.
     """
 
     base: Operand
     offset: int = 0
     minus: bool = False
     extra: tuple[Operand, ...] = ()
+    zero: bool = False
 
 
 class Pair(Node):

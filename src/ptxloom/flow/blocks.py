@@ -1,0 +1,176 @@
+"""Cutting a function's body into basic blocks, every branch resolved to the block that its label names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from ptxloom.syntax.tree import (
+    Block,
+    BranchTargets,
+    CallPrototype,
+    CallTargets,
+    Instruction,
+    Label,
+    Name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ptxloom.syntax.tree import Function, Statement
+
+ENDING: Final = frozenset(("ret", "exit", "trap"))
+Kind: TypeAlias = Literal["next", "jump", "taken", "passed", "table"]
+
+
+@dataclass(slots=True)
+class Piece:
+    """A block under construction; `ways` are (block, kind of edge)."""
+
+    labels: list[str] = field(default_factory=list[str])
+    instructions: list[Instruction] = field(default_factory=list[Instruction])
+    scope: _Scope | None = None  # of its last instruction
+    ways: list[tuple[int, Kind]] = field(default_factory=list[tuple[int, "Kind"]])
+    leaves: str = ""
+
+
+@dataclass(slots=True)
+class _Scope:
+    """The labels of one pair of braces; PTX looks names up from the inside out (PTX ISA 5.2, 9.7.12)."""
+
+    outer: _Scope | None
+    labels: dict[str, int] = field(default_factory=dict[str, int])  # label -> block
+    tables: dict[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+
+    def label(self, name: str) -> int | None:
+        """The block that a label stands in front of."""
+        scope: _Scope | None = self
+        while scope is not None:
+            if name in scope.labels:
+                return scope.labels[name]
+            scope = scope.outer
+        return None
+
+    def table(self, name: str) -> tuple[str, ...] | None:
+        """The labels that a `.branchtargets` lists."""
+        scope: _Scope | None = self
+        while scope is not None:
+            if name in scope.tables:
+                return scope.tables[name]
+            scope = scope.outer
+        return None
+
+
+def cut(function: Function, noreturn: Collection[str]) -> tuple[list[Piece], list[Instruction]]:
+    """The blocks of a function's body, and the branches whose target is not found."""
+    cutter = _Cutter(noreturn)
+    if function.body is not None:
+        cutter.read(function.body.statements)
+        cutter.trim()
+    unresolved = [
+        piece.instructions[-1] for number, piece in enumerate(cutter.pieces) if not cutter.connect(number, piece)
+    ]
+    return cutter.pieces, unresolved
+
+
+class _Cutter:
+    def __init__(self, noreturn: Collection[str]) -> None:
+        self.pieces: list[Piece] = [Piece()]
+        self._noreturn = noreturn
+
+    def read(self, statements: Sequence[Statement]) -> None:
+        """Cut statements and all scopes among them into pieces."""
+        waiting = [(_Scope(None), statements, 0)]
+        while waiting:
+            scope, inside, at = waiting.pop()
+            while at < len(inside):
+                statement = inside[at]
+                at += 1
+                match statement:
+                    case Instruction():
+                        self._instruction(statement, scope)
+                    case Label(name):
+                        at += self._label(name, scope, inside[at] if at < len(inside) else None)
+                    case Block(inner):
+                        waiting += [(scope, inside, at), (_Scope(scope), inner, 0)]
+                        break
+                    case _:
+                        pass
+
+    def trim(self) -> None:
+        """Drop the empty piece behind an instruction that control never passes."""
+        last = self.pieces[-1]
+        if len(self.pieces) > 1 and not last.instructions and not last.labels:
+            before = self.pieces[-2].instructions[-1]
+            if before.predicate is None:
+                self.pieces.pop()
+
+    def _instruction(self, node: Instruction, scope: _Scope) -> None:
+        piece = self.pieces[-1]
+        piece.instructions.append(node)
+        piece.scope = scope
+        if node.opcode in {"bra", "brx"} or node.opcode in ENDING or self._never_returns(node):
+            self.pieces.append(Piece())
+
+    def _label(self, name: str, scope: _Scope, following: Statement | None) -> int:
+        """Note a label; how many statements it takes with it: the directive that it names, if any."""
+        match following:
+            case BranchTargets(names):
+                scope.tables.setdefault(name, tuple(one.text for one in names))
+                return 1
+            case CallTargets() | CallPrototype():
+                return 1
+            case _:
+                if self.pieces[-1].instructions:
+                    self.pieces.append(Piece())
+                self.pieces[-1].labels.append(name)
+                scope.labels.setdefault(name, len(self.pieces) - 1)
+                return 0
+
+    def _never_returns(self, node: Instruction) -> bool:
+        return (
+            bool(self._noreturn)
+            and node.opcode == "call"
+            and any(isinstance(one, Name) and one.text in self._noreturn for one in node.operands[:2])
+        )
+
+    def connect(self, number: int, piece: Piece) -> bool:
+        """Find where a piece leads; whether all its targets were found."""
+        last = piece.instructions[-1] if piece.instructions else None
+        found = True
+        goes_on: Kind | None = "next"
+        if last is not None and piece.scope is not None:
+            goes_on = "passed" if last.predicate is not None else None
+            if last.opcode in {"bra", "brx"}:
+                found = self._branch(last, piece, piece.scope)
+            elif last.opcode in ENDING:
+                piece.leaves = last.opcode
+            elif self._never_returns(last):
+                piece.leaves = "call"
+            else:
+                goes_on = "next"
+        if goes_on is None:
+            return found
+        if number + 1 < len(self.pieces):
+            piece.ways.append((number + 1, goes_on))
+        else:
+            piece.leaves = piece.leaves or "end"
+        return found
+
+    @staticmethod
+    def _branch(node: Instruction, piece: Piece, scope: _Scope) -> bool:
+        """Add the ways of a branch; whether all its targets were found."""
+        match node.opcode, node.operands:
+            case "bra", (Name(text), *_):
+                kind: Kind = "jump" if node.predicate is None else "taken"
+                names: tuple[str, ...] | None = (text,)
+            case "brx", (_, Name(text), *_):
+                kind, names = "table", scope.table(text)
+            case _:
+                return False
+        targets = [scope.label(name) for name in names or ()]
+        for target in dict.fromkeys(targets):
+            if target is not None:
+                piece.ways.append((target, kind))
+        return names is not None and None not in targets

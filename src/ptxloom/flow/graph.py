@@ -1,0 +1,233 @@
+"""The control-flow graph of a function: its basic blocks and the edges between them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ptxloom.flow import blocks
+from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
+from ptxloom.flow.loops import Loop, natural_loops
+from ptxloom.source import Span
+from ptxloom.syntax.tree import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import Instruction
+
+__all__ = ["BasicBlock", "Edge", "EdgeKind", "FlowGraph", "Loop", "flow_graph", "flow_graphs"]
+
+
+class EdgeKind(StrEnum):
+    """Why control goes along an edge."""
+
+    NEXT = "next"  # the next block follows in the text
+    JUMP = "jump"  # a branch without a guard
+    TAKEN = "taken"  # a branch whose guard holds
+    PASSED = "passed"  # the guard of a branch, ret, exit or trap does not hold
+    TABLE = "table"  # one of the targets of an indexed branch
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A way from one block to another, both by number."""
+
+    source: int
+    target: int
+    kind: EdgeKind
+
+
+@dataclass(frozen=True, slots=True)
+class BasicBlock:
+    """Instructions that run one after the other; only the last may lead elsewhere.
+
+    Attributes:
+        number: Its place among the function's blocks; 0 is where the function starts.
+        labels: The labels in front of it.
+        instructions: May be empty: a label at the end of a body.
+        successors: The edges that leave it, the one of a branch before the one that goes on.
+        leaves: How the function may end here: "ret", "exit", "trap", "call" (of a function that never returns), "end"
+            (the body's end), or "" if it does not.
+    """
+
+    number: int
+    labels: tuple[str, ...]
+    instructions: tuple[Instruction, ...]
+    successors: tuple[Edge, ...]
+    leaves: str = ""
+
+    @property
+    def last(self) -> Instruction | None:
+        """The instruction that decides where control goes; None in an empty block."""
+        return self.instructions[-1] if self.instructions else None
+
+
+@dataclass(frozen=True)
+class FlowGraph:
+    """The blocks of a function in the order of the text.
+
+    Attributes:
+        function: The function.
+        blocks: At least one; block 0 is where it starts.
+        unresolved: The branches that name no label of theirs; no edge stands for them.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> m = parse(".entry k() { L: @%p bra L; ret; }")
+        >>> g = flow_graph(m.functions["k"])
+        >>> [(e.source, str(e.kind), e.target) for e in g.edges]
+        [(0, 'taken', 0), (0, 'passed', 1)]
+        >>> [sorted(loop.blocks) for loop in g.loops]
+        [[0]]
+    """
+
+    function: Function
+    blocks: tuple[BasicBlock, ...]
+    unresolved: tuple[Instruction, ...] = ()
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """Every edge, by the block that it leaves."""
+        return tuple(edge for block in self.blocks for edge in block.successors)
+
+    @cached_property
+    def successors(self) -> tuple[tuple[int, ...], ...]:
+        """For each block the blocks that may come next, each once."""
+        return tuple(tuple(dict.fromkeys(e.target for e in block.successors)) for block in self.blocks)
+
+    @cached_property
+    def predecessors(self) -> tuple[tuple[int, ...], ...]:
+        """For each block the blocks that may come before, each once."""
+        return _reversed(self.successors)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The reachable blocks in reverse postorder: without loops, every block comes after those before it."""
+        return tuple(reverse_postorder(self.successors, 0))
+
+    @cached_property
+    def unreachable(self) -> frozenset[int]:
+        """The blocks that control cannot reach from the function's start."""
+        return frozenset(range(len(self.blocks))) - frozenset(self.order)
+
+    @cached_property
+    def dominators(self) -> tuple[int | None, ...]:
+        """The immediate dominator of each block; None for block 0 and for unreachable blocks."""
+        return tuple(immediate_dominators(self.successors, 0))
+
+    @cached_property
+    def postdominators(self) -> tuple[int | None, ...]:
+        """The immediate postdominator of each block: where all ways on from it first meet again.
+
+        None if that is only the function's end. A loop that nothing leaves counts as one with an end at its last block.
+        """
+        end = len(self.blocks)
+        ways = [(*after, end) if self.blocks[i].leaves else after for i, after in enumerate(self.successors)]
+        ways.append(())
+        backwards = [list(before) for before in _reversed(ways)]
+        ending = reachable(backwards, end)
+        for number in range(end - 1, -1, -1):
+            if number not in ending:
+                backwards[end].append(number)
+                ending |= reachable(backwards, number)
+        return tuple(None if found == end else found for found in immediate_dominators(backwards, end)[:end])
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The natural loops, by the place of their header; those with the same header are one."""
+        return tuple(natural_loops(self.order, self.successors, self.predecessors, self.dominates))
+
+    @cached_property
+    def irreducible(self) -> tuple[Edge, ...]:
+        """The edges that enter a cycle beside its header, so that it is no natural loop."""
+        place = {number: at for at, number in enumerate(self.order)}
+        return tuple(
+            edge
+            for number in self.order
+            for edge in self.blocks[number].successors
+            if place[edge.target] <= place[number] and not self.dominates(edge.target, number)
+        )
+
+    def dominates(self, first: int, second: int) -> bool:
+        """Whether every way from the start to block `second` goes through block `first`; a block dominates itself."""
+        if first in self.unreachable or second in self.unreachable:
+            return first == second
+        enter, leave = self._intervals
+        return enter[first] <= enter[second] and leave[second] <= leave[first]
+
+    def block_at(self, offset: int) -> BasicBlock | None:
+        """The block whose instruction stands at an offset of the source; None in front of the first."""
+        starts, numbers = self._starts
+        at = bisect_right(starts, offset)
+        return self.blocks[numbers[at - 1]] if at else None
+
+    def span(self, number: int) -> Span | None:
+        """Where a block's instructions stand; None if it has none."""
+        inside = self.blocks[number].instructions
+        return Span(self.function.source, inside[0].start, inside[-1].end) if inside else None
+
+    @cached_property
+    def _starts(self) -> tuple[list[int], list[int]]:
+        filled = [block for block in self.blocks if block.instructions]
+        return [block.instructions[0].start for block in filled], [block.number for block in filled]
+
+    @cached_property
+    def _intervals(self) -> tuple[list[int], list[int]]:
+        """When a walk over the dominator tree enters and leaves each block."""
+        below: list[list[int]] = [[] for _ in self.blocks]
+        for number, parent in enumerate(self.dominators):
+            if parent is not None:
+                below[parent].append(number)
+        enter, leave = [0] * len(below), [0] * len(below)
+        waiting, clock = [(0, False)], 0
+        while waiting:
+            number, done = waiting.pop()
+            clock += 1
+            if done:
+                leave[number] = clock
+            else:
+                enter[number] = clock
+                waiting.append((number, True))
+                waiting += [(child, False) for child in below[number]]
+        return enter, leave
+
+
+def flow_graph(function: Function, *, noreturn: Collection[str] = ()) -> FlowGraph:
+    """The control-flow graph of a function; a prototype's has one empty block.
+
+    Args:
+        function: As the parser gave it.
+        noreturn: The functions that never return to where they are called.
+    """
+    cut, unresolved = blocks.cut(function, noreturn)
+    made = [
+        BasicBlock(
+            number,
+            tuple(block.labels),
+            tuple(block.instructions),
+            tuple(Edge(number, target, EdgeKind(kind)) for target, kind in block.ways),
+            block.leaves,
+        )
+        for number, block in enumerate(cut)
+    ]
+    return FlowGraph(function, tuple(made), tuple(unresolved))
+
+
+def flow_graphs(module: Module) -> tuple[FlowGraph, ...]:
+    """The graphs of all functions with a body, in the order of the text; calls of `.noreturn` functions end a block."""
+    functions = [one for one in module.statements if isinstance(one, Function)]
+    noreturn = {f.name for f in functions if any(directive.name == "noreturn" for directive in f.directives)}
+    return tuple(flow_graph(f, noreturn=noreturn) for f in functions if f.body is not None)
+
+
+def _reversed(ways: list[tuple[int, ...]] | tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+    found: list[list[int]] = [[] for _ in ways]
+    for number, targets in enumerate(ways):
+        for target in targets:
+            found[target].append(number)
+    return tuple(map(tuple, found))

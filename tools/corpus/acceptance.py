@@ -1,4 +1,4 @@
-"""Acceptance on what compilers write: hundreds of files from CCCL, CUTLASS, Triton and the corpus, read and judged.
+"""Acceptance on what compilers write: hundreds of files from CCCL, CUTLASS, the CuTe DSL and Triton, read and judged.
 
 `python tools/corpus/acceptance.py generate [PATTERN]` compiles into `build/acceptance` what is not there yet (it takes
 hours of one core in full, and may be stopped and started again). CUTLASS's headers come from `pip install --no-deps
@@ -100,6 +100,14 @@ CUTLASS = {
     "sm_120a": "79 80 87",
 }
 TRITON_NUMBERS = (75, 80, 86, 89, "90a", "100a", "103a", "120a")
+# Kernel: element types, targets.
+DSL = {
+    "scale_add": ("Float16 BFloat16 Float32 Int32", "sm_80 sm_89 sm_90a sm_100a sm_120a"),
+    "row_softmax": ("Float16 Float32", "sm_80 sm_89 sm_90a sm_100a sm_103a sm_120a"),
+    "warp_gemm": ("Float16 BFloat16", "sm_80 sm_86 sm_89 sm_90a sm_100a sm_120a"),
+    "hopper_gemm": ("Float16 BFloat16", "sm_90a"),
+    "blackwell_gemm": ("Float16 BFloat16", "sm_100a sm_103a"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +119,9 @@ class Job:
         architecture: The target.
         source: A file, or nothing where `text` is the source.
         text: CUDA source.
-        kernel: The kernel of a Triton source.
+        kernel: The kernel of a source in Triton or the CuTe DSL.
         includes: Folders of headers.
+        element: The tensors' type, of a kernel in the CuTe DSL.
     """
 
     name: str
@@ -121,6 +130,7 @@ class Job:
     text: str = ""
     kernel: str = ""
     includes: tuple[Path, ...] = ()
+    element: str = ""
 
     def compile(self) -> str:
         """The PTX.
@@ -128,6 +138,8 @@ class Job:
         Raises:
             ToolError: The compiler refused it.
         """
+        if self.source and self.element:
+            return toolchain.cute_dsl(self.source, self.kernel, self.element, self.architecture)
         if self.source and self.kernel:
             return toolchain.triton(self.source, self.kernel, self.architecture)
         options = ("--expt-relaxed-constexpr", "-w", *(f"-I{folder}" for folder in self.includes))
@@ -157,6 +169,19 @@ def _cutlass_jobs() -> list[Job]:
     ]
 
 
+def _dsl_jobs() -> list[Job]:
+    if importlib.util.find_spec("cutlass") is None:
+        print("the CuTe DSL is not installed; its share is left out", file=sys.stderr)
+        return []
+    source = ROOT / "tools" / "corpus" / "dsl_kernels.py"
+    return [
+        Job(f"dsl_{kernel}-{element}-{architecture}", architecture, source, kernel=kernel, element=element)
+        for kernel, (elements, architectures) in DSL.items()
+        for element in elements.split()
+        for architecture in architectures.split()
+    ]
+
+
 def jobs() -> tuple[Job, ...]:
     """Everything that `generate` compiles."""
     found: list[Job] = []
@@ -172,7 +197,7 @@ def jobs() -> tuple[Job, ...]:
                 Job(f"triton_{source.parents[1].name}_{kernel}-sm_{number}", f"sm_{number}", source, kernel=kernel)
                 for number in TRITON_NUMBERS
             ]
-    return (*found, *_cutlass_jobs())
+    return (*found, *_dsl_jobs(), *_cutlass_jobs())
 
 
 def _reason(error: toolchain.ToolError) -> str:

@@ -1,4 +1,4 @@
-"""The compilers behind the committed PTX: nvcc and ptxas from the package index, and Triton, none of which needs a GPU.
+"""The compilers behind our PTX: nvcc and ptxas from the package index, Triton and the CuTe DSL; none needs a GPU.
 
 Everything written here is free of the building machine: sources are copied into a fresh folder and compiled from
 within it, so that line tables name files by their names alone, and what is left of absolute paths is cut off.
@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from itertools import chain
 from pathlib import Path
@@ -129,6 +130,25 @@ def triton(source: Path, kernel: str, architecture: str) -> str:
         except Exception as error:
             raise ToolError(f"triton: {source.name}: {kernel}: {error}") from error
     return without_paths(text, source.parent)
+
+
+def cute_dsl(source: Path, kernel: str, element: str, architecture: str) -> str:
+    """PTX of a kernel in the CuTe DSL, in a process of its own; `element` names the type of its tensors.
+
+    Raises:
+        ToolError: The DSL refused the kernel.
+    """
+    with tempfile.TemporaryDirectory(prefix="ptxloom") as name:
+        folder = Path(name)
+        wanted = {"CUTE_DSL_ARCH": architecture, "CUTE_DSL_KEEP": "ptx", "CUTE_DSL_DUMP_DIR": name}
+        command = [sys.executable, str(source), kernel, element]
+        done = subprocess.run(
+            command, cwd=folder, env={**os.environ, **wanted}, capture_output=True, text=True, check=False
+        )
+        written = sorted(folder.glob("*.ptx"))
+        if done.returncode or not written:
+            raise ToolError(f"{kernel}: {done.stderr.strip().splitlines()[-1:]}")
+        return without_paths(written[0].read_text(), source.parent)
 
 
 def triton_kernels(source: Path) -> tuple[str, ...]:

@@ -74,12 +74,14 @@ class Driver:
         self.call("cuMemFree_v2", pointer)
 
 
-def _parameter_types(ptx: str, kernel: str) -> list[str]:
+def parameter_types(ptx: str, kernel: str) -> list[str]:
+    """The types of a kernel's parameters, read off its text."""
     head = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\((.*?)\)\s*[.{{]", ptx, re.DOTALL)
     return re.findall(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)", head[1]) if head else []
 
 
-def _by_value(value: Any, kind: str) -> bytes:
+def to_bytes(value: Any, kind: str) -> bytes:
+    """A parameter by value."""
     if isinstance(value, np.void):
         return value.tobytes()
     if kind in FLOATS:
@@ -111,10 +113,10 @@ def launch(driver: Driver, case: KernelCase, architecture: str) -> tuple[Argumen
     driver.call("cuModuleLoadData", ctypes.byref(module), image)
     driver.call("cuModuleGetFunction", ctypes.byref(function), module, case.kernel.encode())
     held: list[Any] = []
-    types = _parameter_types(case.ptx(architecture), case.kernel)
+    types = parameter_types(case.ptx(architecture), case.kernel)
     for value, kind in zip(arguments, types, strict=True):
         plain = isinstance(value, np.void | int | float)
-        held.append(ctypes.create_string_buffer(_by_value(value, kind)) if plain else driver.upload(value))
+        held.append(ctypes.create_string_buffer(to_bytes(value, kind)) if plain else driver.upload(value))
     pointers = (ctypes.c_void_p * len(held))(*(ctypes.addressof(item) for item in held))
     sizes = [*case.grid, 1, 1][:3] + [*case.block, 1, 1][:3]
     geometry = [ctypes.c_uint(size) for size in (*sizes, case.shared_bytes)]

@@ -2,5 +2,6 @@
 
 from ptxloom.checker.explain import RulePage, explain, rules
 from ptxloom.checker.judge import check
+from ptxloom.checker.selection import Selection
 
-__all__ = ["RulePage", "check", "explain", "rules"]
+__all__ = ["RulePage", "Selection", "check", "explain", "rules"]

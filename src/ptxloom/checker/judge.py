@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.comments import heed
 from ptxloom.checker.directives import head, platform_of
 from ptxloom.checker.gates import still_there, target_suffices, version_suffices
 from ptxloom.checker.opcodes import stranger
@@ -61,7 +62,7 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
     platform = platform_of(module, target, ptx_version)
     findings = [*module.diagnostics, *head(module, platform)]
     findings += _statements(module.statements, platform)
-    return in_order(findings)
+    return in_order(heed(module, findings))
 
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:

@@ -46,6 +46,8 @@ class Options(argparse.Namespace):
     file: str
     target: str | None
     ptx_version: str | None
+    select: list[str]
+    ignore: list[str]
     instruction: str
     operand: str | None
     lane: int | None
@@ -127,6 +129,7 @@ def _check(parser: Parser) -> None:
     _files(parser)
     _formats(parser, FINDING_FORMATS)
     _availability(parser)
+    _rules(parser)
 
 
 def _parse(parser: Parser) -> None:
@@ -219,6 +222,19 @@ def _availability(parser: Parser) -> None:
         "--target", metavar="SM", help="judge for this target instead of the file's own, such as sm_90a"
     )
     parser.add_argument("--ptx-version", metavar="X.Y", help="judge for this PTX version instead of the file's own")
+
+
+def _rules(parser: Parser) -> None:
+    which = parser.add_argument_group("which rules", "ids or patterns (missing-*), comma-separated")
+    which.add_argument("--select", metavar="RULES", type=_names, action="extend", default=[], help="tell only of these")
+    which.add_argument(
+        "--ignore", metavar="RULES", type=_names, action="extend", default=[], help="do not tell of these; wins"
+    )
+
+
+def _names(text: str) -> list[str]:
+    """`a, b` as its parts."""
+    return [name for name in text.replace(",", " ").split() if name]
 
 
 def _swizzle(text: str) -> tuple[int, int, int]:

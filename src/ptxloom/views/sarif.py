@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -16,6 +19,12 @@ if TYPE_CHECKING:
     from ptxloom.views.machine_readable import Value
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+ROOT: Final = "%SRCROOT%"
+"""What a viewer puts in front of a relative path: the checkout's folder."""
+
+_ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:/")
+_PARAGRAPH: Final = re.compile(r"^## (What it does|Why)\n\n((?:(?!^## ).*\n?)*)", re.MULTILINE)
+
 LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
@@ -33,25 +42,30 @@ def sarif(diagnostics: Sequence[Diagnostic], version: str, pages: Mapping[str, s
         "semanticVersion": version,
         "rules": [_rule(rule, pages.get(rule, "")) for rule in rules],
     }
+    seen: Counter[str] = Counter()
     run: Value = {
         "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": True}],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(d, rules.index(d.rule)) for d in diagnostics],
+        "results": [_result(d, rules.index(d.rule)) | _fingerprint(d, seen) for d in diagnostics],
     }
     return to_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _rule(rule: str, page: str) -> Value:
+def _rule(rule: str, page: str) -> dict[str, Value]:
     """A rule's descriptor: the page goes along, so that a reader needs nothing else."""
     descriptor: dict[str, Value] = {"id": rule}
     if page:
         first = next((p for p in page.split("\n\n") if p.strip() and not p.startswith("#")), rule)
         descriptor["shortDescription"] = {"text": " ".join(first.split())}
+        parts = {heading: " ".join(text.split()) for heading, text in _PARAGRAPH.findall(page)}
+        if parts:
+            descriptor["fullDescription"] = {"text": " ".join(parts.values())}
         descriptor["help"] = {"text": page, "markdown": page}
     return descriptor
 
 
-def _result(diagnostic: Diagnostic, index: int) -> Value:
+def _result(diagnostic: Diagnostic, index: int) -> dict[str, Value]:
     """One finding as a result."""
     text = f"{diagnostic.message}: {diagnostic.label}" if diagnostic.label else diagnostic.message
     result: dict[str, Value] = {
@@ -70,9 +84,21 @@ def _result(diagnostic: Diagnostic, index: int) -> Value:
     return result
 
 
+def _fingerprint(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]:
+    """What stays the same when the finding moves to another line: the rule, the file and the line's text."""
+    span = diagnostic.span
+    line = " ".join(span.source.line(span.line).split())
+    text = f"{diagnostic.rule}\n{span.source.name}\n{line}"
+    seen[text] += 1
+    return {"partialFingerprints": {"ruleAndLine/v1": sha256(f"{text}\n{seen[text]}".encode()).hexdigest()[:32]}}
+
+
 def _artifact(span: Span) -> Value:
-    """The file as a URI reference; what came from stdin or a string keeps its name, quoted."""
-    return {"uri": quote(span.source.name.replace("\\", "/"))}
+    """The file as a URI; a relative one is below the checkout's folder; stdin or a string keeps its name, quoted."""
+    path = span.source.name.replace("\\", "/")
+    if _ABSOLUTE.match(path):
+        return {"uri": f"file://{'' if path[0] == '/' else '/'}{quote(path, safe='/:')}"}
+    return {"uri": quote(path), "uriBaseId": ROOT}
 
 
 def _region(span: Span) -> Value:

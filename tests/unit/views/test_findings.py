@@ -118,5 +118,33 @@ def test_sarif_is_read_back_by_a_model_that_is_not_ours() -> None:
     }
 
 
+def test_sarif_tells_relative_paths_from_absolute_ones() -> None:
+    for name, artifact in (
+        ("a b.ptx", {"uri": "a%20b.ptx", "uriBaseId": "%SRCROOT%"}),
+        ("/a b.ptx", {"uri": "file:///a%20b.ptx"}),
+        ("C:\\k.ptx", {"uri": "file:///C:/k.ptx"}),
+    ):
+        document: Any = json.loads(sarif([at_line("ret;\n", name)], "1.2.3", {}))
+        location = document["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+        assert location["artifactLocation"] == artifact
+
+
+def test_a_fingerprint_survives_a_move_and_tells_equal_lines_apart() -> None:
+    def fingerprints(*found: Diagnostic) -> list[Any]:
+        results: Any = json.loads(sarif(found, "1.2.3", {}))["runs"][0]["results"]
+        return [one["partialFingerprints"] for one in results]
+
+    first, moved = at_line("ret;\n"), at_line("\n\n  ret;\n")
+    assert fingerprints(first) == fingerprints(moved)
+    one, two = fingerprints(first, moved)
+    assert one != two
+    assert fingerprints(first) != fingerprints(at_line("exit;\n"))
+
+
+def at_line(text: str, name: str = "kernel.ptx") -> Diagnostic:
+    start = len(text) - len(text.lstrip())
+    return Diagnostic("no-form", Severity.ERROR, "no", Span(Source(text, name), start, start + 3))
+
+
 def test_sarif_of_nothing_is_a_run_without_results() -> None:
     assert json.loads(sarif([], "1.2.3", {}))["runs"][0]["results"] == []

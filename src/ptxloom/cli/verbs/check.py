@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.checker import check
+from ptxloom.checker import Selection, check
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import files, read
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def run(options: Options) -> Outcome:
     """Judge every file; one that cannot be read does not keep the others from being judged."""
     found: list[Diagnostic] = []
+    told = Selection.of(options.select, options.ignore)
     names = files(options.files)
     unread = 0
     for name in names:
@@ -29,6 +30,6 @@ def run(options: Options) -> Outcome:
             unread += 1
             continue
         module = parse(source.text, source.name)
-        found += check(module, target=options.target, ptx_version=options.ptx_version)
+        found += told.of_interest(check(module, target=options.target, ptx_version=options.ptx_version))
     code, remark = verdict(found, len(names) - unread)
     return Outcome(render(found, options), COULD_NOT_RUN if unread else code, remark)

@@ -13,28 +13,17 @@ from ptxloom.diagnostics import PtxloomError, Severity, UsageError
 from ptxloom.fragments import Fragment, fragment
 from ptxloom.isa import element_type, judged
 from ptxloom.syntax import print_operand, print_statements
-from ptxloom.syntax.tree import Block, Declaration, File, Function, Instruction, Loc
+from ptxloom.syntax.origins import Origins, SourceLine
+from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax import Module
     from ptxloom.syntax.tree import Statement
 
 MATRIX_MOVES: Final = ("ldmatrix", "stmatrix", "movmatrix", "mma")
-
-
-@dataclass(frozen=True, slots=True)
-class SourceLine:
-    """A line of the program that was compiled, as `.loc` gives it (PTX ISA 11.5); `into` is where it was inlined."""
-
-    file: str
-    line: int
-    into: SourceLine | None = None
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}" + (f", inlined at {self.into}" if self.into else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +94,18 @@ def inspect(module: Module, *, target: str | None = None, ptx_version: str | Non
         ptx_version: Judge for this version instead of the module's own.
     """
     findings = check(module, target=target, ptx_version=ptx_version)
-    files = {s.index: s.name for s in module.statements if isinstance(s, File)}
+    origins = Origins(module)
     outside = [s for s in module.statements if isinstance(s, Declaration) and s.space == "shared"]
     return Inspection(
         module,
-        tuple(_function(s, files, findings) for s in module.statements if isinstance(s, Function) and s.body),
+        tuple(_function(s, origins, findings) for s in module.statements if isinstance(s, Function) and s.body),
         sum(map(size, outside)),
         any(s.linkage == "extern" for s in outside),
         findings,
     )
 
 
-def _function(function: Function, files: Mapping[int, str], findings: Sequence[Diagnostic]) -> FunctionSummary:
+def _function(function: Function, origins: Origins, findings: Sequence[Diagnostic]) -> FunctionSummary:
     """What one function declares and does."""
     inside = tuple(_statements(function))
     declared = [statement for statement in inside if isinstance(statement, Declaration)]
@@ -134,7 +123,7 @@ def _function(function: Function, files: Mapping[int, str], findings: Sequence[D
         local_bytes=sum(size(d) for d in declared if d.space == "local"),
         limits=tuple(f".{d.name} {', '.join(map(print_operand, d.values))}".rstrip() for d in function.directives),
         instructions=sum(isinstance(statement, Instruction) for statement in inside),
-        moves=tuple(_moves(inside, files, findings)),
+        moves=tuple(_moves(inside, origins, findings)),
     )
 
 
@@ -161,28 +150,13 @@ def size(declaration: Declaration) -> int:
     return sum(element * (d.count or 1) * prod(n or 0 for n in d.dimensions) for d in declaration.declarators)
 
 
-def _moves(statements: Sequence[Statement], files: Mapping[int, str], findings: Sequence[Diagnostic]) -> Iterator[Move]:
-    """The matrix moves of a body, each with the `.loc` in force there."""
-    at: Loc | None = None
+def _moves(statements: Sequence[Statement], origins: Origins, findings: Sequence[Diagnostic]) -> Iterator[Move]:
+    """The matrix moves of a body, each with the line it was compiled from."""
     for node in statements:
-        match node:
-            case Loc():
-                at = node
-            case Instruction() if node.opcode in MATRIX_MOVES:
-                fragments = _fragments(node)
-                verdict = _verdict(node, findings, "known form" if fragments else "not judged")
-                yield Move(node, verdict, fragments, at and _origin(at, files))
-            case _:
-                pass
-
-
-def _origin(loc: Loc, files: Mapping[int, str]) -> SourceLine:
-    """A `.loc` with its file's name."""
-    into = None
-    if loc.inlined_at:
-        file, line, _ = loc.inlined_at
-        into = SourceLine(files.get(file, f"file {file}"), line)
-    return SourceLine(files.get(loc.file, f"file {loc.file}"), loc.line, into)
+        if isinstance(node, Instruction) and node.opcode in MATRIX_MOVES:
+            fragments = _fragments(node)
+            verdict = _verdict(node, findings, "known form" if fragments else "not judged")
+            yield Move(node, verdict, fragments, origins.at(node.start))
 
 
 def _verdict(instruction: Instruction, findings: Sequence[Diagnostic], otherwise: str) -> str:

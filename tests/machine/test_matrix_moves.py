@@ -130,7 +130,7 @@ def test_a_wrong_row_is_named(move: MatrixMove, row: int, kind: str) -> None:
         moving(move).launch(1, 32, [np.zeros((4, 32), np.uint32), memory, rows])
     (hazard,) = caught.value.hazards
     assert (hazard.kind, hazard.lanes) == (kind, (21,))
-    assert "row 5 of matrix 2" in hazard.message
+    assert hazard.element == "row 5 of matrix 2, held by lanes 20-23 in register 2"
     # A lane that is not there is not judged.
     moving(move, "@%p2").launch(1, 32, [np.zeros((4, 32), np.uint32), memory, rows])
 

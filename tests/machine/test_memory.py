@@ -37,8 +37,8 @@ def cell() -> Any:
         ("ld.global.u32 %r1, [%rd1+2];", "misaligned"),
         ("ld.global.v2.u32 {%r1, %r2}, [%rd1+4];", "misaligned"),
         ("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1+256];", "out-of-bounds"),
-        ("mov.u64 %rd2, 0; ld.u32 %r1, [%rd2];", "out-of-bounds"),
-        ("mov.u64 %rd2, 0; st.global.u32 [%rd2], %r0;", "out-of-bounds"),
+        ("mov.u64 %rd2, 0; ld.u32 %r1, [%rd2];", "null"),
+        ("mov.u64 %rd2, 0; st.global.u32 [%rd2], %r0;", "null"),
         ("ld.shared.u32 %r1, [area+32];", "out-of-bounds"),
         ("mov.u32 %r2, area; st.shared.u32 [%r2+30], %r2;", "misaligned"),
         ("mov.u32 %r2, -4; st.shared.u32 [%r2], %r2;", "out-of-bounds"),
@@ -55,7 +55,7 @@ def test_each_illegal_access_ends_the_kernel_under_its_name(body: str, kind: str
 
 def test_an_illegal_lane_is_named_and_an_inactive_one_is_not_judged() -> None:
     body = "setp.ne.u32 %p1, %r0, 40; selp.b64 %rd2, %rd0, 8, %p1;"
-    assert fault(body + "ld.global.u32 %r1, [%rd2];", cell(), block=64) == ("out-of-bounds", 8)
+    assert fault(body + "ld.global.u32 %r1, [%rd2];", cell(), block=64) == ("null", 8)
     entry(body + "@%p1 ld.global.u32 %r1, [%rd2];").launch(1, 64, [cell()])
 
 

@@ -1,7 +1,8 @@
 """The dynamic judge: PTX run on the CPU, bit for bit."""
 
+from ptxloom.machine.hazard import Hazard, LaunchError
 from ptxloom.machine.kernel import Kernel, kernel
 from ptxloom.machine.program import UnsupportedInstruction
-from ptxloom.machine.report import Hazard, LaunchError, LaunchResult
+from ptxloom.machine.report import LaunchResult
 
 __all__ = ["Hazard", "Kernel", "LaunchError", "LaunchResult", "UnsupportedInstruction", "kernel"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.machine.whereabouts import Piece
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,26 +18,49 @@ if TYPE_CHECKING:
     from ptxloom.machine.program import Parameter, Program
 
 
+_QUARANTINE: Final = 64 << 20  # bytes of freed memory that are kept, so that nothing else takes their addresses
+
+
 @dataclass(slots=True)
 class Memory:
-    """The pieces of global memory a kernel may touch; the arrays are kept alive here."""
+    """The pieces of global memory a kernel may touch; the arrays are kept alive here.
 
-    spans: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])  # start, end, writable
+    Attributes:
+        spans: Start, end, and whether it may be written.
+        names: What reports call each of them; empty if nobody asks.
+        freed: What the kernel has freed, the latest last.
+    """
+
+    spans: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
     arrays: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+    names: list[str] = field(default_factory=list[str])
+    freed: list[Piece] = field(default_factory=list[Piece])
+    _kept: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
 
-    def add(self, array: NDArray[Any]) -> int:
+    def add(self, array: NDArray[Any], name: str = "") -> int:
         """Note an array; gives its address."""
         start = array.ctypes.data
         self.arrays.append(array)
         self.spans.append((start, start + array.nbytes, bool(array.flags.writeable)))
+        self.names.append(name)
         return start
 
-    def remove(self, address: int) -> None:
-        """Forget the piece that starts at an address."""
-        for number, (start, _, _) in enumerate(self.spans):
+    def remove(self, address: int) -> bool:
+        """Free the piece that starts at an address; False if there is none."""
+        for number, (start, end, _) in enumerate(self.spans):
             if start == address:
-                del self.spans[number], self.arrays[number]
-                return
+                self.freed.append(Piece(self.names[number], start, end - start))
+                self._kept.append(self.arrays[number])
+                del self.spans[number], self.arrays[number], self.names[number]
+                while sum(a.nbytes for a in self._kept) > _QUARANTINE:
+                    del self._kept[0], self.freed[0]
+                return True
+        return False
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces that have a name."""
+        known = zip(self.names, self.spans, strict=True)
+        return tuple(Piece(name, start, end - start) for name, (start, end, _) in known if name)
 
     def table(self) -> NDArray[np.uint64]:
         """The spans in order, overlapping ones joined as far as they may be written: (n, 3) uint64."""
@@ -96,7 +120,7 @@ def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -
             raise UsageError(where, _brief(value), f"a C-contiguous array for {wanted}")
         if value.dtype.hasobject:
             raise UsageError(where, _brief(value), f"an array of plain values for {wanted}")
-        return memory.add(value).to_bytes(8, "little")
+        return memory.add(value, where).to_bytes(8, "little")
     if value is None and parameter.size == 8:
         return bytes(8)
     return _scalar(parameter, value, where, wanted)

@@ -22,6 +22,7 @@ from ptxloom.machine.program import (
 )
 from ptxloom.machine.runtime.state import CODE_WINDOW
 from ptxloom.machine.types import Type, ptx_type
+from ptxloom.machine.whereabouts import Piece
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
@@ -90,6 +91,14 @@ class ModuleMemory:
         if place.declaration.vector > 1:
             shape.append(place.declaration.vector)
         return data.view(f"{letter}{max(type_.bits // 8, 1)}").reshape(shape)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """Every variable with its address and size."""
+        sizes = (place.size for place in self._places.values())
+        return tuple(
+            Piece(name, int(at), size)
+            for name, at, size in zip(self._places, self.addresses[: len(self._places)], sizes, strict=True)
+        )
 
     def _initialise(self, declaration: tree.Declaration, declarator: tree.Declarator, at: int) -> None:
         if declaration.type in OPAQUE:

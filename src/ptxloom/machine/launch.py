@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptxloom.machine import llvm, native, services
+from ptxloom.machine import deadlock, llvm, native, services
+from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.program import function_codes
-from ptxloom.machine.report import Hazard, LaunchError, event_hazard, fault_hazard, joined
+from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
+from ptxloom.machine.whereabouts import Atlas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,19 +87,23 @@ class Grid:
         self.program = kernel.program
         self.arena = Arena()
         self.lock = threading.Lock()
-        self.hazards: tuple[Hazard, ...] = ()
+        self.hazards = Hazards()
+        self.noted: list[Hazard] = []  # by Python; what native code notes stays with its worker
         self.output: list[str] = []
         self.memory = memory
+        self.allocations = 0
         self.workers: list[Worker] = []
         self.failure: BaseException | None = None
         self.instructions = 0
         self.shared_bytes = self.program.shared_bytes + shared_bytes
+        self.reporter = Reporter(self.program, Atlas(self.program, kernel.memory, memory, self.shared_bytes))
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 64) * 64
         self.warp_bytes = state.REGISTERS + self.program.register_bytes
         self.launch: Any = native.structure(state.Launch).from_address(
             self.arena.take(native.record(state.Launch).size)
         )
         self._fill(shape, params, memory, seed)
+        self.given = frozenset(start for start, _, _ in memory.spans)  # no kernel may free these
 
     def _fill(self, shape: Shape, params: bytes, memory: Memory, seed: int) -> None:
         launch, arena = self.launch, self.arena
@@ -174,7 +180,9 @@ class Grid:
                 for helper in helpers:
                     helper.join()
         self.instructions = sum(w.state.instructions for w in workers)
-        self.hazards = joined(h for w in workers for h in w.hazards())
+        self.hazards = joined([*self.noted, *(h for w in workers for h in w.hazards())])
+        if isinstance(self.failure, LaunchError):
+            raise LaunchError(self.failure.reason, (*self.failure.hazards, *self.hazards))
         if self.failure is not None:
             raise self.failure
 
@@ -198,16 +206,19 @@ class Grid:
     def allocate(self, size: int) -> int:
         """The address of new memory for the kernel."""
         array = services.array_of(size)
-        self.memory.add(array)
+        self.memory.add(array, f"malloc[{self.allocations}]")
+        self.allocations += 1
         self._publish()
         return array.ctypes.data
 
-    def release(self, address: int) -> None:
-        """Take memory back; what still points at it is out of bounds."""
-        self.memory.remove(address)
+    def release(self, address: int) -> bool:
+        """Take memory back, False if none starts here; what still points at it is out of bounds."""
+        if address in self.given or not self.memory.remove(address):
+            return False
         self._publish()
         for worker in self.workers:
             ctypes.memset(worker.state.sites, 0, worker.site_bytes)
+        return True
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Bytes of global memory; fewer where it ends."""
@@ -265,15 +276,19 @@ class Worker:
                     return
                 case state.SLICE:
                     if deadline is not None and time.monotonic() > deadline:
-                        raise LaunchError("the kernel did not end within its time limit", self._waiting())
+                        raise LaunchError(
+                            "the kernel did not end within its time limit", self._waiting("synccheck.no-progress")
+                        )
                 case state.WANT_MASKED:
                     launch.masked = self.grid.code(whole=False)
                 case state.WANT_CTA:
                     self._admit()
                 case state.DEADLOCK:
-                    raise LaunchError("the kernel is deadlocked: no thread can go on", self._waiting())
+                    raise LaunchError(
+                        "the kernel is deadlocked: no thread can go on", self._waiting("synccheck.deadlock")
+                    )
                 case state.FAULT:
-                    hazard = fault_hazard(self.grid.program, self.state.fault[0])
+                    hazard = self.grid.reporter.fault(self.state.fault[0])
                     raise LaunchError("the kernel was ended by an error", (hazard,))
                 case state.SERVICE:
                     self._serve()
@@ -300,7 +315,7 @@ class Worker:
         kind = native.structure(state.Event)
         size = native.record(state.Event).size
         count: int = self.state.event_count
-        return [event_hazard(self.grid.program, kind.from_address(self.state.events + n * size)) for n in range(count)]
+        return [self.grid.reporter.event(kind.from_address(self.state.events + n * size)) for n in range(count)]
 
     def add_cluster(self) -> None:
         """Make room for one more resident cluster."""
@@ -353,41 +368,10 @@ class Worker:
         w.tids = launch.tids + index * 3 * 32 * 4
         w.symbols = launch.symbols
 
-    def _waiting(self) -> tuple[Hazard, ...]:
-        """Who waits where, for a deadlock or a time limit; a hazard for each place."""
-        found: dict[tuple[int, int], Hazard] = {}
-        for at in self.ctas:
-            cta: Any = native.structure(state.Cta).from_address(at)
-            if not cta.running:
-                continue
-            block = (cta.ctaid[0], cta.ctaid[1], cta.ctaid[2])
-            for index in range(self.grid.launch.warps):
-                w: Any = native.structure(state.Warp).from_address(cta.warps + index * self.grid.warp_bytes)
-                for hazard in self._places(w, block, index):
-                    found.setdefault((hazard.line, index), hazard)
-        return tuple(found.values())[:16]
-
-    def _places(self, w: Any, block: tuple[int, int, int], index: int) -> list[Hazard]:
-        blocks = self.grid.program.blocks
-        by_block: dict[int, list[int]] = {}
-        for lane in range(32):
-            if w.live >> lane & 1:
-                at = w.pc if w.mask >> lane & 1 else w.pcs[lane]
-                by_block.setdefault(at, []).append(lane)
-        hazards: list[Hazard] = []
-        for number, lanes in by_block.items():
-            waits = w.blocked >> lanes[0] & 1
-            ops = (
-                blocks[number - 1].ops
-                if waits and number and not w.sync_blocked >> lanes[0] & 1
-                else blocks[number].ops
-            )
-            if ops:
-                op = ops[-1] if waits and number and not w.sync_blocked >> lanes[0] & 1 else ops[0]
-                verb = "waits" if waits else "runs"
-                message = f"{len(lanes)} thread{'s' if len(lanes) > 1 else ''} of the warp {verb} here"
-                hazards.append(Hazard("synccheck", "stuck", message, op.line, op.text, block, index, tuple(lanes)))
-        return hazards
+    def _waiting(self, rule: str) -> tuple[Hazard, ...]:
+        """Who waits where; a hazard of this rule for each place."""
+        ctas = (native.structure(state.Cta).from_address(at) for at in self.ctas)
+        return deadlock.waiting(self.grid.reporter, (cta for cta in ctas if cta.running), rule)
 
 
 def _thread_ids(block: tuple[int, int, int], count: int) -> NDArray[np.uint32]:

@@ -216,7 +216,11 @@ def structure(struct: type) -> type[ctypes.Structure]:
         return vars(ctypes)[f"c_{letter}{kind.bits}"]
 
     fields = [(name, plain(kind)) for name, kind in record(struct).kinds.items()]
-    return type(struct.__name__, (ctypes.Structure,), {"_fields_": fields})
+    short = type(struct.__name__, (ctypes.Structure,), {"_fields_": fields})
+    padding = record(struct).size - ctypes.sizeof(short)  # ctypes pads to the fields' alignment only
+    if not padding:
+        return short
+    return type(struct.__name__, (ctypes.Structure,), {"_fields_": [*fields, ("_padding", ctypes.c_uint8 * padding)]})
 
 
 def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 - one case a spelling

@@ -1,113 +1,30 @@
-"""What a run has to say: hazards, the error that ended it, and its result."""
+"""From the records of native code to hazards: the words of the catalogue, the places of the program."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.fragments import fragment
+from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
+from ptxloom.machine.catalogue import BY_RULE, EVENTS, FAULTS, SIDES, SPACES
+from ptxloom.machine.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
+from ptxloom.machine.symbols import Register
+from ptxloom.syntax import tree
+from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.whereabouts import Atlas, Found
 
-_SPACES = {
-    state.GENERIC: "generic",
-    state.GLOBAL: "global",
-    state.SHARED: "shared",
-    state.LOCAL: "local",
-    state.CONST: "const",
-    state.PARAM: "param",
-}
-_KINDS = {
-    state.OUT_OF_BOUNDS: "out-of-bounds",
-    state.MISALIGNED: "misaligned",
-    state.READ_ONLY: "read-only",
-    state.WRONG_SPACE: "wrong-space",
-    state.TRAP: "trap",
-    state.STACK_OVERFLOW: "stack-overflow",
-    state.BAD_CALL: "bad-call",
-    state.ASSERTION: "assertion",
-    state.INVALID: "invalid",
-    state.UNINITIALISED: "no-mbarrier",
-    state.OVERRUN: "mbarrier-overrun",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class EventKind:
-    """What an event of native code means.
-
-    Attributes:
-        tool: Whose finding it is.
-        name: Its kind in reports.
-        message: A sentence; `{lanes}` stands for its lanes, `{other}` for the lanes in its `other` mask, `{site}` for
-            the PTX line of the site in `other`, `{address}` for the address.
-        section: The manual's section.
-    """
-
-    tool: str
-    name: str
-    message: str
-    section: str = ""
-
-
-EVENTS: Final = {
-    state.DIVERGENT: EventKind(
-        "synccheck", "divergent", "an `.aligned` instruction is reached without lanes {other} of the warp", "9.7.13"
-    ),
-    state.EXITED: EventKind("synccheck", "exited", "lanes {other} have exited and cannot take part", "9.7.13"),
-    state.STUCK: EventKind("synccheck", "stuck", "lanes {lanes} wait for lanes {other}, which never come", "9.7.13"),
-    state.ABSENT: EventKind("synccheck", "absent", "lanes {lanes} are not in their own member mask", "9.7.13"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Hazard:
-    """Something a kernel did that it must not do, in compute-sanitizer's words.
-
-    Attributes:
-        tool: memcheck, racecheck, initcheck or synccheck.
-        kind: Such as `out-of-bounds`.
-        message: One sentence, lower case, no full stop.
-        line: The PTX line.
-        instruction: The instruction as PTX.
-        block: The CTA's (x, y, z).
-        warp: The warp within the CTA.
-        lanes: The lanes that ran the instruction.
-        address: The address of the first lane at fault; 0 where there is none.
-        count: How often it was seen.
-    """
-
-    tool: str
-    kind: str
-    message: str
-    line: int
-    instruction: str
-    block: tuple[int, int, int]
-    warp: int
-    lanes: tuple[int, ...]
-    address: int = 0
-    count: int = 1
-
-    def __str__(self) -> str:
-        where = f"block {self.block}, warp {self.warp}, lane{'s' if len(self.lanes) > 1 else ''} {_ranges(self.lanes)}"
-        return f"{self.tool}: {self.message}\n  at line {self.line}: {self.instruction}\n  {where}"
-
-
-class LaunchError(PtxloomError):
-    """A kernel ended as it would on hardware: after an illegal access, a trap, a deadlock, or at the time limit.
-
-    Attributes:
-        hazards: What went wrong.
-    """
-
-    def __init__(self, message: str, hazards: tuple[Hazard, ...] = ()) -> None:
-        super().__init__("\n".join([message, *map(str, hazards)]))
-        self.hazards = hazards
+Block = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,84 +38,185 @@ class LaunchResult:
     """
 
     instructions: int
-    hazards: tuple[Hazard, ...] = ()
+    hazards: Hazards = field(default_factory=Hazards)
     output: str = ""
 
 
-def event_hazard(program: Program, event: Any) -> Hazard:
-    """The hazard that an event record (a ctypes `Event`) describes."""
-    kind = EVENTS[int(event.kind)]
-    op = program.ops[int(event.site)]
-    lanes, other = _lanes(int(event.mask)), int(event.other)
-    line = program.ops[other].line if other < len(program.ops) else 0
-    message = kind.message.format(
-        lanes=_ranges(lanes), other=_ranges(_lanes(other)), site=line, address=f"{int(event.address):#x}"
-    )
-    x, y, z = (int(n) for n in event.block[:3])
-    address, count = int(event.address), int(event.count)
-    return Hazard(kind.tool, kind.name, message, op.line, op.text, (x, y, z), int(event.warp), lanes, address, count)
+class Reporter:
+    """Words hazards for one launch."""
+
+    def __init__(self, program: Program, atlas: Atlas) -> None:
+        self.program = program
+        self.atlas = atlas
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self.program.module)
+
+    def party(self, op: Op, block: Block, warp: int, lanes: tuple[int, ...], action: str = "") -> Party:
+        """Some lanes at an instruction."""
+        node = op.node
+        return Party(node.span, op.text, self._origins.at(node.start), block, warp, lanes, action)
+
+    def hazard(self, rule: str, party: Party, opcode: str, /, **words: object) -> Hazard:
+        """A hazard in the catalogue's words."""
+        kind = BY_RULE[rule]
+        message = kind.message.format(instruction=opcode, lanes=ranges(party.lanes), **words)
+        return Hazard(
+            kind.tool,
+            kind.name,
+            message,
+            party,
+            kind.severity,
+            section=kind.section or section_of(opcode),
+            help=kind.help,
+        )
+
+    def fault(self, fault: Any) -> Hazard:
+        """The hazard that a worker's fault record (a ctypes `Fault`) describes."""
+        op = self.program.ops[int(fault.site)]
+        size, lane, space = int(fault.size), int(fault.lane), int(fault.space)
+        found = self.atlas.locate(op, space, int(fault.address))
+        block: Block = (int(fault.block[0]), int(fault.block[1]), int(fault.block[2]))
+        lanes = (lane,) if size else lanes_of(int(fault.mask))
+        action = f"{'writes' if fault.write else 'reads'} {size} bytes" if size else ""
+        party = self.party(op, block, int(fault.warp), lanes, action)
+        rule = f"memcheck.{_name(FAULTS[int(fault.kind)], found)}"
+        access = f"{'write' if fault.write else 'read'} of {size} bytes"
+        hazard = self.hazard(
+            rule,
+            party,
+            op.opcode,
+            access=access,
+            place=found.text,
+            symbol=found.name,
+            end=found.end and f": {found.end}",
+            alignment=min(size, 16),
+            size=size,
+            lane=lane,
+        )
+        return self._with_memory(hazard, op, found, size, lane) if size else hazard
+
+    def _with_memory(self, hazard: Hazard, op: Op, found: Found, size: int, lane: int) -> Hazard:
+        element = element_of(op, lane)
+        return replace(
+            hazard,
+            space=SPACES[found.space],
+            address=found.address,
+            size=size,
+            symbol=found.symbol,
+            element=element,
+        )
+
+    def event(self, event: Any) -> Hazard:
+        """The hazard that an event record (a ctypes `Event`) describes."""
+        op = self.program.ops[int(event.site)]
+        block: Block = (int(event.block[0]), int(event.block[1]), int(event.block[2]))
+        kind, warp, lane = int(event.kind), int(event.warp), int(event.lane)
+        lanes = lanes_of(int(event.mask))
+        if kind in SIDES or kind == state.UNWRITTEN:
+            return self._access(event, op, block, lanes, lane)
+        party = self.party(op, block, warp, lanes)
+        words: dict[str, object] = {"other": ranges(lanes_of(int(event.other)))}
+        if kind == state.UNWRITTEN_REGISTER:
+            words["register"] = _register(op, int(event.other))
+        if kind == state.MISCOUNT:
+            words = {"number": int(event.address), "other": _threads(event.other), "size": _threads(event.size)}
+        hazard = self.hazard(EVENTS[kind], party, op.opcode, **words)
+        return replace(hazard, other=self._elsewhere(event, block), count=int(event.count))
+
+    def _elsewhere(self, event: Any, block: Block) -> Party | None:
+        """Where the lanes are that are missing, or whom a hazard also concerns."""
+        warp = int(event.warp)
+        if int(event.second_site) != state.NONE:
+            op = self.program.ops[int(event.second_site)]
+            return self.party(op, block, int(event.second_warp), (int(event.second_lane),))
+        if not event.place:
+            return None
+        number, at_end = divmod(int(event.place) - 1, 2)
+        ops = self.program.blocks[number].ops if number < len(self.program.blocks) else ()
+        if not ops:
+            return None
+        lanes = lanes_of(int(event.other))
+        verb = "wait" if at_end else "are"
+        return self.party(
+            ops[-1 if at_end else 0], block, warp, lanes, f"{verb if len(lanes) > 1 else verb + 's'} here"
+        )
+
+    def _access(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...], lane: int) -> Hazard:
+        """A race, or a read of what nobody wrote."""
+        size, warp, kind = int(event.size), int(event.warp), int(event.kind)
+        found = self.atlas.locate(op, int(event.space), int(event.address))
+        mine, theirs = SIDES.get(kind, ("read", ""))
+        party = self.party(op, block, warp, lanes, f"{mine}s it")
+        hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
+        hazard = replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
+        if not theirs:
+            return hazard
+        second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
+        before = self.program.ops[int(event.second_site)]
+        other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{theirs}s it")
+        return replace(hazard, other=other)
 
 
-def joined(hazards: Iterable[Hazard]) -> tuple[Hazard, ...]:
-    """Hazards in the order of the text; those of one kind at one instruction made one, their counts added."""
-    found: dict[tuple[str, str, int, str], Hazard] = {}
+def _rank(party: Party) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+    """Blocks in the order of z, y, x; then warps, then lanes."""
+    return party.block[::-1], party.warp, party.lanes
+
+
+def _name(kind: str, found: Found) -> str:
+    """An out-of-bounds access by its better name, where it has one."""
+    if kind == "out-of-bounds" and found.is_freed:
+        return "use-after-free"
+    return "null" if kind == "out-of-bounds" and found.is_null else kind
+
+
+def _threads(count: int) -> str:
+    """A barrier's count of threads in words."""
+    return f"{int(count)}" if count else "all threads"
+
+
+def _register(op: Op, number: int) -> str:
+    """The name of a register that an instruction mentions, by its place among them in the text."""
+    names = [n.text for n in walk(op.node) if isinstance(n, tree.Name) and isinstance(op.scope.find(n.text), Register)]
+    return f"`{names[number]}`" if number < len(names) else "a register"
+
+
+def joined(hazards: Iterable[Hazard]) -> Hazards:
+    """Hazards in the order of the text; those of one kind at one pair of places made one, their counts added."""
+    found: dict[tuple[str, int, int], Hazard] = {}
     for hazard in hazards:
-        key = (hazard.tool, hazard.kind, hazard.line, hazard.message)
+        key = (hazard.rule, hazard.span.start, -1 if hazard.other is None else hazard.other.span.start)
         seen = found.get(key)
-        found[key] = hazard if seen is None else replace(seen, count=seen.count + hazard.count)
-    return tuple(sorted(found.values(), key=lambda h: (h.line, h.tool, h.kind)))
+        if seen is not None:
+            first = min(seen, hazard, key=lambda h: _rank(h.party))
+            hazard = replace(first, count=seen.count + hazard.count)  # noqa: PLW2901 - the two made one
+        found[key] = hazard
+    return Hazards(sorted(found.values(), key=lambda h: (h.span.start, h.rule, h.other is None or h.other.span.start)))
 
 
-def _lanes(mask: int) -> tuple[int, ...]:
-    return tuple(lane for lane in range(32) if mask >> lane & 1)
+def section_of(opcode: str) -> str:
+    """The manual's section about an opcode; empty if the data does not describe it."""
+    try:
+        return instruction_spec(opcode).section
+    except UnsupportedForm:
+        return ""
 
 
-def fault_hazard(program: Program, fault: Any) -> Hazard:
-    """The hazard that a worker's fault record (a ctypes `Fault`) describes."""
-    names = ("kind", "site", "mask", "lane", "address", "space", "size", "write", "warp")
-    values: dict[str, int] = {name: int(getattr(fault, name)) for name in names}
-    op = program.ops[values["site"]]
-    kind = _KINDS[values["kind"]]
-    x, y, z = (int(n) for n in fault.block)
-    verb = "write" if values["write"] else "read"
-    space = _SPACES.get(values["space"], "")
-    access = f"{verb} of {values['size']} bytes at {space} address {values['address']:#x}"
-    message = {
-        "out-of-bounds": f"{access} is out of bounds",
-        "misaligned": f"{access} is misaligned",
-        "read-only": f"{access}, which is read-only",
-        "wrong-space": f"{access}, which lies in another state space",
-        "trap": "the kernel executed trap",
-        "stack-overflow": "a lane's stack is full",
-        "bad-call": f"a call to {values['address']:#x}, which is no function",
-        "assertion": "an assertion of the kernel failed",
-        "no-mbarrier": f"there is no initialised mbarrier at {space} address {values['address']:#x}",
-        "mbarrier-overrun": f"the mbarrier at {space} address {values['address']:#x} expects fewer arrivals",
-        "invalid": "the instruction was given what it cannot take",
-    }[kind]
-    if values["size"] and op.opcode in MOVES:
-        message = f"{message}: {_row(op, values['lane'])}"
-    lanes = (values["lane"],) if values["size"] else _lanes(values["mask"])
-    return Hazard("memcheck", kind, message, op.line, op.text, (x, y, z), values["warp"], lanes, values["address"])
+def element_of(op: Op, lane: int) -> str:
+    """The row of a matrix move that a lane names, and who holds it; empty for anything else.
 
-
-def _row(op: Op, lane: int) -> str:
-    """The row of a matrix move that a lane names."""
+    Such as `row 3 of matrix 1, held by lanes 12-15 in register 1`.
+    """
+    if op.opcode not in MOVES or op.opcode == "movmatrix":
+        return ""
     move = matrix_move(f"{op.opcode}.{'.'.join(op.qualifiers)}")
-    if lane >= move.address_lanes:
-        return "no row is there, but this target wants an address from every lane"
-    matrix, row = divmod(lane, move.rows)
-    return f"row {row} of matrix {matrix}"
-
-
-def _ranges(numbers: tuple[int, ...]) -> str:
-    """`0-3, 7` for (0, 1, 2, 3, 7)."""
-    parts: list[str] = []
-    start = None
-    for at, number in enumerate(numbers):
-        if start is None:
-            start = number
-        if at + 1 == len(numbers) or numbers[at + 1] != number + 1:
-            parts.append(str(number) if number == start else f"{start}-{number}")
-            start = None
-    return ", ".join(parts)
+    held = fragment(move)
+    place = held.addressed_row(lane)
+    if place is None:
+        return "this lane names no row, but the target wants an address from every lane"
+    elements = [held.holder(matrix=place[0], row=place[1], column=column) for column in range(held.columns)]
+    lanes = lanes_text(tuple(sorted({e.lane for e in elements})))
+    registers = tuple(sorted({e.register for e in elements}))
+    word = "registers" if len(registers) > 1 else "register"
+    return f"row {place[1]} of matrix {place[0]}, held by {lanes} in {word} {ranges(registers)}"

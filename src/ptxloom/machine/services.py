@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.program import FRAME_HEAD
-from ptxloom.machine.report import Hazard, LaunchError
-from ptxloom.machine.runtime.state import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
 if TYPE_CHECKING:
+    from ptxloom.machine.hazard import Hazard
     from ptxloom.machine.launch import Worker
 
 NAMES: Final = {"vprintf": 0, "malloc": 1, "free": 2, "__assertfail": 3}
@@ -78,7 +79,7 @@ def serve(number: int, request: Request) -> None:
                 ctypes.memmove(request.place(lane, FRAME_HEAD), struct.pack("<Q", address), 8)
         case 2:
             for lane in request.lanes:
-                request.worker.grid.release(request.number(lane, FRAME_HEAD))
+                _free(request, lane)
         case _:
             _fail(request)
 
@@ -123,13 +124,30 @@ def _fail(request: Request) -> None:
     message, file = (request.text_at(lane, request.number(lane, FRAME_HEAD + at)) for at in (0, 8))
     line = request.number(lane, FRAME_HEAD + 16, 4)
     function = request.text_at(lane, request.number(lane, FRAME_HEAD + 24))
-    worker = request.worker
-    site: int = worker.state.service_site
-    op = worker.grid.program.ops[site]
     text = f"assertion `{message}` failed at {file}:{line}, in {function}"
-    block, warp = worker.block_of(request.warp), int(request.warp.index)
-    hazard = Hazard("memcheck", "assertion", text, op.line, op.text, block, warp, request.lanes)
-    raise LaunchError("the kernel was ended by an error", (hazard,))
+    raise LaunchError("the kernel was ended by an error", (_hazard(request, "assertion", text=text),))
+
+
+def _free(request: Request, lane: int) -> None:
+    """`free(pointer)`: of what `malloc` gave, once; a null pointer is nothing to free."""
+    grid = request.worker.grid
+    address = request.number(lane, FRAME_HEAD)
+    if address == 0 or grid.release(address):
+        return
+    op = grid.program.ops[int(request.worker.state.service_site)]
+    found = grid.reporter.atlas.locate(op, GLOBAL, address)
+    kind = "double-free" if found.is_freed else "invalid-free"
+    grid.noted.append(_hazard(request, kind, lane, place=found.text))
+
+
+def _hazard(request: Request, kind: str, lane: int | None = None, /, **words: object) -> Hazard:
+    """One of memcheck's hazards at a call, by all its lanes or one of them."""
+    worker = request.worker
+    reporter = worker.grid.reporter
+    op = worker.grid.program.ops[int(worker.state.service_site)]
+    lanes = request.lanes if lane is None else (lane,)
+    party = reporter.party(op, worker.block_of(request.warp), int(request.warp.index), lanes)
+    return reporter.hazard(f"memcheck.{kind}", party, op.opcode, **words)
 
 
 def array_of(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

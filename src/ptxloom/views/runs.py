@@ -9,7 +9,7 @@ from ptxloom.views.machine_readable import to_text
 from ptxloom.views.style import PLAIN, Ink, Style
 
 if TYPE_CHECKING:
-    from ptxloom.machine.report import Hazard
+    from ptxloom.machine.hazard import Hazard
     from ptxloom.views.machine_readable import Value
 
 
@@ -56,7 +56,7 @@ def full(run: Run, style: Style = PLAIN) -> str:
     else:
         lines.append(f"{run.instructions:,} warp instructions")
     for hazard in run.hazards:
-        lines += [style.paint(str(hazard), Ink.RED) + (f"\n  seen {hazard.count} times" if hazard.count > 1 else "")]
+        lines.append(style.paint(str(hazard), Ink.RED))
     if not run.hazards and not run.error:
         lines.append("no hazards")
     lines += [_compared(c, style) for c in run.comparisons]

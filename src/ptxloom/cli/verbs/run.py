@@ -14,8 +14,8 @@ from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_file import BadLaunchFile, read_launch
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, style_for, talk
 from ptxloom.diagnostics import Severity
+from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.kernel import kernel
-from ptxloom.machine.report import LaunchError
 from ptxloom.syntax import parse
 from ptxloom.views import runs
 
@@ -53,7 +53,7 @@ def run(options: Options) -> Outcome:
             progress=_progress if sys.stderr.isatty() else None,
         )
     except LaunchError as error:
-        failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, str(error).splitlines()[0])
+        failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason)
         return Outcome(_text(failed, options), FINDINGS)
     seconds = time.perf_counter() - began
     comparisons = tuple(_compare(c, launch, wanted) for c, wanted in zip(launch.comparisons, expected, strict=True))

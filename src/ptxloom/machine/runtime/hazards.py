@@ -1,33 +1,123 @@
-"""Hazards that do not end a kernel, noted by native code: one record for each kind and instruction, with a count."""
+"""Hazards that do not end a kernel, noted by native code: one record for each kind and pair of instructions.
+
+A record keeps the details of the first block and warp (by their numbers) and counts the rest, so that what is reported
+does not depend on the threads of the host.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptxloom.machine.native import u32, u64
-from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.state import NONE, Event, Warp
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
 
 
 def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None:
     """Note a hazard of the lanes in `lanes` at an address (0 if there is none).
 
-    `kind` is one of `state`'s event kinds, `other` what its message needs (lanes missing, the other site of a race).
+    `kind` is one of `state`'s event kinds, `other` what its message needs (such as the lanes missing).
     """
+    note_elsewhere(w, kind, site, lanes, at, other, 0)
+
+
+def note_elsewhere(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32, where: u32) -> None:
+    """The same, where the lanes in `other` are at a place known (`Event.place`)."""
+    index = entry(w, kind, site, NONE)
+    if index >= w.worker.event_limit:
+        return
+    event = w.worker.events[index]
+    event.mask = lanes
+    event.address = at
+    event.other = other
+    event.place = where
+    event.lane = NONE
+
+
+def note_access(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, other: u32) -> None:
+    """Note a hazard of one lane's access: of `size` bytes at `at` within a space.
+
+    For a matrix move the lane is the one that names the row.
+    """
+    index = entry(w, kind, site, NONE)
+    if index < w.worker.event_limit:
+        fill_access(w.worker.events[index], lane, at, space, size, other)
+
+
+def note_pair(
+    w: Warp,
+    kind: u32,
+    site: u32,
+    lane: u32,
+    at: u64,
+    space: u32,
+    size: u32,
+    second_site: u32,
+    second_warp: u32,
+    second_lane: u32,
+    second_block: Ptr[u32],
+) -> None:
+    """Note that two accesses of `size` bytes at `at` are in no order: this warp's, and the one described last."""
+    index = entry(w, kind, site, second_site)
+    if index >= w.worker.event_limit:
+        return
+    event = w.worker.events[index]
+    fill_access(event, lane, at, space, size, 0)
+    event.second_warp = second_warp
+    event.second_lane = second_lane
+    for axis in range(3):
+        event.second_block[axis] = second_block[axis]
+
+
+def fill_access(event: Event, lane: u32, at: u64, space: u32, size: u32, other: u32) -> None:
+    """The facts of an access."""
+    event.mask = 1 << lane
+    event.lane = lane
+    event.address = at
+    event.space = space
+    event.size = size
+    event.other = other
+    event.place = 0
+
+
+def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
+    """Count a hazard; gives the index of its record if the caller is to fill it in, else NONE."""
     worker = w.worker
     for index in range(worker.event_count):
         seen = worker.events[index]
-        if seen.kind == kind and seen.site == site and seen.other == other:
+        if seen.kind == kind and seen.site == site and seen.second_site == second_site:
             seen.count = seen.count + 1
-            return
+            if is_earlier(w, seen) == 0:
+                return NONE
+            head(w, seen)
+            return index
     if worker.event_count >= worker.event_limit:
-        return
-    event = worker.events[worker.event_count]
-    worker.event_count = worker.event_count + 1
+        return NONE
+    index = worker.event_count
+    event = worker.events[index]
+    worker.event_count = index + 1
     event.kind = kind
     event.site = site
+    event.second_site = second_site
     event.count = 1
-    event.mask = lanes
+    head(w, event)
+    return index
+
+
+def head(w: Warp, event: Event) -> None:
+    """Which warp of which block."""
     event.warp = w.index
-    event.other = other
-    event.address = at
-    event.block[0] = w.cta.ctaid[0]
-    event.block[1] = w.cta.ctaid[1]
-    event.block[2] = w.cta.ctaid[2]
+    for axis in range(3):
+        event.block[axis] = w.cta.ctaid[axis]
+
+
+def is_earlier(w: Warp, seen: Event) -> u32:
+    """Whether a warp stands before the one a record is about: by its block (z, y, x), then by its number."""
+    for axis in range(3):
+        mine = w.cta.ctaid[2 - axis]
+        known = seen.block[2 - axis]
+        if mine != known:
+            return 1 if mine < known else 0
+    return 1 if w.index < seen.warp else 0

@@ -43,8 +43,11 @@ GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
 UNINITIALISED, OVERRUN = range(10, 12)
 
-# Event kinds: hazards after which a kernel goes on; `report.EVENTS` says what each means.
-DIVERGENT, EXITED, STUCK, ABSENT = range(1, 5)
+# Event kinds: hazards after which a kernel goes on; `catalogue.EVENTS` says what each means.
+DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT = range(1, 10)
+WRITE_WRITE, READ_WRITE, WRITE_READ = range(20, 23)  # races, by what came first
+WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between lanes of one warp
+UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)
@@ -79,16 +82,24 @@ class Fault:
 
 
 class Event:
-    """One hazard as native code noted it; equal kinds at one site count up."""
+    """One hazard as native code noted it; equal kinds at one pair of sites count up, the first block and warp stays."""
 
     kind: u32
     site: u32
     count: u64
-    mask: u32
+    mask: u32  # the lanes at fault
     warp: u32
-    other: u32
-    address: u64
+    other: u32  # what the kind's message needs
+    lane: u32  # whose access it was; NONE if it is none
+    address: u64  # within the state space; of global memory, the host's
+    space: u32
+    size: u32  # bytes at fault
     block: Annotated[Array[u32], 4]
+    place: u32  # 1 + twice the block (and one: its end) where the lanes in `other` are; 0 if that is not known
+    second_site: u32  # the other side of a race; NONE if there is none
+    second_warp: u32
+    second_lane: u32
+    second_block: Annotated[Array[u32], 4]
 
 
 class Launch:

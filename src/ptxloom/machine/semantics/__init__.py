@@ -27,7 +27,7 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
 * addresses: `memory.lane_addresses(b, operand, space)` stores the 32 addresses to the scratch and
   `runtime.memory.place_lanes_of` turns them into checked host addresses;
 * hazards: `b.runtime(hazards.note, W, state.DIVERGENT, op.site, lanes, 0, other)` notes one (kinds: `state`, meanings:
-  `report.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
+  `catalogue.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
 * control: a row with `ends=True` must be the last of its block and may end it with `b.goto(block)`, `b.branch(taken,
   block)`, `b.resume(chosen)` (after a run-time function has placed the lanes); a row with `starts=True` begins a block,
   which a warp-synchronous instruction needs to wait for its members: `b.converge(members)`,

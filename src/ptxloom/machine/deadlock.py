@@ -1,0 +1,102 @@
+"""Who waits where, and for whom: what is said of a kernel that cannot go on, or has not ended in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.machine import native
+from ptxloom.machine.hazard import lanes_of, ranges
+from ptxloom.machine.runtime import state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.machine.hazard import Hazard
+    from ptxloom.machine.program import Op
+    from ptxloom.machine.report import Reporter
+
+_MOST: Final = 16  # places that are told of
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Lanes of one warp at one place."""
+
+    warp: int
+    lanes: tuple[int, ...]
+    op: Op
+    waits: bool
+    barrier: int | None  # the CTA's barrier at which they wait
+    members: int  # whom they wait for within the warp; 0 if for nobody there
+
+
+def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard, ...]:
+    """A hazard of a rule for each place where threads of these CTAs are, told of the first CTA and warp there."""
+    found: dict[tuple[int, int], list[tuple[_Group, Any, str]]] = {}
+    for number, cta in enumerate(ctas):
+        groups = [g for w in _warps(cta) for g in _groups(reporter, w)]
+        for group in groups:
+            found.setdefault((number, group.op.site), []).append((group, cta, _reason(group, cta, groups)))
+    first: dict[int, Hazard] = {}
+    for (_, site), here in found.items():
+        group, cta, why = here[0]
+        count = sum(len(g.lanes) for g, _, _ in here)
+        block = (int(cta.ctaid[0]), int(cta.ctaid[1]), int(cta.ctaid[2]))
+        party = reporter.party(group.op, block, group.warp, group.lanes, _verb(group))
+        words = f"{count} thread{'s' if count > 1 else ''}"
+        verb = "wait" if group.waits else "run"
+        hazard = reporter.hazard(rule, party, group.op.opcode, count=words, why=why, verb=verb)
+        seen = first.get(site)
+        first[site] = replace(seen, count=seen.count + 1) if seen else hazard
+    return tuple(sorted(first.values(), key=lambda h: h.line))[:_MOST]
+
+
+def _warps(cta: Any) -> Iterator[Any]:
+    launch: Any = native.structure(state.Launch).from_address(cta.launch)
+    for index in range(launch.warps):
+        yield native.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
+
+
+def _groups(reporter: Reporter, w: Any) -> Iterator[_Group]:
+    """The lanes of a warp by the place where they are."""
+    places: dict[tuple[int, bool, bool], list[int]] = {}
+    for lane in lanes_of(w.live):
+        at = w.pc if w.mask >> lane & 1 else w.pcs[lane]
+        places.setdefault((at, bool(w.blocked >> lane & 1), bool(w.sync_blocked >> lane & 1)), []).append(lane)
+    blocks = reporter.program.blocks
+    for (number, blocked, in_warp), lanes in places.items():
+        at_barrier = blocked and not in_warp and number > 0
+        ops = blocks[number - 1].ops if at_barrier else blocks[number].ops
+        if ops:
+            barrier = next((n for n in range(16) if w.waits[n] >> lanes[0] & 1), None)
+            members = w.members[lanes[0]] if in_warp else 0
+            yield _Group(w.index, tuple(lanes), ops[-1 if at_barrier else 0], blocked, barrier, members)
+
+
+def _verb(group: _Group) -> str:
+    verb = "wait" if group.waits else "run"
+    return f"{verb if len(group.lanes) > 1 else verb + 's'} here"
+
+
+def _reason(group: _Group, cta: Any, groups: list[_Group]) -> str:
+    """Whom the lanes wait for, and where those are; empty if they run."""
+    if not group.waits:
+        return ""
+    if group.members:
+        missing = tuple(n for n in lanes_of(group.members) if n not in group.lanes)
+        return f"lanes {ranges(missing)} of the warp{_elsewhere([g for g in groups if g.warp == group.warp], group)}"
+    if group.barrier is None:
+        return f"the rest of the cluster{_elsewhere(groups, group)}"
+    barrier = cta.barriers[group.barrier]
+    wanted = barrier.expected or cta.live_threads
+    come = f"barrier {group.barrier} has {barrier.arrived} of {wanted} threads"
+    return come + _elsewhere(groups, group)
+
+
+def _elsewhere(groups: list[_Group], group: _Group) -> str:
+    """Where the others are."""
+    lines = sorted({g.op.line for g in groups if g.op.site != group.op.site})
+    if not lines:
+        return ", no other is left"
+    return f", others are at line{'s' if len(lines) > 1 else ''} {ranges(tuple(lines[:4]))}"

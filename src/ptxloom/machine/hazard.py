@@ -1,0 +1,195 @@
+"""Hazards as values: what a kernel did that it must not do, where, and to which memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import PtxloomError, Severity
+from ptxloom.display import mimebundle
+
+if TYPE_CHECKING:
+    from ptxloom.source import Span
+    from ptxloom.syntax.origins import SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Some lanes of a warp at an instruction.
+
+    Attributes:
+        span: The instruction in the PTX.
+        instruction: The instruction as PTX, on one line.
+        origin: The line of the program that was compiled, where the PTX says so.
+        block: The CTA's (x, y, z).
+        warp: The warp within the CTA.
+        lanes: The lanes.
+        action: What they do there, such as `reads 16 bytes`.
+    """
+
+    span: Span
+    instruction: str
+    origin: SourceLine | None
+    block: tuple[int, int, int]
+    warp: int
+    lanes: tuple[int, ...]
+    action: str = ""
+
+    @property
+    def line(self) -> int:
+        """The PTX line."""
+        return self.span.line
+
+    @property
+    def who(self) -> str:
+        """Such as `lanes 0-15 of warp 2, block (1, 0, 0)`."""
+        return f"{lanes_text(self.lanes)} of warp {self.warp}, block {self.block}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """Something a kernel did that it must not do, in compute-sanitizer's words.
+
+    Attributes:
+        tool: memcheck, racecheck, initcheck or synccheck.
+        kind: Such as `out-of-bounds`.
+        message: One sentence, lower case, no full stop.
+        party: Who did it, and where.
+        severity: A warning if the results can be right all the same.
+        other: The other side: of a race, the access before; of divergence, where the missing lanes are.
+        space: The state space; empty where no memory is concerned.
+        address: Within the space; of global memory, as the kernel sees it. The first byte at fault.
+        size: Bytes at fault.
+        symbol: The address as a user would write it, such as `tile+0x40` or `args[2]+0x100`; may be empty.
+        element: Of a matrix move, the row at fault and who holds it; may be empty.
+        section: The manual's section; may be empty.
+        help: What to do.
+        count: How often it was seen; the rest tells of the first one.
+    """
+
+    tool: str
+    kind: str
+    message: str
+    party: Party
+    severity: Severity = Severity.ERROR
+    other: Party | None = None
+    space: str = ""
+    address: int = 0
+    size: int = 0
+    symbol: str = ""
+    element: str = ""
+    section: str = ""
+    help: str = ""
+    count: int = 1
+
+    _repr_mimebundle_ = mimebundle
+
+    @property
+    def rule(self) -> str:
+        """Such as `memcheck.misaligned`: what `ptxloom explain` knows."""
+        return f"{self.tool}.{self.kind}"
+
+    @property
+    def span(self) -> Span:
+        """The instruction in the PTX."""
+        return self.party.span
+
+    @property
+    def line(self) -> int:
+        """The PTX line."""
+        return self.party.line
+
+    @property
+    def instruction(self) -> str:
+        """The instruction as PTX, on one line."""
+        return self.party.instruction
+
+    @property
+    def origin(self) -> SourceLine | None:
+        """The line of the program that was compiled, where the PTX says so."""
+        return self.party.origin
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """The CTA's (x, y, z)."""
+        return self.party.block
+
+    @property
+    def warp(self) -> int:
+        """The warp within the CTA."""
+        return self.party.warp
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The lanes at fault."""
+        return self.party.lanes
+
+    def __str__(self) -> str:
+        lines = [f"{self.rule}: {self.message}", f"  at {_at(self.party)}: {self.instruction}", f"  {self.party.who}"]
+        if self.element:
+            lines.append(f"  {self.element}")
+        if self.other is not None:
+            lines += [f"  and {_at(self.other)}: {self.other.instruction}", f"  {self.other.who}"]
+        if self.count > 1:
+            lines.append(f"  seen {self.count:,} times")
+        return "\n".join(lines)
+
+
+class Hazards(tuple[Hazard, ...]):
+    """The hazards of a run: a tuple that draws itself."""
+
+    __slots__ = ()
+
+    _repr_mimebundle_ = mimebundle
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) if self else "no hazards"
+
+
+class LaunchError(PtxloomError):
+    """A kernel ended as it would on hardware: after an illegal access, a trap, a deadlock, or at the time limit.
+
+    Attributes:
+        reason: Why, in one sentence.
+        hazards: What went wrong: first what ended it, then what it had done before.
+    """
+
+    def __init__(self, reason: str, hazards: tuple[Hazard, ...] = ()) -> None:
+        super().__init__(reason, hazards)
+        self.reason = reason
+        self.hazards = Hazards(hazards)
+
+    def __str__(self) -> str:
+        return "\n".join([self.reason, *map(str, self.hazards)])
+
+
+def _at(party: Party) -> str:
+    return f"line {party.line}" + (f" ({party.origin})" if party.origin else "")
+
+
+def lanes_text(lanes: tuple[int, ...]) -> str:
+    """`lane 3`, or `lanes 0-3, 7`.
+
+    Example:
+        >>> lanes_text((0, 1, 2, 3, 7)), lanes_text((3,))
+        ('lanes 0-3, 7', 'lane 3')
+    """
+    return f"lane{'s' if len(lanes) != 1 else ''} {ranges(lanes)}"
+
+
+def ranges(numbers: tuple[int, ...]) -> str:
+    """`0-3, 7` for (0, 1, 2, 3, 7)."""
+    parts: list[str] = []
+    start = None
+    for at, number in enumerate(numbers):
+        if start is None:
+            start = number
+        if at + 1 == len(numbers) or numbers[at + 1] != number + 1:
+            parts.append(str(number) if number == start else f"{start}-{number}")
+            start = None
+    return ", ".join(parts)
+
+
+def lanes_of(mask: int) -> tuple[int, ...]:
+    """The lanes of a mask, in order."""
+    return tuple(lane for lane in range(32) if mask >> lane & 1)

@@ -1,0 +1,158 @@
+"""What lies at an address, as a user would say it: `tile+0x40`, `args[2]+0x100`, `malloc[0]-0x4`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.runtime import state
+from ptxloom.machine.symbols import Scope, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.machine.arguments import Memory
+    from ptxloom.machine.data import ModuleMemory
+    from ptxloom.machine.program import Op, Program
+
+_NEAR: Final = 1 << 24  # bytes from a piece of memory at which it is still named
+_NULL: Final = 4096  # addresses below are a null pointer and what is added to it
+_WINDOWS: Final = {
+    state.SHARED_WINDOW: state.SHARED,
+    state.LOCAL_WINDOW: state.LOCAL,
+    state.PARAM_WINDOW: state.PARAM,
+}
+
+
+class Piece(NamedTuple):
+    """A piece of memory with a name: `size` bytes from `start`."""
+
+    name: str
+    start: int
+    size: int
+
+
+class Found(NamedTuple):
+    """What lies at an address.
+
+    Attributes:
+        space: The state space in which it lies (`state.SHARED` and so on).
+        address: Within that space.
+        symbol: A name and the bytes from its start; empty if nothing is near.
+        end: Of a place outside it, how far the piece reaches: `tile ends at +0x400`; else empty.
+        is_freed: The kernel has freed this memory.
+        is_null: A null pointer, or a little more.
+    """
+
+    space: int
+    address: int
+    symbol: str = ""
+    end: str = ""
+    is_freed: bool = False
+    is_null: bool = False
+
+    @property
+    def name(self) -> str:
+        """The symbol, or the bare address."""
+        return self.symbol or f"address {self.address:#x}"
+
+    @property
+    def text(self) -> str:
+        """The name and how far the piece reaches."""
+        return f"{self.name} ({self.end})" if self.end else self.name
+
+
+class Atlas:
+    """Knows every named piece of memory of a launch."""
+
+    def __init__(self, program: Program, module: ModuleMemory, memory: Memory, shared_bytes: int) -> None:
+        self._program = program
+        self._module = module
+        self._memory = memory
+        self._shared_bytes = shared_bytes
+
+    def locate(self, op: Op, space: int, address: int) -> Found:
+        """What lies at an address, which `op` names within a space."""
+        if space == state.GENERIC:
+            window = address - address % state.WINDOW_BYTES
+            if window in _WINDOWS:
+                return self.locate(op, _WINDOWS[window], address - window)
+            space = state.GLOBAL
+        match space:
+            case state.SHARED:
+                return self._shared(op, address % state.WINDOW_BYTES)
+            case state.LOCAL | state.PARAM:
+                return self._frame(op, space, address % state.WINDOW_BYTES)
+            case _:
+                return self._global(space, address)
+
+    def _shared(self, op: Op, address: int) -> Found:
+        rank, offset = divmod(address, 1 << state.CLUSTER_SHIFT)
+        found = _nearest(offset, self._shared_pieces(op)) or ("", "")
+        symbol, end = found
+        if offset >= self._shared_bytes:
+            end = f"the CTA has {self._shared_bytes:,} bytes of shared memory"
+        if rank and symbol:
+            symbol += f" of CTA {rank - 1} of the cluster"
+        return Found(state.SHARED, address, symbol, end)
+
+    def _shared_pieces(self, op: Op) -> Iterator[Piece]:
+        """Shared variables, those that the instruction can name first."""
+        for variable in _variables(op, self._program.ops):
+            if variable.space == "shared":
+                size = variable.size or max(self._shared_bytes - variable.offset, 0)
+                yield Piece(variable.name, variable.offset, size)
+
+    def _frame(self, op: Op, space: int, address: int) -> Found:
+        if space == state.PARAM:
+            parameters = [Piece(p.name, p.offset, p.size) for p in self._program.parameters]
+            return Found(space, address, *(_nearest(address, parameters) or ("", "")))
+        if not op.function.is_entry:
+            return Found(space, address)
+        pieces = [Piece(v.name, v.offset, v.size) for v in _variables(op, ()) if v.space == "local" and v.size]
+        return Found(space, address, *(_nearest(address, pieces) or ("", "")))
+
+    def _global(self, space: int, address: int) -> Found:
+        known = self._memory
+        for freed in known.freed:
+            if freed.start <= address < freed.start + freed.size:
+                return Found(space, address, _plus(freed.name, address - freed.start), is_freed=True)
+        if address < _NULL:
+            return Found(space, address, is_null=True)
+        pieces = [*self._module.pieces(), *known.pieces()]
+        return Found(space, address, *(_nearest(address, pieces) or ("", "")))
+
+
+def _variables(op: Op, others: Iterable[Op]) -> Iterator[Variable]:
+    """The variables that an instruction can name, the innermost first; then those of other instructions."""
+    seen = set[int]()
+    scopes: Iterator[Scope | None] = iter([op.scope, *(o.scope for o in others)])
+    for first in scopes:
+        scope = first
+        while scope is not None and id(scope) not in seen:
+            seen.add(id(scope))
+            yield from (v for v in scope.names.values() if isinstance(v, Variable))
+            scope = scope.outer
+
+
+def _plus(name: str, offset: int) -> str:
+    return f"{name}+{offset:#x}" if offset else name
+
+
+def _nearest(address: int, pieces: Iterable[Piece]) -> tuple[str, str] | None:
+    """The symbol of the piece that holds an address, or the nearest one and where it ends; None if none is near."""
+    best: Piece | None = None
+    distance = _NEAR
+    for piece in pieces:
+        if not piece.size:
+            continue
+        if piece.start <= address < piece.start + piece.size:
+            return _plus(piece.name, address - piece.start), ""
+        away = piece.start - address if address < piece.start else address - (piece.start + piece.size) + 1
+        if away < distance:
+            best, distance = piece, away
+    if best is None:
+        return None
+    by = address - best.start
+    if by < 0:
+        return f"{best.name}-{-by:#x}", f"{-by:,} bytes before its start"
+    return f"{best.name}+{by:#x}", f"{best.name} has {best.size:,} bytes"

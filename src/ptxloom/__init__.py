@@ -83,9 +83,12 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.batch import mma as mma
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
+    from ptxloom.syntax import EditConflict as EditConflict
+    from ptxloom.syntax import Editor as Editor
     from ptxloom.syntax import Module as Module
     from ptxloom.syntax import Node as Node
     from ptxloom.syntax import UnreadableFile as UnreadableFile
+    from ptxloom.syntax import edit as edit
     from ptxloom.syntax import instructions as instructions
     from ptxloom.syntax import load as load
     from ptxloom.syntax import parse as parse
@@ -169,6 +172,9 @@ _EXPORTS: Final = {
     "mma": "machine.tensor.batch",
     "Source": "source",
     "Span": "source",
+    "EditConflict": "syntax",
+    "Editor": "syntax",
+    "edit": "syntax",
     "Module": "syntax",
     "Node": "syntax",
     "UnreadableFile": "syntax",

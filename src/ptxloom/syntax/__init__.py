@@ -1,22 +1,27 @@
 """PTX text to tree and back: lexer, parser with recovery, tree, printer, visitor (PTX ISA 4, 5, 7 and 11)."""
 
+from ptxloom.syntax.edits import EditConflict, Editor, edit
 from ptxloom.syntax.formatter import format
 from ptxloom.syntax.loader import UnreadableFile, load
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import Node
 from ptxloom.syntax.parser import parse
-from ptxloom.syntax.printer import print_operand, print_statements
+from ptxloom.syntax.printer import print_node, print_operand, print_statements
 from ptxloom.syntax.visitor import children, instructions, walk
 
 __all__ = [
+    "EditConflict",
+    "Editor",
     "Module",
     "Node",
     "UnreadableFile",
     "children",
+    "edit",
     "format",
     "instructions",
     "load",
     "parse",
+    "print_node",
     "print_operand",
     "print_statements",
     "walk",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, assert_never, cast
 
+from ptxloom.syntax.node import Node, StatementNode
 from ptxloom.syntax.operands import PRECEDENCE
 from ptxloom.syntax.tree import (
     Address,
@@ -35,7 +36,9 @@ from ptxloom.syntax.tree import (
     Name,
     Pair,
     PerformanceDirective,
+    Pointer,
     Pragma,
+    Predicate,
     Section,
     String,
     Target,
@@ -57,6 +60,25 @@ def print_statements(statements: Iterable[Statement]) -> str:
     for one in statements:
         _print(one, 0, lines)
     return "".join(line + "\n" for line in lines)
+
+
+def print_node(node: Node) -> str:  # noqa: PLR0911 - one arm a node
+    """The PTX text of any node, without a line feed at its end."""
+    match node:
+        case Predicate(name, negated):
+            return f"@{'!' if negated else ''}{name}"
+        case Declarator():
+            return _declarator(node)
+        case PerformanceDirective():
+            return _performance(node)
+        case Attribute(name, values):
+            return f".{name}" + (f"({_commas(values)})" if values else "")
+        case Pointer():
+            return _pointer(node)
+        case StatementNode():
+            return print_statements((cast("Statement", node),)).rstrip("\n")
+        case _:
+            return print_operand(cast("Operand", node))
 
 
 def print_operand(node: Operand) -> str:  # noqa: C901, PLR0911, PLR0912 - one arm a node
@@ -203,8 +225,7 @@ def _parameters(declarations: tuple[Declaration, ...]) -> str:
 
 
 def _attribute(attributes: tuple[Attribute, ...]) -> str:
-    shown = (f".{one.name}" + (f"({_commas(one.values)})" if one.values else "") for one in attributes)
-    return f".attribute({', '.join(shown)})"
+    return f".attribute({', '.join(map(print_node, attributes))})"
 
 
 def _performance(node: PerformanceDirective) -> str:
@@ -254,7 +275,7 @@ def print_line(node: Statement | Data) -> str:  # noqa: C901, PLR0911, PLR0912 -
 def _instruction(node: Instruction) -> str:
     guard = ""
     if node.predicate is not None:
-        guard = f"@{'!' if node.predicate.negated else ''}{node.predicate.name} "
+        guard = f"{print_node(node.predicate)} "
     spelling = ".".join((node.opcode, *node.qualifiers))
     return f"{guard}{spelling} {_commas(node.operands)}".rstrip() + ";"
 
@@ -269,10 +290,13 @@ def _declaration(node: Declaration) -> str:
     if node.type:
         words.append(f".{node.type}")
     if node.pointer is not None:
-        words.append(".ptr")
-        words += [f".{node.pointer.space}"] if node.pointer.space else []
-        words += [f".align {node.pointer.alignment}"] if node.pointer.alignment else []
+        words.append(_pointer(node.pointer))
     return f"{' '.join(words)} {', '.join(map(_declarator, node.declarators))}".rstrip()
+
+
+def _pointer(node: Pointer) -> str:
+    space = f" .{node.space}" if node.space else ""
+    return f".ptr{space}" + (f" .align {node.alignment}" if node.alignment else "")
 
 
 def _declarator(node: Declarator) -> str:

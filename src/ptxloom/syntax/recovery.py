@@ -8,8 +8,9 @@ from typing import Final
 
 _WORDS: Final = r"[a-z]\w*+(?:\.[\w:]++)++"  # an opcode with qualifiers
 _MARKED: Final = r"\.[a-z]\w*+|@|[A-Za-z_$%][\w$]*+[ \t]*+:(?!:)"
+_SCOPE: Final = r"\{(?![^{};\"]*+\}(?:\s|//[^\n]*+)*+[,;])"  # a brace that opens no list of operands
 _START: Final = (
-    rf"(?:{_MARKED}|[{{}}]|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,()\n]*+;)"
+    rf"(?:{_MARKED}|{_SCOPE}|\}}|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,()\n]*+;)"
 )
 STATEMENT: Final = re.compile(_START, re.ASCII)
 """What the first token of a line, and what follows it, look like if a statement starts here."""

@@ -153,3 +153,11 @@ def test_layout_does_not_matter() -> None:
     assert plain == one("mov /* b32? */ .u32\n\t%r1 // first\n , %r2\n;") == one("mov.u32%r1,%r2;")
     assert hash(plain) == hash(one("mov.u32 %r1,%r2;"))
     assert plain != one("mov.u32 %r1, %r3;")
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\t\t", " // why\n\t"])
+def test_operands_may_start_on_the_next_line(gap: str) -> None:
+    plain = one("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {a, b, c, d}, {e, f}, {g}, {a, b, c, d};")
+    spread = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {a, b,\n c, d}, {e, f}, {g}, {a, b, c, d};"
+    assert one(spread.replace(" {", gap + "{")) == plain
+    assert one(f"ldmatrix.sync.aligned.m8n8.x1.shared.b16{gap}{{a}}{gap},[b];").operands[0] == Vector((Name("a"),))

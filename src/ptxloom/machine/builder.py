@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import native, translation
 from ptxloom.machine.analysis import literal_bits
-from ptxloom.machine.constants import evaluate
+from ptxloom.machine.constants import evaluate, simplified
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.access import access_name, parameters
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ptxloom.machine.program import BasicBlock, Op, Program
+    from ptxloom.machine.strips import Strip
 
 W: Final = Value("ptr", "%w")
 ALL: Final = Value("i32", "-1")
@@ -38,7 +39,7 @@ class Builder(Emitter):
         op: The instruction being built.
         mask: The lanes that run in this block (i32).
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
-        externals: Run-time functions called so far (native functions and access functions), by symbol.
+        strip: The strip of lanes that is being computed; None for whole warps.
     """
 
     def __init__(self, program: Program, whole: bool, checks: frozenset[str] = frozenset()) -> None:
@@ -50,6 +51,7 @@ class Builder(Emitter):
         self._op: Op | None = None
         self.mask = ALL
         self.active: Value | None = None
+        self.strip: Strip | None = None
         self.ended = False
         self.natives: dict[str, Callable[..., object]] = {}
         self.accesses: set[str] = set()
@@ -64,7 +66,7 @@ class Builder(Emitter):
     def begin(self, op: Op) -> None:
         """Turn to the next instruction: work out which lanes execute it."""
         self._op = op
-        self.width = LANES
+        self.width = LANES if self.strip is None else self.strip.lanes
         predicate = op.node.predicate
         if op.site in self.program.knowledge.uniform_ops:
             self.width = 1  # every lane's value is the same: computed once, whoever is active
@@ -75,7 +77,7 @@ class Builder(Emitter):
             return
         lanes = self._predicate(predicate.name)
         if predicate.negated:
-            lanes = self.emit("i32", f"xor {lanes}, -1")
+            lanes = self.emit(lanes.type, f"xor {lanes}, -1")
         self.active = lanes if self.whole else self._and(lanes, self.mask)
 
     @property
@@ -130,9 +132,10 @@ class Builder(Emitter):
             case tree.Name(text=name):
                 return self._predicate(name)
             case tree.Unary(operator="!", operand=inner):
-                return self.emit("i32", f"xor {self.read_mask(inner)}, -1")
+                mask = self.read_mask(inner)
+                return self.emit(mask.type, f"xor {mask}, -1")
             case tree.Integer(value=value):
-                return Value("i32", "-1" if value else "0")
+                return Value(f"i{self.width}", "-1" if value else "0")
             case _:
                 raise self.op.unsupported(f"`{operand}` is no predicate")
 
@@ -147,7 +150,13 @@ class Builder(Emitter):
         if bits != register.type.bits:
             plain = self.bitcast(value, self.vector(f"i{bits}"))
             value = self.resize(plain, register.type.bits, signed)
-        self.store_lanes(value, self._slot(register, index), 64)
+        if self.strip is None:
+            self.store_lanes(value, self._slot(register, index), 64)
+        else:
+            if self.active is not None:
+                plain = self.bitcast(value, self.vector(f"i{register.type.bits}"))
+                value = self.select(self.lanes(self.active), plain, self.strip.read(register, plain.type))
+            self.strip.write(register, value)
 
     def write_all(self, operand: tree.Operand, values: tuple[Value, ...], signed: bool = False) -> None:
         """Store the elements of a vector expression (or vector register); one value for a plain operand."""
@@ -170,12 +179,14 @@ class Builder(Emitter):
         register, index = self.register(operand)
         if register.type.kind != "p":
             raise self.op.unsupported(f"`{operand}` is no predicate register")
-        place = self.register_place(register, index)
         if self.active is not None:
-            old = self.load("i32", place, 4)
+            old = self._mask_in(register, index)
             changed = self._and(self.apply("xor", old, mask), self.active)
             mask = self.apply("xor", old, changed)
-        self.store(mask, place, 4)
+        if self.strip is None:
+            self.store(mask, self.register_place(register, index), 4)
+        else:
+            self.strip.write_mask(register, mask)
 
     def store_lanes(self, value: Value, place: Value, alignment: int) -> None:
         """Store a vector of 32 lanes to memory, in the active lanes only."""
@@ -189,12 +200,16 @@ class Builder(Emitter):
     # -- lanes and masks
 
     def lanes(self, mask: Value) -> Value:
-        """A mask (i32) as `<32 x i1>`."""
+        """A mask (i32) as `<32 x i1>`; of a strip likewise."""
+        if self.strip is not None:
+            return self.strip.spread(mask)
         bits = self.emit(vector("i32"), f"and {self.splat(mask)}, {LANE_BITS.text}")
         return self.compare("ne", bits, self.constant(bits.type, 0))
 
     def mask_of(self, lanes: Value) -> Value:
-        """`<32 x i1>` as a mask (i32)."""
+        """`<32 x i1>` as a mask (i32); of a strip likewise."""
+        if self.strip is not None:
+            return self.strip.gather(lanes)
         return self.emit("i32", f"bitcast {lanes} to i32")
 
     def _and(self, left: Value, right: Value) -> Value:
@@ -414,7 +429,12 @@ class Builder(Emitter):
             if special:
                 return Value("i32", special)
             raise self.op.unsupported(f"`{name}` is no predicate register")
-        return self.load("i32", self.register_place(found), 4)
+        return self._mask_in(found, 0)
+
+    def _mask_in(self, register: Register, index: int) -> Value:
+        if self.strip is not None:
+            return self.strip.read_mask(register)
+        return self.load("i32", self.register_place(register, index), 4)
 
     def _read_name(self, name: str, wanted: Type, operand: tree.Operand) -> Value:
         found = self.find(name)
@@ -449,10 +469,10 @@ class Builder(Emitter):
         if register.offset in known.uniform:
             one = self.resize(self.load(f"i{bits}", self._slot(register), 8), wanted.bits)
             return self.bitcast(self.splat(one), self.llvm(wanted))
-        place = self._slot(register, index)
+        plain = self.llvm(wanted) if bits == wanted.bits else self.vector(f"i{bits}")
+        whole = self.strip.read(register, plain) if self.strip else self.load(plain, self._slot(register, index), 64)
         if bits == wanted.bits:
-            return self.load(self.llvm(wanted), place, 64)
-        whole = self.load(self.vector(f"i{bits}"), place, 64)
+            return whole
         return self.bitcast(self.resize(whole, wanted.bits), self.llvm(wanted))
 
     def _fit(self, value: Value, wanted: Type) -> Value:
@@ -465,19 +485,10 @@ class Builder(Emitter):
 
     def _expression(self, operand: tree.Operand, wanted: Type) -> Value:
         """A constant expression, or a variable's address with an offset."""
-        match operand:
-            case tree.Binary(operator="+" | "-" as sign, left=tree.Name(text=name), right=tree.Integer(value=by)):
-                found = self.find(name)
-                if isinstance(found, Variable):
-                    return self._fit(self.address_of(found, by if sign == "+" else -by), wanted)
-            case tree.Address(base=tree.Name() as base, offset=offset, minus=minus):
-                inner = tree.Binary("-" if minus else "+", base, tree.Integer(offset))
-                return self._expression(inner, wanted)
-            case tree.Unary(operator="-", operand=tree.Float() as literal):
-                flipped = tree.Float(literal.bits ^ 1 << literal.width - 1, literal.width, literal.decimal)
-                return self._literal(flipped, wanted)
+        match simplified(operand):
+            case tree.Integer() | tree.Float() as literal:
+                return self._literal(literal, wanted)
+            case (name, offset) if isinstance(found := self.find(name), Variable):
+                return self._fit(self.address_of(found, offset), wanted)
             case _:
-                number = evaluate(operand)
-                if number is not None:
-                    return self._literal(tree.Integer(number), wanted)
-        raise self.op.unsupported(f"the operand `{operand}` is not understood")
+                raise self.op.unsupported(f"the operand `{operand}` is not understood")

@@ -38,6 +38,11 @@ parameters, block indices and literals) are built with `<1 x T>` operands, so ro
 their values (`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an operand
 is known to hold.
 
+A row with `lanewise=True` computes each lane for itself, whatever the number of lanes: `strips.py` builds runs of such
+instructions for eight lanes at a time (`b.width`; masks have as many bits). It takes its types from its values, uses no
+scratch, no run-time call and no special register, and reads and writes through `b.read`, `b.write`, `b.read_mask`,
+`b.write_mask` alone.
+
 Three worked examples:
 
     @family("popc", types="b32 b64")

@@ -310,6 +310,15 @@ class Builder(Emitter):
         self.do(f"br {bad}, label %fault, label %{following}")
         self.label(following)
 
+    def when(self, condition: Value, action: Callable[[], object]) -> None:
+        """Emit code that runs only where an i1 holds."""
+        then, following = self.fresh("L"), self.fresh("L")
+        self.do(f"br {condition}, label %{then}, label %{following}")
+        self.label(then)
+        action()
+        self.do(f"br label %{following}")
+        self.label(following)
+
     # -- control flow: each of these ends the block
 
     def place_of(self, operand: tree.Operand) -> int:
@@ -375,44 +384,6 @@ class Builder(Emitter):
         self.ended = True
         none = self.compare("eq", chosen, Value("i32", "-1"))
         self.do(f"br {none}, label %stop, label %dispatch")
-
-    def converge(self, members: tree.Operand | None, kind: int = state.DIVERGENT) -> None:
-        """Wait until the lanes of `members` (a mask operand; None: the whole warp) are here; must start the block.
-
-        Each lane waits for the members it names. A whole warp is always here. Where members wait elsewhere, so that
-        nobody could ever go on, a hazard of `kind` is noted (0: none) and the lanes go on without them.
-        """
-        if self.whole:
-            return
-        wanted = self.constant(vector("i32"), -1) if members is None else self.read(members, "b32")
-        self.store(wanted, self.scratch(), 64)
-        number = Value("i32", str(self.block.number))
-        facts = (number, Value("i32", str(self.op.site)), Value("i32", str(kind)))
-        chosen = self.native_call("converge", W, *facts)
-        here, elsewhere, on, full = (self.fresh("L") for _ in range(4))
-        self.do(f"br {self.compare('eq', chosen, number)}, label %{here}, label %{elsewhere}")
-        self.label(elsewhere)
-        ended = self.ended
-        self.resume(chosen)
-        self.ended = ended
-        self.label(here)
-        self.mask = self.load("i32", self.field("mask"), 4)
-        self.do(f"br {self.compare('eq', self.mask, ALL)}, label %{full}, label %{on}")
-        self.label(full)
-        self.do(f"ret i32 {state.SWITCH}")
-        self.label(on)
-        self.begin(self.op)
-
-    def aligned(self) -> None:
-        """For an `.aligned` instruction: wait for the whole warp, and note lanes that have exited or never come.
-
-        The instruction must start its block. It then runs with the lanes that are there.
-        """
-        if self.whole:
-            return
-        self.converge(None)
-        if "synccheck" in self.checks:
-            self.native_call("note_exited", W, Value("i32", str(self.op.site)))
 
     def native_call(self, name: str, *operands: Value) -> Value:
         """Call a scheduling function by name."""

@@ -22,6 +22,7 @@ RENDERERS: Final = {
     "ptxloom.fragments.model.Fragment": "ptxloom.views.notebook.fragment",
     "ptxloom.layout.core.Layout": "ptxloom.views.notebook.layout",
     "ptxloom.layout.swizzle.ComposedLayout": "ptxloom.views.notebook.layout",
+    "ptxloom.machine.profile.Profile": "ptxloom.views.notebook.profile",
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import llvm, semantics, strips
+from ptxloom.machine import llvm, semantics
 from ptxloom.machine.builder import Builder
 from ptxloom.machine.ir import Value
+from ptxloom.machine.profiling import Profiling
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics.control import after_call
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program import BasicBlock, Op, Program
-    from ptxloom.machine.semantics.family import Row
+    from ptxloom.machine.program import BasicBlock, Program
 
 SYMBOL: Final = "ptxloom_kernel"
 _STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more than their number
@@ -35,7 +35,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
     """
-    b = Builder(program, whole, checks)
+    b = Builder(program, whole, checks, Profiling(program) if "profile" in checks else None)
     b.do("br label %dispatch")
     _dispatch(b)
     for block in program.blocks:
@@ -82,40 +82,40 @@ def _block(b: Builder, block: BasicBlock) -> None:
     if block.ops:
         counter = b.field("instructions")
         b.store(b.apply("add", b.load("i64", counter, 8), Value("i64", str(len(block.ops)))), counter, 8)
+    rows = [semantics.find(op) for op in block.ops]
+    waits = not b.whole and bool(rows) and rows[0] is not None and rows[0].starts
+    b.entered = not waits  # else `converge` says it, once the lanes have come together
+    if b.entered:
+        b.watch.enter(b)
+    start = len(b.lines)
     if block.after is not None:
         b.begin(block.after)
         after_call(b, block.after)
-    _instructions(b, block)
+    for number, op in enumerate(block.ops):
+        if number and number % _STRETCH == 0:
+            following = b.fresh("L")
+            b.do(f"br label %{following}")
+            b.label(following)
+        row = rows[number]
+        if row is None:
+            raise op.unsupported()
+        b.begin(op)
+        b.watch.before(b)
+        row.build(b, op)
+        if not b.entered:
+            _enter_late(b, start)
+        if not b.ended:
+            b.watch.after(b)
     if not b.ended:
         b.goto(b.following)
 
 
-def _instructions(b: Builder, block: BasicBlock) -> None:
-    """The instructions of a block; those that suit it in runs, strip by strip."""
-    run: list[tuple[Op, Row]] = []
-    pieces = 0
-    for op in block.ops:
-        row = semantics.find(op)
-        if row is None:
-            raise op.unsupported()
-        uniform = op.site in b.program.knowledge.uniform_ops
-        if not uniform and strips.fits(b, op, row):
-            run.append((op, row))
-            if len(run) == strips.LONGEST:
-                strips.build(b, run)
-                run.clear()
-            continue
-        if not uniform:  # what is uniform depends on nothing in the run, and can come before it
-            strips.build(b, run)
-            run.clear()
-        pieces += 1
-        if pieces % _STRETCH == 0:
-            following = b.fresh("L")
-            b.do(f"br label %{following}")
-            b.label(following)
-        b.begin(op)
-        row.build(b, op)
-    strips.build(b, run)
+def _enter_late(b: Builder, start: int) -> None:
+    """The first instruction could have waited and did not: the lanes are in the block from its first line."""
+    built, b.lines = b.lines, []
+    b.entered = True
+    b.watch.enter(b)
+    b.lines = [*built[:start], *b.lines, *built[start:]]
 
 
 def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) -> llvm.Code:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from functools import cached_property
 from math import prod
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast
@@ -15,6 +16,7 @@ from ptxloom.machine import compiler, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
+from ptxloom.machine.profile import Facts, facts_of
 from ptxloom.machine.program import plan
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
@@ -54,6 +56,11 @@ class Kernel:
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
 
+    @cached_property
+    def facts(self) -> tuple[Facts, ...]:
+        """What the text says of each instruction: what a profile starts from."""
+        return facts_of(self.program)
+
     def global_array(self, name: str) -> NDArray[Any]:
         """A global or const variable of the kernel's module, by its own type and shape; writable in place.
 
@@ -89,6 +96,7 @@ class Kernel:
         *,
         cluster: int | Sequence[int] = 1,
         checks: Sequence[str] = DEFAULT_CHECKS,
+        profile: bool = False,
         threads: int | None = None,
         timeout: float | None = None,
         schedule_seed: int = 0,
@@ -105,6 +113,7 @@ class Kernel:
             shared_bytes: Dynamic shared memory.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory.
             checks: The tools that watch the run: memcheck and synccheck, which cost nothing.
+            profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             threads: Threads of the host; by default one a core.
             timeout: Seconds after which the kernel is ended.
             schedule_seed: Another order of warps for each number.
@@ -133,9 +142,10 @@ class Kernel:
             raise UsageError("checks", unknown[0], f"any of {', '.join(_CHECKS)}")
         memory = Memory()
         params = pack(self.program, args, memory)
-        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, frozenset(checks))
+        watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
+        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched)
         run.run(count, seconds, progress)
-        return LaunchResult(run.instructions, run.hazards, "".join(run.output))
+        return LaunchResult(run.instructions, run.hazards, "".join(run.output), run.profile())
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str | None], Kernel] = WeakValueDictionary()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptxloom.machine import deadlock, llvm, native, services
+from ptxloom.machine import deadlock, llvm, native, profile, services
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.program import function_codes
 from ptxloom.machine.report import Reporter, joined
@@ -96,7 +96,8 @@ class Grid:
         self.failure: BaseException | None = None
         self.instructions = 0
         self.shared_bytes = self.program.shared_bytes + shared_bytes
-        self.reporter = Reporter(self.program, Atlas(self.program, kernel.memory, memory, self.shared_bytes))
+        self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes)
+        self.reporter = Reporter(self.program, self.atlas)
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 64) * 64
         self.warp_bytes = state.REGISTERS + self.program.register_bytes
         self.launch: Any = native.structure(state.Launch).from_address(
@@ -186,6 +187,12 @@ class Grid:
         if self.failure is not None:
             raise self.failure
 
+    def profile(self) -> profile.Profile | None:
+        """What the run cost, if that was counted."""
+        areas = [w.counted for w in self.workers if w.counted is not None]
+        arrays = self.atlas.shared_arrays()
+        return profile.gather(self.program, self.kernel.facts, areas, arrays) if areas else None
+
     def code(self, *, whole: bool) -> int:
         """The code of one variant for this launch's checks."""
         return self.kernel.code(whole=whole, checks=self.checks)
@@ -255,6 +262,7 @@ class Worker:
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
         self.state.patience = state.PATIENCE
+        self.counted = profile.make_room(grid.program, arena) if "profile" in grid.checks else None
         self.ctas: list[int] = []
         self.table = arena.take(8)
         self.room = 1
@@ -367,6 +375,8 @@ class Worker:
         w.params, w.params_end = launch.params, launch.params_end
         w.tids = launch.tids + index * 3 * 32 * 4
         w.symbols = launch.symbols
+        if self.counted is not None:
+            w.profile = self.counted.ctypes.data
 
     def _waiting(self, rule: str) -> tuple[Hazard, ...]:
         """Who waits where; a hazard of this rule for each place."""

@@ -95,6 +95,11 @@ class Atlas:
             symbol += f" of CTA {rank - 1} of the cluster"
         return Found(state.SHARED, address, symbol, end)
 
+    def shared_arrays(self) -> tuple[Piece, ...]:
+        """Every variable in shared memory."""
+        ops = self._program.ops
+        return tuple(self._shared_pieces(ops[0])) if ops else ()
+
     def _shared_pieces(self, op: Op) -> Iterator[Piece]:
         """Shared variables, those that the instruction can name first."""
         for variable in _variables(op, self._program.ops):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from ptxloom.views import atom_pages, bank_pictures, layout_picture, maps, trees
+from ptxloom.views import atom_pages, bank_pictures, layout_picture, maps, profiles, trees
 from ptxloom.views.findings import full
 from ptxloom.views.fragment_picture import svg
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.fragments import Fragment
     from ptxloom.layout import ComposedLayout, Layout
+    from ptxloom.machine.profile import Profile
     from ptxloom.syntax import Module
 
 
@@ -37,6 +38,11 @@ def module(value: Module) -> dict[str, str]:
     """A module's headline, its functions, and what could not be read."""
     lines = [trees.headline(value), *(f"  {f.kind} {name}" for name, f in value.functions.items())]
     return _preformatted("\n".join(lines) + "\n" + full(value.diagnostics))
+
+
+def profile(value: Profile) -> dict[str, str]:
+    """A profile as its tables."""
+    return _preformatted(profiles.full(value))
 
 
 def copy_atom(value: CopyAtom) -> dict[str, str]:

@@ -65,6 +65,7 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
     base, _ = base_and_offset(op, address)
     space = resolved_space(b, base, space_of(op))
     lane_addresses(b, address, space)
+    b.watch.accesses(b, b.scratch(), 0, size=size, space=space)
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
     return b.scratch()
 

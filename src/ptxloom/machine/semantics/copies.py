@@ -42,7 +42,19 @@ def cp_async(b: Builder, op: Op) -> None:
         takes = b.read(rest[0], "u32")
     places = (_addresses(b, target, 0, state.SHARED), _addresses(b, source, 256, state.GLOBAL), b.scratch(VALUES))
     b.store(takes, places[2], 64)
+    b.watch.accesses(b, places[0], 0, size=whole, space=state.SHARED)
+    reading = None
+    if rest:
+        some = b.mask_of(b.compare("ne", takes, b.constant(takes.type, 0)))
+        reading = b.apply("and", some, b.active_mask)
+    b.watch.accesses(b, places[1], 0, size=whole, space=state.GLOBAL, mask=reading)
     b.check(b.runtime(copies.copy_async, W, b.active_mask, *places, whole, op.site))
+
+
+def copied_bytes(op: Op) -> int:
+    """What a lane of a `cp.async` copies, as its text says; 16 if that is no number."""
+    size = op.operands[2] if len(op.operands) > 2 else None
+    return size.value if isinstance(size, tree.Integer) else 16
 
 
 def _is_predicate(b: Builder, operand: tree.Operand) -> bool:

@@ -14,9 +14,8 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.convergence import aligned
 from ptxloom.machine.ir import LANES, vector
-from ptxloom.machine.runtime import matrices
+from ptxloom.machine.runtime import matrices, state
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import address_values, base_and_offset
 from ptxloom.machine.symbols import Register
@@ -39,11 +38,10 @@ _TURING: Final = 75
 _SCRATCH_BYTES: Final = 2048
 
 
-@family("ldmatrix", starts=True)
+@family("ldmatrix")
 def ldmatrix(b: Builder, op: Op) -> None:
     """Load matrices, row by row, each row from the address one lane names."""
     move = _move(op)
-    aligned(b)
     target, source = op.operands[0], op.operands[1]
     places, staged = _results(b, target, move.registers, 32)
     _rows(b, move, source, places)
@@ -51,19 +49,17 @@ def ldmatrix(b: Builder, op: Op) -> None:
         _write(b, target, places, 32)
 
 
-@family("stmatrix", starts=True)
+@family("stmatrix")
 def stmatrix(b: Builder, op: Op) -> None:
     """Store matrices, row by row, each row to the address one lane names."""
     move = _move(op)
-    aligned(b)
     target, source = op.operands[0], op.operands[1]
     _rows(b, move, target, _sources(b, (source,), 32, VALUES))
 
 
-@family("movmatrix", starts=True)
+@family("movmatrix")
 def movmatrix(b: Builder, op: Op) -> None:
     """Transpose the matrix that the warp holds."""
-    aligned(b)
     halves = b.bitcast(b.read(op.operands[1], "b32"), vector("i16", 2 * LANES))
     b.write(op.operands[0], b.bitcast(b.shuffle(halves, transposition()), vector("i32")))
 
@@ -77,8 +73,8 @@ def transposition() -> tuple[int, ...]:
     return tuple(2 * half.lane + source.value_of(half) for half in held)
 
 
-@family("mma", starts=True)
-@family("wmma", when=lambda op: op.has("mma"), starts=True)
+@family("mma")
+@family("wmma", when=lambda op: op.has("mma"))
 def mma(b: Builder, op: Op) -> None:
     """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata and a selector too."""
     try:
@@ -86,7 +82,6 @@ def mma(b: Builder, op: Op) -> None:
         function = emit.function(form, b.program.arch, _selector(b, op))
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
-    aligned(b)
     bits = form.register_bits
     target, *sources = op.operands
     places, staged = _results(b, target, form.registers[0], bits)
@@ -129,6 +124,9 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
         offset = 0
     if len(places) != move.registers:
         raise b.op.unsupported(f"it moves {move.registers} registers")
+    named = move.address_lanes
+    space = state.SHARED if move.space else state.GENERIC
+    b.watch.accesses(b, addresses, offset, size=move.row_bytes, space=space, lanes=named, bits=width)
     lanes = LANES if _target_number(b) == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
     b.natives[symbol(matrices.place_rows)] = matrices.place_rows

@@ -176,6 +176,7 @@ def _lane_by_lane(
     for place, room in zip(places, rooms, strict=True):
         if place != room:
             b.store(b.load(vector(f"i{bits}"), place, 32), room, 32)
+    b.watch.accesses(b, b.scratch(), 0, size=bits // 8 * len(places), space=space)
     function = memory.load_lanes if load else memory.store_lanes
     b.check(b.runtime(function, W, rooms[0], b.scratch(), 0, b.active_mask, space, bits // 8, len(places), op.site))
     for place, room in zip(places, rooms, strict=True):

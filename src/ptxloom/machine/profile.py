@@ -1,0 +1,276 @@
+"""What a run cost, instruction by instruction: the value that `launch(profile=True)` gives."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.display import mimebundle
+from ptxloom.machine import native
+from ptxloom.machine.profiling import Counters, bank_spelling
+from ptxloom.machine.remedies import remedies
+from ptxloom.machine.runtime import counting, state
+from ptxloom.machine.semantics.copies import copied_bytes
+from ptxloom.machine.semantics.memory import parts_of
+from ptxloom.syntax.origins import Origins
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.machine.launch import Arena
+    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.remedies import Remedy
+    from ptxloom.machine.whereabouts import Piece
+    from ptxloom.syntax.origins import SourceLine
+
+    Area = NDArray[np.uint8]
+
+SECTORS_A_WAVEFRONT: Final = 4
+_SLOT: Final = native.record(counting.Slot)
+_TOTALS: Final = ("wavefronts", "ideal", "sectors", "ideal_sectors")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What some instructions cost together; they add.
+
+    Attributes:
+        executions: Warp instructions, those whose predicate holds in no lane included.
+        lanes: The lanes that took part, over all executions.
+        wavefronts: Passes of shared memory, as ncu counts them.
+        ideal_wavefronts: What these would be without bank conflicts.
+        sectors: Sectors of 32 bytes that accesses to global memory asked for.
+        ideal_sectors: What these would be if the lanes' bytes lay side by side.
+        divergent: Branches that sent the lanes of a warp to different places.
+    """
+
+    executions: int = 0
+    lanes: int = 0
+    wavefronts: int = 0
+    ideal_wavefronts: int = 0
+    sectors: int = 0
+    ideal_sectors: int = 0
+    divergent: int = 0
+
+    @property
+    def conflicts(self) -> int:
+        """Bank conflicts: wavefronts beyond those that would do."""
+        return self.wavefronts - self.ideal_wavefronts
+
+    @property
+    def cost(self) -> float:
+        """Cycles of what the warps of a multiprocessor share: one to issue an instruction, one a pass of its memory.
+
+        A pass is a wavefront of shared memory, or four sectors. What tables are sorted by; no prediction of time.
+        """
+        return self.executions + self.wavefronts + self.sectors / SECTORS_A_WAVEFRONT
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Some of the addresses that an instruction put to shared memory, the worst among them.
+
+    Attributes:
+        access: The access as `bank_conflicts` takes it: `ld.shared.b32`, `ldmatrix...`.
+        addresses: (n, 32) int64, bytes within shared memory.
+        active: (n,) uint32, the lanes that took part.
+        times: (n,) int64, how often each came, moved by a constant or not.
+    """
+
+    access: str
+    addresses: NDArray[np.int64]
+    active: NDArray[np.uint32]
+    times: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRow:
+    """One PTX instruction.
+
+    Attributes:
+        line: The PTX line.
+        instruction: The instruction as PTX.
+        function: The kernel or function it stands in.
+        origin: The line of the compiled program that it comes from, where the module says so.
+        counts: What it cost.
+        samples: Addresses that it put to shared memory; None if there are none.
+    """
+
+    line: int
+    instruction: str
+    function: str
+    origin: SourceLine | None
+    counts: Counts
+    samples: Samples | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One line of the program that was compiled."""
+
+    origin: SourceLine
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the text says of an instruction, whatever it costs."""
+
+    line: int
+    instruction: str
+    function: str
+    origin: SourceLine | None
+    site: int
+    block: int
+    slots: tuple[int, ...]
+    access: str
+    predicated: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What a run cost.
+
+    Attributes:
+        kernel: The kernel's name.
+        facts: What the text says of each instruction.
+        counts: (instructions, 7) int64, the fields of `Counts` in order.
+        kept: The patterns of addresses that were met, by instruction; none for one that did not reach shared memory.
+        arrays: The variables in shared memory.
+    """
+
+    kernel: str
+    facts: tuple[Facts, ...] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    kept: Mapping[int, NDArray[Any]] = field(repr=False)
+    arrays: tuple[Piece, ...] = field(default=(), repr=False)
+
+    _repr_mimebundle_ = mimebundle
+
+    @cached_property
+    def rows(self) -> tuple[ProfileRow, ...]:
+        """Every instruction in the order of the text, those that never ran included."""
+        return tuple(
+            ProfileRow(
+                fact.line, fact.instruction, fact.function, fact.origin, Counts(*numbers),
+                _samples(fact.access, self.kept[n]) if n in self.kept else None,
+            )
+            for n, (fact, numbers) in enumerate(zip(self.facts, self.counts.tolist(), strict=True))
+        )  # fmt: skip
+
+    @property
+    def totals(self) -> Counts:
+        """All instructions together."""
+        return sum((row.counts for row in self.rows), Counts())
+
+    @property
+    def by_cost(self) -> tuple[ProfileRow, ...]:
+        """Those instructions that ran, the costliest first."""
+        ran = [row for row in self.rows if row.counts.executions]
+        return tuple(sorted(ran, key=lambda row: (-row.counts.cost, row.line)))
+
+    @property
+    def by_source(self) -> tuple[SourceRow, ...]:
+        """The lines of the compiled program, the costliest first; empty if the module names none."""
+        found: dict[tuple[str, int], SourceRow] = {}
+        for row in self.rows:
+            if row.origin is not None and row.counts.executions:
+                key = (row.origin.file, row.origin.line)
+                seen = found.get(key)
+                counts = row.counts if seen is None else seen.counts + row.counts
+                found[key] = SourceRow(row.origin if seen is None else seen.origin, counts)
+        return tuple(sorted(found.values(), key=lambda row: (-row.counts.cost, row.origin.file, row.origin.line)))
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """What would remove the bank conflicts, those of the instruction that conflicts most first."""
+        return remedies(self)
+
+    def line(self, number: int) -> Counts:
+        """What a PTX line cost."""
+        return sum((row.counts for row in self.rows if row.line == number), Counts())
+
+
+def make_room(program: Program, arena: Arena) -> Area:
+    """Memory for a worker's counters, as bytes."""
+    counters = Counters(program)
+    at = arena.take(counters.bytes)
+    area: Area = np.ctypeslib.as_array((ctypes.c_uint8 * counters.bytes).from_address(at))
+    slots = counters.slots_in(area)
+    slots["current"] = at + counters.start + _SLOT.size * np.arange(len(slots)) + _SLOT.offsets["patterns"]
+    return area
+
+
+def facts_of(program: Program) -> tuple[Facts, ...]:
+    """The facts of every instruction that the text holds, in its order."""
+    origins = Origins(program.module)
+    slots: dict[int, list[int]] = {}
+    for number, (site, _) in enumerate(Counters(program).keys):
+        slots.setdefault(site, []).append(number)
+    found = [
+        Facts(
+            op.line, op.text, op.function.name, origins.at(op.node.start), op.site, block.number,
+            tuple(slots.get(op.site, ())), _spelling(op) if op.site in slots else "",
+            op.node.predicate is not None and op.opcode != "bra",
+        )
+        for block in program.blocks
+        for op in block.ops
+        if op.node.end > op.node.start
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda facts: facts.line))
+
+
+def _spelling(op: Op) -> str:
+    """The access that shared memory sees."""
+    size = op.type.bits // 8 * parts_of(op) if op.types and op.opcode != "cp" else copied_bytes(op)
+    return bank_spelling(op, size)
+
+
+def gather(
+    program: Program, facts: tuple[Facts, ...], areas: Sequence[Area], arrays: tuple[Piece, ...] = ()
+) -> Profile:
+    """The profile that the counters of all workers hold."""
+    counters = Counters(program)
+    numbers = np.sum([area[: counters.start].view(np.int64) for area in areas], axis=0)
+    slots = [counters.slots_in(area) for area in areas]
+    memory = np.zeros((len(counters.keys) + 1, len(_TOTALS)), np.int64)
+    for one in slots:
+        for column, name in enumerate(_TOTALS):
+            memory[:-1, column] += (one[name] + (one["patterns"]["hits"] * one["patterns"][name]).sum(1)).astype(
+                np.int64
+            )
+    whole, part, lanes, active, divergent = counters.split(numbers)
+    sites, blocks = (np.array([getattr(f, name) for f in facts], np.int64) for name in ("site", "block"))
+    predicated = np.array([f.predicated for f in facts], np.bool_)
+    first, second = (np.array([(*f.slots, -1, -1)[n] for f in facts], np.int64) for n in (0, 1))
+    ran = np.where(predicated, active[sites], 32 * whole[blocks] + lanes[blocks])
+    columns = [whole[blocks] + part[blocks], ran, memory[first] + memory[second], divergent[sites]]
+    counts = np.column_stack(columns).astype(np.int64)
+    kept: dict[int, NDArray[Any]] = {}
+    for index in np.flatnonzero(counts[:, 2]).tolist():
+        patterns = np.concatenate([one["patterns"][n] for one in slots for n in facts[index].slots])
+        kept[index] = patterns[(patterns["hits"] > 0) & (patterns["wavefronts"] > 0)]
+    return Profile(program.entry.name, facts, counts, kept, arrays)
+
+
+def _samples(access: str, patterns: NDArray[Any]) -> Samples:
+    """What patterns hold, each as it came first and as it came last."""
+    first, masks = patterns["addresses"], patterns["mask"]
+    moved = first + (patterns["last"] - first[np.arange(len(first)), _lowest(masks)])[:, None]
+    addresses = np.concatenate([first, moved]).astype(np.int64) & (state.WINDOW_BYTES - 1)
+    times = patterns["hits"].astype(np.int64)
+    return Samples(access, addresses, np.concatenate([masks, masks]), np.concatenate([times - times // 2, times // 2]))
+
+
+def _lowest(masks: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The lowest lane of each mask."""
+    return (masks[:, None] >> np.arange(32, dtype=np.uint32) & 1).argmax(axis=1)

@@ -1,0 +1,265 @@
+"""The code that counts: executions by block, lanes by predicated instruction, memory by pattern of addresses.
+
+Counters lie in one stretch of memory for each worker, which `Warp.profile` points to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.banks import access
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.machine import native, translation
+from ptxloom.machine.ir import Value
+from ptxloom.machine.runtime import counting, state
+from ptxloom.machine.watching import Watch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op, Program
+
+_W: Final = Value("ptr", "%w")
+_ONE: Final = Value("i64", "1")
+_MEMORY: Final = frozenset(("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp"))
+
+
+SLOT: Final = np.dtype(native.structure(counting.Slot))
+
+
+class Counters:
+    """Where the counters of a program lie: five rows of 64-bit numbers, then the slots.
+
+    Attributes:
+        keys: The instruction (its site) and the state space that each slot is for.
+        start: Where the slots start, in bytes.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.blocks = len(program.blocks)
+        self.sites = len(program.ops)
+        self.keys = tuple((op.site, space) for op in program.ops if op.opcode in _MEMORY for space in _spaces(op))
+        self.start = -(-8 * (3 * self.blocks + 2 * self.sites) // 64) * 64
+        self._slots = {key: self.start + number * SLOT.itemsize for number, key in enumerate(self.keys)}
+
+    def whole(self, block: int) -> int:
+        """Where it says how often whole warps ran a block."""
+        return 8 * block
+
+    def part(self, block: int) -> int:
+        """How often parts of warps did."""
+        return 8 * (self.blocks + block)
+
+    def lanes(self, block: int) -> int:
+        """How many lanes these parts had together."""
+        return 8 * (2 * self.blocks + block)
+
+    def active(self, site: int) -> int:
+        """How many lanes ran a predicated instruction."""
+        return 8 * (3 * self.blocks + site)
+
+    def divergent(self, site: int) -> int:
+        """How often a branch sent lanes to different places."""
+        return 8 * (3 * self.blocks + self.sites + site)
+
+    def slot(self, op: Op, space: int) -> int | None:
+        """The slot of an instruction's accesses to a state space, if these are counted."""
+        return self._slots.get((op.site, space if op.opcode == "cp" else state.GENERIC))
+
+    def split(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """The five rows."""
+        ends = np.cumsum([self.blocks, self.blocks, self.blocks, self.sites, self.sites])
+        return tuple(np.split(numbers, ends)[:5])
+
+    def slots_in(self, area: NDArray[np.uint8]) -> NDArray[Any]:
+        """The slots in a worker's memory."""
+        return area[self.start : self.start + len(self.keys) * SLOT.itemsize].view(SLOT)
+
+    @property
+    def bytes(self) -> int:
+        """How much memory they take."""
+        return self.start + len(self.keys) * SLOT.itemsize
+
+
+def _spaces(op: Op) -> tuple[int, ...]:
+    """The spaces whose accesses are counted: a copy has two."""
+    return (state.SHARED, state.GLOBAL) if op.opcode == "cp" else (state.GENERIC,)
+
+
+class Profiling(Watch):
+    """Counts."""
+
+    def __init__(self, program: Program) -> None:
+        self.counters = Counters(program)
+
+    def enter(self, b: Builder) -> None:
+        """Count a run of the block."""
+        number = b.block.number
+        if b.whole:
+            self._add(b, self.counters.whole(number), _ONE)
+            return
+        self._add(b, self.counters.part(number), _ONE)
+        self._add(b, self.counters.lanes(number), _population(b, b.mask))
+
+    def before(self, b: Builder) -> None:
+        """Count the lanes of a predicated instruction."""
+        if b.op.node.predicate is not None and b.op.opcode != "bra" and b.active is not None:
+            self._add(b, self.counters.active(b.op.site), _population(b, b.active))
+
+    def diverged(self, b: Builder) -> None:
+        """Count a divergent branch."""
+        self._add(b, self.counters.divergent(b.op.site), _ONE)
+
+    def accesses(
+        self,
+        b: Builder,
+        addresses: Value,
+        offset: int,
+        *,
+        size: int,
+        space: int,
+        lanes: int = 32,
+        bits: int = 64,
+        mask: Value | None = None,
+    ) -> None:
+        """Count an access to shared or global memory."""
+        at = self.counters.slot(b.op, space)
+        if at is None or space not in {state.SHARED, state.GLOBAL, state.GENERIC}:
+            return
+        slot = b.offset(b.load("ptr", b.field("profile"), 8), at)
+        mask = b.active_mask if mask is None else mask
+        if lanes < 32:
+            mask = b.apply("and", mask, Value("i32", str((1 << lanes) - 1)))
+        phase, merges = phases(b.op, size)
+        name = f"ptxloom_count_{bits}"
+        b.helper(name, _function(name, bits))
+        b.natives[translation.symbol(counting.meet)] = counting.meet
+        facts = (Value("i32", str(int(n))) for n in (size, phase, merges, space))
+        b.call(name, _W, slot, addresses, Value("i64", str(offset)), mask, *facts)
+
+    def _add(self, b: Builder, at: int, by: Value) -> None:
+        place = b.offset(b.load("ptr", b.field("profile"), 8), at)
+        b.store(b.apply("add", b.load("i64", place, 8), by), place, 8)
+
+
+def _population(b: Builder, mask: Value) -> Value:
+    return b.resize(b.intrinsic("llvm.ctpop", mask), 64)
+
+
+def phases(op: Op, size: int) -> tuple[int, bool]:
+    """How many lanes shared memory serves together, and whether neighbouring phases may be served as one."""
+    of = None
+    try:
+        of = access(bank_spelling(op, size))
+    except PtxloomError:
+        return 32, False
+    return of.phase_lanes, of.merges
+
+
+def bank_spelling(op: Op, size: int) -> str:
+    """The access that shared memory sees: a copy and an atomic are stores, a generic access a shared one."""
+    if op.opcode in {"ldmatrix", "stmatrix"}:
+        return f"{op.opcode}.{'.'.join(op.qualifiers)}"
+    words = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "v4.b32"}
+    return f"{'ld' if op.opcode in {'ld', 'ldu'} else 'st'}.shared.{words.get(size, 'b32')}"
+
+
+def _function(name: str, bits: int) -> str:
+    """Compare an access with the pattern that came last; anything else goes to `counting.meet`."""
+    pattern, slot = native.record(counting.Pattern).offsets, native.record(counting.Slot).offsets
+    meet = translation.translate(counting.meet)
+    inside = "" if bits == 32 else _INSIDE.format(start=pattern["start"], end=pattern["end"])
+    return _COUNT.format(
+        declaration=meet.declaration,
+        meet=meet.name,
+        name=name,
+        bits=bits,
+        current=slot["current"],
+        old=pattern["words" if bits == 32 else "addresses"],
+        mask=pattern["mask"],
+        hits=pattern["hits"],
+        last=pattern["last"],
+        low=3 if bits == 32 else 31,
+        inside=inside,
+        bad="%moved" if bits == 32 else "%outside",
+        offset=f"trunc i64 %offset to i{bits}" if bits == 32 else "bitcast i64 %offset to i64",
+        zero_extended="zext" if bits == 32 else "bitcast",
+        narrow="bitcast i32 %low to i32" if bits == 32 else "trunc i64 %low to i32",
+    )
+
+
+_INSIDE: Final = """
+  %start.at = getelementptr i8, ptr %p, i64 {start}
+  %start = load i64, ptr %start.at, align 8
+  %end.at = getelementptr i8, ptr %p, i64 {end}
+  %stop = load i64, ptr %end.at, align 8
+  %before = icmp ult i64 %one, %start
+  %beyond = icmp uge i64 %one, %stop
+  %away = or i1 %before, %beyond
+  %outside = or i1 %moved, %away
+"""
+
+_COUNT: Final = """
+{declaration}
+declare i32 @llvm.cttz.i32(i32, i1)
+define void @{name}(ptr %w, ptr %slot, ptr %addresses, i64 %offset, i32 %mask, i32 %size, i32 %phase, i32 %merges,
+                    i32 %space) #0 {{
+entry:
+  %none = icmp eq i32 %mask, 0
+  br i1 %none, label %end, label %some
+some:
+  %by = {offset}
+  %by.one = insertelement <32 x i{bits}> poison, i{bits} %by, i64 0
+  %by.all = shufflevector <32 x i{bits}> %by.one, <32 x i{bits}> poison, <32 x i32> zeroinitializer
+  %read = load <32 x i{bits}>, ptr %addresses, align 4
+  %all = add <32 x i{bits}> %read, %by.all
+  %current.at = getelementptr i8, ptr %slot, i64 {current}
+  %p = load ptr, ptr %current.at, align 8
+  %first = call i32 @llvm.cttz.i32(i32 %mask, i1 true)
+  %first.wide = zext i32 %first to i64
+  %one.at = getelementptr i{bits}, ptr %addresses, i64 %first.wide
+  %one.read = load i{bits}, ptr %one.at, align 4
+  %one = add i{bits} %one.read, %by
+  %old.at = getelementptr i8, ptr %p, i64 {old}
+  %old.one.at = getelementptr i{bits}, ptr %old.at, i64 %first.wide
+  %old.one = load i{bits}, ptr %old.one.at, align 4
+  %shift = sub i{bits} %one, %old.one
+  %shift.one = insertelement <32 x i{bits}> poison, i{bits} %shift, i64 0
+  %shift.all = shufflevector <32 x i{bits}> %shift.one, <32 x i{bits}> poison, <32 x i32> zeroinitializer
+  %old = load <32 x i{bits}>, ptr %old.at, align 4
+  %steps = sub <32 x i{bits}> %all, %old
+  %differ = icmp ne <32 x i{bits}> %steps, %shift.all
+  %differ.bits = bitcast <32 x i1> %differ to i32
+  %differ.active = and i32 %differ.bits, %mask
+  %mask.at = getelementptr i8, ptr %p, i64 {mask}
+  %known = load i32, ptr %mask.at, align 4
+  %other = xor i32 %known, %mask
+  %low = and i{bits} %shift, {low}
+  %low.word = {narrow}
+  %wrong1 = or i32 %differ.active, %other
+  %wrong2 = or i32 %wrong1, %low.word
+  %moved = icmp ne i32 %wrong2, 0
+{inside}
+  br i1 {bad}, label %new, label %known.again
+known.again:
+  %hits.at = getelementptr i8, ptr %p, i64 {hits}
+  %hits = load i64, ptr %hits.at, align 8
+  %hits.more = add i64 %hits, 1
+  store i64 %hits.more, ptr %hits.at, align 8
+  %last.at = getelementptr i8, ptr %p, i64 {last}
+  %one.wide = {zero_extended} i{bits} %one to i64
+  store i64 %one.wide, ptr %last.at, align 8
+  br label %end
+new:
+  %wide = {zero_extended} <32 x i{bits}> %all to <32 x i64>
+  %room = alloca [32 x i64], align 64
+  store <32 x i64> %wide, ptr %room, align 64
+  call void @{meet}(ptr %w, ptr %slot, ptr %room, i32 %mask, i32 %size, i32 %phase, i32 %merges, i32 %space)
+  br label %end
+end:
+  ret void
+}}
+"""

@@ -1,0 +1,237 @@
+"""What a warp's access to memory costs, counted natively: wavefronts of shared memory, sectors of global memory.
+
+The rules stand in `banks.report` (a property test holds these functions to it). An access whose 32 addresses are those
+of an earlier one moved by a constant costs the same, so each instruction keeps a few patterns of addresses, and code
+(`profiling.py`) counts how often each comes back; only new patterns come here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from ptxloom.machine.native import Array, Ptr, address, copy, fill, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.memory import find_span
+from ptxloom.machine.runtime.state import (
+    GLOBAL,
+    LOCAL_WINDOW,
+    SHARED,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+    Warp,
+)
+
+PATTERNS: Final = 8  # kept for each instruction
+SECTOR_SHIFT: Final = 5  # a sector is 32 bytes
+
+
+class Pattern:
+    """The addresses of an access, what it costs, and how often it came, moved or not."""
+
+    addresses: Annotated[Array[u64], 32]
+    words: Annotated[Array[u32], 32]  # the same, as the 32-bit addresses of shared memory
+    start: u64  # addresses of this memory may move; 0 and 0 if none may
+    end: u64
+    hits: u64
+    last: u64  # the first active lane's address when it came last
+    mask: u32
+    wavefronts: u32
+    ideal: u32
+    sectors: u32
+    ideal_sectors: u32
+
+
+class Slot:
+    """What is known of one instruction's accesses."""
+
+    current: u64  # address of the pattern that came last
+    next: u32  # the pattern that gives way next
+    kinds: u32  # how many patterns came new
+    wavefronts: u64  # of patterns that have given way, as the next three
+    ideal: u64
+    sectors: u64
+    ideal_sectors: u64
+    wanted: Annotated[Array[u64], 32]
+    seen: Annotated[Array[u64], 32]
+    counts: Annotated[Array[u32], 32]
+    patterns: Annotated[Array[Pattern], PATTERNS]
+
+
+def meet(
+    w: Warp, slot: Slot, addresses: Ptr[u64], mask: u32, size: u32, phase_lanes: u32, merges: u32, space: u32
+) -> None:
+    """Take in an access that is not the current pattern.
+
+    Args:
+        w: The warp.
+        slot: The instruction's.
+        addresses: 32 of them, as the state space has them.
+        mask: The lanes that take part, at least one.
+        size: Bytes a lane.
+        phase_lanes: How many lanes shared memory serves together.
+        merges: 1 if phases may be served in pairs.
+        space: SHARED, GLOBAL or GENERIC.
+    """
+    first = trailing_zeros(mask)
+    for index in range(PATTERNS):
+        known = slot.patterns[index]
+        if known.mask == mask and same(known, addresses, mask, first, space) != 0:
+            known.hits = known.hits + 1
+            known.last = addresses[first]
+            slot.current = address(known)
+            return
+    pattern = make_room(slot)
+    for lane in range(32):
+        pattern.addresses[lane] = addresses[lane]
+        pattern.words[lane] = u32(addresses[lane])
+    pattern.mask = mask
+    pattern.hits = 1
+    pattern.last = addresses[first]
+    pattern.start = 0
+    pattern.end = 0
+    shared = lanes_in_shared(addresses, mask, space)
+    pattern.wavefronts = 0
+    pattern.ideal = 0
+    if shared != 0:
+        count_wavefronts(slot, pattern, shared, size, phase_lanes, merges)
+    count_sectors(w, slot, pattern, mask & ~shared, size, space)
+    if shared == mask:
+        pattern.start = addresses[first] & ~u64(WINDOW_BYTES - 1)
+        pattern.end = pattern.start + WINDOW_BYTES
+    slot.current = address(pattern)
+    slot.kinds = slot.kinds + 1
+
+
+def same(known: Pattern, addresses: Ptr[u64], mask: u32, first: u32, space: u32) -> u32:
+    """1 if the addresses are the pattern's, all moved by what changes no cost."""
+    by = addresses[first] - known.addresses[first]
+    low: u64 = 31
+    if space == SHARED:
+        low = 3
+    if by & low != 0 or addresses[first] < known.start or addresses[first] >= known.end:
+        return 0
+    for lane in range(32):
+        if mask >> lane & 1 != 0 and addresses[lane] - known.addresses[lane] != by:
+            return 0
+    return 1
+
+
+def make_room(slot: Slot) -> Pattern:
+    """A pattern to overwrite, its costs added to the slot's. The first one is kept for what conflicts most."""
+    if slot.kinds == 0:
+        slot.next = 1
+        return slot.patterns[0]
+    pattern = slot.patterns[slot.next]
+    slot.next = slot.next % (PATTERNS - 1) + 1
+    worst = slot.patterns[0]
+    if pattern.wavefronts - pattern.ideal > worst.wavefronts - worst.ideal:
+        settle(slot, worst)
+        copy(address(worst), address(pattern), address(slot.patterns[1]) - address(worst))
+        pattern.hits = 0
+    else:
+        settle(slot, pattern)
+    return pattern
+
+
+def settle(slot: Slot, pattern: Pattern) -> None:
+    """Add what a pattern has cost so far to the slot."""
+    slot.wavefronts = slot.wavefronts + pattern.hits * u64(pattern.wavefronts)
+    slot.ideal = slot.ideal + pattern.hits * u64(pattern.ideal)
+    slot.sectors = slot.sectors + pattern.hits * u64(pattern.sectors)
+    slot.ideal_sectors = slot.ideal_sectors + pattern.hits * u64(pattern.ideal_sectors)
+    pattern.hits = 0
+
+
+def lanes_in_shared(addresses: Ptr[u64], mask: u32, space: u32) -> u32:
+    """The lanes whose addresses lie in shared memory."""
+    if space == SHARED:
+        return mask
+    if space == GLOBAL:
+        return 0
+    found: u32 = 0
+    for lane in range(32):
+        at = addresses[lane]
+        if mask >> lane & 1 != 0 and at >= SHARED_WINDOW and at < SHARED_WINDOW + WINDOW_BYTES:
+            found = found | 1 << lane
+    return found
+
+
+def count_wavefronts(slot: Slot, pattern: Pattern, mask: u32, size: u32, phase_lanes: u32, merges: u32) -> None:
+    """Wavefronts, and what they would be without conflicts."""
+    shift = max(trailing_zeros(size), 2)
+    for lane in range(32):
+        slot.wanted[lane] = pattern.addresses[lane] >> u64(shift)
+    lanes = phase_lanes
+    if merges != 0 and (partners(slot, mask, 1) != 0 or partners(slot, mask, 2) != 0):
+        lanes = 2 * phase_lanes
+    phase: u32 = 0
+    while phase < 32:
+        passes = distinct(slot, mask, phase, lanes, 128 >> shift)
+        pattern.wavefronts = pattern.wavefronts + passes
+        pattern.ideal = pattern.ideal + min(passes, 1)
+        phase = phase + lanes
+
+
+def partners(slot: Slot, mask: u32, distance: u32) -> u32:
+    """1 if every active lane's partner, so far off, is inactive or wants the same."""
+    for lane in range(32):
+        other = lane ^ distance
+        if mask >> lane & mask >> other & 1 != 0 and slot.wanted[lane] != slot.wanted[other]:
+            return 0
+    return 1
+
+
+def distinct(slot: Slot, mask: u32, first: u32, lanes: u32, banks: u32) -> u32:
+    """The most distinct units that some of the lanes want of one bank."""
+    fill(address(slot.counts), 0, 128)
+    most: u32 = 0
+    for index in range(lanes):
+        lane = first + index
+        if mask >> lane & 1 != 0:
+            want = slot.wanted[lane]
+            bank = u32(want) & (banks - 1)
+            count = slot.counts[bank]
+            if count == 0 or (slot.seen[bank] != want and (count == 1 or is_new(slot, mask, first, lane) != 0)):
+                slot.seen[bank] = want
+                slot.counts[bank] = count + 1
+                most = max(most, count + 1)
+    return most
+
+
+def is_new(slot: Slot, mask: u32, first: u32, lane: u32) -> u32:
+    """1 if no lane from `first` to before `lane` wants the same."""
+    other = lane
+    while other > first:
+        other = other - 1
+        if mask >> other & 1 != 0 and slot.wanted[other] == slot.wanted[lane]:
+            return 0
+    return 1
+
+
+def count_sectors(w: Warp, slot: Slot, pattern: Pattern, mask: u32, size: u32, space: u32) -> None:
+    """Distinct sectors of 32 bytes. An array starts a sector, as every piece of device memory does."""
+    sectors: u32 = 0
+    counted: u32 = 0
+    start: u64 = 0
+    end: u64 = 0
+    base: u64 = 0
+    pieces: u32 = 0
+    for lane in range(32):
+        at = pattern.addresses[lane]
+        if mask >> lane & 1 != 0 and (at < LOCAL_WINDOW or space == GLOBAL):
+            if at < start or at >= end:
+                index = find_span(w.launch, at)
+                pieces = pieces + 1
+                base = index << 40
+                start = at
+                end = at + 1
+                if index < w.launch.span_count:
+                    start = w.launch.spans[index].start
+                    end = w.launch.spans[index].end
+            slot.wanted[lane] = base + ((at - start) >> SECTOR_SHIFT)
+            sectors = sectors + is_new(slot, counted, 0, lane)
+            counted = counted | 1 << lane
+    pattern.sectors = sectors
+    pattern.ideal_sectors = (popcount(counted) * size + 31) >> SECTOR_SHIFT
+    if pieces == 1 and counted == mask:
+        pattern.start = start
+        pattern.end = end

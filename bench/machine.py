@@ -101,7 +101,7 @@ def straight_line(repeat: int) -> None:
     setup = "mov.u32 %r1, %tid.x; " + " ".join(
         f"add.u32 %r{n}, %r1, {n}; cvt.rn.f32.u32 %f{n}, %r{n};" for n in range(10, 40)
     )
-    around = "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 200; @%p1 bra L;"
+    around = "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 2000; @%p1 bra L;"
     text = module(f"{setup} mov.u32 %r2, 0;\nL: {' '.join(lines)}\n{around}")
     kernel = pl.kernel(pl.parse(text), "k")
     seconds, out = best(lambda: kernel.launch(1, 32, [], threads=1), repeat)

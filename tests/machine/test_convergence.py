@@ -62,7 +62,7 @@ def test_a_shuffle_whose_members_wait_at_another_one_is_reported_and_goes_on() -
     """
     result = entry(body + STORE).launch(1, 32, [out], timeout=20)
     assert out.tolist() == [n ^ 1 for n in range(32)]
-    assert {(h.tool, h.kind) for h in result.hazards} == {("synccheck", "divergent")}
+    assert {(h.tool, h.kind) for h in result.hazards} == {("synccheck", "elsewhere")}
     assert {h.line for h in result.hazards} == {13, 14}
 
 

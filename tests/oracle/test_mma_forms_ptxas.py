@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ptxloom.isa.mma import ACCUMULATOR_BITS, BLOCK_SCALES, MULTIPLICAND_BITS, MmaForm, mma_forms
+from ptxloom.isa.mma import ACCUMULATOR_BITS, MULTIPLICAND_BITS, MmaForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +94,7 @@ def test_ptxas_assembles_the_other_forms_too(tmp_path: Path) -> None:
 
 
 def test_ptxas_scales_exactly_our_blocks(tmp_path: Path) -> None:
-    kinds = {scale.kind for scale in BLOCK_SCALES}
+    kinds = {form.kind for form in mma_forms() if form.scale_type}
     plain = [MmaForm(16, 8, k, "row", "col", "f32", "e2m1", "e2m1", "f32") for k in (32, 64)]
     forms = [
         replace(form, kind=kind, scale_vector=vector, scale_type=scale)

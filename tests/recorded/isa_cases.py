@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.isa import Target, instruction_spec
 from ptxloom.isa.forms import Form, resolve
 from ptxloom.isa.prove import some_forms
 from ptxloom.isa.types import Kind, element_type, is_type
+from ptxloom.isa.vectors import vector_length
 from ptxloom.isa.version import PtxVersion
 
 if TYPE_CHECKING:
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
     from ptxloom.isa.spec import OperandRule
 
 _BITS = (8, 16, 32, 64, 128)
+MOST_REGISTERS = 140  # the longest vector, and some more
 KERNEL = " ".join(
     (
-        *(f".reg .b{bits} b{bits}r<20>;" for bits in _BITS),
-        ".reg .pred p<20>; .reg .b32 w<256>;",
+        *(f".reg .b{bits} b{bits}r<{MOST_REGISTERS if bits in (32, 64) else 20}>;" for bits in _BITS),
+        ".reg .pred p<20>;",
         ".local .align 16 .b8 loc[64]; .param .b64 inner;",
         "branches: .branchtargets label; prototype: .callprototype _ ();",
     )
@@ -106,7 +109,7 @@ def mutants(opcode: str, most: int) -> Iterator[Case]:
                 words = tuple(word for word in filling.values() if word)
                 if words not in seen and len(set(words)) == len(words):
                     seen.add(words)
-                    yield _mutant(Form(spec, line, filling), words)
+                    yield _mutant(form, Form(spec, line, filling), words)
 
 
 def _changed(form: Form, vocabulary: list[str], chance: random.Random) -> Iterator[dict[str, str]]:
@@ -123,11 +126,15 @@ def _changed(form: Form, vocabulary: list[str], chance: random.Random) -> Iterat
         yield dict([*places[:at], ("", word), *places[at:]])
 
 
-def _mutant(form: Form, words: tuple[str, ...]) -> Case:
+def _mutant(original: Form, form: Form, words: tuple[str, ...]) -> Case:
     """The mutant with the operands of the form it turns out to be, or of the one it was."""
     meant = resolve(form.opcode, words).form or form
     count = meant.counts[0]
-    return Case(form.opcode, words, text(".".join((form.opcode, *words)), meant, count), count)
+    spelling = ".".join((form.opcode, *words))
+    try:
+        return Case(form.opcode, words, text(spelling, meant, count), count)
+    except (UsageError, KeyError, ValueError):  # the shape of a matrix is gone, or the type of its elements
+        return Case(form.opcode, words, text(spelling, original, count), count)
 
 
 def text(spelling: str, form: Form, count: int) -> str:
@@ -137,16 +144,16 @@ def text(spelling: str, form: Form, count: int) -> str:
 
 
 def _operands(slots: tuple[OperandSlot, ...], form: Form) -> Iterator[str]:
-    rules, filling = form.spec.operands, form.filling
+    rules = form.spec.operands
     for place, slot in enumerate(slots):
         names = [slot.name, *slot.extra]
-        inside = ", ".join(_operand(rules[name], filling, place + at) for at, name in enumerate(names))
-        partner = f"|{_operand(rules[slot.partner], filling, 19)}" if slot.partner else ""
+        inside = ", ".join(_operand(rules[name], form, place + at) for at, name in enumerate(names))
+        partner = f"|{_operand(rules[slot.partner], form, 19)}" if slot.partner else ""
         yield (f"[{inside}]" if slot.bracketed else inside) + partner
 
 
-def _operand(rule: OperandRule, filling: Mapping[str, str], place: int) -> str:  # noqa: PLR0911 - one return a kind
-    type_ = _type(rule.type, filling)
+def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911 - one return a kind
+    type_ = _type(rule.type, form.filling)
     if rule.such:
         return rule.such
     match rule.kind:
@@ -154,11 +161,13 @@ def _operand(rule: OperandRule, filling: Mapping[str, str], place: int) -> str: 
             return _register(type_, place)
         case "constant":
             return "0f3F800000" if is_type(type_) and element_type(type_).kind is Kind.FLOAT else "1"
-        case "vector":
-            length = vector_length(filling.get(rule.length[1:], "") if rule.length[:1] == "." else rule.length)
+        case "vector" | "fragment":
+            length = vector_length(form, rule.name)
             if not length:
                 return _register(type_, place)
-            return "{" + ", ".join(_register(type_, place if length > 8 else at) for at in range(length)) + "}"
+            if rule.kind == "fragment" and element_type(type_).storage_bits < 32:
+                type_ = "b32"
+            return "{" + ", ".join(_register(type_, at) for at in range(length)) + "}"
         case "address":
             return {"param": "inner", "param::entry": "par", "param::func": "inner"}.get(type_, "b64r1")
         case "symbol":
@@ -179,12 +188,6 @@ def _type(name: str, filling: Mapping[str, str]) -> str:
     if name.endswith("*2") and is_type(found):
         return f"b{2 * element_type(found).storage_bits}"
     return found
-
-
-def vector_length(word: str) -> int:
-    """The length that a qualifier or a number gives a vector; 0 for none."""
-    digits = word.lstrip("vx").removesuffix("d")
-    return int(digits) if digits.isdigit() else 0
 
 
 def _register(type_: str, place: int) -> str:

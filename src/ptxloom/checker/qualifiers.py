@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, assert_never
 
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.matrix import MOVES
-from ptxloom.isa.misfit import Clash, Crowded, Disordered, Misread, Missing, NoForm, Problem, Repeated, TooMany, Unknown
+from ptxloom.isa.misfit import (
+    Broken,
+    Clash,
+    Crowded,
+    Disordered,
+    Misread,
+    Missing,
+    NoForm,
+    Problem,
+    Repeated,
+    TooMany,
+    Unknown,
+)
 from ptxloom.isa.phrase import listing, sentence, spell
 from ptxloom.source import Span
 
@@ -15,6 +27,7 @@ if TYPE_CHECKING:
 
     from ptxloom.checker.site import Site
     from ptxloom.diagnostics import Diagnostic
+    from ptxloom.isa.spec import Constraint
 
 MISSING_BY_WORD = {"trans": "missing-trans", "aligned": "missing-aligned", "sync": "missing-aligned"}
 """The qualifiers whose absence has a rule of its own."""
@@ -37,6 +50,13 @@ def tolerated(site: Site) -> Iterator[Diagnostic]:
         span = site.bound.qualifier_span(place)
         message = f"`{site.opcode}` takes no `.{words[place]}`; ptxas ignores it"
         yield site.warning("ignored-qualifier", message, span, fix=Fix("remove it", span, ""))
+    for constraint in resolution.form.laxities if resolution.form else ():
+        yield site.warning(
+            "beyond-manual",
+            f"the manual has no such `{site.opcode}`; ptxas assembles it",
+            _place_of(site, constraint),
+            label=constraint.why,
+        )
     if resolution.displaced is not None and resolution.form is not None and site.opcode in MOVES:
         # Elsewhere the compilers themselves take any order.
         yield site.warning(
@@ -46,6 +66,14 @@ def tolerated(site: Site) -> Iterator[Diagnostic]:
             label="the manual puts it earlier",
             fix=_reordered(site, resolution.form.spelling),
         )
+
+
+def _place_of(site: Site, constraint: Constraint) -> Span:
+    """Where the qualifier stands that a constraint is about; the opcode where it is about one that is missing."""
+    written = {name: word for name in site.bound.qualifiers if (word := site.bound.qualifiers[name])}
+    about = [written[name] for name, _ in (*constraint.require.allowed, *constraint.when.allowed) if name in written]
+    words = site.instruction.qualifiers
+    return site.bound.qualifier_span(next((words.index(word) for word in about if word in words), -1))
 
 
 def _reordered(site: Site, spelling: str) -> Fix | None:
@@ -81,6 +109,9 @@ def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one
             return _clash(site, message, problem)
         case Missing():
             return _missing(site, message, problem)
+        case Broken(place, instead, why):
+            fix = Fix(f"write `.{instead[0]}`", at(place), f".{instead[0]}") if len(instead) == 1 else None
+            return site.error("no-form", message, at(place), label=why, fix=fix)
         case NoForm() | TooMany():
             return site.error("no-form", message, at(-1))
         case _:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ptxloom.isa.notation import OperandSlot, Slot, SyntaxLine
-    from ptxloom.isa.spec import Feature, InstructionSpec
+    from ptxloom.isa.spec import Constraint, Feature, InstructionSpec
 
 
 class Qualifiers:
@@ -84,6 +84,11 @@ class Form:
         """The features that this form uses; a module must have all of them."""
         return self.spec.features_of(self.line, self.filling)
 
+    @cached_property
+    def laxities(self) -> tuple[Constraint, ...]:
+        """What the manual says against the form although ptxas assembles it."""
+        return tuple(each for each in self.spec.constraints if each.lax and not each.admits(self.filling))
+
     @property
     def counts(self) -> range:
         """How many operands the form takes: those that a qualifier brings along are counted, or not, by it."""
@@ -111,7 +116,8 @@ class Resolution:
     """What a written row of qualifiers means.
 
     Attributes:
-        form: The form, or None where none fits; `misfit.problems` says why.
+        form: The form, or None where none fits; `misfit.problems` says why. One that ptxas knows and the manual does
+            not has `laxities`.
         ignored: Places of qualifiers that ptxas lets pass without effect.
         repeated: Places of qualifiers that ptxas lets stand twice.
         displaced: The place of the first qualifier that the manual puts earlier; None if the order is the manual's.
@@ -205,17 +211,29 @@ def _resolve(opcode: str, qualifiers: tuple[str, ...], operands: int) -> Resolut
     leading = [word in tolerance.leads for word in words]
     if leading != sorted(leading, reverse=True):
         return Resolution(None, ignored, repeated)
-    first: Resolution | None = None
+    readings: list[tuple[bool, bool, Resolution]] = []  # beyond the manual, too many or few operands
+    for line, filling, placed in readings_of(spec, words):
+        form = Form(spec, line, filling)
+        if all(constraint.lax or constraint.admits(filling) for constraint in spec.constraints):
+            found = Resolution(form, ignored, repeated, _displaced(kept, placed))
+            readings.append((bool(form.laxities), operands >= 0 and operands not in line.counts, found))
+    return min(readings, key=_rank)[2] if readings else Resolution(None, ignored, repeated)
+
+
+def _rank(reading: tuple[bool, bool, Resolution]) -> tuple[bool, bool]:
+    """What is preferred: a reading with so many operands, and then one of the manual's."""
+    lax, miscounted, _ = reading
+    return miscounted, lax
+
+
+def readings_of(
+    spec: InstructionSpec, words: tuple[str, ...]
+) -> Iterator[tuple[SyntaxLine, dict[str, str], tuple[int, ...]]]:
+    """Every syntax line that has a place for each word, what its slots then hold, and which; constraints left aside."""
     for line in spec.lines:
-        if (placed := _place(line, words)) is None:
-            continue
-        filling = _filling(line, words, placed)
-        if filling is not None and all(constraint.admits(filling) for constraint in spec.constraints):
-            found = Resolution(Form(spec, line, filling), ignored, repeated, _displaced(kept, placed))
-            if operands < 0 or operands in line.counts:
-                return found
-            first = first or found
-    return first or Resolution(None, ignored, repeated)
+        placed = _place(line, words)
+        if placed is not None and (filling := _filling(line, words, placed)) is not None:
+            yield line, filling, placed
 
 
 def _place(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:

@@ -155,7 +155,7 @@ class _Reader:
 
     def constraint(self, row: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Constraint:
         when, require = self.condition(row.get("when", {}), lines, at), self.condition(row["require"], lines, at)
-        return Constraint(when, require, row["why"], at)
+        return Constraint(when, require, row["why"], at, lax=row.get("lax", False))
 
     def feature(self, row: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Feature:
         needs = row["needs"]
@@ -184,6 +184,8 @@ class _Reader:
                 return every
             case False:
                 return ("",)
+            case str() if value[:1] == "." and any(slot.name == value[1:] for line in lines for slot in line.slots):
+                return (value,)
             case str():
                 wanted = (value,)
             case _:

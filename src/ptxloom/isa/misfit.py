@@ -5,12 +5,13 @@ Found by comparing what is written with the enumerated forms, so it holds for ev
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import MOST_QUALIFIERS, Form, forms, nearby, resolve
+from ptxloom.isa.forms import MOST_QUALIFIERS, Form, forms, nearby, readings_of, resolve
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelling import near_misses
@@ -105,6 +106,21 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """The qualifiers fit a syntax line and break a constraint on it.
+
+    Attributes:
+        place: One that the constraint is about.
+        instead: What may stand there.
+        why: The constraint's reason.
+    """
+
+    place: int
+    instead: Words
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class NoForm:
     """The qualifiers fit no form, for no simpler reason."""
 
@@ -116,7 +132,7 @@ class TooMany:
     most: int
 
 
-Problem = TooMany | Unknown | Misread | Repeated | Crowded | Disordered | Clash | Missing | NoForm
+Problem = TooMany | Unknown | Misread | Repeated | Crowded | Disordered | Clash | Missing | Broken | NoForm
 
 
 def problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
@@ -136,7 +152,7 @@ def _problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
     passed = {*resolution.ignored, *resolution.repeated}
     kept = {place: word for place, word in enumerate(qualifiers) if place not in passed}
     pool = _pool(opcode, frozenset(kept.values()))
-    for find in (_unknown, _repeated, _clashes, _missing, _disordered):
+    for find in (_unknown, _repeated, _clashes, _missing, _disordered, _broken):
         if found := find(pool, kept):
             return found
     return (NoForm(),)
@@ -197,7 +213,9 @@ def _unknown(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
             found.append(Misread(place, misreads[word], _like(misreads[word], pool.opcode)))
         elif word not in known:
             expected = _like(word, pool.opcode)
-            found.append(Unknown(place, near_misses(word, expected or known), expected))
+            words, at = tuple(kept.values()), tuple(kept).index(place)
+            fitting = tuple(other for other in expected if _fits(pool, words, at, other))
+            found.append(Unknown(place, near_misses(word, fitting or expected or known), fitting or expected))
     return tuple(found)
 
 
@@ -286,15 +304,27 @@ def _insertion(form: Form, word: str, kept: dict[int, str]) -> int:
 
 def _additions(pool: _Pool, words: Iterable[str]) -> tuple[Words, ...]:
     """The smallest rows of qualifiers that make legal forms of `words`, each in the manual's order."""
-    written = set(words)
+    written = Counter(words)
     rows = [
-        tuple(word for word in form.words if word not in written)
+        _without(form.words, written)
         for form, whole in zip(pool.forms, pool.word_sets, strict=True)
-        if written <= whole
+        if written.keys() <= whole and written <= Counter(form.words)
     ]
     sets = [set(row) for row in rows]
     smallest = [row for row, own in zip(rows, sets, strict=True) if not any(other < own for other in sets)]
     return tuple(dict.fromkeys(smallest))
+
+
+def _without(words: Words, taken: Counter[str]) -> Words:
+    """The words less those taken, each as often as it is taken; the earlier ones go first."""
+    left = Counter(taken)
+    rest: list[str] = []
+    for word in words:
+        if left[word]:
+            left[word] -= 1
+        else:
+            rest.append(word)
+    return tuple(rest)
 
 
 def _disordered(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
@@ -306,3 +336,33 @@ def _disordered(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
         if _rank(pool, kept[place]) < _rank(pool, kept[first]):
             return (Disordered(place, first),)
     return ()
+
+
+def _broken(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
+    """One qualifier that another one in its place would mend, the latest such one; a constraint may say why."""
+    places, words = tuple(kept), tuple(kept.values())
+    why = next(
+        (
+            constraint.why
+            for _, filling, _ in readings_of(pool.spec, words)
+            for constraint in pool.spec.constraints
+            if not constraint.lax and not constraint.admits(filling)
+        ),
+        "",
+    )
+    for at in reversed(range(len(words))):
+        if instead := tuple(other for other in _alternatives(pool, words[at]) if _fits(pool, words, at, other)):
+            return (Broken(places[at], instead, why),)
+    return ()
+
+
+def _alternatives(pool: _Pool, word: str) -> Words:
+    """The other qualifiers of the slots that a word may fill."""
+    rows = (slot.values for line in pool.spec.lines for slot in line.slots if word in slot.values)
+    return tuple(dict.fromkeys(other for row in rows for other in row if other != word))
+
+
+def _fits(pool: _Pool, words: Words, at: int, other: str) -> bool:
+    """Whether the words name a form of the manual once another one stands at a place."""
+    form = resolve(pool.opcode, (*words[:at], other, *words[at + 1 :])).form
+    return form is not None and not form.laxities

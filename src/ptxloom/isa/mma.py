@@ -1,21 +1,21 @@
-"""The forms of `mma.sync`: which shapes, types and kinds go together, PTX ISA 9.7.14.5.
+"""The dense forms of `mma.sync` and what they say about their operands, PTX ISA 9.7.14.5.
 
-Nothing is listed that a rule gives. Each multiplicand type has a container (the bits one element takes in a register),
-and the depth `k` of a multiplication is what fills half or all of two 128-bit lines of containers:
-`k * container` is 128 or 256 bits, 128 for the integer shapes of 8 rows. Double precision has its own depths.
+Which shapes, types and kinds go together stands in the ISA data (`data/mma.toml`) alone.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.forms import forms, resolve
+from ptxloom.isa.phrase import reasons
+from ptxloom.isa.shapes import MmaShape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from ptxloom.isa.forms import Form, Qualifiers
 
 Order = Literal["row", "col"]
 
@@ -25,28 +25,7 @@ MULTIPLICAND_BITS: Final = {
 }  # fmt: skip
 ACCUMULATOR_BITS: Final = {"f64": 64, "f32": 32, "s32": 32, "f16": 16}
 
-# Types whose A and B may differ from each other; every other type multiplies only its own kind.
-_MIXABLE: Final = (("s8", "u8"), ("s4", "u4"), ("e4m3", "e5m2"))
-_F8F6F4: Final = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
-_INTEGERS: Final = ("s8", "u8", "s4", "u4", "b1")
 _BYTE_KINDS: Final = ("f8f6f4", "mxf8f6f4")  # kinds that give every element, however narrow, a byte
-
-
-class BlockScale(NamedTuple):
-    """One legal block scaling: the kind, how many scales a row of A has, and their type (PTX ISA 9.7.14.4)."""
-
-    kind: str
-    vector: str  # of `.scale_vec::`
-    type: str
-
-
-BLOCK_SCALES: Final = (
-    BlockScale("mxf8f6f4", "1X", "ue8m0"),
-    BlockScale("mxf4", "2X", "ue8m0"),
-    BlockScale("mxf4nvf4", "2X", "ue8m0"),
-    BlockScale("mxf4nvf4", "4X", "ue8m0"),
-    BlockScale("mxf4nvf4", "4X", "ue4m3"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,188 +127,63 @@ def mma_form(text: str) -> MmaForm:
         >>> mma_form("m16n8k16.row.col.f32.f16.f16.f32").registers("a")
         4
     """
-    form = _read(text)
-    problem = _problem(form)
-    if problem:
-        raise UnsupportedForm(f"`{text}` is no form of `mma.sync`: {problem}")
-    return form
-
-
-def mma_forms() -> Iterator[MmaForm]:
-    """Every dense form of `mma.sync`, in the order of types, then shapes; `.satfinite` left aside."""
-    for kind in ("", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4"):
-        for a in MULTIPLICAND_BITS:
-            for b in MULTIPLICAND_BITS:
-                for m in (8, 16):
-                    for k in depths(m, a, kind):
-                        yield from _forms_of(m, k, kind, a, b)
-
-
-def depths(m: int, element: str, kind: str = "") -> tuple[int, ...]:
-    """Every `k` that a shape of `m` rows has for multiplicands of type `element` under a `.kind::`."""
-    if element == "f64":
-        return (4,) if m == 8 else (4, 8, 16)
-    full = 256 // multiplicand_container_bits(element, kind)
-    if kind:
-        return (full,) if m == 16 else ()
-    if m == 8:
-        if element == "f16":
-            return (4,)
-        return (full // 2,) if element in _INTEGERS else ()
-    return (full // 2, full) if element not in ("e3m2", "e2m3", "e2m1") else ()
-
-
-def accumulators(m: int, element: str, kind: str = "") -> tuple[tuple[str, str], ...]:
-    """Every (D type, C type) that goes with multiplicands of type `element`."""
-    if kind.startswith("mx"):
-        return (("f32", "f32"),)
-    if element == "f64":
-        return (("f64", "f64"),)
-    if element in _INTEGERS:
-        return (("s32", "s32"),)
-    if element in ("tf32", "bf16"):
-        return (("f32", "f32"),)
-    mixed = (("f32", "f16"),) if m == 8 else ()
-    return (("f16", "f16"), ("f32", "f32"), *mixed)
-
-
-def _multiplies(a: str, b: str, kind: str) -> bool:
-    """Whether A of type `a` and B of type `b` meet in one instruction of this kind."""
-    if kind in _BYTE_KINDS:
-        return a in _F8F6F4 and b in _F8F6F4
-    if kind:
-        return a == b == "e2m1"
-    return a == b or any(a in group and b in group for group in _MIXABLE)
-
-
-def _forms_of(m: int, k: int, kind: str, a: str, b: str) -> Iterator[MmaForm]:
-    """The forms of one shape, kind and pair of multiplicand types."""
-    if not _multiplies(a, b, kind):
-        return
-    orders: tuple[Order, ...] = ("row", "col")
-    layouts: list[tuple[Order, Order]] = [("row", "col")]
-    if m == 8 and a == "f16":
-        layouts = [(first, second) for first in orders for second in orders]
-    operations = ("xor", "and") if a == "b1" else ("",)
-    scales = [s for s in BLOCK_SCALES if s.kind == kind] or [BlockScale("", "", "")]
-    for a_layout, b_layout in layouts:
-        for d, c in accumulators(m, a, kind):
-            for operation in operations:
-                for scale in scales:
-                    yield MmaForm(m, 8, k, a_layout, b_layout, d, a, b, c, kind, scale.vector, scale.type, operation)
-
-
-_SHAPE: Final = re.compile(r"m(\d+)n(\d+)k(\d+)")
-_WORDS: Final = ("sync", "aligned", "satfinite", "row", "col", "xor", "and", "popc", "block_scale")
-_SCALE_TYPES: Final = ("ue8m0", "ue4m3")
-
-
-@dataclass(slots=True)
-class _Spelling:
-    """The qualifiers of a spelling, sorted by what they say."""
-
-    shapes: list[str]
-    layouts: list[Order]
-    types: list[str]
-    operations: list[str]
-    flags: set[str]
-    kind: str = ""
-    scale_vector: str = ""
-    scale_type: str = ""
-
-
-def _read(text: str) -> MmaForm:
-    words = [word for word in text.strip().split(".") if word]
-    if words and words[0] == "mma":
-        words = words[1:]
-    if "sp" in words or any(word.startswith("sp::") for word in words):
+    words = tuple(word for word in text.strip().split(".") if word)
+    words = words[1:] if words[:1] == ("mma",) else words
+    words = (*(word for word in ("sync", "aligned") if word not in words), *words)
+    form = resolve("mma", words).form
+    if form is None:
+        raise UnsupportedForm(f"`{text}` is no form of `mma`: {reasons('mma', words)}")
+    if form.laxities:
+        raise UnsupportedForm(f"`{text}` is no form of `mma` in the manual: {form.laxities[0].why}")
+    if form.filling.get("sparse"):
         raise UnsupportedForm(f"`{text}` is a sparse `mma`; only the dense forms are known here")
-    said = _sort(text, words)
-    if len(said.shapes) != 1 or len(said.types) != 4 or len(said.layouts) != 2:
-        raise UnsupportedForm(
-            f"`{text}` names no `mma.sync`: it takes one shape, `.row` or `.col` for A and for B, "
-            "and four types (D, A, B, C), as in `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`"
-        )
-    m, n, k = (int(number) for number in re.findall(r"\d+", said.shapes[0]))
-    d, a, b, c = said.types
-    vector = said.scale_vector
-    if "block_scale" in said.flags and not vector:
-        vector = {"mxf4": "2X", "mxf8f6f4": "1X"}.get(said.kind, "")
+    return _mma_form(form)
+
+
+@cache
+def mma_forms() -> tuple[MmaForm, ...]:
+    """Every dense form of `mma.sync`, by kinds, types, then shapes; `.satfinite` and rounding left aside."""
+    found = (
+        _mma_form(form)
+        for form in forms("mma")
+        if not any(form.filling.get(slot) for slot in ("sparse", "satfinite", "rnd"))
+    )
+    return tuple(sorted(dict.fromkeys(found), key=_rank))
+
+
+_KINDS: Final = ("", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")
+_DEFAULT_SCALES: Final = {"mxf4": "2X", "mxf8f6f4": "1X"}  # where a spelling does not say how many
+
+
+def _mma_form(form: Form) -> MmaForm:
+    """What a dense form of the data says, by our names."""
+    said: Qualifiers = form.qualifiers
+    shape = MmaShape.parse(said.shape)
+    kind = said.get("kind").removeprefix("kind::")
+    scaled = _DEFAULT_SCALES.get(kind, "") if said.get("block_scale") else ""
     return MmaForm(
-        m, n, k, said.layouts[0], said.layouts[1], d, a, b, c,
-        kind=said.kind, scale_vector=vector, scale_type=said.scale_type,
-        bit_operation=".".join(said.operations), satfinite="satfinite" in said.flags,
-    )  # fmt: skip
+        shape.m,
+        shape.n,
+        shape.k,
+        _order(said.alayout),
+        _order(said.blayout),
+        said.dtype,
+        said.atype,
+        said.btype,
+        said.ctype,
+        kind=kind,
+        scale_vector=said.get("scale_vec_size").removeprefix("scale_vec::") or scaled,
+        scale_type=said.get("stype"),
+        bit_operation=said.get("bitOp"),
+        satfinite=bool(said.get("satfinite")),
+    )
 
 
-def _sort(text: str, words: Sequence[str]) -> _Spelling:
-    said = _Spelling([], [], [], [], set())
-    for word in words:
-        if _SHAPE.fullmatch(word):
-            said.shapes.append(word)
-        elif word == "row" or word == "col":  # noqa: PLR1714 - narrows to Order
-            said.layouts.append(word)
-        elif word in MULTIPLICAND_BITS or word in ACCUMULATOR_BITS:
-            said.types.append(word)
-        elif word in ("xor", "and"):
-            said.operations.append(word)
-        elif word in _SCALE_TYPES:
-            said.scale_type = word
-        elif word.startswith("kind::"):
-            said.kind = word.removeprefix("kind::")
-        elif word.startswith("scale_vec::"):
-            said.scale_vector = word.removeprefix("scale_vec::")
-        elif word in _WORDS:
-            said.flags.add(word)
-        else:
-            raise UnsupportedForm(f"`.{word}` in `{text}` is no qualifier of `mma`{_nearest(word)}")
-    return said
+def _order(word: str) -> Order:
+    return cast("Order", word)
 
 
-def _nearest(word: str) -> str:
-    known = (*_WORDS, *_SCALE_TYPES, *MULTIPLICAND_BITS, *ACCUMULATOR_BITS, "m16n8k16", "m16n8k8", "kind::f8f6f4")
-    near = get_close_matches(word, known, n=1)
-    return f"; did you mean `.{near[0]}`?" if near else ""
-
-
-def _problem(form: MmaForm) -> str:
-    """Why a form that could be read is none of the manual's; empty if it is one."""
-    a, b = form.a_type, form.b_type
-    for operand in ("a", "b"):
-        if form.type_of(operand) not in MULTIPLICAND_BITS:
-            return f"`.{form.type_of(operand)}` is no type of A or B"
-    if form.kind not in ("", "f8f6f4", *(scale.kind for scale in BLOCK_SCALES)):
-        return f"`.kind::{form.kind}` is unknown; the kinds are f8f6f4, mxf8f6f4, mxf4 and mxf4nvf4"
-    if not _multiplies(a, b, form.kind):
-        with_kind = f" under `.kind::{form.kind}`" if form.kind else ""
-        return f"A of type `.{a}` does not multiply B of type `.{b}`{with_kind}"
-    return _shape_problem(form) or _detail_problem(form)
-
-
-def _shape_problem(form: MmaForm) -> str:
-    shapes = [f"m{m}n8k{k}" for m in (8, 16) for k in depths(m, form.a_type, form.kind)]
-    if form.shape not in shapes:
-        return f"`.{form.a_type}` is multiplied in the shapes {', '.join(f'`.{shape}`' for shape in shapes)}"
-    pairs = accumulators(form.m, form.a_type, form.kind)
-    if (form.d_type, form.c_type) not in pairs:
-        legal = " or ".join(f"`.{d}` and `.{c}`" for d, c in pairs)
-        return f"D and C are `.{form.d_type}` and `.{form.c_type}`; they must be {legal}"
-    if (form.a_layout, form.b_layout) != ("row", "col") and not form.quad_pairs:
-        return "A is `.row` and B is `.col` in every form but `.m8n8k4` with `.f16`"
-    return ""
-
-
-def _detail_problem(form: MmaForm) -> str:
-    scales = [s for s in BLOCK_SCALES if s.kind == form.kind]
-    scale = BlockScale(form.kind, form.scale_vector, form.scale_type)
-    if scales and scale not in scales:
-        legal = " or ".join(f"`.scale_vec::{s.vector}` with `.{s.type}`" for s in scales)
-        return f"`.kind::{form.kind}` takes `.block_scale`, and {legal}"
-    if not scales and (form.scale_vector or form.scale_type):
-        return "only the `.kind::mx...` forms are block-scaled"
-    single_bit = form.a_type == "b1"
-    if single_bit != (form.bit_operation in ("xor", "and")) or (not single_bit and form.bit_operation):
-        return "single-bit forms, and only they, take one of `.xor.popc` and `.and.popc`"
-    if form.satfinite and form.a_type not in ("s8", "u8", "s4", "u4"):
-        return "`.satfinite` goes with `.s8`, `.u8`, `.s4` and `.u4` only"
-    return ""
+def _rank(form: MmaForm) -> tuple[int, ...]:
+    """Where a form stands among all; forms of one shape and types keep the order of the data."""
+    types = tuple(MULTIPLICAND_BITS)
+    return _KINDS.index(form.kind), types.index(form.a_type), types.index(form.b_type), form.m, form.k

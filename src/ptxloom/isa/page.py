@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.load import glossary, instruction_spec
@@ -9,7 +11,10 @@ from ptxloom.isa.load import glossary, instruction_spec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.isa.spec import Feature, InstructionSpec
+    from ptxloom.isa.spec import Constraint, Feature, InstructionSpec
+
+
+WIDTH = 110  # of lines of syntax
 
 
 def explain(opcode: str) -> str:
@@ -29,7 +34,7 @@ def _page(spec: InstructionSpec) -> Iterator[str]:
     yield "## Syntax"
     yield ""
     yield "```"
-    yield spec.syntax
+    yield from (part for line in spec.syntax.splitlines() for part in _wrapped(line))
     yield "```"
     yield ""
     yield "## Qualifiers and operands"
@@ -40,7 +45,7 @@ def _page(spec: InstructionSpec) -> Iterator[str]:
     if spec.constraints:
         yield "## Constraints"
         yield ""
-        yield from (f"- Where {each.when}: {each.require}; {each.why}." for each in spec.constraints)
+        yield from (f"- {_rule(each)}" for each in spec.constraints)
         yield ""
     yield "## Availability"
     yield ""
@@ -55,9 +60,33 @@ def _page(spec: InstructionSpec) -> Iterator[str]:
     yield f"Manual section: PTX ISA {spec.section}"
 
 
+def _wrapped(line: str) -> list[str]:
+    """A line of syntax, broken where it is long: a list under its first value, operands under their opcode."""
+    if len(line) <= WIDTH:
+        return [line]
+    if line.startswith("."):
+        return _filled(line, " " * (line.find("{") + 1))
+    qualifiers, _, operands = line.partition(" ")
+    parts = re.sub(r"\{?\.", r" \g<0>", qualifiers)
+    head = [part.replace(" ", "") for part in wrap(parts, WIDTH, break_on_hyphens=False)]
+    indent = " " * 4
+    return [*head[:1], *(indent * 2 + part for part in head[1:]), *_filled(indent + operands, indent)]
+
+
+def _filled(text: str, indent: str) -> list[str]:
+    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
 def needs(feature: Feature) -> str:
     """What a feature needs, as a phrase."""
     return "; or ".join(str(need) for need in feature.needs)
+
+
+def _rule(constraint: Constraint) -> str:
+    """A constraint as a sentence."""
+    where = f"Where {constraint.when}" if constraint.when.allowed else "Always"
+    lax = " (the manual says so; ptxas assembles what breaks it)" if constraint.lax else ""
+    return f"{where}: {constraint.require}; {constraint.why}{lax}."
 
 
 def _words(spec: InstructionSpec) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from ptxloom.isa.misfit import (
+    Broken,
     Clash,
     Crowded,
     Disordered,
@@ -21,9 +22,14 @@ if TYPE_CHECKING:
     from ptxloom.isa.misfit import Problem, Words
 
 
+_MOST_LISTED = 12  # beyond that a few stand for all
+
+
 def listing(rows: tuple[Words, ...] | Words) -> str:
     """Qualifiers, or rows of them, as a phrase: "`.x1`, `.x2` or `.x4`"."""
     words = [f"`{spell(row)}`" if row else "nothing" for row in rows]
+    if len(words) > _MOST_LISTED:
+        words[4:] = [f"one of {len(words) - 4} others"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
@@ -38,7 +44,7 @@ def reasons(opcode: str, qualifiers: Words) -> str:
     return "; ".join(sentence(opcode, qualifiers, problem) for problem in problems(opcode, qualifiers))
 
 
-def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: PLR0911 - one return a kind of problem
+def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: PLR0911, C901 - one case a kind of problem
     """What is wrong with the qualifiers of an instruction, in one clause."""
     match problem:
         case Unknown(place, near, expected):
@@ -60,6 +66,9 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
             return f"{subject} requires {listing(additions)}"
         case TooMany(most):
             return f"`{opcode}` has {len(qualifiers)} qualifiers here; no instruction has more than {most}"
+        case Broken(place, instead, _):
+            takes = f"; here it takes {listing(instead)}"
+            return f"`.{qualifiers[place]}` does not go with the other qualifiers of this `{opcode}`{takes}"
         case NoForm():
             return f"`{_name(opcode, qualifiers)}` is no form of `{opcode}`"
         case _:

@@ -19,14 +19,17 @@ Filling = Mapping[str, str]
 class Condition:
     """A conjunction over slots: each named slot holds one of its values ("" = left out). A line without the slot fails.
 
-    An empty condition always holds.
+    A value with a leading dot names another slot: both hold the same. An empty condition always holds.
     """
 
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def holds(self, filling: Filling) -> bool:
         """Whether the filling meets it."""
-        return all(filling.get(name) in values for name, values in self.allowed)
+        return all(
+            filling.get(name) in values or (values[0][:1] == "." and filling.get(name) == filling.get(values[0][1:]))
+            for name, values in self.allowed
+        )
 
     def __str__(self) -> str:
         return " and ".join(_phrase(name, values) for name, values in self.allowed)
@@ -34,12 +37,21 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Where `when` holds, `require` must hold too."""
+    """Where `when` holds, `require` must hold too.
+
+    Attributes:
+        when: Which fillings it is about.
+        require: What must hold of them.
+        why: The reason, in our words.
+        line: Where in the data file it stands.
+        lax: Whether the manual alone says so, and ptxas assembles what breaks it: our warning, not an error.
+    """
 
     when: Condition
     require: Condition
     why: str
-    line: int  # in the data file
+    line: int
+    lax: bool = False
 
     def admits(self, filling: Filling) -> bool:
         """Whether the filling keeps the constraint."""
@@ -165,6 +177,8 @@ class InstructionSpec:
 
 
 def _phrase(name: str, values: tuple[str, ...]) -> str:
+    if values[0][:1] == ".":
+        return f"`.{name}` is the same as `{values[0]}`"
     return f"`.{name}` is present" if values == (name,) else f"`.{name}` is {alternatives(values)}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import native, translation
 from ptxloom.machine.analysis import literal_bits
-from ptxloom.machine.constants import evaluate
+from ptxloom.machine.constants import evaluate, simplified
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.access import access_name, parameters
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ptxloom.machine.program import BasicBlock, Op, Program
+    from ptxloom.machine.strips import Strip
 
 W: Final = Value("ptr", "%w")
 ALL: Final = Value("i32", "-1")
@@ -41,7 +42,7 @@ class Builder(Emitter):
         op: The instruction being built.
         mask: The lanes that run in this block (i32).
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
-        externals: Run-time functions called so far (native functions and access functions), by symbol.
+        strip: The strip of lanes that is being computed; None for whole warps.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Builder(Emitter):
         self._op: Op | None = None
         self.mask = ALL
         self.active: Value | None = None
+        self.strip: Strip | None = None
         self.ended = False
         self.natives: dict[str, Callable[..., object]] = {}
         self.accesses: set[str] = set()
@@ -71,7 +73,7 @@ class Builder(Emitter):
     def begin(self, op: Op) -> None:
         """Turn to the next instruction: work out which lanes execute it."""
         self._op = op
-        self.width = LANES
+        self.width = LANES if self.strip is None else self.strip.lanes
         predicate = op.node.predicate
         if op.site in self.program.knowledge.uniform_ops:
             self.width = 1  # every lane's value is the same: computed once, whoever is active
@@ -82,7 +84,7 @@ class Builder(Emitter):
             return
         lanes = self._predicate(predicate.name)
         if predicate.negated:
-            lanes = self.emit("i32", f"xor {lanes}, -1")
+            lanes = self.emit(lanes.type, f"xor {lanes}, -1")
         self.active = lanes if self.whole else self._and(lanes, self.mask)
 
     @property
@@ -137,9 +139,10 @@ class Builder(Emitter):
             case tree.Name(text=name):
                 return self._predicate(name)
             case tree.Unary(operator="!", operand=inner):
-                return self.emit("i32", f"xor {self.read_mask(inner)}, -1")
+                mask = self.read_mask(inner)
+                return self.emit(mask.type, f"xor {mask}, -1")
             case tree.Integer(value=value):
-                return Value("i32", "-1" if value else "0")
+                return Value(f"i{self.width}", "-1" if value else "0")
             case _:
                 raise self.op.unsupported(f"`{operand}` is no predicate")
 
@@ -154,7 +157,13 @@ class Builder(Emitter):
         if bits != register.type.bits:
             plain = self.bitcast(value, self.vector(f"i{bits}"))
             value = self.resize(plain, register.type.bits, signed)
-        self.store_lanes(value, self._slot(register, index), 64)
+        if self.strip is None:
+            self.store_lanes(value, self._slot(register, index), 64)
+        else:
+            if self.active is not None:
+                plain = self.bitcast(value, self.vector(f"i{register.type.bits}"))
+                value = self.select(self.lanes(self.active), plain, self.strip.read(register, plain.type))
+            self.strip.write(register, value)
 
     def write_all(self, operand: tree.Operand, values: tuple[Value, ...], signed: bool = False) -> None:
         """Store the elements of a vector expression (or vector register); one value for a plain operand."""
@@ -177,12 +186,14 @@ class Builder(Emitter):
         register, index = self.register(operand)
         if register.type.kind != "p":
             raise self.op.unsupported(f"`{operand}` is no predicate register")
-        place = self.register_place(register, index)
         if self.active is not None:
-            old = self.load("i32", place, 4)
+            old = self._mask_in(register, index)
             changed = self._and(self.apply("xor", old, mask), self.active)
             mask = self.apply("xor", old, changed)
-        self.store(mask, place, 4)
+        if self.strip is None:
+            self.store(mask, self.register_place(register, index), 4)
+        else:
+            self.strip.write_mask(register, mask)
 
     def store_lanes(self, value: Value, place: Value, alignment: int) -> None:
         """Store a vector of 32 lanes to memory, in the active lanes only."""
@@ -196,12 +207,16 @@ class Builder(Emitter):
     # -- lanes and masks
 
     def lanes(self, mask: Value) -> Value:
-        """A mask (i32) as `<32 x i1>`."""
+        """A mask (i32) as `<32 x i1>`; of a strip likewise."""
+        if self.strip is not None:
+            return self.strip.spread(mask)
         bits = self.emit(vector("i32"), f"and {self.splat(mask)}, {LANE_BITS.text}")
         return self.compare("ne", bits, self.constant(bits.type, 0))
 
     def mask_of(self, lanes: Value) -> Value:
-        """`<32 x i1>` as a mask (i32)."""
+        """`<32 x i1>` as a mask (i32); of a strip likewise."""
+        if self.strip is not None:
+            return self.strip.gather(lanes)
         return self.emit("i32", f"bitcast {lanes} to i32")
 
     def _and(self, left: Value, right: Value) -> Value:
@@ -304,6 +319,15 @@ class Builder(Emitter):
         self.do(f"br {bad}, label %fault, label %{following}")
         self.label(following)
 
+    def when(self, condition: Value, action: Callable[[], object]) -> None:
+        """Emit code that runs only where an i1 holds."""
+        then, following = self.fresh("L"), self.fresh("L")
+        self.do(f"br {condition}, label %{then}, label %{following}")
+        self.label(then)
+        action()
+        self.do(f"br label %{following}")
+        self.label(following)
+
     # -- control flow: each of these ends the block
 
     def place_of(self, operand: tree.Operand) -> int:
@@ -371,46 +395,6 @@ class Builder(Emitter):
         none = self.compare("eq", chosen, Value("i32", "-1"))
         self.do(f"br {none}, label %stop, label %dispatch")
 
-    def converge(self, members: tree.Operand | None, kind: int = state.DIVERGENT) -> None:
-        """Wait until the lanes of `members` (a mask operand; None: the whole warp) are here; must start the block.
-
-        Each lane waits for the members it names. A whole warp is always here. Where members wait elsewhere, so that
-        nobody could ever go on, a hazard of `kind` is noted (0: none) and the lanes go on without them.
-        """
-        if self.whole:
-            return
-        wanted = self.constant(vector("i32"), -1) if members is None else self.read(members, "b32")
-        self.store(wanted, self.scratch(), 64)
-        number = Value("i32", str(self.block.number))
-        facts = (number, Value("i32", str(self.op.site)), Value("i32", str(kind)))
-        chosen = self.native_call("converge", W, *facts)
-        here, elsewhere, on, full = (self.fresh("L") for _ in range(4))
-        self.do(f"br {self.compare('eq', chosen, number)}, label %{here}, label %{elsewhere}")
-        self.label(elsewhere)
-        ended = self.ended
-        self.resume(chosen)
-        self.ended = ended
-        self.label(here)
-        self.mask = self.load("i32", self.field("mask"), 4)
-        self.do(f"br {self.compare('eq', self.mask, ALL)}, label %{full}, label %{on}")
-        self.label(full)
-        self.do(f"ret i32 {state.SWITCH}")
-        self.label(on)
-        self.begin(self.op)
-        self.entered = True
-        self.watch.enter(self)
-
-    def aligned(self) -> None:
-        """For an `.aligned` instruction: wait for the whole warp, and note lanes that have exited or never come.
-
-        The instruction must start its block. It then runs with the lanes that are there.
-        """
-        if self.whole:
-            return
-        self.converge(None)
-        if "synccheck" in self.checks:
-            self.native_call("note_exited", W, Value("i32", str(self.op.site)))
-
     def native_call(self, name: str, *operands: Value) -> Value:
         """Call a scheduling function by name."""
         from ptxloom.machine.runtime import warps  # noqa: PLC0415 - the builder serves it too
@@ -426,7 +410,12 @@ class Builder(Emitter):
             if special:
                 return Value("i32", special)
             raise self.op.unsupported(f"`{name}` is no predicate register")
-        return self.load("i32", self.register_place(found), 4)
+        return self._mask_in(found, 0)
+
+    def _mask_in(self, register: Register, index: int) -> Value:
+        if self.strip is not None:
+            return self.strip.read_mask(register)
+        return self.load("i32", self.register_place(register, index), 4)
 
     def _read_name(self, name: str, wanted: Type, operand: tree.Operand) -> Value:
         found = self.find(name)
@@ -461,10 +450,10 @@ class Builder(Emitter):
         if register.offset in known.uniform:
             one = self.resize(self.load(f"i{bits}", self._slot(register), 8), wanted.bits)
             return self.bitcast(self.splat(one), self.llvm(wanted))
-        place = self._slot(register, index)
+        plain = self.llvm(wanted) if bits == wanted.bits else self.vector(f"i{bits}")
+        whole = self.strip.read(register, plain) if self.strip else self.load(plain, self._slot(register, index), 64)
         if bits == wanted.bits:
-            return self.load(self.llvm(wanted), place, 64)
-        whole = self.load(self.vector(f"i{bits}"), place, 64)
+            return whole
         return self.bitcast(self.resize(whole, wanted.bits), self.llvm(wanted))
 
     def _fit(self, value: Value, wanted: Type) -> Value:
@@ -477,19 +466,10 @@ class Builder(Emitter):
 
     def _expression(self, operand: tree.Operand, wanted: Type) -> Value:
         """A constant expression, or a variable's address with an offset."""
-        match operand:
-            case tree.Binary(operator="+" | "-" as sign, left=tree.Name(text=name), right=tree.Integer(value=by)):
-                found = self.find(name)
-                if isinstance(found, Variable):
-                    return self._fit(self.address_of(found, by if sign == "+" else -by), wanted)
-            case tree.Address(base=tree.Name() as base, offset=offset, minus=minus):
-                inner = tree.Binary("-" if minus else "+", base, tree.Integer(offset))
-                return self._expression(inner, wanted)
-            case tree.Unary(operator="-", operand=tree.Float() as literal):
-                flipped = tree.Float(literal.bits ^ 1 << literal.width - 1, literal.width, literal.decimal)
-                return self._literal(flipped, wanted)
+        match simplified(operand):
+            case tree.Integer() | tree.Float() as literal:
+                return self._literal(literal, wanted)
+            case (name, offset) if isinstance(found := self.find(name), Variable):
+                return self._fit(self.address_of(found, offset), wanted)
             case _:
-                number = evaluate(operand)
-                if number is not None:
-                    return self._literal(tree.Integer(number), wanted)
-        raise self.op.unsupported(f"the operand `{operand}` is not understood")
+                raise self.op.unsupported(f"the operand `{operand}` is not understood")

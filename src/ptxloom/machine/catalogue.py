@@ -1,8 +1,8 @@
 """Every hazard there is: whose finding, how grave, in which words, and what to do about it.
 
 The names of tools are compute-sanitizer's. A message may use `{instruction}` (the opcode), `{access}` ("read of 4
-bytes"), `{place}` (where in memory), `{lanes}` (those at fault), `{other}` (the lanes it is about), and what else its
-kind knows.
+bytes"), `{place}` (where in memory), `{lanes}` (those at fault), `{other}` (the lanes it is about, `{have}` and
+`{are}` agreeing with them), and what else its kind knows.
 """
 
 from __future__ import annotations
@@ -119,49 +119,47 @@ KINDS: Final = (
         "make the count of `mbarrier.init` equal to the arrivals of one phase",
         "9.7.13.16",
     ),
-    HazardKind(
-        "synccheck", "divergent", "`{instruction}` is executed by part of a warp: without lanes {other}", _WHOLE
-    ),
+    HazardKind("synccheck", "divergent", "`{instruction}` is executed by part of a warp: without {other}", _WHOLE),
     HazardKind(
         "synccheck",
         "predicated",
-        "`{instruction}` is executed by part of a warp: lanes {other} are predicated off",
+        "`{instruction}` is executed by part of a warp: {other} {are} predicated off",
         _WHOLE,
     ),
     HazardKind(
         "synccheck",
         "exited",
-        "`{instruction}` is executed by part of a warp: lanes {other} have exited",
+        "`{instruction}` is executed by part of a warp: {other} {have} exited",
         "let every lane of the warp live until here: predicate the stores instead of returning early",
     ),
     HazardKind(
         "synccheck",
         "partial-warp",
-        "`{instruction}` is executed by a warp that lacks lanes {other}: the CTA has fewer threads",
+        "`{instruction}` is executed by a warp that lacks {other}: the CTA has fewer threads",
         "launch a multiple of 32 threads",
     ),
     HazardKind(
         "synccheck",
         "absent",
-        "lanes {other} execute `{instruction}`, but are not in the member mask that they name",
+        "`{instruction}` is executed by {other}, who {are} not in the member mask that {they} name",
         "name every lane that executes it: `activemask` before the branch, or a ballot of its condition",
     ),
     HazardKind(
         "synccheck",
         "mask-mismatch",
-        "lanes {other} name another member mask than the lanes they execute `{instruction}` with",
+        "`{instruction}` is given different member masks: {other} {do} not agree with the rest",
         "compute the mask once, before the lanes part",
     ),
     HazardKind(
         "synccheck",
         "elsewhere",
-        "`{instruction}` names lanes {other} as members, but they never come here",
+        "`{instruction}` names {other} in its member mask, but {they} never come{s} here",
         "name only the lanes that execute it, or move it out of the branch",
     ),
     HazardKind(
         "synccheck",
         "exited-members",
-        "`{instruction}` names lanes {other} as members, but they have exited: what is read from them is undefined",
+        "`{instruction}` names {other} in its member mask, but {they} {have} exited, and what they hold is undefined",
         "leave exited lanes out of the member mask, or let them live until here",
         severity=Severity.WARNING,
     ),
@@ -174,13 +172,13 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "deadlock",
-        "{count} wait for others that never come: {why}",
+        "{count} {verb} for others that never come: {why}",
         "see to it that every thread that is waited for reaches the same barrier",
     ),
     HazardKind(
         "synccheck",
         "no-progress",
-        "{count} {verb} here at the time limit{why}",
+        "at the time limit {count} {verb}",
         "see what they wait for; `timeout` ends a kernel that may only be slow",
     ),
     HazardKind("racecheck", "write-after-write", "two threads write {place}, in no order", _ORDER, _RACES),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import llvm, semantics
+from ptxloom.machine import llvm, semantics, strips
 from ptxloom.machine.builder import Builder
 from ptxloom.machine.ir import Value
 from ptxloom.machine.profiling import Profiling
@@ -15,7 +15,10 @@ from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics.control import after_call
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program import BasicBlock, Program
+    from collections.abc import Sequence
+
+    from ptxloom.machine.program import BasicBlock, Op, Program
+    from ptxloom.machine.semantics.family import Row
 
 SYMBOL: Final = "ptxloom_kernel"
 _STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more than their number
@@ -91,14 +94,33 @@ def _block(b: Builder, block: BasicBlock) -> None:
     if block.after is not None:
         b.begin(block.after)
         after_call(b, block.after)
-    for number, op in enumerate(block.ops):
-        if number and number % _STRETCH == 0:
+    _instructions(b, block, rows, start)
+    if not b.ended:
+        b.goto(b.following)
+
+
+def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], start: int) -> None:
+    """The instructions of a block; those that suit it in runs, strip by strip."""
+    run: list[tuple[Op, Row]] = []
+    pieces = 0
+    for op, row in zip(block.ops, rows, strict=True):
+        if row is None:
+            raise op.unsupported()
+        uniform = op.site in b.program.knowledge.uniform_ops
+        if not uniform and strips.fits(b, op, row):
+            run.append((op, row))
+            if len(run) == strips.LONGEST:
+                strips.build(b, run)
+                run.clear()
+            continue
+        if not uniform:  # what is uniform depends on nothing in the run, and can come before it
+            strips.build(b, run)
+            run.clear()
+        pieces += 1
+        if pieces % _STRETCH == 0:
             following = b.fresh("L")
             b.do(f"br label %{following}")
             b.label(following)
-        row = rows[number]
-        if row is None:
-            raise op.unsupported()
         b.begin(op)
         b.watch.before(b)
         row.build(b, op)
@@ -106,8 +128,7 @@ def _block(b: Builder, block: BasicBlock) -> None:
             _enter_late(b, start)
         if not b.ended:
             b.watch.after(b)
-    if not b.ended:
-        b.goto(b.following)
+    strips.build(b, run)
 
 
 def _enter_late(b: Builder, start: int) -> None:

@@ -48,3 +48,17 @@ def _combine(operator: str, first: int, second: int) -> int | None:
             return quotient if operator == "/" else first - second * quotient
         case _:
             return None
+
+
+def simplified(operand: tree.Operand) -> tree.Integer | tree.Float | tuple[str, int] | None:
+    """What an expression comes to: a literal, or the name of a variable and the bytes added to its address."""
+    match operand:
+        case tree.Binary(operator="+" | "-" as sign, left=tree.Name(text=name), right=tree.Integer(value=by)):
+            return name, by if sign == "+" else -by
+        case tree.Address(base=tree.Name(text=name), offset=offset, minus=minus):
+            return name, -offset if minus else offset
+        case tree.Unary(operator="-", operand=tree.Float() as literal):
+            return tree.Float(literal.bits ^ 1 << literal.width - 1, literal.width, literal.decimal)
+        case _:
+            number = evaluate(operand)
+            return None if number is None else tree.Integer(number)

@@ -44,8 +44,10 @@ def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard,
         count = sum(len(g.lanes) for g, _, _ in here)
         block = (int(cta.ctaid[0]), int(cta.ctaid[1]), int(cta.ctaid[2]))
         party = reporter.party(group.op, block, group.warp, group.lanes, _verb(group))
-        words = f"{count} thread{'s' if count > 1 else ''}"
-        verb = "wait" if group.waits else "run"
+        words = f"{count} thread{'s' * (count > 1)}"
+        verb = ("wait" if group.waits else "run") + "s" * (count == 1)
+        if rule != "synccheck.deadlock" and why:
+            verb += f" for {why}"
         hazard = reporter.hazard(rule, party, group.op.opcode, count=words, why=why, verb=verb)
         seen = first.get(site)
         first[site] = replace(seen, count=seen.count + 1) if seen else hazard

@@ -43,6 +43,8 @@ class Party:
     @property
     def who(self) -> str:
         """Such as `lanes 0-15 of warp 2, block (1, 0, 0)`."""
+        if not self.lanes:
+            return f"another thread of block {self.block}"
         return f"{lanes_text(self.lanes)} of warp {self.warp}, block {self.block}"
 
 

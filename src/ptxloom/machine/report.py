@@ -120,7 +120,7 @@ class Reporter:
         if kind in SIDES or kind == state.UNWRITTEN:
             return self._access(event, op, block, lanes, lane)
         party = self.party(op, block, warp, lanes)
-        words: dict[str, object] = {"other": ranges(lanes_of(int(event.other)))}
+        words = _agreeing(lanes_of(int(event.other)))
         if kind == state.UNWRITTEN_REGISTER:
             words["register"] = _register(op, int(event.other))
         if kind == state.MISCOUNT:
@@ -133,7 +133,7 @@ class Reporter:
         warp = int(event.warp)
         if int(event.second_site) != state.NONE:
             op = self.program.ops[int(event.second_site)]
-            return self.party(op, block, int(event.second_warp), (int(event.second_lane),))
+            return self.party(op, block, warp, (), "came first")
         if not event.place:
             return None
         number, at_end = divmod(int(event.place) - 1, 2)
@@ -172,6 +172,17 @@ def _name(kind: str, found: Found) -> str:
     if kind == "out-of-bounds" and found.is_freed:
         return "use-after-free"
     return "null" if kind == "out-of-bounds" and found.is_null else kind
+
+
+def _agreeing(lanes: tuple[int, ...]) -> dict[str, object]:
+    """Some lanes as the subject of a sentence."""
+    one = len(lanes) == 1
+    verbs = {"have": "has", "are": "is", "do": "does", "they": "it"}
+    return {
+        "other": lanes_text(lanes),
+        "s": "s" * one,
+        **{many: single if one else many for many, single in verbs.items()},
+    }
 
 
 def _threads(count: int) -> str:

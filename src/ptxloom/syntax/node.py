@@ -118,6 +118,12 @@ class Node(_Record, metaclass=NodeType):
         def __reduce__(self) -> tuple[object, ...]:
             return raw, (type(self), tuple(self))
 
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True

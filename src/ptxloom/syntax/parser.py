@@ -29,7 +29,7 @@ from ptxloom.syntax.tree import Block, Function, Instruction, Label, Malformed, 
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Attribute, Declaration, Operand, PerformanceDirective, Statement
 
-MAX_SCOPES: Final = 200
+MAX_SCOPES: Final = 100
 """How deep scopes may nest."""
 
 

@@ -12,6 +12,7 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa import explain, forms, instruction_classes, instruction_spec, load, opcodes
 from ptxloom.isa.load import read_spec
 from ptxloom.isa.notation import DataError, OperandSlot, read_syntax
+from ptxloom.isa.page import WIDTH
 from ptxloom.isa.prove import prove
 
 DATA = Path(load.__file__).parent / "data"
@@ -26,7 +27,8 @@ def test_data_is_sound(opcode: str) -> None:
 @pytest.mark.parametrize("opcode", opcodes())
 def test_page_says_all_that_the_data_says(opcode: str) -> None:
     page, spec = explain(opcode), instruction_spec(opcode)
-    assert all(line.text in page for line in spec.lines)
+    assert all(re.sub(r"\s+", "", line.text) in re.sub(r"\s+", "", page) for line in spec.lines)
+    assert all(len(line) <= WIDTH for line in page[: page.index("## Qualifiers")].split("```")[1].splitlines())
     assert all(constraint.why in page for constraint in spec.constraints)
     assert all(need in page for feature in spec.features for need in map(str, feature.needs))
     assert spec.section in page

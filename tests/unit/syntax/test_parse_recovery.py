@@ -6,6 +6,7 @@ import pytest
 
 from ptxloom.syntax import format as laid_out
 from ptxloom.syntax import instructions, parse, walk
+from ptxloom.syntax.parser import MAX_SCOPES
 from ptxloom.syntax.tree import Block, Malformed
 
 BEFORE = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\tmov.u32 %r0, 0;\n"
@@ -123,7 +124,7 @@ def test_deep_scopes_are_read_but_flattened() -> None:
     module = parse("{" * depth + "ret;" + "}" * depth)
     (found,) = module.diagnostics
     assert found.rule == "nested-too-deeply"
-    assert sum(1 for node in walk(module) if isinstance(node, Block)) == 200
+    assert sum(1 for node in walk(module) if isinstance(node, Block)) == MAX_SCOPES
     assert len(list(instructions(module))) == 1
     assert parse(str(module)) == module
     assert module == parse(laid_out(module))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.hazards import note
+from ptxloom.machine.runtime.hazards import note_elsewhere
 from ptxloom.machine.runtime.state import AND, DIVERGENT, POPC, Barrier, Cta, Warp
 
 
@@ -35,6 +35,7 @@ def settle(cta: Cta, number: u32) -> u32:
     barrier.value = 0
     barrier.arrivals = 0
     barrier.site = 0
+    barrier.first = 0
     return 1
 
 
@@ -61,8 +62,15 @@ def note_divergence(w: Warp, waiting: u32, site: u32) -> None:
     for lane in range(32):
         if waiting >> lane & 1 != 0 and w.pcs[lane] != place:
             other = other | 1 << lane
-    if other != 0:
-        note(w, DIVERGENT, site, waiting & ~other, 0, other)
+    if other == 0:
+        return
+    first = trailing_zeros(other)
+    where = 2 * w.pcs[first] + 1
+    if w.mask >> first & 1 != 0:
+        where = 2 * w.pc + 1
+    elif waiting >> first & 1 != 0:
+        where = 2 * w.pcs[first]  # at the end of the block before
+    note_elsewhere(w, DIVERGENT, site, waiting & ~other, 0, other, where)
 
 
 def give_results(w: Warp, lanes: u32, barrier: Barrier) -> None:

@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.arrivals import settle, settle_cluster
+from ptxloom.machine.runtime.hazards import note_count
 from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.state import INVALID, Cta, Warp
+from ptxloom.machine.runtime.state import INVALID, NONE, Cta, Warp
 from ptxloom.machine.runtime.warps import choose, place_lanes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
 
 
-def barrier_whole(w: Warp, number: u32, following: u32) -> u32:
-    """A whole warp waits for all threads of its CTA: 1 if the barrier is complete, else the warp waits."""
+def barrier_whole(w: Warp, number: u32, following: u32, watch: u32) -> u32:
+    """A whole warp waits for all threads of its CTA: 1 if the barrier is complete, else the warp waits.
+
+    `watch` is 0 if nobody wants to know of mistakes; else twice one more than the site, and 1 if it is `.aligned`.
+    """
     cta = w.cta
     barrier = cta.barriers[number]
+    if watch != 0:
+        compare_counts(w, NONE, number, 0, watch >> 1)
     w.pc = following
     w.blocked = w.mask
     w.waits[number] = w.mask
@@ -28,23 +34,37 @@ def barrier_whole(w: Warp, number: u32, following: u32) -> u32:
     return settle(cta, number)
 
 
-def come(w: Warp, lanes: u32, number: u32, threads: u32, site: u32) -> None:
-    """Count lanes in; `threads` is 0 for all of the CTA, `site` 0 if their instruction need not be `.aligned`.
+def compare_counts(w: Warp, lanes: u32, number: u32, threads: u32, site: u32) -> None:
+    """Note lanes that come to a barrier with another count than the first ones did; `site` is one more than theirs."""
+    barrier = w.cta.barriers[number]
+    if barrier.arrived == 0:
+        barrier.first = site
+    elif barrier.first != 0 and barrier.expected != threads:
+        everyone = w.launch.warps * 32
+        expected = everyone if barrier.expected == 0 else barrier.expected
+        if expected != (everyone if threads == 0 else threads):
+            note_count(w, site - 1, lanes, number, threads, barrier.first - 1, barrier.expected)
+
+
+def come(w: Warp, lanes: u32, number: u32, threads: u32, watch: u32) -> None:
+    """Count lanes in; `threads` is 0 for all of the CTA, `watch` as for `barrier_whole`.
 
     A stated count is one of whole warps: lanes that have exited, or never were, come with the first live one.
     """
     barrier = w.cta.barriers[number]
+    if watch != 0:
+        compare_counts(w, lanes, number, threads, watch >> 1)
     count = popcount(lanes)
     if threads != 0 and lanes & w.live & -w.live != 0:
         count = count + 32 - popcount(w.live)
     barrier.arrived = barrier.arrived + count
     w.cta.waiting = w.cta.waiting + count
     barrier.expected = threads
-    if site != 0 and lanes != w.live:
-        barrier.site = site
+    if watch & 1 != 0 and lanes != w.live:
+        barrier.site = watch >> 1
 
 
-def barrier_arrive(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], site: u32) -> u32:
+def barrier_arrive(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], site: u32, watch: u32) -> u32:
     """`bar.arrive`: each lane names its barrier and the threads that complete it; 1 after a fault."""
     left = lanes
     while left != 0:
@@ -56,7 +76,7 @@ def barrier_arrive(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], sit
             return 1
         group = alike(left, numbers, counts)
         left = left & ~group
-        come(w, group, numbers[first], counts[first], 0)
+        come(w, group, numbers[first], counts[first], watch)
         settle(w.cta, numbers[first])
     return 0
 
@@ -87,31 +107,31 @@ def alike(lanes: u32, numbers: Ptr[u32], counts: Ptr[u32]) -> u32:
     return group
 
 
-def barrier_wait(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], following: u32, site: u32) -> u32:
+def barrier_wait(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], following: u32, watch: u32) -> u32:
     """`bar.sync`: lanes wait at their barriers, then go on at `following`; gives a block to run now, or NONE."""
     place_lanes(w, w.mask, following)
     left = lanes
     while left != 0:
         group = alike(left, numbers, counts)
         number = numbers[trailing_zeros(left)]
-        wait_together(w, group, number, counts[trailing_zeros(left)], site)
+        wait_together(w, group, number, counts[trailing_zeros(left)], watch)
         left = left & ~group
     return choose(w)
 
 
-def barrier_wait_at(w: Warp, lanes: u32, number: u32, threads: u32, following: u32, site: u32) -> u32:
+def barrier_wait_at(w: Warp, lanes: u32, number: u32, threads: u32, following: u32, watch: u32) -> u32:
     """The same where all lanes name one barrier."""
     place_lanes(w, w.mask, following)
     if lanes != 0:
-        wait_together(w, lanes, number, threads, site)
+        wait_together(w, lanes, number, threads, watch)
     return choose(w)
 
 
-def wait_together(w: Warp, lanes: u32, number: u32, threads: u32, site: u32) -> None:
+def wait_together(w: Warp, lanes: u32, number: u32, threads: u32, watch: u32) -> None:
     """Lanes wait at one barrier."""
     w.blocked = w.blocked | lanes
     w.waits[number] = w.waits[number] | lanes
-    come(w, lanes, number, threads, site)
+    come(w, lanes, number, threads, watch)
     settle(w.cta, number)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import u32, u64
-from ptxloom.machine.runtime.state import NONE, Event, Warp
+from ptxloom.machine.runtime.state import MISCOUNT, NONE, Event, Warp
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
@@ -69,6 +69,18 @@ def note_pair(
     event.second_lane = second_lane
     for axis in range(3):
         event.second_block[axis] = second_block[axis]
+
+
+def note_count(w: Warp, site: u32, lanes: u32, number: u32, threads: u32, first_site: u32, expected: u32) -> None:
+    """Note that lanes come to a barrier with another count of threads (0: all) than the first instruction there."""
+    index = entry(w, MISCOUNT, site, first_site)
+    if index < w.worker.event_limit:
+        event = w.worker.events[index]
+        event.mask = lanes
+        event.address = u64(number)
+        event.other = threads
+        event.size = expected
+        event.second_warp = NONE
 
 
 def fill_access(event: Event, lane: u32, at: u64, space: u32, size: u32, other: u32) -> None:

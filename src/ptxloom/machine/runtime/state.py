@@ -55,6 +55,7 @@ POPC, AND, OR = range(3)
 EVENTS_KEPT: Final = 256  # different events a worker can note
 
 BUDGET: Final = 1 << 12  # loop iterations before a warp lets others run
+STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction
 ROTATION: Final = 1 << 9  # loop iterations before waiting lanes of a diverged warp get their turn
 
 
@@ -146,6 +147,7 @@ class Barrier:
     value: u32  # the running reduction: how many came with a true predicate
     arrivals: u32  # how many came with a predicate
     site: u32  # of the `.aligned` instruction that part of a warp executed + 1
+    first: u32  # of the instruction that came first + 1
 
 
 class Cta:
@@ -224,6 +226,11 @@ class Warp:
     sync_blocked: u32  # lanes that wait for others of the warp
     passing: u32  # lanes that need not wait again at the warp-synchronous instruction they are at
     forced: u32  # those among them whose members wait elsewhere
+    hasty: (
+        u32  # lanes that wait at an `.aligned` instruction, where hardware would not: they go on before all stand still
+    )
+    waited: u32  # lanes that wait at a warp-synchronous instruction, or look again whether they must
+    starved: u32  # how often the others spent their budget meanwhile
     present: u32  # the lanes the warp started with
     profile: u64  # where its worker counts; 0 if nobody does
     carry: u32  # CC.CF of each lane
@@ -235,6 +242,8 @@ class Warp:
     cluster_passed: u32  # lanes for which it has completed since they arrived
     results: Annotated[Array[u32], 32]  # by lane: where in the warp's state the result of its `bar.red` goes
     kinds: Annotated[Array[u32], 32]  # and which operation it is
+    witnesses: Annotated[Array[u32], 32]  # the lanes that lived when each lane came to a warp-synchronous instruction
+    elsewhere: Annotated[Array[u32], 32]  # where each lane was (`Event.place`) when others went on without it
     pcs: Annotated[Array[u32], 32]
     sp: Annotated[Array[u32], 32]  # each lane's frame
     stack: Annotated[Array[u32], 32]  # the bytes that each lane has from `alloca`, at the end of its local memory

@@ -18,18 +18,22 @@ from ptxloom.machine.native import (
     u64,
 )
 from ptxloom.machine.runtime.arrivals import settle_all
-from ptxloom.machine.runtime.hazards import note
+from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.state import (
     BARRIERS_BYTES,
     BLOCKED,
     BUDGET,
     DEADLOCK,
+    DIVERGENT,
     DONE,
     EXITED,
+    GONE,
+    MISSING,
     NONE,
     ROTATION,
     SLICE,
     SLICE_ROUNDS,
+    STARVED,
     STOPPED,
     SWITCH,
     WANT_CTA,
@@ -42,7 +46,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import u32
+    from ptxloom.machine.native import Ptr, u32
 
 # -- lanes
 
@@ -134,6 +138,11 @@ def tick(w: Warp, block: u32) -> u32:
         return NONE
     w.budget = BUDGET
     place_lanes(w, w.mask, block)
+    if w.sync_blocked & w.hasty != 0 and w.worker.paused == 0:
+        w.starved = w.starved + 1
+        if w.starved > STARVED:
+            force(w)
+            return choose(w)
     return NONE
 
 
@@ -148,15 +157,14 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
 
     A lane goes on when every live lane among its members is here. Gives `block` if all running lanes go on (lanes that
     waited here join them), another block to run meanwhile, or NONE. A hazard of `kind` is noted (0: none) when lanes
-    have to go on without members that wait elsewhere.
+    have to go on without members that wait elsewhere. DIVERGENT is the kind of `.aligned` instructions, at which
+    hardware does not wait: their lanes go on as soon as no other lane of the warp can run.
     """
     named = pointer(u32, address(w.scratch))
     if w.mask & ~w.passing == 0:
         go_on(w, named[trailing_zeros(w.mask)], site, kind)
         return block
-    for lane in range(32):
-        if w.mask >> lane & 1 != 0:
-            w.members[lane] = named[lane]
+    arrive(w, named)
     here = w.mask
     for lane in range(32):
         if w.sync_blocked >> lane & 1 != 0 and w.pcs[lane] == block:
@@ -167,6 +175,11 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
             ready = ready | 1 << lane
     w.sync_blocked = (w.sync_blocked | here) & ~ready
     w.blocked = (w.blocked | here) & ~ready
+    w.waited = (w.waited | here) & ~ready
+    w.hasty = w.hasty & ~here
+    if kind == DIVERGENT:
+        w.hasty = w.hasty | here & ~ready
+    w.starved = 0
     if ready == here:
         w.mask = here
         w.pc = block
@@ -176,33 +189,80 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     return choose(w)
 
 
-def note_exited(w: Warp, site: u32) -> None:
-    """Note that lanes of the warp have exited before an instruction that wants the whole warp."""
+def arrive(w: Warp, named: Ptr[u32]) -> None:
+    """Keep whom each running lane waits for, and who lived when it first came."""
+    for lane in range(32):
+        if w.mask >> lane & 1 != 0:
+            w.members[lane] = named[lane]
+            if w.waited >> lane & 1 == 0:
+                w.witnesses[lane] = w.live
+
+
+def note_absent(w: Warp, site: u32) -> None:
+    """Note that lanes of the warp have exited before an instruction that wants the whole warp, or never were."""
     gone = w.present & ~w.live
     if gone != 0:
-        note(w, EXITED, site, w.mask, 0, gone)
+        lived: u32 = 0
+        for lane in range(32):
+            if w.mask >> lane & 1 != 0:
+                lived = lived | w.witnesses[lane]
+        if gone & lived != 0:  # they went another way, then exited
+            note(w, DIVERGENT, site, w.mask, 0, gone & lived)
+        if gone & ~lived != 0:
+            note(w, EXITED, site, w.mask, 0, gone & ~lived)
+    if w.present != 0xFFFFFFFF:
+        note(w, MISSING, site, w.mask, 0, ~w.present)
+
+
+def note_gone(w: Warp, site: u32) -> None:
+    """Note that running lanes name members (in the scratch) that have exited."""
+    named = pointer(u32, address(w.scratch))
+    gone: u32 = 0
+    for lane in range(32):
+        if w.mask >> lane & 1 != 0:
+            gone = gone | named[lane]
+    gone = gone & w.present & ~w.live
+    if gone != 0:
+        note(w, GONE, site, w.mask, 0, gone)
 
 
 def go_on(w: Warp, members: u32, site: u32, kind: u32) -> None:
     """The running lanes pass a warp-synchronous instruction that they have waited at."""
     missing = members & w.live & ~w.mask
     if kind != 0 and missing != 0 and w.forced & w.mask != 0:
-        note(w, kind, site, w.mask, 0, missing)
+        note_elsewhere(w, kind, site, w.mask, 0, missing, w.elsewhere[trailing_zeros(missing)])
     w.passing = w.passing & ~w.mask
     w.forced = w.forced & ~w.mask
+    w.waited = w.waited & ~w.mask
 
 
 def force(w: Warp) -> u32:
-    """Nothing in the warp can run: let lanes go on whose members all wait at such instructions; gives them."""
-    stuck: u32 = 0
+    """Nothing in the warp can run: let lanes go on that only wait for each other; gives them.
+
+    First those at `.aligned` instructions; else those whose members all wait at warp-synchronous ones.
+    """
+    stuck = w.sync_blocked & w.hasty
+    if stuck == 0:
+        for lane in range(32):
+            if w.sync_blocked >> lane & 1 != 0 and w.members[lane] & w.live & ~w.sync_blocked == 0:
+                stuck = stuck | 1 << lane
     for lane in range(32):
-        if w.sync_blocked >> lane & 1 != 0 and w.members[lane] & w.live & ~w.sync_blocked == 0:
-            stuck = stuck | 1 << lane
+        w.elsewhere[lane] = place_of(w, lane)
     w.sync_blocked = w.sync_blocked & ~stuck
     w.blocked = w.blocked & ~stuck
+    w.hasty = w.hasty & ~stuck
     w.passing = w.passing | stuck
     w.forced = w.forced | stuck
     return stuck
+
+
+def place_of(w: Warp, lane: u32) -> u32:
+    """Where a lane is, as an event's `place` says it: 0 if it has exited."""
+    if w.live >> lane & 1 == 0:
+        return 0
+    if w.blocked & ~w.sync_blocked & 1 << lane != 0 and w.pcs[lane] != 0:
+        return 2 * (w.pcs[lane] - 1) + 2  # at the end of the block before: it waits for more than its warp
+    return 2 * w.pcs[lane] + 1
 
 
 def release_synchronised(w: Warp) -> None:
@@ -212,6 +272,32 @@ def release_synchronised(w: Warp) -> None:
 
 
 # -- scheduler
+
+
+def start_warp(w: Warp, mask: u32) -> None:
+    """Set a warp up with these lanes."""
+    w.mask = mask
+    w.live = mask
+    w.blocked = 0
+    w.sync_blocked = 0
+    w.passing = 0
+    w.forced = 0
+    w.hasty = 0
+    w.waited = 0
+    w.starved = 0
+    w.present = mask
+    w.reducing = 0
+    w.cluster_arrived = 0
+    w.cluster_waiting = 0
+    w.cluster_passed = 0
+    w.pc = w.launch.entry
+    w.pending = NONE
+    w.budget = BUDGET
+    w.rotate = 0
+    w.instructions = 0
+    if w.launch.has_calls != 0:
+        fill(address(w.sp), 0, 128)
+        fill(address(w.stack), 0, 128)
 
 
 def start_cta(cta: Cta, index: u64) -> None:
@@ -246,25 +332,7 @@ def start_cta(cta: Cta, index: u64) -> None:
             mask = (1 << left) - 1
         else:
             left = left - 32
-        w.mask = mask
-        w.live = mask
-        w.blocked = 0
-        w.sync_blocked = 0
-        w.passing = 0
-        w.forced = 0
-        w.present = mask
-        w.reducing = 0
-        w.cluster_arrived = 0
-        w.cluster_waiting = 0
-        w.cluster_passed = 0
-        w.pc = launch.entry
-        w.pending = NONE
-        w.budget = BUDGET
-        w.rotate = 0
-        w.instructions = 0
-        if launch.has_calls != 0:
-            fill(address(w.sp), 0, 128)
-            fill(address(w.stack), 0, 128)
+        start_warp(w, mask)
         at = at + u64(launch.warp_bytes)
 
 

@@ -30,13 +30,18 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   `catalogue.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
 * control: a row with `ends=True` must be the last of its block and may end it with `b.goto(block)`, `b.branch(taken,
   block)`, `b.resume(chosen)` (after a run-time function has placed the lanes); a row with `starts=True` begins a block,
-  which a warp-synchronous instruction needs to wait for its members: `b.converge(members)`,
-  or `b.aligned()` for what the whole warp must execute.
+  which a warp-synchronous instruction needs to wait for its members: `converge(b, members)` of `convergence.py`,
+  or `aligned(b)` for what the whole warp must execute.
 
 Instructions of one value for the whole CTA (`analysis.py`: integer `add`, `mul`, `mov`, `cvta`, `cvt`, ... on
 parameters, block indices and literals) are built with `<1 x T>` operands, so rows for these opcodes derive types from
 their values (`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an operand
 is known to hold.
+
+A row with `lanewise=True` computes each lane for itself, whatever the number of lanes: `strips.py` builds runs of such
+instructions for eight lanes at a time (`b.width`; masks have as many bits). It takes its types from its values, uses no
+scratch, no run-time call and no special register, and reads and writes through `b.read`, `b.write`, `b.read_mask`,
+`b.write_mask` alone.
 
 Three worked examples:
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.convergence import converge
 from ptxloom.machine.ir import Value
 from ptxloom.machine.runtime import barriers, state
 from ptxloom.machine.semantics.family import Family
@@ -22,7 +23,7 @@ _REDUCTIONS: Final = {"popc": state.POPC, "and": state.AND, "or": state.OR}
 @family("bar", when=lambda op: op.has("warp"), starts=True)
 def bar_warp_sync(b: Builder, op: Op) -> None:
     """Wait for the named lanes of the warp."""
-    b.converge(op.operands[0], kind=0)
+    converge(b, op.operands[0], kind=0)
 
 
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))
@@ -49,13 +50,13 @@ def sync(b: Builder, op: Op) -> None:
     if not 0 <= known < 16 or threads < 0 or threads % 32:
         raise op.unsupported("barriers are numbered 0 to 15, and threads counted in whole warps")
     if b.active is None and not threads:
-        _whole(b, known)
+        _whole(b, op, known)
         return
     b.resume(b.runtime(barriers.barrier_wait_at, W, b.active_mask, known, threads, b.following, _watched(b, op)))
 
 
-def _whole(b: Builder, number: int) -> None:
-    complete = b.runtime(barriers.barrier_whole, W, number, b.following)
+def _whole(b: Builder, op: Op, number: int) -> None:
+    complete = b.runtime(barriers.barrier_whole, W, number, b.following, _watched(b, op))
     done, wait = b.fresh("L"), b.fresh("L")
     b.do(f"br {b.compare('ne', complete, Value('i32', '0'))}, label %{done}, label %{wait}")
     b.label(wait)
@@ -65,9 +66,9 @@ def _whole(b: Builder, number: int) -> None:
 
 
 def _watched(b: Builder, op: Op) -> int:
-    """1 + the site of an instruction whose warp must come as a whole, if somebody wants to know; else 0."""
-    aligned = op.opcode == "bar" or op.has("aligned")
-    return op.site + 1 if aligned and "synccheck" in b.checks else 0
+    """0 if nobody wants to know of mistakes; else twice one more than the site, and 1 if it is `.aligned`."""
+    aligned = (op.opcode == "bar" or op.has("aligned")) and not op.has("arrive")
+    return 2 * (op.site + 1) + aligned if "synccheck" in b.checks else 0
 
 
 def _numbers(b: Builder, op: Op, number: tree.Operand, threads: list[tree.Operand]) -> tuple[Value, Value]:
@@ -89,7 +90,7 @@ def _wait(b: Builder, op: Op, number: tree.Operand, threads: list[tree.Operand])
 def arrive(b: Builder, op: Op) -> None:
     """Be counted at a barrier and go on."""
     numbers, counts = _numbers(b, op, op.operands[0], list(op.operands[1:]))
-    b.check(b.runtime(barriers.barrier_arrive, W, b.active_mask, numbers, counts, op.site))
+    b.check(b.runtime(barriers.barrier_arrive, W, b.active_mask, numbers, counts, op.site, _watched(b, op)))
 
 
 @family("bar", "barrier", when=lambda op: op.has("red"), ends=True)

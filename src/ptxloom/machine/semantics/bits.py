@@ -18,14 +18,14 @@ family: Final = Family()
 _BIG: Final = "u32 s32 u64 s64"
 
 
-@family("popc", types="b32 b64")
+@family("popc", types="b32 b64", lanewise=True)
 def popc(b: Builder, op: Op) -> None:
     """How many bits are set."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.resize(b.intrinsic("llvm.ctpop", value), 32))
 
 
-@family("clz", types="b32 b64")
+@family("clz", types="b32 b64", lanewise=True)
 def clz(b: Builder, op: Op) -> None:
     """How many zeros lie above the highest set bit."""
     b.write(op.operands[0], b.resize(_leading_zeros(b, b.read(op.operands[1], op.type)), 32))
@@ -35,7 +35,7 @@ def _leading_zeros(b: Builder, value: Value) -> Value:
     return b.intrinsic("llvm.ctlz", value, Value("i1", "false"))
 
 
-@family("bfind", types=_BIG)
+@family("bfind", types=_BIG, lanewise=True)
 def bfind(b: Builder, op: Op) -> None:
     """The place of the highest bit that differs from the sign, or the shift that brings it to the top; -1 if none."""
     value = b.read(op.operands[1], op.type)
@@ -48,7 +48,7 @@ def bfind(b: Builder, op: Op) -> None:
     b.write(op.operands[0], b.select(none, b.constant(found.type, -1), found))
 
 
-@family("brev", types="b32 b64")
+@family("brev", types="b32 b64", lanewise=True)
 def brev(b: Builder, op: Op) -> None:
     """The bits in reverse order."""
     b.write(op.operands[0], b.intrinsic("llvm.bitreverse", b.read(op.operands[1], op.type)))
@@ -70,7 +70,7 @@ def _shift(b: Builder, name: str, value: Value, by: Value) -> Value:
     return b.select(inside, moved, b.constant(value.type, 0))
 
 
-@family("bfe", types=_BIG)
+@family("bfe", types=_BIG, lanewise=True)
 def bfe(b: Builder, op: Op) -> None:
     """The field of `len` bits from `pos` up; what lies beyond the value reads as its sign."""
     target, source, position, length = op.operands
@@ -92,7 +92,7 @@ def bfe(b: Builder, op: Op) -> None:
     b.write(target, b.select(empty, b.constant(value.type, 0), field))
 
 
-@family("bfi", types="b32 b64")
+@family("bfi", types="b32 b64", lanewise=True)
 def bfi(b: Builder, op: Op) -> None:
     """The second value with the low `len` bits of the first put in at `pos`."""
     target, source, base, position, length = op.operands
@@ -136,7 +136,7 @@ def fns(b: Builder, op: Op) -> None:
     b.write(target, b.select(lowest, zero, result))
 
 
-@family("szext", types="u32 s32")
+@family("szext", types="u32 s32", lanewise=True)
 def szext(b: Builder, op: Op) -> None:
     """The low `n` bits, sign- or zero-extended."""
     target, source, amount = op.operands
@@ -152,7 +152,7 @@ def szext(b: Builder, op: Op) -> None:
     b.write(target, b.select(b.compare("eq", size, b.constant(size.type, 0)), b.constant(size.type, 0), extended))
 
 
-@family("bmsk", types="b32")
+@family("bmsk", types="b32", lanewise=True)
 def bmsk(b: Builder, op: Op) -> None:
     """A run of `width` ones from `start` up."""
     target, first, second = op.operands
@@ -163,7 +163,7 @@ def bmsk(b: Builder, op: Op) -> None:
     b.write(target, _shift(b, "shl", ones, start))
 
 
-@family("lop3", types="b32")
+@family("lop3", types="b32", lanewise=True)
 def lop3(b: Builder, op: Op) -> None:
     """Any function of three bits, by its truth table; the Boolean form also says whether a bit came out."""
     target, first, second, third, table, *rest = op.operands

@@ -58,13 +58,13 @@ def _combine(b: Builder, op: Op, found: Value) -> Value:
     return b.apply(combination, found, b.read_mask(op.operands[3])) if combination else found
 
 
-@family("setp")
+@family("setp", lanewise=True)
 def setp(b: Builder, op: Op) -> None:
     """Compare and set one predicate, or two: the second the opposite, or, for packed types, the upper half's."""
     target, left, right, *_ = op.operands
     found = _compare(b, op, left, right)
     if op.type.packed > 1:
-        outcomes = [b.mask_of(b.shuffle(found, range(half, 64, 2))) for half in range(2)]
+        outcomes = [b.mask_of(b.shuffle(found, range(half, 2 * b.width, 2))) for half in range(2)]
     else:
         lanes = b.mask_of(found)
         outcomes = [lanes]
@@ -75,7 +75,7 @@ def setp(b: Builder, op: Op) -> None:
         b.write_mask(one, outcome)
 
 
-@family("set")
+@family("set", lanewise=True)
 def set_(b: Builder, op: Op) -> None:
     """Compare and give all ones or 1.0, or zero."""
     result = op.types[0]
@@ -96,7 +96,7 @@ def set_(b: Builder, op: Op) -> None:
     b.write(op.operands[0], b.select(found, one, b.constant(wide.type, 0)))
 
 
-@family("selp")
+@family("selp", lanewise=True)
 def selp(b: Builder, op: Op) -> None:
     """One of two values, by a predicate."""
     target, first, second, chooser = op.operands
@@ -109,7 +109,7 @@ def _plain(type_: Type) -> Type:
     return ptx_type(f"b{type_.bits}")
 
 
-@family("slct")
+@family("slct", lanewise=True)
 def slct(b: Builder, op: Op) -> None:
     """The first value where the chooser is not negative, else the second; NaN chooses the second."""
     target, first, second, chooser = op.operands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import LANES, Value, like
+from ptxloom.machine.ir import Value, like
 from ptxloom.machine.semantics import numbers
 from ptxloom.machine.semantics.family import Family
 
@@ -64,7 +64,7 @@ def _finite(b: Builder, bits: Value, name: str) -> Value:
     return b.select(infinite, b.apply("sub", bits, b.constant(bits.type, 1)), bits)
 
 
-@family("cvt", when=_float_to_float)
+@family("cvt", when=_float_to_float, lanewise=True)
 def float_to_float(b: Builder, op: Op) -> None:
     """To another format, rounded once; or, within one, to an integral value."""
     to, source = op.types
@@ -83,7 +83,7 @@ def float_to_float(b: Builder, op: Op) -> None:
     _write_float(b, op, value, to.name, direction)
 
 
-@family("cvt", when=_integer_to_float)
+@family("cvt", when=_integer_to_float, lanewise=True)
 def integer_to_float(b: Builder, op: Op) -> None:
     """An integer rounded once."""
     to, source = op.types
@@ -107,7 +107,7 @@ def integer_to_float(b: Builder, op: Op) -> None:
     _write_float(b, op, total, to.name, direction)
 
 
-@family("cvt", when=_float_to_integer)
+@family("cvt", when=_float_to_integer, lanewise=True)
 def float_to_integer(b: Builder, op: Op) -> None:
     """Rounded to an integral value, then clamped to the type.
 
@@ -122,14 +122,14 @@ def float_to_integer(b: Builder, op: Op) -> None:
     result = like(value.type, f"i{to.bits}")
     name = f"llvm.fpto{letter}i.sat"
     from_ = {"float": "f32", "double": "f64"}[value.element]
-    converted = b.call(f"{name}.v{LANES}i{to.bits}.v{LANES}{from_}", integral, result=result)
+    converted = b.call(f"{name}.v{b.width}i{to.bits}.v{b.width}{from_}", integral, result=result)
     if 64 in {to.bits, source.bits}:
         highest = b.constant(converted.type, -(1 << to.bits - 1))
         converted = b.select(numbers.is_nan(b, value), highest, converted)
     b.write(op.operands[0], converted, to.signed)
 
 
-@family("cvt", types="f32", when=lambda op: op.types[0].name == "tf32")
+@family("cvt", types="f32", when=lambda op: op.types[0].name == "tf32", lanewise=True)
 def to_tf32(b: Builder, op: Op) -> None:
     """An f32 with 10 bits of fraction."""
     bits = numbers.bits_of(b, b.read(op.operands[1], "f32"))
@@ -157,7 +157,7 @@ def to_tf32(b: Builder, op: Op) -> None:
     b.write(op.operands[0], rounded)
 
 
-@family("cvt", types="f32", when=lambda op: op.types[0].name in _PAIRS)
+@family("cvt", types="f32", when=lambda op: op.types[0].name in _PAIRS, lanewise=True)
 def to_pair(b: Builder, op: Op) -> None:
     """Two f32, the first into the upper half."""
     name = op.types[0].name.removesuffix("x2")
@@ -186,7 +186,7 @@ def _halves(b: Builder, value: Value, bits: int) -> tuple[Value, Value]:
     return b.resize(value, bits), b.resize(high, bits)
 
 
-@family("cvt", when=lambda op: op.types[0].name in _FP8)
+@family("cvt", when=lambda op: op.types[0].name in _FP8, lanewise=True)
 def to_fp8(b: Builder, op: Op) -> None:
     """Two f32, or a pair of halves, as two 8-bit floats; what is too large becomes the largest."""
     if op.type.name == "f32":
@@ -224,7 +224,7 @@ def _narrow_fp8(b: Builder, value: Value, name: str) -> Value:
     return b.resize(b.select(numbers.is_nan(b, value), b.constant(bits.type, nan), signed), 8)
 
 
-@family("cvt", when=lambda op: op.type.name in _FP8)
+@family("cvt", when=lambda op: op.type.name in _FP8, lanewise=True)
 def from_fp8(b: Builder, op: Op) -> None:
     """Two 8-bit floats as a pair of halves."""
     name = op.types[0].name.removesuffix("x2")
@@ -254,7 +254,7 @@ def _widen_fp8(b: Builder, bits: Value, name: str) -> Value:
     return numbers.as_float(b, b.apply("or", result, sign))
 
 
-@family("cvt", when=lambda op: op.has("pack"))
+@family("cvt", when=lambda op: op.has("pack"), lanewise=True)
 def pack(b: Builder, op: Op) -> None:
     """Two s32 clamped to a narrow type, the first above the second, above c shifted up if there is one."""
     to = op.types[0]

@@ -24,6 +24,7 @@ class Row:
         when: A further condition on the instruction.
         starts: Lanes may have to wait before it: it must start a block.
         ends: It may go elsewhere: it must end a block.
+        lanewise: Each lane for itself, whatever the width of vectors: it may be built for a strip of lanes.
     """
 
     build: Semantic
@@ -31,6 +32,7 @@ class Row:
     when: Callable[[Op], bool] | None
     starts: bool
     ends: bool
+    lanewise: bool
 
     def fits(self, op: Op) -> bool:
         """Whether the row covers an instruction."""
@@ -52,11 +54,12 @@ class Family:
         when: Callable[[Op], bool] | None = None,
         starts: bool = False,
         ends: bool = False,
+        lanewise: bool = False,
     ) -> Callable[[Semantic], Semantic]:
-        """Give opcodes a meaning; `types` is a list of types separated by blanks."""
+        """Give opcodes a meaning; `types` is a list of types separated by blanks, the rest as in `Row`."""
 
         def add(build: Semantic) -> Semantic:
-            row = Row(build, frozenset(types.split()), when, starts, ends)
+            row = Row(build, frozenset(types.split()), when, starts, ends, lanewise)
             for opcode in opcodes:
                 self.rows.setdefault(opcode, []).append(row)
             return build

@@ -35,7 +35,9 @@ def _write(b: Builder, op: Op, value: Value) -> None:
     b.write(op.operands[0], value)
 
 
-@family("add", "sub", "mul", "div", "fma", "mad", types=_EXACT, when=lambda op: not op.has("approx", "full"))
+@family(
+    "add", "sub", "mul", "div", "fma", "mad", types=_EXACT, when=lambda op: not op.has("approx", "full"), lanewise=True
+)
 def arithmetic(b: Builder, op: Op) -> None:
     """Exact, rounded once."""
     name = "fma" if op.opcode in {"fma", "mad"} else f"f{op.opcode}"
@@ -46,20 +48,20 @@ def arithmetic(b: Builder, op: Op) -> None:
     _write(b, op, result)
 
 
-@family("rcp", types=_EXACT, when=lambda op: not op.has("approx"))
+@family("rcp", types=_EXACT, when=lambda op: not op.has("approx"), lanewise=True)
 def rcp(b: Builder, op: Op) -> None:
     """1 / a, rounded once."""
     value = _read(b, op, op.operands[1])
     _write(b, op, numbers.rounded(b, "fdiv", _direction(op), b.constant(value.type, "1.0"), value))
 
 
-@family("sqrt", types=_EXACT, when=lambda op: not op.has("approx"))
+@family("sqrt", types=_EXACT, when=lambda op: not op.has("approx"), lanewise=True)
 def sqrt(b: Builder, op: Op) -> None:
     """The square root, rounded once."""
     _write(b, op, numbers.rounded(b, "sqrt", _direction(op), _read(b, op, op.operands[1])))
 
 
-@family("abs", "neg", types="f32 f64 f16 bf16 f16x2 bf16x2")
+@family("abs", "neg", types="f32 f64 f16 bf16 f16x2 bf16x2", lanewise=True)
 def sign(b: Builder, op: Op) -> None:
     """The magnitude, or the value with the other sign; a NaN becomes the canonical one."""
     name, bits = packed_bits(b, op, op.operands[1])
@@ -77,7 +79,7 @@ def sign(b: Builder, op: Op) -> None:
     b.write(op.operands[0], changed)
 
 
-@family("min", "max", types="f32 f64 f16 bf16 f16x2 bf16x2")
+@family("min", "max", types="f32 f64 f16 bf16 f16x2 bf16x2", lanewise=True)
 def min_max(b: Builder, op: Op) -> None:
     """The smaller or larger; `.NaN` propagates NaN, `.xorsign.abs` compares magnitudes and multiplies signs."""
     target, *sources = op.operands
@@ -96,14 +98,14 @@ def packed_bits(b: Builder, op: Op, operand: tree.Operand) -> tuple[str, Value]:
     return name, numbers.flush(b, bits, name) if op.has("ftz") else bits
 
 
-@family("copysign", types=_EXACT)
+@family("copysign", types=_EXACT, lanewise=True)
 def copysign(b: Builder, op: Op) -> None:
     """The magnitude of b with the sign of a."""
     target, signed, magnitude = op.operands
     b.write(target, b.intrinsic("llvm.copysign", b.read(magnitude, op.type), b.read(signed, op.type)))
 
 
-@family("testp", types=_EXACT)
+@family("testp", types=_EXACT, lanewise=True)
 def testp(b: Builder, op: Op) -> None:
     """Whether a value is of a kind."""
     form = numbers.FORMATS[op.type.name]

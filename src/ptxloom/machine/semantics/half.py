@@ -18,7 +18,7 @@ family: Final = Family()
 _HALVES: Final = "f16 bf16 f16x2 bf16x2"
 
 
-@family("add", "sub", "mul", "fma", types=_HALVES)
+@family("add", "sub", "mul", "fma", types=_HALVES, lanewise=True)
 def arithmetic(b: Builder, op: Op) -> None:
     """Exact, rounded once to nearest even."""
     pairs = [packed_bits(b, op, o) for o in op.operands[1:]]

@@ -15,7 +15,7 @@ family: Final = Family()
 _WORDS: Final = "s16 u16 s32 u32 s64 u64"
 
 
-@family("add", "sub", types=f"{_WORDS} u16x2 s16x2")
+@family("add", "sub", types=f"{_WORDS} u16x2 s16x2", lanewise=True)
 def add_sub(b: Builder, op: Op) -> None:
     """D = a ± b, wrapping; `.sat` clamps s32."""
     target, left, right = op.operands
@@ -26,7 +26,7 @@ def add_sub(b: Builder, op: Op) -> None:
         b.write(target, b.apply(op.opcode, x, y))
 
 
-@family("mul", types=_WORDS)
+@family("mul", types=_WORDS, lanewise=True)
 def mul(b: Builder, op: Op) -> None:
     """The low or high half of a product, or all of it (`.wide`)."""
     target, left, right = op.operands
@@ -42,7 +42,7 @@ def mul(b: Builder, op: Op) -> None:
         b.write(target, b.resize(b.apply("lshr", product, b.constant(product.type, bits)), bits))
 
 
-@family("mad", types=_WORDS)
+@family("mad", types=_WORDS, lanewise=True)
 def mad(b: Builder, op: Op) -> None:
     """D = a * b + c, on the half of the product asked for; `.sat` clamps hi.s32."""
     target, left, right, addend = op.operands
@@ -60,7 +60,7 @@ def mad(b: Builder, op: Op) -> None:
     b.write(target, b.intrinsic("llvm.sadd.sat", high, z) if op.has("sat") else b.apply("add", high, z))
 
 
-@family("min", "max", types=f"{_WORDS} u16x2 s16x2")
+@family("min", "max", types=f"{_WORDS} u16x2 s16x2", lanewise=True)
 def min_max(b: Builder, op: Op) -> None:
     """The smaller or larger; `.relu` clamps at zero."""
     target, left, right = op.operands
@@ -71,14 +71,14 @@ def min_max(b: Builder, op: Op) -> None:
     b.write(target, found)
 
 
-@family("neg", types="s16 s32 s64")
+@family("neg", types="s16 s32 s64", lanewise=True)
 def neg(b: Builder, op: Op) -> None:
     """D = -a."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.apply("sub", b.constant(value.type, 0), value))
 
 
-@family("abs", types="s16 s32 s64")
+@family("abs", types="s16 s32 s64", lanewise=True)
 def abs_(b: Builder, op: Op) -> None:
     """D = |a|; the most negative value stays."""
     value = b.read(op.operands[1], op.type)

@@ -16,34 +16,34 @@ family: Final = Family()
 _BITS: Final = "b16 b32 b64"
 
 
-@family("and", "or", "xor", types="pred")
+@family("and", "or", "xor", types="pred", lanewise=True)
 def logic_predicate(b: Builder, op: Op) -> None:
     """Bitwise on predicates."""
     target, left, right = op.operands
     b.write_mask(target, b.apply(op.opcode, b.read_mask(left), b.read_mask(right)))
 
 
-@family("and", "or", "xor", types=_BITS)
+@family("and", "or", "xor", types=_BITS, lanewise=True)
 def logic(b: Builder, op: Op) -> None:
     """Bitwise on words."""
     target, left, right = op.operands
     b.write(target, b.apply(op.opcode, b.read(left, op.type), b.read(right, op.type)))
 
 
-@family("not", types="pred")
+@family("not", types="pred", lanewise=True)
 def not_predicate(b: Builder, op: Op) -> None:
     """The other truth value."""
     b.write_mask(op.operands[0], b.apply("xor", b.read_mask(op.operands[1]), Value("i32", "-1")))
 
 
-@family("not", types=_BITS)
+@family("not", types=_BITS, lanewise=True)
 def not_(b: Builder, op: Op) -> None:
     """Every bit the other way round."""
     value = b.read(op.operands[1], op.type)
     b.write(op.operands[0], b.apply("xor", value, b.constant(value.type, -1)))
 
 
-@family("cnot", types=_BITS)
+@family("cnot", types=_BITS, lanewise=True)
 def cnot(b: Builder, op: Op) -> None:
     """1 for 0, 0 for all else."""
     value = b.read(op.operands[1], op.type)
@@ -51,7 +51,7 @@ def cnot(b: Builder, op: Op) -> None:
     b.write(op.operands[0], b.resize(zero, op.type.bits))
 
 
-@family("shl", "shr", types="b16 b32 b64 s16 s32 s64 u16 u32 u64")
+@family("shl", "shr", types="b16 b32 b64 s16 s32 s64 u16 u32 u64", lanewise=True)
 def shift(b: Builder, op: Op) -> None:
     """Shift by an u32 amount, clamped at the width."""
     target, source, amount = op.operands

@@ -14,6 +14,7 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.convergence import aligned
 from ptxloom.machine.ir import LANES, vector
 from ptxloom.machine.runtime import matrices, state
 from ptxloom.machine.semantics.family import Family
@@ -38,10 +39,11 @@ _TURING: Final = 75
 _SCRATCH_BYTES: Final = 2048
 
 
-@family("ldmatrix")
+@family("ldmatrix", starts=True)
 def ldmatrix(b: Builder, op: Op) -> None:
     """Load matrices, row by row, each row from the address one lane names."""
     move = _move(op)
+    aligned(b)
     target, source = op.operands[0], op.operands[1]
     places, staged = _results(b, target, move.registers, 32)
     _rows(b, move, source, places)
@@ -49,17 +51,19 @@ def ldmatrix(b: Builder, op: Op) -> None:
         _write(b, target, places, 32)
 
 
-@family("stmatrix")
+@family("stmatrix", starts=True)
 def stmatrix(b: Builder, op: Op) -> None:
     """Store matrices, row by row, each row to the address one lane names."""
     move = _move(op)
+    aligned(b)
     target, source = op.operands[0], op.operands[1]
     _rows(b, move, target, _sources(b, (source,), 32, VALUES))
 
 
-@family("movmatrix")
+@family("movmatrix", starts=True)
 def movmatrix(b: Builder, op: Op) -> None:
     """Transpose the matrix that the warp holds."""
+    aligned(b)
     halves = b.bitcast(b.read(op.operands[1], "b32"), vector("i16", 2 * LANES))
     b.write(op.operands[0], b.bitcast(b.shuffle(halves, transposition()), vector("i32")))
 
@@ -73,8 +77,8 @@ def transposition() -> tuple[int, ...]:
     return tuple(2 * half.lane + source.value_of(half) for half in held)
 
 
-@family("mma")
-@family("wmma", when=lambda op: op.has("mma"))
+@family("mma", starts=True)
+@family("wmma", when=lambda op: op.has("mma"), starts=True)
 def mma(b: Builder, op: Op) -> None:
     """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata and a selector too."""
     try:
@@ -82,6 +86,7 @@ def mma(b: Builder, op: Op) -> None:
         function = emit.function(form, b.program.arch, _selector(b, op))
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
+    aligned(b)
     bits = form.register_bits
     target, *sources = op.operands
     places, staged = _results(b, target, form.registers[0], bits)

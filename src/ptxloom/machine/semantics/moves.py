@@ -28,13 +28,13 @@ _WINDOWS: Final = {
 }
 
 
-@family("mov", types="pred")
+@family("mov", types="pred", lanewise=True)
 def mov_predicate(b: Builder, op: Op) -> None:
     """Copy a predicate."""
     b.write_mask(op.operands[0], b.read_mask(op.operands[1]))
 
 
-@family("mov", when=lambda op: any(isinstance(o, tree.Vector) for o in op.operands))
+@family("mov", when=lambda op: any(isinstance(o, tree.Vector) for o in op.operands), lanewise=True)
 def mov_packed(b: Builder, op: Op) -> None:
     """Pack elements into a register, or take it apart; element 0 lies in the low bits."""
     target, source = op.operands
@@ -63,7 +63,7 @@ def _element(b: Builder, operand: tree.Operand, bits: int) -> Value:
     return b.read(operand, f"b{bits}")
 
 
-@family("mov")
+@family("mov", lanewise=True)
 def mov(b: Builder, op: Op) -> None:
     """Copy a register, a literal, a special register or an address."""
     target, source = op.operands
@@ -77,7 +77,7 @@ def _space(op: Op) -> str:
     return next((q for q in op.qualifiers if q in {*_WINDOWS, "global", "const"}), "")
 
 
-@family("cvta")
+@family("cvta", lanewise=True)
 def cvta(b: Builder, op: Op) -> None:
     """Turn an address of a space into a generic one, or back."""
     target, source = op.operands
@@ -109,7 +109,11 @@ def isspacep(b: Builder, op: Op) -> None:
     b.write_mask(target, b.mask_of(inside))
 
 
-@family("cvt", when=lambda op: len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("pack"))
+@family(
+    "cvt",
+    when=lambda op: len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("pack"),
+    lanewise=True,
+)
 def cvt_integer(b: Builder, op: Op) -> None:
     """Truncate or extend an integer; `.sat` clamps to the target's range."""
     target_type, source_type = op.types

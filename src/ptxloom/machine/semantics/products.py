@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 family: Final = Family()
 
 
-@family("div", "rem", types="s16 u16 s32 u32 s64 u64")
+@family("div", "rem", types="s16 u16 s32 u32 s64 u64", lanewise=True)
 def div_rem(b: Builder, op: Op) -> None:
     """The quotient toward zero, or what it leaves. By zero: all ones, on an H200 (the manual leaves it open)."""
     target, left, right = op.operands
@@ -42,7 +42,7 @@ def _quotient(b: Builder, x: Value, y: Value, *, signed: bool) -> Value:
     return b.convert(f"fpto{letter}i", b.apply("fdiv", *doubles), f"i{x.bits}")
 
 
-@family("sad", types="s16 u16 s32 u32 s64 u64")
+@family("sad", types="s16 u16 s32 u32 s64 u64", lanewise=True)
 def sad(b: Builder, op: Op) -> None:
     """C + |a - b|."""
     target, first, second, addend = op.operands

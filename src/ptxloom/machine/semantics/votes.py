@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.convergence import converge
 from ptxloom.machine.ir import LANES, Value, constant_vector, vector
 from ptxloom.machine.runtime import groups
 from ptxloom.machine.semantics.family import Family
@@ -31,7 +32,7 @@ _REDUCTIONS: Final = {
 
 def _members(b: Builder, op: Op, operand: tree.Operand) -> Value:
     """Each lane's members that execute the instruction, `<32 x i32>`; the lanes have come together."""
-    b.converge(operand)
+    converge(b, operand)
     return b.apply("and", b.read(operand, "b32"), b.splat(b.active_mask))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.convergence import converge
 from ptxloom.machine.ir import LANES, vector
 from ptxloom.machine.runtime import lanes
 from ptxloom.machine.semantics.family import Family
@@ -24,7 +25,7 @@ def shfl(b: Builder, op: Op) -> None:
     """Read another lane's register: its lane is found within segments that `c` describes."""
     target, source, distance, clamp, *members = op.operands
     if members:
-        b.converge(members[0])
+        converge(b, members[0])
     mode = op.one_of(_MODES)
     by, limit = b.literal(distance), b.literal(clamp)
     if by is not None and limit is not None:

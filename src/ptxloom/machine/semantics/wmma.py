@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.shapes import is_shape
 from ptxloom.machine.builder import VALUES
+from ptxloom.machine.convergence import aligned
 from ptxloom.machine.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics.family import Family
@@ -43,10 +44,11 @@ class Piece:
     minors: tuple[int, ...]
 
 
-@family("wmma", when=lambda op: op.has("load"))
+@family("wmma", when=lambda op: op.has("load"), starts=True)
 def load(b: Builder, op: Op) -> None:
     """Every lane reads its elements of the matrix at an address all lanes name."""
     held = _held(op)
+    aligned(b)
     at = _Matrix(b, op, op.operands[1], op.operands[2:3], held)
     whole = vector(f"i{held.register_bits}")
     values = [b.constant(whole, 0)] * held.registers
@@ -63,10 +65,11 @@ def load(b: Builder, op: Op) -> None:
     b.write_all(op.operands[0], tuple(values))
 
 
-@family("wmma", when=lambda op: op.has("store"))
+@family("wmma", when=lambda op: op.has("store"), starts=True)
 def store(b: Builder, op: Op) -> None:
     """Every lane writes its elements of the matrix at an address all lanes name."""
     held = _held(op)
+    aligned(b)
     at = _Matrix(b, op, op.operands[0], op.operands[2:3], held)
     values = b.read_all(op.operands[1], f"b{held.register_bits}")
     if len(values) != held.registers:

@@ -1,0 +1,80 @@
+"""How many registers a vector operand has: its form says, by a number, a qualifier or the shape of a matrix."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.shapes import MmaShape
+from ptxloom.isa.types import element_type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxloom.isa.forms import Form
+    from ptxloom.isa.spec import OperandRule
+
+_BYTE_KINDS = ("kind::f8f6f4", "kind::mxf8f6f4")  # these give every element, however narrow, a byte
+_PIECE = re.compile(r"(\d+)x(\d+)b(?:x2)?")  # lanes and bits of a piece of tensor memory
+_FACTORS = ("a", "b")
+
+
+def vector_length(form: Form, operand: str) -> int:
+    """How many registers the vector that an operand is has; 0 where the form does not say, or it is no vector.
+
+    Example:
+        >>> from ptxloom.isa.forms import resolve
+        >>> words = ("sync", "aligned", "m16n8k16", "row", "col", "f32", "f16", "f16", "f32")
+        >>> [vector_length(resolve("mma", words).form, operand) for operand in "dabc"]
+        [4, 4, 2, 4]
+    """
+    rule = form.spec.operands[operand]
+    if rule.kind == "fragment":
+        return _fragment_length(form, rule)
+    if rule.kind != "vector":
+        return 0
+    name, _, less = rule.length.partition("-")
+    word = form.filling.get(name[1:], "") if name[:1] == "." else name
+    digits = word.lstrip("vx").removesuffix("d")
+    return int(digits) - int(less or 0) if digits.isdigit() else 0
+
+
+def _fragment_length(form: Form, rule: OperandRule) -> int:
+    filling = form.filling
+    type_ = filling.get(rule.type[1:], "") if rule.type[:1] == "." else rule.type
+    shape = filling.get("shape", "")
+    if piece := _PIECE.fullmatch(shape):
+        return int(piece[1]) * int(piece[2]) * int(filling["num"][1:]) // 1024
+    if form.opcode in ("ldmatrix", "stmatrix"):
+        return int(filling["num"][1:]) * (2 if shape == "m16n16" else 1)
+    if form.opcode == "movmatrix":
+        return 1
+    elements = _elements(form, MmaShape.parse(shape), _role(rule.name, filling))
+    lanes = 128 if form.opcode == "wgmma" else 32
+    bits = 8 if filling.get("kind") in _BYTE_KINDS and rule.name in _FACTORS else _bits(type_)
+    return elements * bits // (lanes * (64 if type_ == "f64" else 32))
+
+
+def _role(name: str, filling: Mapping[str, str]) -> str:
+    """Which matrix a fragment is of: `wmma.load` and `wmma.store` say so by a qualifier."""
+    return next((matrix for matrix in "abcd" if filling.get(matrix)), name)
+
+
+def _elements(form: Form, shape: MmaShape, matrix: str) -> int:
+    """How many elements of a matrix all lanes together hold."""
+    filling = form.filling
+    halved = 2 if matrix == "a" and (filling.get("sparse") or filling.get("sp")) else 1
+    products = 4 if form.opcode == "mma" and filling["shape"] == "m8n8k4" and filling["atype"] == "f16" else 1
+    of = {"a": shape.a, "b": shape.b}.get(matrix, shape.d)
+    halves = form.opcode == "wmma" and matrix in _FACTORS and _factor_type(filling) == "f16"
+    return 512 if halves else of.elements * products // halved  # wmma gives each lane 16 halves of any factor
+
+
+def _factor_type(filling: Mapping[str, str]) -> str:
+    return filling.get("type") or filling.get("atype") or "f16"
+
+
+def _bits(name: str) -> int:
+    """How many bits an element takes in a register that holds nothing else."""
+    found = element_type(name)
+    return found.container_bits if found.name == "tf32" else found.bits

@@ -1,0 +1,90 @@
+"""Coming together: how an instruction that lanes execute as one waits for them, and what is noted if it cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.builder import ALL, LANE_BITS, W
+from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.runtime import hazards, members, state
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.syntax import tree
+
+
+def converge(b: Builder, named: tree.Operand, kind: int = state.STUCK) -> None:
+    """Wait until the lanes of a member mask are here; the instruction must start its block.
+
+    Each lane waits for the members that it names. Where members wait elsewhere, so that nobody could ever go on, a
+    hazard of `kind` is noted (0: none) and the lanes go on without them.
+    """
+    if b.literal(named) not in {-1, 0xFFFFFFFF}:
+        _check_members(b, named)
+    if b.whole:
+        return
+    _wait(b, b.read(named, "b32"), kind)
+    if kind and "synccheck" in b.checks:
+        b.store(b.read(named, "b32"), b.scratch(), 64)
+        b.native_call("note_gone", W, _site(b))
+
+
+def aligned(b: Builder) -> None:
+    """For an `.aligned` instruction, which must start its block: wait for the whole warp.
+
+    It runs with the lanes that come; what is missing is noted.
+    """
+    watched = "synccheck" in b.checks
+    if not b.whole:
+        _wait(b, b.constant(vector("i32"), -1), state.DIVERGENT)
+        if watched:
+            b.native_call("note_absent", W, _site(b))
+    if watched and b.op.node.predicate is not None and b.active is not None:
+        some = b.compare("ne", b.active, Value("i32", "0"))
+        part = b.compare("ne", b.active, b.mask)
+        rest = b.apply("xor", b.active, b.mask)
+        with_ = (W, Value("i32", str(state.PREDICATED)), _site(b), b.active, Value("i64", "0"), rest)
+        b.when(b.apply("and", some, part), lambda: b.runtime(hazards.note, *with_))
+
+
+def _site(b: Builder) -> Value:
+    return Value("i32", str(b.op.site))
+
+
+def _wait(b: Builder, members_: Value, kind: int) -> None:
+    """Go on once every member is here, or nobody else can."""
+    b.store(members_, b.scratch(), 64)
+    number = Value("i32", str(b.block.number))
+    watched = kind if "synccheck" in b.checks or kind == state.DIVERGENT else 0
+    chosen = b.native_call("converge", W, number, _site(b), Value("i32", str(watched)))
+    here, elsewhere, on, full = (b.fresh("L") for _ in range(4))
+    b.do(f"br {b.compare('eq', chosen, number)}, label %{here}, label %{elsewhere}")
+    b.label(elsewhere)
+    ended = b.ended
+    b.resume(chosen)
+    b.ended = ended
+    b.label(here)
+    b.mask = b.load("i32", b.field("mask"), 4)
+    b.do(f"br {b.compare('eq', b.mask, ALL)}, label %{full}, label %{on}")
+    b.label(full)
+    b.do(f"ret i32 {state.SWITCH}")
+    b.label(on)
+    b.begin(b.op)
+    b.entered = True
+    b.watch.enter(b)
+
+
+def _check_members(b: Builder, named: tree.Operand) -> None:
+    """Note lanes that are not in their own member mask, or name another one than those they execute it with."""
+    if "synccheck" not in b.checks:
+        return
+    masks = b.read(named, "b32")
+    own = b.apply("and", masks, LANE_BITS)
+    absent = b.mask_of(b.compare("eq", own, b.constant(own.type, 0)))
+    first = b.apply("and", b.intrinsic("llvm.cttz", b.active_mask, Value("i1", "false")), Value("i32", "31"))
+    one = b.emit("i32", f"extractelement {masks}, {first}")
+    unlike = b.mask_of(b.compare("ne", masks, b.splat(one)))
+    bad = b.apply("and", b.apply("or", absent, unlike), b.active_mask)
+    b.store(masks, b.scratch(), 64)
+    facts = (W, b.scratch(), b.active_mask, _site(b))
+    b.when(b.compare("ne", bad, Value("i32", "0")), lambda: b.runtime(members.check_members, *facts))

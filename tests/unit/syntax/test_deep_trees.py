@@ -1,0 +1,34 @@
+"""A tree never nests so deep that Python cannot compare, hash, show, copy, store or print it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from ptxloom.syntax import format as laid_out
+from ptxloom.syntax import parse
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 300,
+        "{" * 300 + "ret;" + "}" * 300,
+        "a " + "{" * 300 + "b" + "}" * 300 + ";",
+        "a " + "(" * 300 + "1" + ")" * 300 + ";",
+        "{" * 99 + "a " + "-(" * 45 + "b" + ")" * 45 + ";",
+        "{" * 99 + "a " + "~" * 49 + "b;",
+        "{" * 99 + "a " + "1?1:" * 49 + "b;",
+    ],
+)
+def test_whatever_is_read_can_be_used(text: str) -> None:
+    module, plain = parse(text), parse(text, fast=False)
+    assert module == plain
+    assert hash(module) == hash(plain)
+    assert repr(module.statements)
+    assert laid_out(module)
+    assert str(module)
+    assert pickle.loads(pickle.dumps(module.statements)) == module.statements  # noqa: S301 - our own bytes
+    assert copy.deepcopy(module.statements) == module.statements

@@ -23,8 +23,6 @@ RENDERERS: Final = {
     "ptxloom.layout.core.Layout": "ptxloom.views.notebook.layout",
     "ptxloom.layout.swizzle.ComposedLayout": "ptxloom.views.notebook.layout",
     "ptxloom.machine.profile.Profile": "ptxloom.views.notebook.profile",
-    "ptxloom.machine.hazard.Hazard": "ptxloom.views.notebook.hazard",
-    "ptxloom.machine.hazard.Hazards": "ptxloom.views.notebook.hazards",
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }
 

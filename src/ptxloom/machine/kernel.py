@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
-CHECKS = ("memcheck", "synccheck")
+_CHECKS = ("memcheck", "synccheck", "racecheck")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _CLUSTER_LIMITS = (16, 16, 16)
@@ -112,7 +112,8 @@ class Kernel:
                 parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
             shared_bytes: Dynamic shared memory.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory.
-            checks: The tools that watch the run: memcheck and synccheck, which cost nothing.
+            checks: The tools that watch the run: memcheck and synccheck, which cost nothing; racecheck, which tells of
+                accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule.
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             threads: Threads of the host; by default one a core.
             timeout: Seconds after which the kernel is ended.
@@ -137,9 +138,9 @@ class Kernel:
         schedule_seed = _integer("schedule_seed", schedule_seed)
         count = default_threads() if threads is None else _integer("threads", threads, 1)
         seconds = _seconds(timeout)
-        unknown = [c for c in checks if c not in CHECKS]
+        unknown = [c for c in checks if c not in _CHECKS]
         if unknown:
-            raise UsageError("checks", unknown[0], f"any of {', '.join(CHECKS)}")
+            raise UsageError("checks", unknown[0], f"any of {', '.join(_CHECKS)}")
         memory = Memory()
         params = pack(self.program, args, memory)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptxloom.machine import deadlock, llvm, native, profile, services
+from ptxloom.machine import deadlock, llvm, native, profile, services, shadows
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.program import function_codes
 from ptxloom.machine.report import Reporter, joined
@@ -336,6 +336,8 @@ class Worker:
         for number, at in enumerate(self.ctas):
             cta: Any = native.structure(state.Cta).from_address(at)
             cta.peers = self.table + 8 * (number - number % members)
+        if "racecheck" in self.grid.checks:
+            shadows.watch_races(self.grid, self.ctas[-members:])
         self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
 
     def _admit(self) -> None:

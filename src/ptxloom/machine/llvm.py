@@ -168,8 +168,11 @@ def access_address(name: str) -> int:
     """The machine code of a warp-wide load or store."""
 
     def ir() -> str:
-        from ptxloom.machine.runtime import memory  # noqa: PLC0415 - only where it is needed
+        from ptxloom.machine.runtime import memory, watches  # noqa: PLC0415 - only where it is needed
 
+        if watches.NAME.fullmatch(name):
+            watch, natives = watches.race_function(name)
+            return _closed(watch, [], list(natives))
         text, calls = access_function(name)
         return _closed(text, [], [vars(memory)[c] for c in calls])
 

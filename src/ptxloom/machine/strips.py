@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Instructions in one run: in longer ones LLVM's compiler without optimisation spills more.
 LONGEST: Final = 16
 SHORTEST: Final = 2
-_BLIND: Final = frozenset(("memcheck", "synccheck"))  # tools that look at no registers
+_BLIND: Final = frozenset(("memcheck", "synccheck", "racecheck"))  # tools that look at no registers
 
 
 def strip_lanes() -> int:

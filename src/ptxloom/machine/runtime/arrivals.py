@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.hazards import note_elsewhere
+from ptxloom.machine.runtime.orders import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.state import AND, DIVERGENT, POPC, Barrier, Cta, Warp
 
 
@@ -17,6 +18,8 @@ def settle(cta: Cta, number: u32) -> u32:
         expected = cta.live_threads
     if barrier.arrived < expected:
         return 0
+    if address(cta.shadow) != 0:
+        complete_barrier(cta, number)
     at = cta.warps
     for _warp in range(cta.launch.warps):
         w = pointer(Warp, at)[0]
@@ -100,10 +103,14 @@ def settle_cluster(head: Cta) -> None:
     if head.cluster_arrived == 0 or head.cluster_arrived < live:
         return
     head.cluster_arrived = 0
+    if address(head.shadow) != 0:
+        complete_cluster(head)
     for rank in range(launch.members):
         at = pointer(Cta, pointer(u64, head.peers)[rank])[0].warps
         for _warp in range(launch.warps):
             w = pointer(Warp, at)[0]
+            if address(w.shadow) != 0:
+                wait_in_cluster(w, w.cluster_waiting)
             w.blocked = w.blocked & ~w.cluster_waiting
             w.cluster_passed = w.cluster_passed | w.cluster_arrived & ~w.cluster_waiting
             w.cluster_arrived = 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.arrivals import settle, settle_cluster
 from ptxloom.machine.runtime.hazards import note_count
 from ptxloom.machine.runtime.memory import fault
+from ptxloom.machine.runtime.orders import arrive_at_barrier, wait_in_cluster
 from ptxloom.machine.runtime.state import INVALID, NONE, Cta, Warp
 from ptxloom.machine.runtime.warps import choose, place_lanes
 
@@ -77,6 +78,8 @@ def barrier_arrive(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], sit
         group = alike(left, numbers, counts)
         left = left & ~group
         come(w, group, numbers[first], counts[first], watch)
+        if address(w.shadow) != 0:
+            arrive_at_barrier(w, group, numbers[first])
         settle(w.cta, numbers[first])
     return 0
 
@@ -159,6 +162,8 @@ def cluster_arrive(w: Warp, lanes: u32) -> None:
 def cluster_wait(w: Warp, lanes: u32, following: u32) -> u32:
     """`barrier.cluster.wait`: lanes that have arrived wait for all of the cluster; gives a block to run, or NONE."""
     place_lanes(w, w.mask, following)
+    if address(w.shadow) != 0:
+        wait_in_cluster(w, w.cluster_passed & lanes)
     w.cluster_passed = w.cluster_passed & ~lanes
     waiting = lanes & w.cluster_arrived
     w.cluster_waiting = w.cluster_waiting | waiting

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import copy, fill, trailing_zeros, u32, u64
+from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
+from ptxloom.machine.runtime.pending import copy_lane, copy_stretch, start_copy
+from ptxloom.machine.runtime.races import check_lane, stamp_of
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -25,13 +27,19 @@ if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
 
 
-def copy_async(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: Ptr[u32], size: u32, site: u32) -> u32:
+def copy_async(  # noqa: C901 - one lane after the other
+    w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: Ptr[u32], size: u32, site: u32
+) -> u32:
     """`cp.async`: each lane copies takes[lane] bytes to shared memory and zeros up to `size`; 1 after a fault."""
+    if address(w.shadow) != 0 and mask != 0:
+        start_copy(w, size, site)
     for lane in range(32):
         if mask >> lane & 1 != 0:
             into = place(w, lane, targets[lane], SHARED, size, 1, site)
             if into == 0:
                 return 1
+            if address(w.shadow) != 0:
+                copy_lane(w, lane, targets[lane])
             take = takes[lane]
             at = sources[lane]
             if take > size:
@@ -87,7 +95,7 @@ def bulk_place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, s
     return at
 
 
-def copy_bulk(
+def copy_bulk(  # noqa: C901 - one lane after the other
     w: Warp,
     mask: u32,
     targets: Ptr[u64],
@@ -109,6 +117,8 @@ def copy_bulk(
             source = bulk_place(w, lane, sources[lane], source_space, size, 0, site)
             if source == 0:
                 return 1
+            if address(w.shadow) != 0 and source_space == SHARED:
+                check_lane(w, lane, sources[lane], size, stamp_of(w, site), 0, pointer(u64, 0), 1)
             left = ctas[lane]
             going: u32 = 1
             while going != 0:
@@ -120,6 +130,9 @@ def copy_bulk(
                 into = bulk_place(w, lane, targets[lane] & ~strip | window, target_space, size, 1, site)
                 if into == 0:
                     return 1
+                if address(w.shadow) != 0 and target_space == SHARED and barriers[lane] != 0:
+                    told = shared_place(w, (barriers[lane] - 1 & ~strip | window) & 0xFFFFFFFF, 8)
+                    copy_stretch(w, lane, targets[lane] & ~strip | window, size, site, told)
                 copy(into, source, u64(size))
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1

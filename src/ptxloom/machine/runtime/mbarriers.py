@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native import pointer, u32, u64
+from ptxloom.machine.native import address, pointer, u32, u64
 from ptxloom.machine.runtime.memory import fault, place
+from ptxloom.machine.runtime.orders import arrive_at, complete_phase, released, wait_at
 from ptxloom.machine.runtime.state import INVALID, OVERRUN, UNINITIALISED, Warp
 from ptxloom.machine.runtime.warps import pause
 
@@ -25,7 +26,7 @@ VALID: Final = 1 << 62
 PHASE: Final = 1 << 63
 
 
-def mbarrier(
+def mbarrier(  # noqa: C901 - one lane after the other
     w: Warp,
     mask: u32,
     addresses: Ptr[u64],
@@ -34,12 +35,20 @@ def mbarrier(
     operation: u32,
     space: u32,
     site: u32,
+    relaxed: u32,
 ) -> u32:
     """Do one operation lane by lane; `values` is its count, bytes, token or parity. Gives 1 after a fault.
 
     `results` takes the token of an arrival, or 1 where a phase has completed. Lanes that are told to wait give way.
+    `relaxed` operations order nothing.
     """
     waits: u32 = 0
+    watched: u32 = 0
+    if address(w.shadow) != 0 and relaxed == 0:
+        watched = 1
+    releases: u32 = 0
+    if watched != 0 and operation >= COMPLETE and operation < TEST:
+        releases = 1
     for lane in range(32):
         if mask >> lane & 1 != 0:
             host = place(w, lane, addresses[lane], space, 8, 1, site)
@@ -47,6 +56,8 @@ def mbarrier(
                 return 1
             barrier = pointer(u64, host)
             results[lane] = barrier[0]
+            if releases != 0:
+                arrive_at(w, lane, host)
             kind = act(w, barrier, operation, values[lane])
             if kind != 0:
                 fault(w, kind, site, lane, addresses[lane], space, 8, 0)
@@ -55,6 +66,10 @@ def mbarrier(
                 results[lane] = has_completed(barrier[0], operation, values[lane])
                 if results[lane] == 0:
                     waits = 1
+                elif watched != 0:
+                    wait_at(w, lane, host)
+    if releases != 0:
+        released(w)
     if waits != 0:
         pause(w)
     return 0
@@ -112,6 +127,8 @@ def change(w: Warp, barrier: Ptr[u64], arrivals: u64, dropped: u64, expected: u6
         phase = phase ^ PHASE
         pending = count
         w.worker.spins = 0
+        if address(w.shadow) != 0:
+            complete_phase(w, address(barrier))
     barrier[0] = phase | VALID | missing << 40 | pending << 20 | count
     return 0
 

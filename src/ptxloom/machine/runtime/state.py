@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine import native
+from ptxloom.machine.runtime.shadow import Shadow
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Array, Ptr, i32, u8, u32, u64
@@ -169,6 +170,7 @@ class Cta:
     waiting: u32  # threads at any barrier
     barriers: Annotated[Array[Barrier], 16]
     cluster_arrived: u32  # live threads of the cluster at its barrier (kept by its first CTA)
+    shadow: Shadow  # null unless racecheck watches
 
 
 class Worker:
@@ -247,6 +249,17 @@ class Warp:
     pcs: Annotated[Array[u32], 32]
     sp: Annotated[Array[u32], 32]  # each lane's frame
     stack: Annotated[Array[u32], 32]  # the bytes that each lane has from `alloca`, at the end of its local memory
+    shadow: Shadow  # the CTA's; null unless racecheck watches, and so for what follows
+    since: u32  # the tick at which the warp last published something
+    steps: u32  # accesses to shared memory since the CTA's barrier
+    steps_base: u32  # of that tick
+    acquired: u32  # lanes that have learnt something since the CTA's barrier
+    uneven: u32  # lanes that may know what others of the warp do not
+    saw: u32  # lanes with relaxed reads that a fence makes good
+    copy_head: u32  # asynchronous copies begun
+    copy_tail: u32  # the oldest that may go on
+    starts: Annotated[Array[u32], 32]  # where each lane's access starts
+    groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
 
 
 REGISTERS: Final = -(-native.record(Warp).size // 64) * 64

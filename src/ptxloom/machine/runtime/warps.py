@@ -19,6 +19,7 @@ from ptxloom.machine.native import (
 )
 from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
+from ptxloom.machine.runtime.pending import start_watch
 from ptxloom.machine.runtime.state import (
     BARRIERS_BYTES,
     BLOCKED,
@@ -322,6 +323,8 @@ def start_cta(cta: Cta, index: u64) -> None:
     if cta.waiting != 0:
         fill(address(cta.barriers), 0, BARRIERS_BYTES)
     cta.waiting = 0
+    if address(cta.shadow) != 0:
+        start_watch(cta)
     cta.cluster_arrived = 0
     at = cta.warps
     left = launch.threads

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Emitter, Value, vector
 from ptxloom.machine.runtime import memory, state
-from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics import numbers, watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import (
     base_and_offset,
@@ -66,6 +66,8 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
     space = resolved_space(b, base, space_of(op))
     lane_addresses(b, address, space)
     b.watch.accesses(b, b.scratch(), 0, size=size, space=space)
+    watch.access(b, "write", b.scratch(), 0, space=space, bits=8 * size, parts=1, wide=True, strong=True)
+    watch.flag(b, space, loads=True, stores=True)
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
     return b.scratch()
 

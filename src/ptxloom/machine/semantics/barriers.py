@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.convergence import converge
 from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import barriers, state
+from ptxloom.machine.runtime import barriers, orders, state
+from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 
 if TYPE_CHECKING:
@@ -24,11 +25,16 @@ _REDUCTIONS: Final = {"popc": state.POPC, "and": state.AND, "or": state.OR}
 def bar_warp_sync(b: Builder, op: Op) -> None:
     """Wait for the named lanes of the warp."""
     converge(b, op.operands[0], kind=0)
+    if watch.is_racing(b):
+        b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
+        b.runtime(orders.sync_lanes, W, b.active_mask)
 
 
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))
 def cluster_arrive(b: Builder, op: Op) -> None:
     """Tell the cluster that the lanes are here."""
+    if watch.is_racing(b) and not op.has("relaxed"):
+        b.runtime(orders.arrive_in_cluster, W, b.active_mask)
     b.runtime(barriers.cluster_arrive, W, b.active_mask)
 
 

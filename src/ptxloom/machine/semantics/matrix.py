@@ -17,6 +17,7 @@ from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.convergence import aligned
 from ptxloom.machine.ir import LANES, vector
 from ptxloom.machine.runtime import matrices, state
+from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import address_values, base_and_offset
 from ptxloom.machine.symbols import Register
@@ -132,6 +133,11 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
     named = move.address_lanes
     space = state.SHARED if move.space else state.GENERIC
     b.watch.accesses(b, addresses, offset, size=move.row_bytes, space=space, lanes=named, bits=width)
+    mask = b.active_mask
+    if move.address_lanes < LANES:
+        mask = b.apply("and", mask, b.constant("i32", (1 << move.address_lanes) - 1))
+    verb = "write" if move.opcode == "stmatrix" else "read"
+    watch.access(b, verb, addresses, offset, space=space, bits=8 * move.row_bytes, parts=1, mask=mask)
     lanes = LANES if _target_number(b) == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
     b.natives[symbol(matrices.place_rows)] = matrices.place_rows

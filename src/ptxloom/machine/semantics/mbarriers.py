@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
-from ptxloom.machine.runtime import mbarriers, state
-from ptxloom.machine.semantics import atomics, memory
+from ptxloom.machine.runtime import mbarriers, pending, state
+from ptxloom.machine.semantics import atomics, memory, watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import lane_addresses, parts_of, space_of
 from ptxloom.syntax import tree
@@ -27,7 +27,11 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
     lanes = b.constant(vector("i64"), value) if isinstance(value, int) else b.resize(value, 64)
     b.store(lanes, b.scratch(VALUES), 64)
     places = (b.scratch(), b.scratch(VALUES), b.scratch(_RESULTS))
-    b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site))
+    verb = "read" if operation >= mbarriers.TEST else "write"
+    strong = operation not in {mbarriers.INIT, mbarriers.INVAL}
+    watch.access(b, verb, b.scratch(), 0, space=space, bits=64, parts=1, wide=True, strong=strong)
+    relaxed = int(b.op.has("relaxed"))
+    b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site, relaxed))
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)
 
 
@@ -86,6 +90,9 @@ def pending_count(b: Builder, op: Op) -> None:
 @family("cp", when=lambda op: op.has("mbarrier") and op.has("arrive"))
 def copies_arrive(b: Builder, op: Op) -> None:
     """Arrive once the copies begun so far are done, which they are; without `.noinc` one more arrival is expected."""
+    if watch.is_racing(b):
+        lane_addresses(b, op.operands[0], space_of(op))
+        b.runtime(pending.hand_over, W, b.active_mask, b.scratch(), space_of(op))
     act(b, op.operands[0], mbarriers.ARRIVE, int(op.has("noinc")), space_of(op))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import LANES, Value, vector
 from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.symbols import Register, Variable
 from ptxloom.syntax import tree
@@ -148,6 +149,9 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
     base, offset = base_and_offset(op, operand)
     space = resolved_space(b, base, space_of(op))
     bits = op.type.bits
+    if watch.is_racing(b) and watch.is_strong(op):
+        lane_addresses(b, operand, space)
+        watch.flag(b, space, loads=verb == "load", stores=verb == "store")
     windows = {
         state.SHARED: ("shared", 32),
         **dict.fromkeys((state.GLOBAL, state.GENERIC, state.CONST), ("global", 64)),
@@ -163,7 +167,27 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         addresses = b.scratch()
         b.store(b.resize(address_values(b, base, offset), width), addresses, 64)
         offset = 0
+    _watch(b, op, verb, addresses, offset, places, space=space)
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)
+
+
+def _watch(  # noqa: PLR0917 - an access has as many facts
+    b: Builder,
+    op: Op,
+    verb: str,
+    addresses: Value,
+    offset: int,
+    places: tuple[Value, ...],
+    *,
+    space: int,
+    wide: bool = False,
+) -> None:
+    """Tell racecheck of a load or store."""
+    verb = "read" if verb == "load" else "write"
+    strong, bits, parts = watch.is_strong(op), op.type.bits, len(places)
+    watch.access(
+        b, verb, addresses, offset, places=places, space=space, bits=bits, parts=parts, wide=wide, strong=strong
+    )
 
 
 def _lane_by_lane(
@@ -177,6 +201,7 @@ def _lane_by_lane(
         if place != room:
             b.store(b.load(vector(f"i{bits}"), place, 32), room, 32)
     b.watch.accesses(b, b.scratch(), 0, size=bits // 8 * len(places), space=space)
+    _watch(b, op, "load" if load else "store", b.scratch(), 0, rooms, space=space, wide=True)
     function = memory.load_lanes if load else memory.store_lanes
     b.check(b.runtime(function, W, rooms[0], b.scratch(), 0, b.active_mask, space, bits // 8, len(places), op.site))
     for place, room in zip(places, rooms, strict=True):

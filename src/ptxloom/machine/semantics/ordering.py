@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import vector
-from ptxloom.machine.runtime import warps
+from ptxloom.machine.runtime import orders, warps
+from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ family: Final = Family()
 def fence(b: Builder, op: Op) -> None:
     """Order memory: warps run in order, other CTAs in other threads see a full fence."""
     b.do("fence seq_cst")
+    if watch.is_racing(b):
+        b.runtime(orders.fence, W, b.active_mask)
 
 
 @family("nanosleep")

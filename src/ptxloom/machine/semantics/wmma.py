@@ -11,6 +11,7 @@ from ptxloom.machine.builder import VALUES
 from ptxloom.machine.convergence import aligned
 from ptxloom.machine.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
+from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import address_values, base_and_offset, space_of
 from ptxloom.machine.tensor.wmma import WmmaFragment, wmma_fragment
@@ -141,4 +142,7 @@ class _Matrix:
         at = b.apply("add", at, self.start)
         window = "shared" if self.space == state.SHARED else "global"
         b.store(b.resize(at, 32 if window == "shared" else 64), b.scratch(), 64)
+        race = "read" if verb == "load" else "write"
+        at_values = (b.scratch(VALUES),)
+        watch.access(b, race, b.scratch(), 0, places=at_values, space=self.space, bits=piece.bits, parts=1)
         b.access(verb, window, (b.scratch(VALUES),), b.scratch(), 0, bits=piece.bits, space=self.space)

@@ -1,0 +1,401 @@
+"""What orders accesses to shared memory: barriers of a CTA, of a warp and of a cluster, mbarriers, fences and flags.
+
+A thread that releases publishes what it knows at a place (a `Sync`, or a barrier's row), a thread that acquires there
+learns it. All ticks are of one clock, so that a publication is a copy of a row of `known` and the time now. What one
+thread of a warp knows the others learn at `bar.warp.sync`; `shfl.sync` and its like order nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import address, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.races import me
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, COLUMNS, SYNC_BYTES, SYNCS, Order, Shadow
+from ptxloom.machine.runtime.state import (
+    GENERIC,
+    GLOBAL,
+    SHARED,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+    Cta,
+    Warp,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+ACQUIRE, RELEASE, STORES, LOADS = 1, 2, 4, 8  # what a strong access does
+
+
+def peer(cta: Cta, rank: u32) -> Cta:
+    """A CTA of the cluster."""
+    return pointer(Cta, pointer(u64, cta.peers)[rank])[0]
+
+
+# -- the clock
+
+
+def tick(cta: Cta) -> None:
+    """Time goes on: what happens from now on is later than what has been published."""
+    order = cta.shadow.order
+    order.clock = order.clock + 1
+    if order.clock >= order.ceiling:
+        forget(cta, order)
+
+
+def released(w: Warp) -> None:
+    """Lanes of a warp have published something."""
+    tick(w.cta)
+    w.since = w.shadow.order.clock
+
+
+def begin(cta: Cta) -> None:
+    """A CTA starts: nothing of those before it matters any more."""
+    s = cta.shadow
+    tick(cta)
+    s.birth = s.order.clock
+    rebase(cta, s)
+    tick(cta)
+
+
+def rebase(cta: Cta, s: Shadow) -> None:
+    """Up to now all is over, for the threads of the CTA."""
+    s.base = s.order.clock
+    s.floor = s.base
+    if cta.launch.members > 1:
+        s.floor = s.birth
+    s.limit = s.floor + 1 << s.order.bits
+
+
+def forget(cta: Cta, order: Order) -> None:
+    """The clock's bits are used up: set it back, with empty shadows."""
+    order.clock = 1
+    if address(order.known) != 0:
+        row = u64(order.columns) * 4
+        fill(address(order.known), 0, row * u64(order.threads))
+        fill(address(order.seen), 0, row * u64(order.threads))
+        fill(address(order.fences), 0, u64(order.threads) * 4)
+        fill(address(order.syncs), 0, u64(SYNCS) * SYNC_BYTES)
+        fill(address(order.arriving), 0, row * SYNCS)
+        fill(address(order.complete), 0, row * SYNCS)
+        fill(address(order.barriers), 0, row * 16 * u64(cta.launch.members))
+        fill(address(order.gathering), 0, row * 2)
+        order.used = 0
+        order.lost = 0
+    for rank in range(cta.launch.members):
+        forget_cta(peer(cta, rank), order)
+
+
+def forget_cta(cta: Cta, order: Order) -> None:
+    """Empty the shadow of one CTA."""
+    s = cta.shadow
+    size = u64(s.bytes)
+    fill(address(s.writes), 0, size * 4)
+    fill(address(s.reads), 0, size * u64(order.threads // 32) * 8)
+    fill(address(s.summary), 0, ((size >> BLOCK_SHIFT) + 1) * u64(s.summaries) * 4)
+    if address(s.common) != 0:
+        fill(address(s.common), 0, u64(order.columns) * 4)
+    s.birth = 0
+    s.base = 0
+    s.floor = 0
+    s.limit = 1 << order.bits
+    at = cta.warps
+    for _warp in range(s.warps):
+        w = pointer(Warp, at)[0]
+        w.since = 0
+        w.steps_base = 0xFFFFFFFF
+        at = at + u64(cta.launch.warp_bytes)
+
+
+# -- rows of knowledge
+
+
+def row_of(order: Order, thread: u32) -> Ptr[u32]:
+    """What a thread knows."""
+    return pointer(u32, address(order.known) + u64(thread * order.columns) * 4)
+
+
+def at_row(rows: Ptr[u32], order: Order, number: u32) -> Ptr[u32]:
+    """A row of a table."""
+    return pointer(u32, address(rows) + u64(number * order.columns) * 4)
+
+
+def join(into: Ptr[u32], source: Ptr[u32], count: u32) -> None:
+    """Take the later tick of each column."""
+    for column in range(count):
+        into[column] = max(into[column], source[column])
+
+
+def release(w: Warp, lane: u32, into: Ptr[u32], when: u32) -> None:
+    """Publish what a thread knows, and what it did itself up to a tick."""
+    s = w.shadow
+    order = s.order
+    thread = me(w, lane)
+    join(into, row_of(order, thread), order.columns)
+    join(into, s.common, order.columns)
+    if w.launch.members > 1:
+        for other in range(s.warps * 32):
+            into[s.first + other] = max(into[s.first + other], s.base)
+    into[thread] = max(into[thread], when)
+
+
+def acquire(w: Warp, lane: u32, source: Ptr[u32]) -> None:
+    """Learn what has been published."""
+    order = w.shadow.order
+    join(row_of(order, me(w, lane)), source, order.columns)
+    w.acquired = w.acquired | 1 << lane
+    w.uneven = w.uneven | 1 << lane
+
+
+# -- barriers
+
+
+def sync_lanes(w: Warp, lanes: u32) -> None:
+    """`bar.warp.sync`: each lane names its members in the scratch."""
+    if address(w.shadow.order.known) == 0:
+        return
+    named = pointer(u32, address(w.scratch))
+    left = lanes
+    while left != 0:
+        group = named[trailing_zeros(left)] & lanes | left & -left
+        sync_group(w, group)
+        left = left & ~group
+    released(w)
+
+
+def sync_group(w: Warp, lanes: u32) -> None:
+    """Lanes of a warp learn what each of them knows, and what each has done."""
+    order = w.shadow.order
+    uneven = w.uneven & lanes
+    if uneven != 0:
+        room = order.room
+        fill(address(room), 0, u64(order.columns) * 4)
+        while uneven != 0:
+            join(room, row_of(order, me(w, trailing_zeros(uneven))), order.columns)
+            uneven = uneven & uneven - 1
+        for lane in range(32):
+            if lanes >> lane & 1 != 0:
+                join(row_of(order, me(w, lane)), room, order.columns)
+    first = me(w, 0)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            row = row_of(order, first + lane)
+            set_lanes(pointer(u32, address(row) + u64(first) * 4), lanes, order.clock)
+    w.uneven = w.uneven & ~lanes
+    if lanes & w.live != w.live:
+        w.uneven = w.uneven | lanes
+        w.acquired = w.acquired | lanes
+
+
+def arrive_at_barrier(w: Warp, lanes: u32, number: u32) -> None:
+    """`bar.arrive`: lanes publish what they have done."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    into = barrier_row(w.cta, number)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            release(w, lane, into, order.clock)
+    released(w)
+
+
+def barrier_row(cta: Cta, number: u32) -> Ptr[u32]:
+    """What has been published at one of a CTA's barriers."""
+    order = cta.shadow.order
+    return at_row(order.barriers, order, cta.rank * 16 + number)
+
+
+def complete_barrier(cta: Cta, number: u32) -> None:
+    """A barrier of a CTA is complete, and its lanes still wait."""
+    waiting: u32 = 0
+    at = cta.warps
+    for _warp in range(cta.launch.warps):
+        waiting = waiting + popcount(pointer(Warp, at)[0].waits[number])
+        at = at + u64(cta.launch.warp_bytes)
+    if cta.barriers[number].expected == 0 or waiting >= cta.launch.threads:
+        complete_whole(cta)  # the threads that are not here have exited
+    elif address(cta.shadow.order.known) != 0:
+        complete_part(cta, number)
+
+
+def complete_whole(cta: Cta) -> None:
+    """All threads of the CTA have come: all of them know everything that any of them did or knew."""
+    s = cta.shadow
+    order = s.order
+    if address(order.known) != 0:
+        at = cta.warps
+        for _warp in range(cta.launch.warps):
+            w = pointer(Warp, at)[0]
+            left = w.acquired
+            while left != 0:
+                join(s.common, row_of(order, me(w, trailing_zeros(left))), order.columns)
+                left = left & left - 1
+            w.acquired = 0
+            w.uneven = 0
+            at = at + u64(cta.launch.warp_bytes)
+    rebase(cta, s)
+    tick(cta)
+
+
+def complete_part(cta: Cta, number: u32) -> None:
+    """Some threads have waited: they know what all who came have done."""
+    order = cta.shadow.order
+    source = barrier_row(cta, number)
+    for turn in range(2):
+        at = cta.warps
+        for _warp in range(cta.launch.warps):
+            w = pointer(Warp, at)[0]
+            for lane in range(32):
+                if w.waits[number] >> lane & 1 != 0:
+                    if turn == 0:
+                        release(w, lane, source, order.clock)
+                    else:
+                        acquire(w, lane, source)
+            at = at + u64(cta.launch.warp_bytes)
+    fill(address(source), 0, u64(order.columns) * 4)
+    tick(cta)
+    at = cta.warps
+    for _warp in range(cta.launch.warps):
+        w = pointer(Warp, at)[0]
+        if w.waits[number] != 0:
+            w.since = order.clock
+        at = at + u64(cta.launch.warp_bytes)
+
+
+def arrive_in_cluster(w: Warp, lanes: u32) -> None:
+    """`barrier.cluster.arrive`: lanes publish what they have done."""
+    order = w.shadow.order
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            release(w, lane, order.gathering, order.clock)
+    released(w)
+
+
+def complete_cluster(cta: Cta) -> None:
+    """The cluster's barrier is complete."""
+    order = cta.shadow.order
+    join(at_row(order.gathering, order, 1), order.gathering, order.columns)
+
+
+def wait_in_cluster(w: Warp, lanes: u32) -> None:
+    """Lanes pass the cluster's barrier: they know what all who arrived have done."""
+    order = w.shadow.order
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            acquire(w, lane, at_row(order.gathering, order, 1))
+
+
+# -- places in memory
+
+
+def find_sync(order: Order, key: u64, make: u32) -> u32:
+    """The number of the sync at a host address; SYNCS if there is none, and none is to be (or can be) made."""
+    slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % SYNCS
+    for _probe in range(SYNCS):
+        sync = order.syncs[slot]
+        if sync.key == key:
+            return slot
+        if sync.key == 0:
+            if make == 0:
+                return SYNCS
+            sync.key = key
+            sync.column = order.used % COLUMNS
+            order.used = order.used + 1
+            return slot
+        slot = (slot + 1) % SYNCS
+    if make != 0:
+        order.lost = 1
+    return SYNCS
+
+
+def arrive_at(w: Warp, lane: u32, host: u64) -> None:
+    """A lane arrives at an mbarrier, which releases."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host, 1)
+    if number < SYNCS:
+        release(w, lane, at_row(order.arriving, order, number), order.clock)
+
+
+def complete_phase(w: Warp, host: u64) -> None:
+    """A phase of an mbarrier is complete."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host, 0)
+    if number < SYNCS:
+        join(at_row(order.complete, order, number), at_row(order.arriving, order, number), order.columns)
+
+
+def wait_at(w: Warp, lane: u32, host: u64) -> None:
+    """A lane has seen that a phase of an mbarrier is complete, and acquires."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host, 0)
+    if number < SYNCS:
+        acquire(w, lane, at_row(order.complete, order, number))
+
+
+def fence(w: Warp, lanes: u32) -> None:
+    """A fence: what relaxed reads have seen is known now; relaxed writes after it publish what came before it."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            thread = me(w, lane)
+            if w.saw >> lane & 1 != 0:
+                acquire(w, lane, at_row(order.seen, order, thread))
+            order.fences[thread] = order.clock
+    w.saw = w.saw & ~lanes
+    released(w)
+
+
+def strong(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32) -> None:
+    """Strong accesses (atomic, volatile, relaxed, acquire, release) of lanes to flags of 32 or 64 bits."""
+    if address(w.shadow.order.known) == 0:
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            host = flag_place(w, addresses[lane], space)
+            if host != 0:
+                access_flag(w, lane, host, does)
+    if does & (RELEASE | STORES) != 0:
+        released(w)
+
+
+def flag_place(w: Warp, at: u64, space: u32) -> u64:
+    """The host address of a flag; 0 if it is not in shared or global memory."""
+    if space == SHARED or (space == GENERIC and at & ~u64(WINDOW_BYTES - 1) == SHARED_WINDOW):
+        return shared_place(w, at & (WINDOW_BYTES - 1), 4)
+    if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
+        return at
+    return 0
+
+
+def access_flag(w: Warp, lane: u32, host: u64, does: u32) -> None:
+    """One lane's strong access: it reads, then writes."""
+    s = w.shadow
+    order = s.order
+    thread = me(w, lane)
+    if does & LOADS != 0:
+        found = find_sync(order, host, 0)
+        if found < SYNCS:
+            source = at_row(order.complete, order, found)
+            if does & ACQUIRE != 0:
+                acquire(w, lane, source)
+            else:
+                join(at_row(order.seen, order, thread), source, order.columns)
+                w.saw = w.saw | 1 << lane
+    if does & STORES != 0:
+        when = order.fences[thread]
+        if does & RELEASE != 0:
+            when = order.clock
+        if when > s.floor:
+            number = find_sync(order, host, 1)
+            if number < SYNCS:
+                release(w, lane, at_row(order.complete, order, number), when)

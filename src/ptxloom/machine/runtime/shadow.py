@@ -1,0 +1,106 @@
+"""What racecheck remembers of shared memory, as structs that native code and Python share.
+
+Every byte of a CTA's shared memory has one entry for its last write, and one for each warp that may have read it. An
+entry says who (a thread; or a warp's lanes) and when: in ticks of a clock that the threads of a cluster share, which
+goes on whenever some of them order their accesses. What happened up to a CTA's last complete barrier, its `base`, is
+over for all of the CTA. What is younger must be known to the thread that comes later: `known` holds, for each thread,
+the tick up to which it knows what each other one did (a vector clock a thread).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from ptxloom.machine import native
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Array, Ptr, u32, u64
+
+# A write's entry: the thread's number in the low bits, the tick above. Copies that go on have a mark and their number.
+PENDING: Final = 1 << 30
+TICK_BITS: Final = 30
+
+# What is kept of an access beside its entry: the site, and how many accesses its warp had made since a barrier.
+SITE: Final = (1 << 20) - 1
+STRONG: Final = 1 << 20  # atomic, volatile, relaxed, acquire or release: such accesses do not race with each other
+STEP_SHIFT: Final = 21
+STEPS: Final = (1 << 11) - 1
+
+BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
+COPIES: Final = 128  # asynchronous copies that a warp's ring holds
+COPY_SHIFT: Final = 12  # 7 bits of the copy in its ring, 5 of the lane; the warp above
+COLUMNS: Final = 64  # of `known`, for what copies have written, by the mbarrier they tell
+SYNCS: Final = 256  # places in memory that order accesses: mbarriers, flags
+
+# States of a lane's copy.
+IDLE, RUNNING, HANDED = range(3)
+
+
+class Sync:
+    """A place in memory through which threads order their accesses."""
+
+    key: u64  # its host address; 0 while free
+    column: u32  # of the copies that report to it, after the threads' columns
+
+
+class Order:
+    """What the threads of a cluster know of each other."""
+
+    clock: u32
+    bits: u32  # of a thread's number
+    ceiling: u32  # the tick at which everything is forgotten
+    threads: u32  # of the cluster, whole warps
+    columns: u32
+    lost: u32  # 1: there were more sync places than can be kept; nothing is reported any more
+    known: Ptr[u32]  # [thread][column]; null if the program has nothing finer than barriers of a CTA
+    seen: Ptr[u32]  # [thread][column] what relaxed reads have seen; known after a fence
+    fences: Ptr[u32]  # [thread] the tick of its last fence
+    syncs: Ptr[Sync]
+    arriving: Ptr[u32]  # [sync][column] released in this phase
+    complete: Ptr[u32]  # [sync][column] released in the phases that are complete
+    barriers: Ptr[u32]  # [CTA of the cluster][barrier][column] released by those who came
+    gathering: Ptr[u32]  # [now, at its last completion][column] released by those who came to the cluster's barrier
+    used: u32  # syncs
+    spare: u32
+    room: Ptr[u32]  # [column] for intermediate results
+
+
+class Copy:
+    """One asynchronous copy instruction of a warp, until its lanes have waited for it."""
+
+    site: u32  # as `Shadow.stamp` gives it
+    size: u32
+    lanes: u32  # whose bytes still carry its mark
+    handed: u32  # lanes whose completion an mbarrier tells
+    column: u32
+    target: u64  # the shadow it writes to
+    at: Annotated[Array[u32], 32]
+    group: Annotated[Array[u32], 32]
+    stamp: Annotated[Array[u32], 32]
+
+
+class Shadow:
+    """The shadow of one CTA's shared memory."""
+
+    order: Order
+    bytes: u32
+    base: u32  # the tick of the CTA's last complete barrier
+    limit: u32  # entries of writes below it are over, whoever asks
+    birth: u32  # the tick at which the CTA started
+    floor: u32  # readers' ticks up to it are over, whoever asks
+    first: u32  # the number of the CTA's first thread in the cluster
+    warps: u32  # of a CTA
+    summaries: u32  # warps of the cluster, a multiple of 8
+    writes: Ptr[u32]  # [byte]
+    write_sites: Ptr[u32]  # [byte]
+    reads: Ptr[u64]  # [warp of the cluster][byte] tick << 32 | lanes
+    read_sites: Ptr[u32]  # [warp of the cluster][byte]
+    summary: Ptr[u32]  # [block of bytes][warp of the cluster] the tick of its last read
+    common: Ptr[u32]  # [column] what all threads of the CTA know
+    copies: Ptr[Copy]  # [warp of the CTA][COPIES]; null if the program has none
+
+
+SHADOW_BYTES: Final = native.record(Shadow).size
+ORDER_BYTES: Final = native.record(Order).size
+COPY_BYTES: Final = native.record(Copy).size
+SYNC_BYTES: Final = native.record(Sync).size

@@ -1,0 +1,506 @@
+"""Racecheck's look at the accesses of a warp to shared memory, as LLVM functions: vectors over the bytes of a lane.
+
+`ptxloom_race_write_shared_32x2` is told of a store of two 32-bit values a lane before it is made; `touch` is a write
+whose values nobody knows, `read` a read. Addresses are 32-bit ones of the window (`shared`), 64-bit ones that mean the
+same (`wide`), or generic ones. Whatever is not plainly in order goes to `races`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.native import record
+from ptxloom.machine.runtime import races
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, PENDING, STRONG, Order, Shadow
+from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME: Final = re.compile(r"ptxloom_race_(read|write|touch)_(shared|wide|generic)_(\d+)x(\d+)")
+
+
+def race_name(verb: str, window: str, bits: int, parts: int) -> str:
+    """The name of the function for `parts` values of `bits` bits a lane."""
+    return f"ptxloom_race_{verb}_{window}_{bits}x{parts}"
+
+
+def race_parameters(name: str) -> str:
+    """The types of a function's parameters."""
+    found = NAME.fullmatch(name)
+    assert found is not None
+    return "ptr, ptr, i64, i32, i32" + (", ptr" * int(found[4]) if found[1] == "write" else "")
+
+
+def race_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
+    """The IR of a watch and the native functions it calls."""
+    found = NAME.fullmatch(name)
+    assert found is not None
+    watch = _Watch(found[1], found[2], int(found[3]) // 8, int(found[4]))
+    return watch.function(name), (races.stamp_of, races.check_near, races.check_lane)
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    verb: str
+    window: str
+    size: int
+    parts: int
+
+    def function(self, name: str) -> str:
+        count = self.size * self.parts
+        values = "".join(f", ptr %v{n}" for n in range(self.parts)) if self.verb == "write" else ""
+        body = (_READ if self.verb == "read" else _WRITE).format(
+            n=count, block=BLOCK_SHIFT, size=self.size, strong=STRONG, halves=_halves(count)
+        )
+        head = _HEAD.format(
+            name=name,
+            values=values,
+            lanes=self._lanes(),
+            n=count,
+            held=self._held(),
+            starts=record(Warp).offsets["starts"],
+            fields="\n".join(_FIELDS),
+            write=int(self.verb != "read"),
+            size=self.size,
+            mark=PENDING,
+        )
+        return head + body + _TAIL
+
+    def _lanes(self) -> str:
+        """Each lane's 32-bit address in the window (%low), and which lanes have one (%inside)."""
+        bits = 32 if self.window == "shared" else 64
+        wide = f"<32 x i{bits}>"
+        lines = [
+            f"%raw = load {wide}, ptr %addresses, align 4",
+            f"%by1 = trunc i64 %offset to i{bits}" if bits == 32 else "%by1 = add i64 %offset, 0",
+            f"%by0 = insertelement {wide} poison, i{bits} %by1, i64 0",
+            f"%by = shufflevector {wide} %by0, {wide} poison, <32 x i32> zeroinitializer",
+            f"%sum = add {wide} %raw, %by",
+            f"%low = trunc {wide} %sum to <32 x i32>" if bits == 64 else "%low = add <32 x i32> %sum, zeroinitializer",
+        ]
+        if self.window == "generic":
+            lines += [
+                f"%high = and {wide} %sum, splat (i64 {-(1 << 32)})",
+                f"%in = icmp eq {wide} %high, splat (i64 {SHARED_WINDOW})",
+                "%in.mask = bitcast <32 x i1> %in to i32",
+                "%inside = and i32 %mask, %in.mask",
+            ]
+        else:
+            lines.append("%inside = add i32 %mask, 0")
+        return "\n".join(lines)
+
+    def _held(self) -> str:
+        """The places of the values that are stored, as an array."""
+        if self.verb != "write":
+            return "%held = inttoptr i64 0 to ptr"
+        lines = [f"%held = alloca [{self.parts} x ptr]"]
+        for part in range(self.parts):
+            lines += [
+                f"%held{part} = getelementptr ptr, ptr %held, i64 {part}",
+                f"store ptr %v{part}, ptr %held{part}",
+            ]
+        return "\n".join(lines)
+
+
+def _loads(base: str, struct: type, names: dict[str, str]) -> list[str]:
+    """Load fields of a struct into values of their names."""
+    offsets = record(struct).offsets
+    return [
+        line
+        for name, type_ in names.items()
+        for line in (
+            f"%{base}.{name}.at = getelementptr i8, ptr %{base}, i64 {offsets[name]}",
+            f"%{base}.{name} = load {type_}, ptr %{base}.{name}.at, align 4",
+        )
+    ]
+
+
+_FIELDS: Final = [
+    *_loads("w", Warp, {"shadow": "ptr", "index": "i32", "since": "i32"}),
+    "%s = getelementptr i8, ptr %w.shadow, i64 0",
+    *_loads(
+        "s",
+        Shadow,
+        {
+            "order": "ptr",
+            "bytes": "i32",
+            "base": "i32",
+            "limit": "i32",
+            "floor": "i32",
+            "first": "i32",
+            "summaries": "i32",
+            "writes": "ptr",
+            "write_sites": "ptr",
+            "reads": "ptr",
+            "read_sites": "ptr",
+            "summary": "ptr",
+        },
+    ),
+    "%o = getelementptr i8, ptr %s.order, i64 0",
+    *_loads("o", Order, {"clock": "i32", "bits": "i32", "threads": "i32"}),
+]
+
+_HEAD: Final = """
+declare i32 @llvm.cttz.i32(i32, i1)
+declare i32 @ptxloom_stamp_of(ptr, i32)
+declare void @ptxloom_check_near(ptr, i32, i32, i32, i32, i32, ptr, i32)
+declare void @ptxloom_check_lane(ptr, i32, i64, i32, i32, i32, ptr, i32)
+define void @{name}(ptr %w, ptr %addresses, i64 %offset, i32 %mask, i32 %site{values}) #0 {{
+entry:
+{held}
+{lanes}
+  %none = icmp eq i32 %inside, 0
+  br i1 %none, label %end, label %begin
+begin:
+  %starts = getelementptr i8, ptr %w, i64 {starts}
+  store <32 x i32> %low, ptr %starts, align 4
+{fields}
+  %stamp = call i32 @ptxloom_stamp_of(ptr %w, i32 %site)
+  %fits = icmp uge i32 %s.bytes, {n}
+  %top0 = sub i32 %s.bytes, {n}
+  %top1 = insertelement <32 x i32> poison, i32 %top0, i64 0
+  %top = shufflevector <32 x i32> %top1, <32 x i32> poison, <32 x i32> zeroinitializer
+  %good = icmp ule <32 x i32> %low, %top
+  %good.mask = bitcast <32 x i1> %good to i32
+  %near0 = and i32 %inside, %good.mask
+  %near = select i1 %fits, i32 %near0, i32 0
+  %far = xor i32 %inside, %near
+  br label %beyond
+beyond:
+  %f = phi i32 [ %far, %begin ], [ %f1, %check ]
+  %f.none = icmp eq i32 %f, 0
+  br i1 %f.none, label %inner, label %check
+check:
+  %f.lane = call i32 @llvm.cttz.i32(i32 %f, i1 true)
+  %f.lane64 = zext i32 %f.lane to i64
+  %f.at = getelementptr i32, ptr %starts, i64 %f.lane64
+  %f.low = load i32, ptr %f.at, align 4
+  %f.place = zext i32 %f.low to i64
+  call void @ptxloom_check_lane(ptr %w, i32 %f.lane, i64 %f.place, i32 {n}, i32 %stamp, i32 {write},
+                                ptr %held, i32 {size})
+  %f.less = sub i32 %f, 1
+  %f1 = and i32 %f, %f.less
+  br label %beyond
+inner:
+  %warp.first = shl i32 %w.index, 5
+  %thread0 = add i32 %s.first, %warp.first
+  %warp = lshr i32 %thread0, 5
+  %warp64 = zext i32 %warp to i64
+  %bytes64 = zext i32 %s.bytes to i64
+  %tick0 = shl i32 %o.clock, %o.bits
+  %mine0 = or i32 %tick0, %thread0
+  %one = shl i32 1, %o.bits
+  %low.bits = sub i32 %one, 1
+  %who0 = or i32 %low.bits, {mark}
+  %who1 = insertelement <{n} x i32> poison, i32 %who0, i64 0
+  %who = shufflevector <{n} x i32> %who1, <{n} x i32> poison, <{n} x i32> zeroinitializer
+  %limit1 = insertelement <{n} x i32> poison, i32 %s.limit, i64 0
+  %limit = shufflevector <{n} x i32> %limit1, <{n} x i32> poison, <{n} x i32> zeroinitializer
+  %stamp1 = insertelement <{n} x i32> poison, i32 %stamp, i64 0
+  %stamps = shufflevector <{n} x i32> %stamp1, <{n} x i32> poison, <{n} x i32> zeroinitializer
+  %clock64 = zext i32 %o.clock to i64
+  %clock.high = shl i64 %clock64, 32
+"""
+
+
+def _halves(count: int) -> str:
+    """Read what the lanes of each half of the warp share out among them without gaps, 16 bytes at a time.
+
+    `%scattered` is what remains: lanes of other halves, and of those where something is not plainly in order.
+    """
+    lines = ["br label %half0"]
+    for half in (0, 1):
+        chunks: list[str] = []
+        for chunk in range(count):
+            lanes = [half * 16 + (chunk * 16 + byte) // count for byte in range(16)]
+            chunks.append(
+                _CHUNK.format(
+                    h=half,
+                    c=chunk,
+                    offset=16 * chunk,
+                    numbers=", ".join(f"i32 {lane}" for lane in lanes),
+                    bits=", ".join(f"i64 {1 << lane}" for lane in lanes),
+                    before=f"%worse{half}.{chunk - 1}" if chunk else "0",
+                )
+            )
+        chunks.append(f"  %worse{half} = or i16 %worse{half}.{count - 1}, 0")
+        lines.append(
+            _HALF.format(
+                h=half,
+                lanes=0xFFFF << 16 * half,
+                first=16 * half,
+                order="<" + ", ".join(f"i32 {16 * half + n}" for n in range(16)) + ">",
+                row=", ".join(f"i32 {n * count}" for n in range(16)),
+                blocks="\n".join(
+                    _SUMMARY.format(
+                        h=half, c=number, offset=min(number << BLOCK_SHIFT, 16 * count - 1), block=BLOCK_SHIFT
+                    )
+                    for number in range((16 * count >> BLOCK_SHIFT) + 2)
+                ),
+                body="\n".join(chunks),
+                following="halves" if half else "half1",
+            )
+        )
+    lines.append("halves:\n%taken = or i32 %taken0, %taken1\n%scattered = xor i32 %near, %taken\nbr label %loop")
+    return "\n".join(lines)
+
+
+_READ: Final = """
+  %base1 = add i32 %s.base, 1
+  %older = icmp ugt i32 %w.since, %base1
+  %since0 = select i1 %older, i32 %w.since, i32 %base1
+  %since64 = zext i32 %since0 to i64
+  %since.tick = shl i64 %since64, 32
+  %since.high = sub i64 %since.tick, 1
+  %since1 = insertelement <{n} x i64> poison, i64 %since.high, i64 0
+  %since = shufflevector <{n} x i64> %since1, <{n} x i64> poison, <{n} x i32> zeroinitializer
+  %plane = mul i64 %warp64, %bytes64
+  %reads = getelementptr i64, ptr %s.reads, i64 %plane
+  %sites = getelementptr i32, ptr %s.read_sites, i64 %plane
+{halves}
+loop:
+  %left = phi i32 [ %scattered, %halves ], [ %r, %next ]
+  %done = icmp eq i32 %left, 0
+  br i1 %done, label %end, label %lane
+lane:
+  %l = call i32 @llvm.cttz.i32(i32 %left, i1 true)
+  %l64 = zext i32 %l to i64
+  %at.p = getelementptr i32, ptr %starts, i64 %l64
+  %at = load i32, ptr %at.p, align 4
+  %bit = shl i32 1, %l
+  %at1 = insertelement <32 x i32> poison, i32 %at, i64 0
+  %ats = shufflevector <32 x i32> %at1, <32 x i32> poison, <32 x i32> zeroinitializer
+  %alike = icmp eq <32 x i32> %low, %ats
+  %alike.bits = bitcast <32 x i1> %alike to i32
+  %g = and i32 %alike.bits, %left
+  %r = xor i32 %left, %g
+  br label %grouped
+grouped:
+  %at64 = zext i32 %at to i64
+  %written.at = getelementptr i32, ptr %s.writes, i64 %at64
+  %written = load <{n} x i32>, ptr %written.at, align 4
+  %fresh = icmp sge <{n} x i32> %written, %limit
+  %mine = add i32 %mine0, %l
+  %mine1 = insertelement <{n} x i32> poison, i32 %mine, i64 0
+  %mines = shufflevector <{n} x i32> %mine1, <{n} x i32> poison, <{n} x i32> zeroinitializer
+  %apart0 = xor <{n} x i32> %written, %mines
+  %apart1 = and <{n} x i32> %apart0, %who
+  %apart = icmp ne <{n} x i32> %apart1, zeroinitializer
+  %alone = icmp eq i32 %g, %bit
+  %bad1 = and <{n} x i1> %fresh, %apart
+  %bad2 = select i1 %alone, <{n} x i1> %bad1, <{n} x i1> %fresh
+  %bad.bits = bitcast <{n} x i1> %bad2 to i{n}
+  %bad = icmp ne i{n} %bad.bits, 0
+  %read.at = getelementptr i64, ptr %reads, i64 %at64
+  %old = load <{n} x i64>, ptr %read.at, align 8
+  %keep = icmp sgt <{n} x i64> %old, %since
+  %old.lanes = and <{n} x i64> %old, splat (i64 4294967295)
+  %kept = select <{n} x i1> %keep, <{n} x i64> %old.lanes, <{n} x i64> zeroinitializer
+  %g64 = zext i32 %g to i64
+  %new0 = or i64 %clock.high, %g64
+  %new1 = insertelement <{n} x i64> poison, i64 %new0, i64 0
+  %news = shufflevector <{n} x i64> %new1, <{n} x i64> poison, <{n} x i32> zeroinitializer
+  %new = or <{n} x i64> %kept, %news
+  store <{n} x i64> %new, ptr %read.at, align 8
+  %site.at = getelementptr i32, ptr %sites, i64 %at64
+  store <{n} x i32> %stamps, ptr %site.at, align 4
+  %block = lshr i32 %at, {block}
+  %row = mul i32 %block, %s.summaries
+  %cell = add i32 %row, %warp
+  %cell64 = zext i32 %cell to i64
+  %summary.at = getelementptr i32, ptr %s.summary, i64 %cell64
+  store i32 %o.clock, ptr %summary.at, align 4
+  br i1 %bad, label %slow, label %next
+slow:
+  call void @ptxloom_check_near(ptr %w, i32 %g, i32 %at, i32 {n}, i32 %stamp, i32 0, ptr %held, i32 {size})
+  br label %next
+next:
+  br label %loop
+"""
+
+_WRITE: Final = """
+  %floor1 = insertelement <8 x i32> poison, i32 %s.floor, i64 0
+  %floor = shufflevector <8 x i32> %floor1, <8 x i32> poison, <8 x i32> zeroinitializer
+  %floor64.0 = zext i32 %s.floor to i64
+  %floor64.1 = insertelement <{n} x i64> poison, i64 %floor64.0, i64 0
+  %floor64 = shufflevector <{n} x i64> %floor64.1, <{n} x i64> poison, <{n} x i32> zeroinitializer
+  br label %loop
+loop:
+  %left = phi i32 [ %near, %inner ], [ %r, %keep ]
+  %done = icmp eq i32 %left, 0
+  br i1 %done, label %end, label %lane
+lane:
+  %l = call i32 @llvm.cttz.i32(i32 %left, i1 true)
+  %l64 = zext i32 %l to i64
+  %at.p = getelementptr i32, ptr %starts, i64 %l64
+  %at = load i32, ptr %at.p, align 4
+  %at64 = zext i32 %at to i64
+  %bit = shl i32 1, %l
+  %r = xor i32 %left, %bit
+  %written.at = getelementptr i32, ptr %s.writes, i64 %at64
+  %written = load <{n} x i32>, ptr %written.at, align 4
+  %fresh = icmp sge <{n} x i32> %written, %limit
+  %mine = add i32 %mine0, %l
+  %mine1 = insertelement <{n} x i32> poison, i32 %mine, i64 0
+  %mines = shufflevector <{n} x i32> %mine1, <{n} x i32> poison, <{n} x i32> zeroinitializer
+  %apart0 = xor <{n} x i32> %written, %mines
+  %apart1 = and <{n} x i32> %apart0, %who
+  %apart = icmp ne <{n} x i32> %apart1, zeroinitializer
+  %bad0 = and <{n} x i1> %fresh, %apart
+  %bad.bits = bitcast <{n} x i1> %bad0 to i{n}
+  %bad = icmp ne i{n} %bad.bits, 0
+  br i1 %bad, label %slow, label %look
+look:
+  %block = lshr i32 %at, {block}
+  %row = mul i32 %block, %s.summaries
+  %row64 = zext i32 %row to i64
+  %summary.at = getelementptr i32, ptr %s.summary, i64 %row64
+  br label %summaries
+summaries:
+  %k = phi i32 [ 0, %look ], [ %k1, %onward ]
+  %k.end = icmp uge i32 %k, %s.summaries
+  br i1 %k.end, label %keep, label %eight
+eight:
+  %k64 = zext i32 %k to i64
+  %eight.at = getelementptr i32, ptr %summary.at, i64 %k64
+  %ticks = load <8 x i32>, ptr %eight.at, align 4
+  %young = icmp ugt <8 x i32> %ticks, %floor
+  %young.bits = bitcast <8 x i1> %young to i8
+  %young.mask = zext i8 %young.bits to i32
+  br label %warps
+warps:
+  %y = phi i32 [ %young.mask, %eight ], [ %y1, %calm ]
+  %y.none = icmp eq i32 %y, 0
+  br i1 %y.none, label %onward, label %warp.one
+warp.one:
+  %y.low = call i32 @llvm.cttz.i32(i32 %y, i1 true)
+  %u = add i32 %k, %y.low
+  %u64 = zext i32 %u to i64
+  %plane = mul i64 %u64, %bytes64
+  %reads = getelementptr i64, ptr %s.reads, i64 %plane
+  %read.at = getelementptr i64, ptr %reads, i64 %at64
+  %e = load <{n} x i64>, ptr %read.at, align 8
+  %e.tick = lshr <{n} x i64> %e, splat (i64 32)
+  %e.young = icmp ugt <{n} x i64> %e.tick, %floor64
+  %own = icmp eq i32 %u, %warp
+  %own.bit = select i1 %own, i32 %bit, i32 0
+  %others = xor i32 %own.bit, -1
+  %others64 = zext i32 %others to i64
+  %others1 = insertelement <{n} x i64> poison, i64 %others64, i64 0
+  %others.all = shufflevector <{n} x i64> %others1, <{n} x i64> poison, <{n} x i32> zeroinitializer
+  %e.lanes = and <{n} x i64> %e, %others.all
+  %e.some = icmp ne <{n} x i64> %e.lanes, zeroinitializer
+  %hit = and <{n} x i1> %e.young, %e.some
+  %hit.bits = bitcast <{n} x i1> %hit to i{n}
+  %hit.any = icmp ne i{n} %hit.bits, 0
+  br i1 %hit.any, label %slow, label %calm
+calm:
+  %y.less = sub i32 %y, 1
+  %y1 = and i32 %y, %y.less
+  br label %warps
+onward:
+  %k1 = add i32 %k, 8
+  br label %summaries
+slow:
+  call void @ptxloom_check_near(ptr %w, i32 %bit, i32 %at, i32 {n}, i32 %stamp, i32 1, ptr %held, i32 {size})
+  br label %keep
+keep:
+  ; a strong write leaves a weak one in its place, which is what later accesses may race with
+  %site.at = getelementptr i32, ptr %s.write_sites, i64 %at64
+  %site.old = load <{n} x i32>, ptr %site.at, align 4
+  %site.flag = and <{n} x i32> %site.old, splat (i32 {strong})
+  %weak = icmp eq <{n} x i32> %site.flag, zeroinitializer
+  %flags = and <{n} x i32> %stamps, splat (i32 {strong})
+  %strong = icmp ne <{n} x i32> %flags, zeroinitializer
+  %over = and <{n} x i1> %fresh, %weak
+  %leave = and <{n} x i1> %over, %strong
+  %entry.new = select <{n} x i1> %leave, <{n} x i32> %written, <{n} x i32> %mines
+  %site.new = select <{n} x i1> %leave, <{n} x i32> %site.old, <{n} x i32> %stamps
+  store <{n} x i32> %entry.new, ptr %written.at, align 4
+  store <{n} x i32> %site.new, ptr %site.at, align 4
+  br label %loop
+"""
+
+_TAIL: Final = """
+end:
+  ret void
+}
+"""
+
+# One half: %taken says which of its lanes need no further look.
+_HALF: Final = """
+half{h}:
+  %half{h}.lanes = and i32 %near, {lanes}
+  %whole{h} = icmp eq i32 %half{h}.lanes, {lanes}
+  %lows{h} = shufflevector <32 x i32> %low, <32 x i32> poison, <16 x i32> {order}
+  %first{h} = extractelement <32 x i32> %low, i64 {first}
+  %first{h}.1 = insertelement <16 x i32> poison, i32 %first{h}, i64 0
+  %firsts{h} = shufflevector <16 x i32> %first{h}.1, <16 x i32> poison, <16 x i32> zeroinitializer
+  %steps{h} = sub <16 x i32> %lows{h}, %firsts{h}
+  %gaps{h} = icmp ne <16 x i32> %steps{h}, <{row}>
+  %gaps{h}.bits = bitcast <16 x i1> %gaps{h} to i16
+  %dense{h} = icmp eq i16 %gaps{h}.bits, 0
+  %fast{h} = and i1 %whole{h}, %dense{h}
+  br i1 %fast{h}, label %row{h}, label %over{h}
+row{h}:
+  %from{h} = zext i32 %first{h} to i64
+  %w1{h} = insertelement <16 x i32> poison, i32 %who0, i64 0
+  %w{h} = shufflevector <16 x i32> %w1{h}, <16 x i32> poison, <16 x i32> zeroinitializer
+  %m1{h} = insertelement <16 x i32> poison, i32 %mine0, i64 0
+  %m{h} = shufflevector <16 x i32> %m1{h}, <16 x i32> poison, <16 x i32> zeroinitializer
+  %li1{h} = insertelement <16 x i32> poison, i32 %s.limit, i64 0
+  %li{h} = shufflevector <16 x i32> %li1{h}, <16 x i32> poison, <16 x i32> zeroinitializer
+  %st1{h} = insertelement <16 x i32> poison, i32 %stamp, i64 0
+  %st{h} = shufflevector <16 x i32> %st1{h}, <16 x i32> poison, <16 x i32> zeroinitializer
+  %si1{h} = insertelement <16 x i64> poison, i64 %since.high, i64 0
+  %si{h} = shufflevector <16 x i64> %si1{h}, <16 x i64> poison, <16 x i32> zeroinitializer
+  %cl1{h} = insertelement <16 x i64> poison, i64 %clock.high, i64 0
+  %cl{h} = shufflevector <16 x i64> %cl1{h}, <16 x i64> poison, <16 x i32> zeroinitializer
+{body}
+{blocks}
+  %calm{h} = icmp eq i16 %worse{h}, 0
+  %kept{h} = select i1 %calm{h}, i32 {lanes}, i32 0
+  br label %over{h}
+over{h}:
+  %taken{h} = phi i32 [ 0, %half{h} ], [ %kept{h}, %row{h} ]
+  br label %{following}
+"""
+
+# Sixteen bytes of it.
+_CHUNK: Final = """
+  %p{h}.{c} = add i64 %from{h}, {offset}
+  %wa{h}.{c} = getelementptr i32, ptr %s.writes, i64 %p{h}.{c}
+  %we{h}.{c} = load <16 x i32>, ptr %wa{h}.{c}, align 4
+  %fr{h}.{c} = icmp sge <16 x i32> %we{h}.{c}, %li{h}
+  %me{h}.{c} = add <16 x i32> %m{h}, <{numbers}>
+  %xo{h}.{c} = xor <16 x i32> %we{h}.{c}, %me{h}.{c}
+  %ot{h}.{c} = and <16 x i32> %xo{h}.{c}, %w{h}
+  %ne{h}.{c} = icmp ne <16 x i32> %ot{h}.{c}, zeroinitializer
+  %ba{h}.{c} = and <16 x i1> %fr{h}.{c}, %ne{h}.{c}
+  %bb{h}.{c} = bitcast <16 x i1> %ba{h}.{c} to i16
+  %worse{h}.{c} = or i16 {before}, %bb{h}.{c}
+  %ra{h}.{c} = getelementptr i64, ptr %reads, i64 %p{h}.{c}
+  %re{h}.{c} = load <16 x i64>, ptr %ra{h}.{c}, align 8
+  %ke{h}.{c} = icmp sgt <16 x i64> %re{h}.{c}, %si{h}
+  %la{h}.{c} = and <16 x i64> %re{h}.{c}, splat (i64 4294967295)
+  %ol{h}.{c} = select <16 x i1> %ke{h}.{c}, <16 x i64> %la{h}.{c}, <16 x i64> zeroinitializer
+  %nb{h}.{c} = or <16 x i64> %cl{h}, <{bits}>
+  %nw{h}.{c} = or <16 x i64> %ol{h}.{c}, %nb{h}.{c}
+  store <16 x i64> %nw{h}.{c}, ptr %ra{h}.{c}, align 8
+  %sa{h}.{c} = getelementptr i32, ptr %sites, i64 %p{h}.{c}
+  store <16 x i32> %st{h}, ptr %sa{h}.{c}, align 4
+"""
+
+# The summary of one block of bytes that the half touches.
+_SUMMARY: Final = """
+  %sb{h}.{c} = add i32 %first{h}, {offset}
+  %sc{h}.{c} = lshr i32 %sb{h}.{c}, {block}
+  %sd{h}.{c} = mul i32 %sc{h}.{c}, %s.summaries
+  %se{h}.{c} = add i32 %sd{h}.{c}, %warp
+  %sf{h}.{c} = zext i32 %se{h}.{c} to i64
+  %sg{h}.{c} = getelementptr i32, ptr %s.summary, i64 %sf{h}.{c}
+  store i32 %o.clock, ptr %sg{h}.{c}, align 4
+"""

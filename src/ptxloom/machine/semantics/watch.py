@@ -1,0 +1,97 @@
+"""What racecheck is told of instructions that touch shared memory, or that order such accesses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.builder import W
+from ptxloom.machine.runtime import orders, shadow, state
+from ptxloom.machine.runtime.watches import race_name, race_parameters
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.ir import Value
+    from ptxloom.machine.program import Op
+
+_STRONG: Final = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
+
+
+def is_racing(b: Builder) -> bool:
+    """Whether racecheck watches this run."""
+    return "racecheck" in b.checks
+
+
+def orders_finely(op: Op) -> bool:
+    """Whether an instruction can order accesses of some threads of a CTA and not of all."""
+    match op.opcode:
+        case "bar" | "barrier":
+            return op.has("warp", "cluster", "arrive") or len(op.operands) > 1 + op.has("red") * 2
+        case "mbarrier" | "fence" | "membar":
+            return True
+        case "cp":
+            return op.has("mbarrier", "bulk")
+        case "st" | "red" if op.has("async"):
+            return True
+        case _:
+            return op.has("acquire", "release", "acq_rel")
+
+
+def access(
+    b: Builder,
+    verb: str,
+    addresses: Value,
+    offset: int,
+    *,
+    space: int,
+    bits: int,
+    parts: int,
+    wide: bool = False,
+    places: tuple[Value, ...] = (),
+    strong: bool = False,
+    mask: Value | None = None,
+) -> None:
+    """Tell of an access that is about to be made.
+
+    Args:
+        b: The builder.
+        verb: read or write.
+        addresses: Where the 32 addresses lie.
+        offset: Bytes added to each.
+        space: The state space; but for shared and generic nothing is watched.
+        bits: The size of one value.
+        parts: How many a lane moves, one after the other.
+        wide: Addresses in shared memory have 64 bits, not 32; generic ones always have.
+        places: Where the values lie that are stored, if they are known.
+        strong: The access is atomic, volatile or the like.
+        mask: The lanes that make it; by default the active ones.
+    """
+    if not is_racing(b) or space not in {state.SHARED, state.GENERIC}:
+        return
+    window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
+    if verb == "write" and not places:
+        verb = "touch"
+    name = race_name(verb, window, bits, parts)
+    b.accesses.add(name)
+    b.declarations[name] = f"declare void @{name}({race_parameters(name)})"
+    site = b.op.site | (shadow.STRONG if strong else 0)
+    lanes = b.active_mask if mask is None else mask
+    values = "".join(f", {p}" for p in places) if verb == "write" else ""
+    b.do(f"call void @{name}({W}, {addresses}, i64 {offset}, {lanes}, i32 {site}{values})")
+
+
+def is_strong(op: Op) -> bool:
+    """Whether a load or store is a strong one."""
+    return op.has(*_STRONG)
+
+
+def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
+    """Tell of a strong access to the 64-bit addresses in the scratch: it may release, acquire, or be part of either."""
+    if not is_racing(b) or space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
+        return
+    op = b.op
+    does = (orders.LOADS if loads else 0) | (orders.STORES if stores else 0)
+    if loads and op.has("acquire", "acq_rel"):
+        does |= orders.ACQUIRE
+    if stores and op.has("release", "acq_rel"):
+        does |= orders.RELEASE
+    b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does)

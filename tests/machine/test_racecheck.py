@@ -1,0 +1,248 @@
+"""Racecheck: planted races are found by their kind, and the same kernels with the order restored are silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from machine.small_kernels import entry
+
+if TYPE_CHECKING:
+    from ptxloom.machine import Kernel
+
+SHARED = ".shared .align 16 .b8 tile[4096];\n.shared .align 8 .b64 gate[4];\n.shared .align 4 .b32 flag;\n"
+CHECKS = ("memcheck", "synccheck", "racecheck")
+
+
+def kernel_of(body: str, params: str = ".param .u64 out") -> Kernel:
+    """A kernel with `%r0` = tid.x, `%r10` = tile + 4 tid.x, `%r11` = the neighbour's word, `%p1` = lane 0 of a warp."""
+    start = """
+    mov.u32 %r20, tile; mad.lo.u32 %r10, %r0, 4, %r20;
+    add.u32 %r21, %r0, 1; and.b32 %r21, %r21, 127; mad.lo.u32 %r11, %r21, 4, %r20;
+    and.b32 %r22, %r0, 31; setp.eq.u32 %p1, %r22, 0; shr.u32 %r23, %r0, 5; setp.eq.u32 %p2, %r23, 0;
+    setp.eq.u32 %p3, %r0, 0; not.pred %p4, %p2;
+    """
+    return entry(start + body, params, before=SHARED)
+
+
+def found(body: str, block: int = 128, seed: int = 0, cluster: int = 1) -> set[tuple[str, int, int]]:
+    """The races: rule, and the two lines counted from the body's first."""
+    kernel = kernel_of(body)
+    out = np.zeros(block * cluster, np.uint32)
+    result = kernel.launch(
+        cluster, block, [out], checks=CHECKS, threads=1, timeout=20, schedule_seed=seed, cluster=cluster
+    )
+    assert all(h.tool == "racecheck" for h in result.hazards)
+    first = kernel.program.module.source.text[: kernel.program.module.source.text.index(body)].count("\n") + 1
+    return {(h.kind, h.line - first, h.other.line - first if h.other else -1) for h in result.hazards}
+
+
+STORE, LOAD = "st.shared.u32 [%r10], %r0;", "ld.shared.u32 %r1, [%r11];"
+ROWS = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r12];"
+WIDE = "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r12], {%r0};"
+PLACE = "mad.lo.u32 %r12, %r22, 16, %r20;"
+INIT = "@%p3 mbarrier.init.shared.b64 [gate], 128;\nbar.sync 0;"
+WAIT = "{t}: mbarrier.try_wait.parity.shared.b64 %p5, [gate], 0;\n@!%p5 bra {t};"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A kernel with `@` where a line that orders it belongs, that line, and the kind of race without it."""
+
+    name: str
+    body: str
+    order: str
+    kind: str
+    wrong: str = ""  # what stands there instead
+    block: int = 128
+
+
+PAIRS = (
+    Pair("store then load", f"{STORE}\n@\n{LOAD}", "bar.sync 0;", "read-after-write"),
+    Pair("load then store", f"{LOAD}\n@\n{STORE}", "bar.sync 0;", "write-after-read"),
+    Pair("two stores", f"{STORE}\n@\nst.shared.u32 [%r11], %r22;", "barrier.sync 0;", "write-after-write"),
+    Pair("barrier of another number", f"{STORE}\n@\n{LOAD}", "bar.sync 3;", "read-after-write"),
+    Pair("divided by a warp's barrier", f"{STORE}\n@\n{LOAD}", "bar.sync 0;", "read-after-write", "bar.warp.sync -1;"),
+    Pair("shfl is no barrier", f"{STORE}\n@\n{LOAD}", "bar.sync 0;", "warp-order", "activemask.b32 %r7;", 32),
+    Pair(
+        "within a warp",
+        (f"{STORE}\n@\nand.b32 %r21, %r21, 31; mad.lo.u32 %r11, %r21, 4, %r20;\n{LOAD}"),
+        "bar.warp.sync -1;",
+        "warp-order",
+        "shfl.sync.idx.b32 %r7, %r0, 0, 31, -1;",
+        32,
+    ),
+    Pair(
+        "barrier of part of the CTA",
+        f"{STORE}\n@\n{LOAD}",
+        "bar.sync 1, 128;",
+        "read-after-write",
+        "@%p2 bar.sync 1, 32;",
+    ),
+    Pair(
+        "arrive and sync",
+        (f"@%p2 {STORE}\n@%p2 bar.arrive 1, 128;\n@\n@%p4 ld.shared.u32 %r1, [tile];"),
+        "@%p4 bar.sync 1, 128;",
+        "read-after-write",
+        "@%p4 bar.sync 2, 96;",
+    ),
+    Pair(
+        "ldmatrix", (f"{PLACE}\n@%p2 {STORE}\n@\n@%p4 bra M;\nbra E;\nM: {ROWS}\nE:"), "bar.sync 0;", "read-after-write"
+    ),
+    Pair(
+        "stmatrix",
+        (f"{PLACE}\n@%p4 bra M;\n{WIDE}\nM:\n@\n@%p4 ld.shared.u32 %r1, [tile];"),
+        "bar.sync 0;",
+        "read-after-write",
+    ),
+    Pair(
+        "stmatrix and ldmatrix",
+        (f"{PLACE}\n{WIDE}\n@\nxor.b32 %r12, %r12, 16;\n{ROWS}"),
+        "bar.warp.sync -1;",
+        "warp-order",
+        "",
+        32,
+    ),
+    Pair(
+        "mbarrier",
+        (f"{INIT}\n{STORE}\nmbarrier.arrive.shared.b64 %rd5, [gate];\n@\n{LOAD}"),
+        WAIT.format(t="T"),
+        "read-after-write",
+    ),
+    Pair(
+        "relaxed arrivals",
+        (f"{INIT}\n{STORE}\n@\n{WAIT.format(t='T')}\n{LOAD}"),
+        "mbarrier.arrive.shared.b64 %rd5, [gate];",
+        "read-after-write",
+        "mbarrier.arrive.relaxed.cta.shared.b64 %rd5, [gate];",
+    ),
+    Pair(
+        "initialised mbarrier",
+        ("@%p3 mbarrier.init.shared.b64 [gate], 128;\n@\nmbarrier.arrive.shared.b64 %rd5, [gate];"),
+        "bar.sync 0;",
+        "warp-order",
+        "",
+        32,
+    ),
+    Pair(
+        "cp.async waited for",
+        ("add.u64 %rd2, %rd0, 0;\ncp.async.ca.shared.global [%r10], [%rd2], 4;\n@\nld.shared.u32 %r1, [%r10];"),
+        "cp.async.wait_all;",
+        "warp-order",
+    ),
+    Pair(
+        "cp.async of one's own group",
+        ("cp.async.ca.shared.global [%r10], [%rd0], 4;\ncp.async.commit_group;\n@\nld.shared.u32 %r1, [%r10];"),
+        "cp.async.wait_group 0;",
+        "warp-order",
+        "cp.async.wait_group 1;",
+    ),
+    Pair(
+        "cp.async and a barrier",
+        (f"cp.async.ca.shared.global [%r10], [%rd0], 4;\n@\nbar.sync 0;\n{LOAD}"),
+        "cp.async.wait_all;",
+        "read-after-write",
+    ),
+    Pair(
+        "cp.async at an mbarrier",
+        (
+            f"{INIT}\n"
+            "cp.async.ca.shared.global [%r10], [%rd0], 4;\n"
+            "cp.async.mbarrier.arrive.noinc.shared.b64 [gate];\n"
+            "@\n"
+            f"{LOAD}"
+        ),
+        WAIT.format(t="T"),
+        "read-after-write",
+        "bar.sync 0;",
+    ),
+    Pair(
+        "atomics among themselves",
+        "@\n",
+        "atom.shared.add.u32 %r1, [tile], 1;",
+        "write-after-write",
+        "st.shared.u32 [tile], %r0;",
+    ),
+    Pair(
+        "atomic and plain",
+        ("atom.shared.add.u32 %r1, [tile], 1;\n@\nld.shared.u32 %r2, [tile];"),
+        "bar.sync 0;",
+        "read-after-write",
+    ),
+    Pair(
+        "flag with release",
+        (
+            "@%p3 st.shared.u32 [tile+4], 7;\n"
+            "@\n"
+            "@!%p2 bra L;\n"
+            "bra E;\n"
+            "L: ld.acquire.cta.shared.u32 %r2, [flag];\n"
+            "setp.eq.u32 %p5, %r2, 0;\n"
+            "@%p5 bra L;\n"
+            "ld.shared.u32 %r1, [tile+4];\n"
+            "E:"
+        ),
+        "@%p3 st.release.cta.shared.u32 [flag], 1;",
+        "read-after-write",
+        "@%p3 st.relaxed.cta.shared.u32 [flag], 1;",
+    ),
+    Pair(
+        "flag with fences",
+        (
+            "@%p3 st.shared.u32 [tile+4], 7;\n"
+            "@\n"
+            "@%p3 st.volatile.shared.u32 [flag], 1;\n"
+            "@!%p2 bra L;\n"
+            "bra E;\n"
+            "L: ld.volatile.shared.u32 %r2, [flag];\n"
+            "setp.eq.u32 %p5, %r2, 0;\n"
+            "@%p5 bra L;\n"
+            "fence.acq_rel.cta;\n"
+            "ld.shared.u32 %r1, [tile+4];\n"
+            "E:"
+        ),
+        "membar.cta;",
+        "read-after-write",
+    ),
+    Pair(
+        "flag without the second fence",
+        (
+            "@%p3 st.shared.u32 [tile+4], 7;\n"
+            "membar.cta;\n"
+            "@%p3 st.volatile.shared.u32 [flag], 1;\n"
+            "@!%p2 bra L;\n"
+            "bra E;\n"
+            "L: ld.volatile.shared.u32 %r2, [flag];\n"
+            "setp.eq.u32 %p5, %r2, 0;\n"
+            "@%p5 bra L;\n"
+            "@\n"
+            "ld.shared.u32 %r1, [tile+4];\n"
+            "E:"
+        ),
+        "fence.acq_rel.cta;",
+        "read-after-write",
+    ),
+    Pair(
+        "generic addresses",
+        ("cvt.u64.u32 %rd6, %r10; cvta.shared.u64 %rd6, %rd6;\nst.u32 [%rd6], %r0;\n@\n") + LOAD,
+        "bar.sync 0;",
+        "read-after-write",
+    ),
+    Pair(
+        "the last byte",
+        ("@%p3 st.shared.u64 [tile], %rd0;\n@\n@%p4 ld.shared.u8 %r1, [tile+7];"),
+        "bar.sync 0;",
+        "read-after-write",
+    ),
+)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[p.name for p in PAIRS])
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_race_is_found_and_its_twin_is_silent(pair: Pair, seed: int) -> None:
+    faulty = {kind for kind, _, _ in found(pair.body.replace("@\n", pair.wrong + "\n"), pair.block, seed)}
+    assert pair.kind in faulty
+    assert found(pair.body.replace("@\n", pair.order + "\n"), pair.block, seed) == set()

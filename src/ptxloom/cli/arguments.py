@@ -197,6 +197,12 @@ def _run(parser: Parser) -> None:
     _formats(parser, ("full", "json"))
 
 
+def _lsp(parser: Parser) -> None:
+    parser.add_argument("--stdio", action="store_true", help="speak on standard input and output, as it does anyway")
+    _availability(parser)
+    _rules(parser)
+
+
 def _files(parser: Parser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="PTX files, folders of them, or - for standard input")
 
@@ -259,6 +265,7 @@ VERBS: Final = {
     "where": ("what one lane holds, or who holds one element", _where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
+    "lsp": ("the language server, for editors to start", _lsp),
     "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),

@@ -231,12 +231,12 @@ def readings_of(
 ) -> Iterator[tuple[SyntaxLine, dict[str, str], tuple[int, ...]]]:
     """Every syntax line that has a place for each word, what its slots then hold, and which; constraints left aside."""
     for line in spec.lines:
-        placed = _place(line, words)
+        placed = place_words(line, words)
         if placed is not None and (filling := _filling(line, words, placed)) is not None:
             yield line, filling, placed
 
 
-def _place(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:
+def place_words(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:
     """For each word the slot it fills, the first free one; None if one has none or types stand out of order."""
     taken: list[int] = []
     last_type = -1

@@ -1,0 +1,35 @@
+"""`ptxloom lsp`: the language server, on standard input and output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.checker import Selection
+from ptxloom.cli.output import Outcome
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa import PtxVersion, Target
+from ptxloom.lsp.settings import Settings
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+
+
+def run(options: Options) -> Outcome:
+    """Serve one editor until it says goodbye.
+
+    Raises:
+        PtxloomError: pygls is not installed, or an option has a value that it cannot have.
+    """
+    try:
+        from ptxloom.lsp.features import serve  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"pygls", "lsprotocol"}:
+            raise
+        message = "the language server needs pygls, which is not installed: pip install 'ptxloom[lsp]'"
+        raise PtxloomError(message) from error
+    if options.target is not None:
+        Target.parse(options.target)
+    if options.ptx_version is not None:
+        PtxVersion.parse(options.ptx_version)
+    serve(Settings(options.target, options.ptx_version, Selection.of(options.select, options.ignore)))
+    return Outcome("")

@@ -1,0 +1,123 @@
+"""What may be written next: the qualifiers that lead from those written to a legal form of the instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ptxloom.isa.forms import MOST_QUALIFIERS, Form, place_words
+from ptxloom.isa.load import instruction_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.isa.notation import SyntaxLine
+    from ptxloom.isa.spec import Constraint, InstructionSpec
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """A qualifier that may be added.
+
+    Attributes:
+        word: The qualifier.
+        slot: What the manual calls its place.
+        forms: Legal forms with it and all that is written, one a syntax line; availability may differ between them.
+        due: Whether the manual's order puts it before anything else that must still come.
+    """
+
+    word: str
+    slot: str
+    forms: tuple[Form, ...]
+    due: bool
+
+    def with_(self, other: Next) -> Next:
+        """The same word, with what another syntax line says of it."""
+        return Next(self.word, self.slot, self.forms + other.forms, self.due or other.due)
+
+
+def following(opcode: str, qualifiers: Words) -> tuple[Next, ...]:
+    """The qualifiers that may be added to those written, in the manual's order; words that fit nowhere are overlooked.
+
+    Raises:
+        UnsupportedForm: The data does not describe the opcode.
+
+    Example:
+        >>> [each.word for each in following("ldmatrix", ("sync", "aligned", "m16n16", "x1", "trans", "shared"))]
+        ['b8', 'b8x16']
+    """
+    known = {value for line in instruction_spec(opcode).lines for value in line.slots_of}
+    words = tuple(word for word in qualifiers[:MOST_QUALIFIERS] if word in known)
+    return _following(opcode, words)
+
+
+@lru_cache(maxsize=512)
+def _following(opcode: str, words: Words) -> tuple[Next, ...]:
+    spec = instruction_spec(opcode)
+    found: dict[str, Next] = {}
+    for line in spec.lines:
+        for each in _of_line(spec, line, words):
+            old = found.get(each.word)
+            found[each.word] = (
+                each if old is None else Next(each.word, old.slot, old.forms + each.forms, old.due or each.due)
+            )
+    return tuple(found.values())
+
+
+def _of_line(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Iterator[Next]:
+    """What one syntax line lets come next."""
+    placed = place_words(line, words)
+    if placed is None:
+        return
+    fixed = {line.slots[slot].name: word for slot, word in zip(placed, words, strict=True)}
+    if not (whole := _completed(spec, line, fixed)) and words:
+        return
+    due = True
+    for slot in line.slots:
+        if slot.name in fixed:
+            continue
+        for value in slot.values:
+            if place_words(line, (*words, value)) is None:
+                continue
+            if (filling := _completed(spec, line, fixed | {slot.name: value})) is not None:
+                yield Next(value, slot.name, (Form(spec, line, filling),), due)
+        due = due and (slot.optional or not whole)
+
+
+def _completed(spec: InstructionSpec, line: SyntaxLine, fixed: Mapping[str, str]) -> dict[str, str] | None:
+    """A legal filling of a syntax line that has `fixed`, with as little as may be beside; None if there is none."""
+    names = [slot.name for slot in line.slots]
+    choices = {slot.name: (fixed[slot.name],) if slot.name in fixed else slot.choices for slot in line.slots}
+    bound = [each for each in spec.constraints if _applies(each, names)]
+    free = [name for name in names if len(choices[name]) > 1 and any(_mentions(each, name) for each in bound)]
+    filling = {name: values[0] for name, values in choices.items()}
+    return filling if _search(filling, choices, bound, tuple(free)) else None
+
+
+def _applies(constraint: Constraint, names: list[str]) -> bool:
+    return all(name in names for name, _ in constraint.when.allowed)
+
+
+def _mentions(constraint: Constraint, name: str) -> bool:
+    """Whether a constraint is about a slot: it names it, or asks for what stands in it."""
+    conditions = (*constraint.when.allowed, *constraint.require.allowed)
+    return any(name == other or f".{name}" in values for other, values in conditions)
+
+
+def _search(filling: dict[str, str], choices: Mapping[str, Words], constraints: list[Constraint], free: Words) -> bool:
+    """Fill the free slots so that all constraints hold, one after the other; those that are settled prune."""
+    unsettled = set(free)
+    for constraint in constraints:
+        if not any(_mentions(constraint, name) for name in unsettled) and not constraint.admits(filling):
+            return False
+    if not free:
+        return True
+    name, *rest = free
+    for value in choices[name]:
+        filling[name] = value
+        if _search(filling, choices, constraints, tuple(rest)):
+            return True
+    return False

@@ -1,0 +1,210 @@
+"""What may be written at a place: opcodes, qualifiers that are legal here, names in scope, directives, targets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.isa import instruction_spec, known, opcodes, targets, versions
+from ptxloom.isa.special import special_register
+from ptxloom.isa.types import is_type
+from ptxloom.isa.words import directives, special_about, special_names
+from ptxloom.lsp.names import Kind
+from ptxloom.lsp.qualifier_completion import qualifiers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.lsp.document import Document
+
+
+class Sort(StrEnum):
+    """What a proposal is."""
+
+    OPCODE = "opcode"
+    QUALIFIER = "qualifier"
+    TYPE = "type"
+    DIRECTIVE = "directive"
+    REGISTER = "register"
+    SPECIAL = "special register"
+    VARIABLE = "variable"
+    PARAMETER = "parameter"
+    LABEL = "label"
+    FUNCTION = "function"
+    COMPONENT = "component"
+    TARGET = "target"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Something that may be written.
+
+    Attributes:
+        text: What to write instead of `[start, end)`.
+        sort: What it is.
+        start: Where what is replaced starts.
+        end: Where it ends.
+        detail: A few words beside it.
+        rank: Proposals of a lower rank come first; of equals the earlier.
+    """
+
+    text: str
+    sort: Sort
+    start: int
+    end: int
+    detail: str = ""
+    rank: int = 0
+
+
+DECLARED: Final = (
+    *(f"b{bits}" for bits in (8, 16, 32, 64, 128)),
+    *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)),
+    *("f16", "f16x2", "f32", "f64", "pred", "texref", "samplerref", "surfref"),
+)
+"""The types that a declaration may give (PTX ISA 5.2, 5.3)."""
+MOST_NAMES: Final = 1000
+"""Names of series that are proposed."""
+
+_GUARD: Final = r"(?:@!?[\w$%]+\s+)?"
+_LABELLED: Final = r"(?:[A-Za-z_$%][\w$]*\s*:(?!:)\s*)?"
+_BEFORE: Final = re.compile(rf"(?:.*[;{{}}])?\s*{_LABELLED}{_GUARD}", re.ASCII | re.DOTALL)
+_QUALIFIED: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]*)+)\Z", re.ASCII)
+_WORD: Final = re.compile(r"[\w$%]*\Z", re.ASCII)
+_DIRECTIVE: Final = re.compile(r"\.(\w*)\Z", re.ASCII)
+_COMPONENT: Final = re.compile(r"([\w$%]+)\.(\w*)\Z", re.ASCII)
+_DECLARING: Final = re.compile(r"\.(?:reg|param|shared|global|const|local)\b[^;]*\s\.(\w*)\Z", re.ASCII)
+_TARGET: Final = re.compile(r"\.target\s+(?:\w+\s*,\s*)*(\w*)\Z", re.ASCII)
+_VERSION: Final = re.compile(r"\.version\s+([\d.]*)\Z", re.ASCII)
+
+
+def complete(document: Document, offset: int) -> tuple[Proposal, ...]:
+    """What may be written at an offset; the client picks what fits what is typed already."""
+    before = _statement(document, offset)
+    if before is None:
+        return ()
+    return tuple(_proposals(document, offset, before))
+
+
+def _statement(document: Document, offset: int) -> str | None:
+    """The text of the line before an offset, from where its last statement starts; None in comments and strings."""
+    text = document.text
+    start = text.rfind("\n", 0, offset) + 1
+    line = text[start:offset]
+    if line.count('"') % 2 or "//" in line or document.is_comment(offset):
+        return None
+    begun = _BEFORE.match(line)
+    return line[begun.end() :] if begun else line
+
+
+def _proposals(document: Document, offset: int, before: str) -> Iterator[Proposal]:
+    if (match := _TARGET.search(before)) is not None:
+        names = [(str(target), f"PTX {target.since}") for target in reversed(targets())]
+        yield from _listed(names, Sort.TARGET, offset - len(match[1]), offset)
+    elif (match := _VERSION.search(before)) is not None:
+        numbers = [(str(version), "") for version in reversed(versions())]
+        yield from _listed(numbers, Sort.TARGET, offset - len(match[1]), offset)
+    elif (match := _QUALIFIED.fullmatch(before)) is not None:
+        if known(match[1]):
+            yield from _qualifiers(document, offset, match)
+    elif (match := _DECLARING.search(before)) is not None:
+        yield from _types(offset - len(match[1]) - 1, offset)
+    elif (match := _DIRECTIVE.fullmatch(before)) is not None:
+        yield from _directives(document, offset - len(match[1]) - 1, offset)
+    elif _WORD.fullmatch(before):
+        yield from _opcodes(document, offset - len(before), offset)
+    elif (match := _COMPONENT.search(before)) is not None:
+        yield from _components(document, match, offset)
+    elif (match := _WORD.search(before)) is not None:
+        yield from _names(document, before, offset - len(match[0]), offset)
+
+
+def _listed(words: list[tuple[str, str]], sort: Sort, start: int, end: int) -> Iterator[Proposal]:
+    for rank, (text, detail) in enumerate(words):
+        yield Proposal(text, sort, start, end, detail, rank)
+
+
+def _qualifiers(document: Document, offset: int, match: re.Match[str]) -> Iterator[Proposal]:
+    *written, partial = match[2].split(".")[1:]
+    start = offset - len(partial) - 1
+    for rank, each in enumerate(qualifiers(match[1], tuple(filter(None, written)), document)):
+        sort = Sort.TYPE if is_type(each.word) else Sort.QUALIFIER
+        yield Proposal(f".{each.word}", sort, start, offset, each.detail, rank)
+
+
+def _types(start: int, end: int) -> Iterator[Proposal]:
+    words = [(f".{name}", "") for name in DECLARED]
+    words += [(".align", directives()["align"].about), (".v2", "a vector of two"), (".v4", "a vector of four")]
+    yield from _listed(words, Sort.TYPE, start, end)
+
+
+def _directives(document: Document, start: int, end: int) -> Iterator[Proposal]:
+    inside = document.names.module.at(max(start - 1, 0)) is not document.names.module
+    for name, words in directives().items():
+        fitting = words.place == ("body" if inside else "module")
+        yield Proposal(f".{name}", Sort.DIRECTIVE, start, end, words.about, 0 if fitting else 1)
+
+
+def _opcodes(document: Document, start: int, end: int) -> Iterator[Proposal]:
+    for opcode in opcodes():
+        yield Proposal(opcode, Sort.OPCODE, start, end, instruction_spec(opcode).title)
+    if document.names.module.at(max(start - 1, 0)) is document.names.module:
+        yield from _directives(document, start, end)
+
+
+def _components(document: Document, match: re.Match[str], offset: int) -> Iterator[Proposal]:
+    start = offset - len(match[2])
+    special, symbol = special_register(match[1]), document.names.module.at(start).find(match[1])
+    if special is not None:
+        fields = "xyz" if special.vector else ""
+    else:
+        vector = symbol.declaration.vector if symbol is not None and symbol.declaration is not None else 0
+        fields = "xyzw"[:vector]
+    yield from _listed([(field, "") for field in fields], Sort.COMPONENT, start, offset)
+
+
+_SORTS: Final = {
+    Kind.REGISTER: Sort.REGISTER,
+    Kind.VARIABLE: Sort.VARIABLE,
+    Kind.PARAMETER: Sort.PARAMETER,
+    Kind.LABEL: Sort.LABEL,
+    Kind.FUNCTION: Sort.FUNCTION,
+    Kind.KERNEL: Sort.FUNCTION,
+}
+
+_FIRST: Final = {
+    "bra": (Kind.LABEL,),
+    "brx": (Kind.LABEL,),
+    "call": (Kind.FUNCTION, Kind.PARAMETER, Kind.VARIABLE),
+}
+"""What is meant first behind some opcodes."""
+
+
+def _names(document: Document, before: str, start: int, end: int) -> Iterator[Proposal]:
+    """The names that are visible: what the opcode wants first, then registers."""
+    wanted = _FIRST.get(before.partition(".")[0].partition(" ")[0], (Kind.REGISTER,))
+    if "[" in before.rpartition("]")[2]:
+        wanted = (Kind.REGISTER, Kind.VARIABLE, Kind.PARAMETER)
+    members = _members(document, start)
+    for symbol in document.names.visible(max(start - 1, 0)):
+        if symbol.kind is Kind.KERNEL:
+            continue
+        rank = 0 if symbol.kind in wanted else 2
+        detail = f".{symbol.declaration.type}" if symbol.declaration and symbol.declaration.type else str(symbol.kind)
+        names = [symbol.name] if symbol.count is None else members.get(symbol.name, [f"{symbol.name}0"])
+        yield from (Proposal(name, _SORTS[symbol.kind], start, end, detail, rank) for name in names)
+    for name in special_names():
+        yield Proposal(name, Sort.SPECIAL, start, end, special_about(name), 1)
+
+
+def _members(document: Document, start: int) -> dict[str, list[str]]:
+    """Of each series the members that are named in the function around a place, those nearest to it first."""
+    scopes = list(document.names.module.at(max(start - 1, 0)).around())
+    function = scopes[-2] if len(scopes) > 1 else scopes[-1]
+    found: dict[str, dict[str, int]] = {}
+    for one in document.names.between(function.start, function.end):
+        if one.symbol is not None and one.symbol.count is not None and not one.declares and one.start != start:
+            table = found.setdefault(one.symbol.name, {})
+            table[one.name] = min(table.get(one.name, abs(one.start - start)), abs(one.start - start))
+    return {stem: sorted(table, key=table.__getitem__)[:MOST_NAMES] for stem, table in found.items()}

@@ -1,0 +1,117 @@
+"""Opcodes and qualifiers explained: meaning, syntax, availability, and for matrix moves who holds what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.fragments import fragment
+from ptxloom.isa import instruction_spec, resolve
+from ptxloom.isa.load import glossary
+from ptxloom.isa.page import needs
+from ptxloom.isa.phrase import reasons
+from ptxloom.views.maps import grid, preface
+from ptxloom.views.tables import markdown_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.fragments import Fragment
+    from ptxloom.isa import Form
+    from ptxloom.isa.notation import Slot
+    from ptxloom.isa.spec import InstructionSpec
+
+MOST_LINES: Final = 12
+"""Lines of syntax that are shown of an instruction whose form is not known yet."""
+WIDEST: Final = 16
+"""Columns of a matrix that are shown."""
+_MOVES: Final = frozenset(("ldmatrix", "stmatrix", "movmatrix"))
+
+
+def opcode_page(words: tuple[str, ...]) -> str:
+    """The page of an opcode, as far as the qualifiers behind it say which form is meant."""
+    opcode, *qualifiers = words
+    spec = instruction_spec(opcode)
+    form = resolve(opcode, tuple(filter(None, qualifiers))).form
+    return "\n".join(_opcode_lines(spec, form, tuple(qualifiers))) + "\n"
+
+
+def _opcode_lines(spec: InstructionSpec, form: Form | None, qualifiers: tuple[str, ...]) -> Iterator[str]:
+    yield f"**{spec.opcode}**: {spec.title}"
+    yield ""
+    yield " ".join(spec.about.split())
+    yield ""
+    yield "```ptx"
+    yield from [form.line.text] if form else _syntax(spec)
+    yield "```"
+    if form is None:
+        if any(qualifiers):
+            yield f"No form has these qualifiers: {reasons(spec.opcode, qualifiers)}."
+            yield ""
+    else:
+        for slot in form.line.operands:
+            yield from (f"- `{name}`: {spec.operands[name].about}" for name in slot.names)
+        yield ""
+        yield from (f"- {feature.name}: {needs(feature)}" for feature in form.features)
+        yield ""
+        yield from _matrices(form)
+    yield f"PTX ISA {spec.section}"
+
+
+def _syntax(spec: InstructionSpec) -> Iterator[str]:
+    texts = [line.text for line in spec.lines]
+    yield from texts[:MOST_LINES]
+    if len(texts) > MOST_LINES:
+        yield f"// and {len(texts) - MOST_LINES} more"
+
+
+def _matrices(form: Form) -> Iterator[str]:
+    """Who holds what: the first matrix of each operand as a table, and how to read it."""
+    operands = (None,) if form.opcode in _MOVES else ("a", "b", "c") if form.opcode == "mma" else ()
+    for operand in operands:
+        try:
+            held = fragment(form.spelling, operand)
+        except PtxloomError:  # no map of it is known
+            continue
+        yield f"#### {f'Operand {operand}: w' if operand else 'W'}ho holds what"
+        yield ""
+        yield from _table(held)
+
+
+def _table(held: Fragment) -> Iterator[str]:
+    yield "  \n".join(preface(held))
+    yield ""
+    if held.columns <= WIDEST:
+        if held.matrices > 1:
+            yield f"Matrix 0 of {held.matrices}; `ptxloom map {held.spelling}` prints all:"
+            yield ""
+        yield from markdown_table(grid(held, 0))
+        yield ""
+
+
+def qualifier_page(words: tuple[str, ...], place: int) -> str:
+    """The page of a qualifier, the word at `place`: what its slot means and what else may stand there."""
+    opcode, *qualifiers = words
+    spec = instruction_spec(opcode)
+    found = slot_of(spec, tuple(qualifiers), place - 1)
+    word = words[place]
+    if found is None:
+        return f"`.{word}`: `{opcode}` has no such qualifier" if word else ""
+    meaning = {**glossary(), **spec.qualifiers}.get(found.name, "")
+    lines = [f"`.{word}`" + (f" (`.{found.name}`)" if found.name != word else "") + f": {meaning}", ""]
+    if len(found.values) > 1:
+        lines += [f"One of {', '.join(f'`.{value}`' for value in found.values)}", ""]
+    lines.append(f"PTX ISA {spec.section}")
+    return "\n".join(lines) + "\n"
+
+
+def slot_of(spec: InstructionSpec, qualifiers: tuple[str, ...], place: int) -> Slot | None:
+    """The slot that a qualifier fills: by the form if there is one, else by the first line that has it."""
+    word = qualifiers[place]
+    form = resolve(spec.opcode, tuple(filter(None, qualifiers))).form
+    for line in ([form.line] if form else []) + list(spec.lines):
+        slots = line.slots_of.get(word, ())
+        if slots:
+            before = [other for other in qualifiers[:place] if line.slots_of.get(other, ()) == slots]
+            return line.slots[slots[min(len(before), len(slots) - 1)]]
+    return None

@@ -1,0 +1,33 @@
+"""What an instruction does with its operands, by its form: which it writes, which it reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.isa import known
+from ptxloom.syntax.bind import bind
+from ptxloom.syntax.tree import Address, Instruction
+
+if TYPE_CHECKING:
+    from ptxloom.isa.spec import OperandRule
+    from ptxloom.lsp.names import Occurrence
+
+
+def operand_rule(instruction: Instruction, place: int) -> OperandRule | None:
+    """What the ISA data says of the operand at a place; None if no form says it."""
+    if place < 0 or not known(instruction.opcode):
+        return None
+    bound = bind(instruction)
+    slots = () if bound.form is None else bound.form.operands(len(instruction.operands))
+    return bound.form.spec.operands[slots[place].name] if slots and bound.form else None
+
+
+def writes(occurrence: Occurrence) -> bool:
+    """Whether a register is written where it stands; what an address names is read."""
+    instruction, place = occurrence.statement, occurrence.place
+    if not isinstance(instruction, Instruction) or place < 0 or occurrence.declares:
+        return False
+    if isinstance(instruction.operands[place], Address):
+        return False
+    rule = operand_rule(instruction, place)
+    return rule is not None and rule.written

@@ -1,0 +1,184 @@
+"""What the names of a text mean: declarations, scopes, and every place where a name is used (PTX ISA 4, 5)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.syntax.tree import Alias, Declaration, Declarator, Function, Label, Statement
+
+DIGITS: Final = "0123456789"
+_LONGEST_INDEX: Final = 18
+
+
+class Kind(StrEnum):
+    """What a name stands for."""
+
+    REGISTER = "register"
+    VARIABLE = "variable"
+    PARAMETER = "parameter"
+    LABEL = "label"
+    FUNCTION = "function"
+    KERNEL = "kernel"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """A declared name.
+
+    Attributes:
+        name: As declared; of a series (`%r<8>`) the stem.
+        kind: What it stands for.
+        start: Where the name stands in its declaration.
+        node: The declarator, label, function or alias.
+        declaration: The declaration around a declarator.
+        scope: Where it is visible.
+        count: How many names a series has; None if it is none.
+    """
+
+    name: str
+    kind: Kind
+    start: int
+    node: Declarator | Label | Function | Alias
+    declaration: Declaration | None
+    scope: Scope = field(repr=False)
+    count: int | None = None
+
+    @property
+    def end(self) -> int:
+        """Where the name ends in its declaration."""
+        return self.start + len(self.name)
+
+
+class Occurrence(NamedTuple):
+    """A place where a name stands.
+
+    Attributes:
+        start: Where it starts.
+        name: The name as it stands there.
+        symbol: What it means; None if nothing that is declared.
+        statement: The statement that it stands in.
+        place: The operand of an instruction in which it stands; -1 elsewhere: a guard, a label, a declaration.
+        declares: Whether the name is declared here.
+    """
+
+    start: int
+    name: str
+    symbol: Symbol | None
+    statement: Statement
+    place: int = -1
+    declares: bool = False
+
+    @property
+    def end(self) -> int:
+        """Where the name ends."""
+        return self.start + len(self.name)
+
+    @property
+    def stem_end(self) -> int:
+        """Where the part of the name ends that its declaration has: the whole name, or the stem of a series."""
+        return self.end if self.symbol is None else self.start + len(self.symbol.name)
+
+
+class Scope:
+    """A stretch of text with names of its own: a module, a function with its parameters, a block."""
+
+    __slots__ = ("end", "inner", "outer", "plain", "series", "start")
+
+    def __init__(self, start: int, end: int, outer: Scope | None) -> None:
+        self.start: Final = start
+        self.end: Final = end
+        self.outer: Final = outer
+        self.inner: Final[list[Scope]] = []
+        self.plain: Final[dict[str, Symbol]] = {}
+        self.series: Final[dict[str, Symbol]] = {}
+        if outer is not None:
+            outer.inner.append(self)
+
+    def around(self) -> Iterator[Scope]:
+        """The scope and those around it, the innermost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    def find(self, name: str) -> Symbol | None:
+        """What a name means here by what has been declared so far."""
+        stem = name.rstrip(DIGITS)
+        index = name[len(stem) :]
+        for scope in self.around():
+            if (symbol := scope.plain.get(name)) is not None:
+                return symbol
+            if index and (symbol := scope.series.get(stem)) is not None and _within(index, symbol):
+                return symbol
+        return None
+
+    def at(self, offset: int) -> Scope:
+        """The innermost scope around an offset."""
+        scope = self
+        while True:
+            place = bisect_right(scope.inner, offset, key=lambda one: one.start) - 1
+            if place < 0 or scope.inner[place].end <= offset:
+                return scope
+            scope = scope.inner[place]
+
+
+def _within(index: str, symbol: Symbol) -> bool:
+    return symbol.count is not None and len(index) <= _LONGEST_INDEX and int(index) < symbol.count
+
+
+class Names:
+    """Every occurrence of a name in a text, in order, and the scopes.
+
+    Attributes:
+        module: The outermost scope.
+        occurrences: In the order of the text.
+    """
+
+    def __init__(self, module: Scope, occurrences: list[Occurrence]) -> None:
+        self.module: Final = module
+        self.occurrences: Final = sorted(occurrences, key=lambda one: one.start)
+        self._starts: Final = [one.start for one in self.occurrences]
+        self._of: dict[Symbol, list[Occurrence]] = {}
+
+    def at(self, offset: int) -> Occurrence | None:
+        """The name that stands at an offset, or ends there."""
+        for place in (bisect_right(self._starts, offset) - 1, bisect_right(self._starts, offset - 1) - 1):
+            if place >= 0 and offset <= self.occurrences[place].end:
+                return self.occurrences[place]
+        return None
+
+    def between(self, start: int, end: int) -> list[Occurrence]:
+        """The occurrences that start in a stretch of text."""
+        return self.occurrences[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
+
+    def of(self, symbol: Symbol) -> list[Occurrence]:
+        """Where a symbol is named, its declarations among them."""
+        if not self._of:
+            for one in self.occurrences:
+                if one.symbol is not None:
+                    self._of.setdefault(one.symbol, []).append(one)
+        return self._of.get(symbol, [])
+
+    def alike(self, occurrence: Occurrence) -> list[Occurrence]:
+        """Where the same thing is named: of a series the same member and the declaration; there, every member."""
+        if occurrence.symbol is None:
+            return [one for one in self.occurrences if one.symbol is None and one.name == occurrence.name]
+        places = self.of(occurrence.symbol)
+        if occurrence.symbol.count is None or occurrence.declares:
+            return places
+        return [one for one in places if one.declares or one.name == occurrence.name]
+
+    def visible(self, offset: int) -> Iterator[Symbol]:
+        """The symbols that can be named at an offset, the innermost first."""
+        seen: set[str] = set()
+        for scope in self.module.at(offset).around():
+            for symbol in (*scope.plain.values(), *scope.series.values()):
+                if symbol.name not in seen:
+                    seen.add(symbol.name)
+                    yield symbol

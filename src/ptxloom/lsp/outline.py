@@ -1,0 +1,117 @@
+"""The shape of a text: functions and what is declared in them, and what can be folded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.lsp.names import Kind
+from ptxloom.syntax.printer import print_line
+from ptxloom.syntax.tree import Block, Declaration, Function, Label, Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.lsp.document import Document
+    from ptxloom.syntax.tree import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A named thing in the outline.
+
+    Attributes:
+        name: Its name.
+        kind: What it is.
+        detail: A few words.
+        start: Where all of it starts.
+        end: Where that ends.
+        name_start: Where its name stands.
+        inner: What is in it.
+    """
+
+    name: str
+    kind: Kind
+    detail: str
+    start: int
+    end: int
+    name_start: int
+    inner: tuple[Entry, ...] = ()
+
+
+def outline(document: Document) -> tuple[Entry, ...]:
+    """What a text declares: functions with their parameters, shared memory and labels; variables of the module."""
+    return tuple(_entries(document, document.module.statements))
+
+
+def _entries(document: Document, statements: tuple[Statement, ...]) -> Iterator[Entry]:
+    """The entries of a row of statements and of the blocks in it."""
+    waiting = list(reversed(statements))
+    while waiting:
+        one = waiting.pop()
+        match one:
+            case Function():
+                yield _function(document, one)
+            case Declaration() if one.space != "reg":
+                yield from _declared(one, Kind.VARIABLE)
+            case Label(name):
+                yield Entry(name, Kind.LABEL, "", one.start, one.end, one.start)
+            case Block(inner):
+                waiting += reversed(inner)
+            case _:
+                pass
+
+
+def _function(document: Document, function: Function) -> Entry:
+    kind = Kind.KERNEL if function.kind == "entry" else Kind.FUNCTION
+    parameters = [entry for one in (*function.returns, *function.params) for entry in _declared(one, Kind.PARAMETER)]
+    inside = _entries(document, function.body.statements) if function.body else ()
+    found = document.names.module.plain.get(function.name)
+    start = next(
+        (one.start for one in document.names.between(function.start, function.end) if one.statement is function),
+        found.start if found else function.start,
+    )
+    detail = f".{function.kind}" if function.body else f".{function.kind}, declared only"
+    return Entry(function.name, kind, detail, function.start, function.end, start, (*parameters, *inside))
+
+
+def _declared(declaration: Declaration, kind: Kind) -> Iterator[Entry]:
+    for one in declaration.declarators:
+        shown = print_line(declaration.replace(declarators=(one.replace(initializer=None),))).rstrip(";")
+        detail = shown.replace(f" {one.name}", " ", 1).strip()
+        start, end = min(declaration.start, one.start), max(declaration.end, one.start + len(one.name))
+        yield Entry(one.name, kind, detail, start, end, one.start)
+
+
+def folds(document: Document) -> Iterator[tuple[int, int, str]]:
+    """(start, end, what) of everything that spans lines: "region" for scopes, "comment" for comments in a row."""
+    waiting = list(document.module.statements)
+    while waiting:
+        one = waiting.pop()
+        match one:
+            case Function(body=Block() as body):
+                yield one.start, body.end, "region"
+                waiting += [inner for inner in body.statements if isinstance(inner, Block)]
+            case Block(inner):
+                yield one.start, one.end, "region"
+                waiting += [each for each in inner if isinstance(each, Block)]
+            case Section():
+                yield one.start, one.end, "region"
+            case _:
+                pass
+    yield from _comments(document)
+
+
+def _comments(document: Document) -> Iterator[tuple[int, int, str]]:
+    """Comments with nothing but white space between them, together."""
+    text = document.text
+    run: tuple[int, int] | None = None
+    for start, end in document.module.comments:
+        if run is not None and not text[run[1] : start].strip():
+            run = run[0], end
+            continue
+        if run is not None:
+            yield *run, "comment"
+        run = start, end
+    if run is not None:
+        yield *run, "comment"

@@ -1,0 +1,54 @@
+"""Which qualifiers are legal here, given those that are written and what the module is written for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.directives import platform_of
+from ptxloom.isa import instruction_spec
+from ptxloom.isa.following import following
+from ptxloom.isa.load import glossary
+from ptxloom.isa.page import needs
+
+if TYPE_CHECKING:
+    from ptxloom.checker.site import Platform
+    from ptxloom.isa.following import Next
+    from ptxloom.isa.spec import Feature
+    from ptxloom.lsp.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """A qualifier that may be written next, and a few words about it."""
+
+    word: str
+    detail: str
+
+
+def qualifiers(opcode: str, written: tuple[str, ...], document: Document) -> tuple[Continuation, ...]:
+    """The qualifiers that may follow: first what the manual's order puts next, last what the module's target lacks."""
+    settings = document.settings
+    platform = platform_of(document.module, settings.target, settings.ptx_version)
+    meanings = {**glossary(), **instruction_spec(opcode).qualifiers}
+    ranked: list[tuple[bool, bool, Continuation]] = []
+    for each in following(opcode, written):
+        lacking = _lacking(each, platform)
+        meaning = meanings.get(each.slot, "")
+        detail = f"needs {needs(lacking)}; {meaning}" if lacking else meaning
+        ranked.append((lacking is not None, not each.due, Continuation(each.word, detail)))
+    return tuple(continuation for *_, continuation in sorted(ranked, key=lambda row: row[:2]))
+
+
+def _lacking(each: Next, platform: Platform) -> Feature | None:
+    """A feature that every form needs and the module's version and target lack; None if some form is there."""
+    version, target = platform.version, platform.target
+    if version is None or target is None:
+        return None
+    first: Feature | None = None
+    for form in each.forms:
+        missing = next((one for one in form.features if not one.available(version, target)), None)
+        if missing is None:
+            return None
+        first = first or missing
+    return first

@@ -1,0 +1,137 @@
+"""The server: the open documents, their versions, and when they are judged."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from ptxloom import __version__
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.lsp.convert import change_of, diagnostic
+from ptxloom.lsp.document import Document
+from ptxloom.lsp.positions import Encoding, edited
+from ptxloom.lsp.settings import Settings, read_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    _Silence = Generator[Any, Any, None]
+    """What pygls wants of a notification's handler: it may call others, and ours calls none."""
+
+DELAY: Final = 0.1
+"""Seconds without a keystroke after which a text is judged."""
+DELAY_PER_CHARACTER: Final = 1e-7
+"""Seconds more for every character: large texts are judged less often while somebody types."""
+
+
+class Protocol(LanguageServerProtocol):
+    """Takes texts and edits itself: pygls ends lines where the protocol does not, at form feeds for one."""
+
+    @property
+    def _documents(self) -> Server:
+        return cast("Server", self._server)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> _Silence:
+        """A document was opened: judge it at once."""
+        document = params.text_document
+        self._documents.put(document.uri, document.text, document.version)
+        self._documents.judge(document.uri)
+        yield from ()
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> _Silence:
+        """A document was edited: judge it once the typing pauses."""
+        document = params.text_document
+        self._documents.change(document.uri, document.version, params.content_changes)
+        yield from ()
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> _Silence:
+        """A document was closed."""
+        self._documents.close(params.text_document.uri)
+        yield from ()
+
+
+class Server(LanguageServer):
+    """The open documents and how they are judged."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(  # pyright: ignore[reportUnknownMemberType] - pygls leaves the rest of its arguments untyped
+            "ptxloom", __version__, protocol_cls=Protocol
+        )
+        self.defaults: Final = settings or Settings()
+        self.settings = self.defaults
+        self.documents: Final[dict[str, Document]] = {}
+        self._waiting: Final[dict[str, asyncio.TimerHandle]] = {}
+
+    @property
+    def encoding(self) -> Encoding:
+        """In what the client counts columns."""
+        chosen = self.server_capabilities.position_encoding
+        return Encoding(str(getattr(chosen, "value", chosen) or Encoding.UTF16))
+
+    def document(self, uri: str) -> Document:
+        """An open document; an empty one where none of that name is open."""
+        return self.documents.get(uri) or Document("", uri)
+
+    def put(self, uri: str, text: str, version: int) -> None:
+        """Take a text as the newest version of a document."""
+        name = _path_of(uri)
+        self.documents[uri] = Document(text, name, version=version, encoding=self.encoding, settings=self.settings)
+
+    def change(self, uri: str, version: int, changes: Iterable[types.TextDocumentContentChangeEvent]) -> None:
+        """Make a client's edits, and judge the text once the typing pauses."""
+        text = self.document(uri).text
+        for one in changes:
+            partial = isinstance(one, types.TextDocumentContentChangePartial)
+            text = edited(text, change_of(one), self.encoding) if partial else one.text
+        self.put(uri, text, version)
+        self._cancel(uri)
+        delay = DELAY + DELAY_PER_CHARACTER * len(text)
+        self._waiting[uri] = asyncio.get_running_loop().call_later(delay, self.judge, uri)
+
+    def close(self, uri: str) -> None:
+        """Forget a document and what was said about it."""
+        self._cancel(uri)
+        self.documents.pop(uri, None)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def judge(self, uri: str) -> None:
+        """Tell the client what is wrong with a document, as of its version."""
+        self._cancel(uri)
+        document = self.documents.get(uri)
+        if document is None:
+            return
+        found = [diagnostic(document, uri, one) for one in document.findings]
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, document.version))
+
+    def configure(self, options: Any) -> None:
+        """Take a client's settings, and judge every open document by them."""
+        try:
+            self.settings = read_settings(options, self.defaults)
+        except PtxloomError as error:
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"ptxloom: {error}"))
+            return
+        for uri, document in list(self.documents.items()):
+            self.put(uri, document.text, document.version)
+            self.judge(uri)
+
+    def _cancel(self, uri: str) -> None:
+        timer = self._waiting.pop(uri, None)
+        if timer is not None:
+            timer.cancel()
+
+
+def _path_of(uri: str) -> str:
+    """A file's path; any other URI stays as it is."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        return uri
+    path = unquote(parts.path)
+    return path[1:] if path[2:3] == ":" else path

@@ -1,0 +1,67 @@
+"""What a client may set: for which target and version it judges, and which rules it wants to hear of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from ptxloom.checker import Selection
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa import PtxVersion, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How findings are made.
+
+    Attributes:
+        target: Judge for this target instead of the file's own.
+        ptx_version: Judge for this PTX version instead of the file's own.
+        selection: Which rules are heard.
+    """
+
+    target: str | None = None
+    ptx_version: str | None = None
+    selection: Selection = field(default_factory=Selection)
+
+
+def read_settings(options: object, default: Settings) -> Settings:
+    """What a client sent as options: `target`, `ptxVersion`, `select`, `ignore`, alone or below `ptxloom`.
+
+    Raises:
+        UsageError: One of them has a value that it cannot have.
+    """
+    if not isinstance(options, dict):
+        return default
+    table = cast("Mapping[str, Any]", options)
+    if isinstance(table.get("ptxloom"), dict):
+        table = cast("Mapping[str, Any]", table["ptxloom"])
+    target = _text(table, "target") or default.target
+    version = _text(table, "ptxVersion") or default.ptx_version
+    if target is not None:
+        Target.parse(target)
+    if version is not None:
+        PtxVersion.parse(version)
+    select, ignore = _list(table, "select"), _list(table, "ignore")
+    selection = default.selection if select is None and ignore is None else Selection.of(select or (), ignore or ())
+    return Settings(target, version, selection)
+
+
+def _text(table: Mapping[str, Any], key: str) -> str | None:
+    value = table.get(key)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(key, value, "a string")
+    return value or None
+
+
+def _list(table: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
+    value = table.get(key)
+    if value is None:
+        return None
+    rules = cast("list[object]", value) if isinstance(value, list) else []
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in rules):
+        raise UsageError(key, cast("object", value), "a list of rules")
+    return tuple(map(str, rules))

@@ -1,0 +1,115 @@
+"""What may be written here."""
+
+from __future__ import annotations
+
+import pytest
+
+from lsp_text import cursor, kernel
+from ptxloom.isa import opcodes, targets
+from ptxloom.lsp.completion import Proposal, Sort, complete
+
+
+def proposed(text: str) -> tuple[Proposal, ...]:
+    return complete(*cursor(text))
+
+
+def texts(text: str) -> list[str]:
+    return [one.text for one in sorted(proposed(text), key=lambda one: one.rank)]
+
+
+def inside(line: str) -> list[str]:
+    """The proposals for a line put in front of the kernel's ldmatrix, best first."""
+    found = complete(*kernel("    ldmatrix", f"    {line}\n    ldmatrix"))
+    return [one.text for one in sorted(found, key=lambda one: one.rank)]
+
+
+@pytest.mark.parametrize("line", ["‸", "ldm‸", "@%p1 ‸", "@!%p1 ld‸", "L: ‸", "L:‸", "ret; ‸", "{ ‸"])
+def test_a_statement_starts_with_an_opcode(line: str) -> None:
+    assert set(opcodes()) <= set(inside(line))
+
+
+def test_the_word_that_was_begun_is_replaced() -> None:
+    document, offset = cursor("{ .reg .b32 a;\n  ldma‸\n}")
+    assert {document.text[one.start : one.end] for one in complete(document, offset)} == {"ldma"}
+
+
+@pytest.mark.parametrize(
+    ("line", "first", "absent"),
+    [
+        ("ldmatrix.‸", [".sync"], []),
+        ("ldmatrix.sync.aligned.‸", [".m8n8"], [".sync", ".aligned"]),
+        ("ldmatrix.sync.aligned.m8‸", [".m8n8"], []),
+        ("ldmatrix.sync.aligned.m8n8.x4.‸", [".trans", ".shared", ".shared::cta", ".b16"], [".b8", ".x2", ".m16n16"]),
+        ("ldmatrix.sync.aligned.m8n8.x4.trans.shared::‸", [".b16"], [".trans"]),
+        ("@%p1 add.rz.‸", [".ftz", ".sat"], [".s32", ".rn", ".cc"]),
+        ("cvt.rn.f16.‸", [".u8"], [".rn"]),
+        ("ld.shared.v4.‸", [], [".b128", ".v2"]),
+    ],
+)
+def test_qualifiers_are_those_that_lead_to_a_form(line: str, first: list[str], absent: list[str]) -> None:
+    found = inside(line)
+    assert set(first) <= set(found[: len(first) + 12])
+    assert not set(absent) & set(found)
+
+
+def test_what_the_target_lacks_comes_last_and_says_so() -> None:
+    document, offset = kernel("    ldmatrix", "    ldmatrix.sync.aligned.‸\n    ldmatrix")
+    found = sorted(complete(document, offset), key=lambda one: one.rank)
+    lacking = [one for one in found if one.detail.startswith("needs ")]
+    assert [one.text for one in lacking][:2] == [".m16n16", ".m8n16"]
+    assert found[-len(lacking) :] == lacking
+    assert "sm_100" in lacking[0].detail
+
+
+@pytest.mark.parametrize(
+    ("line", "best", "also", "absent"),
+    [
+        ("add.s32 %r7, ‸", ["%r1", "%r2", "%r3"], ["%tid", "%laneid", "DONE", "out"], ["twice_param", "k", "value"]),
+        ("bra ‸", ["DONE"], ["%r1"], ["LOOP"]),
+        ("bra D‸", ["DONE"], [], []),
+        ("call (‸", ["twice"], [], ["k"]),
+        ("ld.global.b32 %r7, [‸", ["table", "%rd0", "out"], ["dynamic"], []),
+        ("ld.global.b32 %r7, [ta‸", ["table"], [], []),
+        ("mov.b32 {%r1, ‸", ["%r2"], [], []),
+    ],
+)
+def test_names_are_those_in_scope(line: str, best: list[str], also: list[str], absent: list[str]) -> None:
+    found = inside(line)
+    special = found.index("%tid")
+    assert set(best) <= set(found[:special])
+    assert set(also) <= set(found)
+    assert not set(absent) & set(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("mov.u32 %r1, %tid.‸", "xyz"),
+        ("mov.f32 %r1, quad.‸", "xyzw"),
+        ("mov.u32 %r1, %laneid.‸", ""),
+        ("mov.b32 %r2, %r1.‸", ""),
+    ],
+)
+def test_components_are_those_of_the_vector(line: str, fields: str) -> None:
+    assert inside(line) == list(fields)
+
+
+def test_heads_and_declarations() -> None:
+    assert set(texts(".target sm_‸")) == {str(target) for target in targets()}
+    assert "9.0" in texts(".version ‸")
+    assert texts(".‸")[0] == ".version"
+    assert ".pred" in inside(".reg .‸")
+    assert ".b8" in inside(".shared .align 16 .b‸")
+    assert inside(".‸").index(".reg") < inside(".‸").index(".entry")
+    assert ".entry" in texts("‸")
+
+
+@pytest.mark.parametrize("text", ["// ldm‸", "ret; // ldm‸", '.file 1 "a‸', "/* ld‸ */", "nosuch.‸", "/*\nld‸\n*/"])
+def test_nothing_is_proposed_where_nothing_fits(text: str) -> None:
+    assert proposed(text) == ()
+
+
+def test_sorts_are_told() -> None:
+    sorts = {one.text: one.sort for one in complete(*kernel("    ldmatrix", "    add.s32 ‸\n    ldmatrix"))}
+    assert (sorts["%r1"], sorts["%tid"], sorts["table"]) == (Sort.REGISTER, Sort.SPECIAL, Sort.VARIABLE)
+    assert (sorts["DONE"], sorts["twice"], sorts["n"]) == (Sort.LABEL, Sort.FUNCTION, Sort.PARAMETER)

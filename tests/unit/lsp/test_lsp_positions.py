@@ -1,0 +1,69 @@
+"""Positions as clients count them, and edits made by them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxloom.lsp.positions import Change, Encoding, Lines, Position, edited
+
+PIECES = st.sampled_from(["a", ";", " ", "\t", "é", "…", "𝄞", "\n", "\r\n", "\r", "\f", "\u2028", "\x1c"])
+TEXTS = st.lists(PIECES, max_size=30).map("".join)
+ENCODINGS = st.sampled_from(list(Encoding))
+
+
+def width(text: str, encoding: Encoding) -> int:
+    """Code units, counted in another way than the code under test does."""
+    match encoding:
+        case Encoding.UTF32:
+            return len(text)
+        case Encoding.UTF16:
+            return sum(2 if ord(letter) > 0xFFFF else 1 for letter in text)
+        case Encoding.UTF8:
+            return sum(1 + (ord(c) > 0x7F) + (ord(c) > 0x7FF) + (ord(c) > 0xFFFF) for c in text)
+
+
+def rows(text: str) -> list[str]:
+    """The lines by the protocol's definition."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+@given(TEXTS, ENCODINGS)
+def test_every_offset_has_one_position_and_comes_back(text: str, encoding: Encoding) -> None:
+    lines = Lines(text, encoding)
+    assert len(lines.starts) == len(rows(text))
+    for offset in range(len(text) + 1):
+        position = lines.position(offset)
+        start = lines.starts[position.line]
+        assert position.column == width(text[start:offset], encoding)
+        if offset <= lines.end_of(position.line):
+            assert lines.offset(position) == offset
+
+
+@given(TEXTS, ENCODINGS)
+def test_the_lines_are_those_of_the_protocol(text: str, encoding: Encoding) -> None:
+    lines = Lines(text, encoding)
+    found = [text[start : lines.end_of(number)] for number, start in enumerate(lines.starts)]
+    assert found == rows(text)
+
+
+@given(TEXTS, st.data(), ENCODINGS)
+def test_an_edit_replaces_what_stands_between_two_positions(text: str, data: st.DataObject, encoding: Encoding) -> None:
+    lines = Lines(text, encoding)
+    inside = [at for at in range(len(text) + 1) if at <= lines.end_of(lines.position(at).line)]
+    first, last = sorted((data.draw(st.sampled_from(inside)), data.draw(st.sampled_from(inside))))
+    change = Change(lines.position(first), lines.position(last), "new\n")
+    assert edited(text, change, encoding) == text[:first] + "new\n" + text[last:]
+
+
+@pytest.mark.parametrize(
+    ("position", "offset"),
+    [((0, 99), 3), ((5, 0), 7), ((1, 99), 7), ((0, -1), 0)],
+)
+def test_positions_beyond_the_text_mean_its_end(position: tuple[int, int], offset: int) -> None:
+    assert Lines("abc\ndef").offset(Position(*position)) == offset
+
+
+def test_a_position_within_a_pair_of_surrogates_means_what_follows() -> None:
+    assert Lines("𝄞x").offset(Position(0, 1)) == 1

@@ -1,0 +1,224 @@
+"""The server over standard input and output, driven by a client that is not ours."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lsp_text import KERNEL
+
+pytest.importorskip("pytest_lsp", reason="pytest-lsp, which brings pygls, is not installed")
+
+import pytest_lsp
+from lsprotocol import types
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from pytest_lsp import LanguageClient
+
+URI = "file:///a%20folder/k.ptx"
+DIAGNOSTICS = "textDocument/publishDiagnostics"
+
+
+@asynccontextmanager
+async def connected(options: Any = None, encodings: list[str] | None = None) -> AsyncGenerator[LanguageClient]:
+    """A client with a server of its own."""
+    client = pytest_lsp.make_test_lsp_client()
+    start: Any = getattr(client, "start_io")  # noqa: B009 - its further arguments are untyped
+    await start(sys.executable, "-W", "error", "-m", "ptxloom", "lsp")
+    capabilities = pytest_lsp.client_capabilities("visual-studio-code")
+    if encodings is not None and capabilities.general is not None:
+        capabilities.general.position_encodings = encodings
+    parameters = types.InitializeParams(capabilities=capabilities, initialization_options=options)
+    await client.initialize_session(parameters)
+    try:
+        yield client
+    finally:
+        await client.shutdown_session()
+        await client.stop()
+
+
+async def opened(client: LanguageClient, text: str) -> list[types.Diagnostic]:
+    """Open a text and wait for what is said about it."""
+    item = types.TextDocumentItem(uri=URI, language_id="ptx", version=1, text=text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    await client.wait_for_notification(DIAGNOSTICS)
+    return list(client.diagnostics[URI])
+
+
+async def edited(client: LanguageClient, version: int, *changes: tuple[types.Range | None, str]) -> None:
+    """Edit the open text."""
+    made: list[Any] = [
+        types.TextDocumentContentChangePartial(range=where, text=text)
+        if where
+        else types.TextDocumentContentChangeWholeDocument(text=text)
+        for where, text in changes
+    ]
+    document = types.VersionedTextDocumentIdentifier(uri=URI, version=version)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(document, made))
+
+
+def span(line: int, start: int, end: int) -> types.Range:
+    return types.Range(types.Position(line, start), types.Position(line, end))
+
+
+def here() -> types.TextDocumentIdentifier:
+    return types.TextDocumentIdentifier(uri=URI)
+
+
+def place(text: str, piece: str, into: int = 0) -> types.Position:
+    """The position of a piece of a text without characters beyond the basic plane."""
+    before = text[: text.index(piece) + into]
+    return types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
+
+
+def session(body: Callable[[LanguageClient], Awaitable[None]], **how: Any) -> None:
+    """Run a test's conversation."""
+
+    async def run() -> None:
+        async with connected(**how) as client:
+            await asyncio.wait_for(body(client), 120)
+
+    asyncio.run(run())
+
+
+def test_findings_follow_the_typing() -> None:
+    async def body(client: LanguageClient) -> None:
+        assert await opened(client, KERNEL) == []
+        line = KERNEL[: KERNEL.index("ldmatrix")].count("\n")
+        await edited(client, 2, (span(line, 4, 12), "ldmatrx"))
+        await edited(client, 3, (span(line, 4, 11), "ldmatri"))
+        await client.wait_for_notification(DIAGNOSTICS)
+        [finding] = client.diagnostics[URI]
+        assert (finding.code, finding.source, finding.range) == ("unknown-instruction", "ptxloom", span(line, 4, 11))
+        actions = await client.text_document_code_action_async(
+            types.CodeActionParams(here(), finding.range, types.CodeActionContext([finding]))
+        )
+        [repair] = [one for one in actions or [] if isinstance(one, types.CodeAction) and one.is_preferred]
+        assert repair.edit is not None
+        assert repair.edit.changes is not None
+        [edit] = repair.edit.changes[URI]
+        await edited(client, 4, (edit.range, edit.new_text))
+        await client.wait_for_notification(DIAGNOSTICS)
+        assert not client.diagnostics[URI]
+        client.text_document_did_close(types.DidCloseTextDocumentParams(here()))
+
+    session(body)
+
+
+@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 17), ("utf-16", 15), ("utf-32", 14)])
+def test_columns_are_counted_as_the_client_counts_them(encoding: str, column: int) -> None:
+    async def body(client: LanguageClient) -> None:
+        text = ".version 9.0\n.target sm_90\n/* 𝄞 */ /* */ nop;\n"
+        [finding] = await opened(client, text)
+        assert finding.range.start == types.Position(2, column)
+        await edited(client, 2, (span(2, column - 1, column), "\u2028\f\x1c"), (span(0, 0, 0), "// 𝄞𝄞\r\n"))
+        await client.wait_for_notification(DIAGNOSTICS)
+        rules = [one.code for one in client.diagnostics[URI]]
+        assert "missing-directive" not in rules
+
+    session(body, encodings=[encoding])
+
+
+def test_everything_an_editor_asks() -> None:
+    async def body(client: LanguageClient) -> None:
+        await opened(client, KERNEL)
+        at = place(KERNEL, "mov.u32 %r1", 9)
+        hover = await client.text_document_hover_async(types.HoverParams(here(), place(KERNEL, "ldmatrix", 2)))
+        assert hover is not None
+        assert "| T0 | 0 | T0 V0:R0 |" in str(hover.contents)
+        found = await client.text_document_definition_async(types.DefinitionParams(here(), at))
+        [target] = found if isinstance(found, (list, tuple)) else []
+        assert isinstance(target, types.Location)
+        assert target.range.start == place(KERNEL, "%r<9>")
+        context = types.ReferenceContext(include_declaration=True)
+        named = await client.text_document_references_async(
+            types.ReferenceParams(context=context, text_document=here(), position=at)
+        )
+        assert len(named or []) == 4
+        marks = await client.text_document_document_highlight_async(types.DocumentHighlightParams(here(), at))
+        assert [one.kind for one in marks or []] == [
+            types.DocumentHighlightKind.Write,
+            types.DocumentHighlightKind.Write,
+            types.DocumentHighlightKind.Read,
+            types.DocumentHighlightKind.Read,
+        ]
+        symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(here()))
+        assert [one.name for one in symbols or []] == ["table", "dynamic", "twice", "k"]
+        folds = await client.text_document_folding_range_async(types.FoldingRangeParams(here()))
+        assert len(folds or []) == 3
+        dot = place(KERNEL, "ldmatrix.sync.aligned", len("ldmatrix.sync.aligned."))
+        items = await client.text_document_completion_async(types.CompletionParams(here(), dot))
+        assert isinstance(items, types.CompletionList)
+        assert {".m8n8", ".m16n16"} <= {one.label for one in items.items}
+        opcode = types.CompletionItem("ldmatrix", kind=types.CompletionItemKind.Keyword)
+        resolved = await client.completion_item_resolve_async(opcode)
+        assert "## Syntax" in str(resolved.documentation)
+
+    session(body)
+
+
+def test_names_change_everywhere_or_not_at_all() -> None:
+    async def body(client: LanguageClient) -> None:
+        await opened(client, KERNEL)
+        at = place(KERNEL, "mov.u32 %r1", 9)
+        ready = await client.text_document_prepare_rename_async(types.PrepareRenameParams(here(), at))
+        assert isinstance(ready, types.PrepareRenamePlaceholder)
+        assert ready.placeholder == "%r"
+        edit = await client.text_document_rename_async(
+            types.RenameParams(text_document=here(), position=at, new_name="%i")
+        )
+        assert edit is not None
+        assert edit.changes is not None
+        assert len(edit.changes[URI]) == 10
+        with pytest.raises(Exception, match="is taken"):
+            await client.text_document_rename_async(
+                types.RenameParams(text_document=here(), position=at, new_name="%p")
+            )
+        with pytest.raises(Exception, match="no name here"):
+            await client.text_document_prepare_rename_async(types.PrepareRenameParams(here(), types.Position(0, 1)))
+
+    session(body)
+
+
+def test_colours_and_layout() -> None:
+    async def body(client: LanguageClient) -> None:
+        text = KERNEL.replace("    ", "  ")
+        await opened(client, text)
+        colours = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(here()))
+        assert colours is not None
+        some = await client.text_document_semantic_tokens_range_async(
+            types.SemanticTokensRangeParams(here(), span(3, 0, 0))
+        )
+        assert some is not None
+        assert len(some.data) < len(colours.data)
+        options = types.FormattingOptions(tab_size=4, insert_spaces=False)
+        edits = await client.text_document_formatting_async(types.DocumentFormattingParams(here(), options))
+        assert len(edits or []) == 1
+        lines = types.Range(types.Position(9, 0), types.Position(10, 0))
+        edits = await client.text_document_range_formatting_async(
+            types.DocumentRangeFormattingParams(here(), lines, options)
+        )
+        assert [one.new_text for one in edits or []] == ["\t.reg .b32 %r<3>;"]
+
+    session(body)
+
+
+def test_settings_are_heard() -> None:
+    async def body(client: LanguageClient) -> None:
+        [finding] = await opened(client, KERNEL)
+        assert finding.code == "needs-target"
+        settings = {"ptxloom": {"target": "sm_70", "ignore": ["needs-*"]}}
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        await client.wait_for_notification(DIAGNOSTICS)
+        assert not client.diagnostics[URI]
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"ptxloom": {"target": "h100"}}))
+        await client.wait_for_notification("window/showMessage")
+        assert "sm_90a" in client.messages[-1].message
+
+    session(body, options={"target": "sm_70"})

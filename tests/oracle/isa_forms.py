@@ -11,6 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+def disagrees(platform: str, text: str, ours: bool, complaints: dict[str, str]) -> bool:
+    """Whether ptxas says other than we do; where it may blame one macro (`wmma`) for another one, it is asked again."""
+    if ours is (text not in complaints):
+        return False
+    message = complaints.get(text, "")
+    if any(sign in message for sign in ("syntax error", "formal parameter")):
+        return ours is (text in said(platform, (text,)))
+    return True
+
+
 def said(platform: str, texts: Sequence[str]) -> dict[str, str]:
     """What ptxas says against each text; nothing about one that it accepts."""
     version, target = platform.split()

@@ -161,11 +161,13 @@ def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911
             return _register(type_, place)
         case "constant":
             return "0f3F800000" if is_type(type_) and element_type(type_).kind is Kind.FLOAT else "1"
+        case "factor":
+            return "b64r1"
         case "vector" | "fragment":
             length = vector_length(form, rule.name)
             if not length:
                 return _register(type_, place)
-            if rule.kind == "fragment" and element_type(type_).storage_bits < 32:
+            if rule.kind == "fragment" and type_ != "f64":
                 type_ = "b32"
             return "{" + ", ".join(_register(type_, at) for at in range(length)) + "}"
         case "address":

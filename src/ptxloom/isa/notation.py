@@ -1,5 +1,6 @@
 """The manual's notation for syntax: `op.fixed.choice{.optional} d, [a];` and `.choice = {.x, .y};`, read into slots.
 
+A list may count: `.m64n[8..24:8]k16` is short for `.m64n8k16, .m64n16k16, .m64n24k16`.
 Definitions before the first syntax line hold for all lines; those after some lines hold for these lines only.
 """
 
@@ -109,6 +110,7 @@ class SyntaxLine:
 
 
 _DEFINITION = re.compile(r"\.([A-Za-z_][\w:]*)\s*=\s*\{(.*)\}\s*;")
+_COUNT = re.compile(r"(\.[\w:]*)\[(\d+)\.\.(\d+):(\d+)\](\w*)")
 _VALUE = re.compile(r"\.([\w:]+)\s*(?:\{([^{}]*)\})?\s*(?:,\s*|$)")
 _LINE = re.compile(r"([a-z][a-z0-9_]*)((?:\.[\w:]+|\{\s*\.[\w:]+\s*\})*)\s*(.*);")
 _QUALIFIER = re.compile(r"(\{\s*)?\.([\w:]+)")
@@ -160,7 +162,7 @@ def _values(text: str, file: str, line: int) -> tuple[str, ...]:
     """The qualifiers of a list; `.shared{::cta, ::cluster}` is short for three of them."""
     words: list[str] = []
     at = 0
-    text = text.strip()
+    text = _COUNT.sub(_counted, text.strip())
     while at < len(text):
         found = _VALUE.match(text, at)
         if found is None:
@@ -170,6 +172,12 @@ def _values(text: str, file: str, line: int) -> tuple[str, ...]:
     if len(set(words)) < len(words):
         raise DataError(file, line, f"`{{{text}}}` names a qualifier twice")
     return tuple(words)
+
+
+def _counted(found: re.Match[str]) -> str:
+    """The qualifiers that a counting one is short for."""
+    numbers = range(int(found[2]), int(found[3]) + 1, int(found[4]))
+    return ", ".join(f"{found[1]}{number}{found[5]}" for number in numbers)
 
 
 def _syntax_line(text: str, definitions: _Definitions, file: str, line: int) -> SyntaxLine:

@@ -37,6 +37,9 @@ def _page(spec: InstructionSpec) -> Iterator[str]:
     yield from (part for line in spec.syntax.splitlines() for part in _wrapped(line))
     yield "```"
     yield ""
+    if ":8]" in spec.syntax or ":16]" in spec.syntax:
+        yield "`[8..256:8]` stands for each of the numbers 8, 16, 24 and so on to 256."
+        yield ""
     yield "## Qualifiers and operands"
     yield ""
     yield from (f"- `.{name}`: {words}" for name, words in _words(spec))

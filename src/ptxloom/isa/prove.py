@@ -102,7 +102,8 @@ def _features(spec: InstructionSpec) -> Iterator[DataError]:
     for form in forms:
         if not form.features:
             yield DataError(spec.file, form.line.line, f"{form.spelling} belongs to no feature")
-        if not any(all(each.available(NEWEST, target) for each in form.features) for target in targets()):
+        lasting = [feature for feature in form.features if feature.gone is None]
+        if not any(all(each.available(NEWEST, target) for each in lasting) for target in targets()):
             yield DataError(spec.file, form.line.line, f"no target knows {form.spelling}")
 
 

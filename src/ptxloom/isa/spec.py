@@ -143,8 +143,9 @@ class Tolerance:
     leads: tuple[str, ...] = ()
 
 
-KINDS = ("fragment", "register", "value", "constant", "vector", "address", "symbol", "list", "other")
-"""Operand kinds: the registers of a matrix fragment, one register, a register or a constant, a constant alone, a vector
+KINDS = ("fragment", "register", "value", "constant", "factor", "vector", "address", "symbol", "list", "other")
+"""Operand kinds: the registers of a matrix fragment, those or the 64-bit descriptor of a
+matrix in shared memory, one register, a register or a constant, a constant alone, a vector
 of registers, a memory address, the name of a label, function or variable, a list in parentheses, anything else."""
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BYTE_KINDS = ("kind::f8f6f4", "kind::mxf8f6f4")  # these give every element, however narrow, a byte
 _PIECE = re.compile(r"(\d+)x(\d+)b(?:x2)?")  # lanes and bits of a piece of tensor memory
-_FACTORS = ("a", "b")
+_FACTORS = ("a", "b", "registers", "factor")
 
 
 def vector_length(form: Form, operand: str) -> int:
@@ -29,7 +29,7 @@ def vector_length(form: Form, operand: str) -> int:
         [4, 4, 2, 4]
     """
     rule = form.spec.operands[operand]
-    if rule.kind == "fragment":
+    if rule.kind in {"fragment", "factor"}:
         return _fragment_length(form, rule)
     if rule.kind != "vector":
         return 0
@@ -51,6 +51,7 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
         return 1
     elements = _elements(form, MmaShape.parse(shape), _role(rule.name, filling))
     lanes = 128 if form.opcode == "wgmma" else 32
+    type_ = type_ or "f16"  # of factors whose type a `wmma.mma` does not say
     bits = 8 if filling.get("kind") in _BYTE_KINDS and rule.name in _FACTORS else _bits(type_)
     return elements * bits // (lanes * (64 if type_ == "f64" else 32))
 
@@ -63,9 +64,10 @@ def _role(name: str, filling: Mapping[str, str]) -> str:
 def _elements(form: Form, shape: MmaShape, matrix: str) -> int:
     """How many elements of a matrix all lanes together hold."""
     filling = form.filling
-    halved = 2 if matrix == "a" and (filling.get("sparse") or filling.get("sp")) else 1
+    left = matrix in {"a", "registers", "factor"}
+    halved = 2 if left and (filling.get("sparse") or filling.get("sp")) else 1
     products = 4 if form.opcode == "mma" and filling["shape"] == "m8n8k4" and filling["atype"] == "f16" else 1
-    of = {"a": shape.a, "b": shape.b}.get(matrix, shape.d)
+    of = shape.a if left else shape.b if matrix == "b" else shape.d
     halves = form.opcode == "wmma" and matrix in _FACTORS and _factor_type(filling) == "f16"
     return 512 if halves else of.elements * products // halved  # wmma gives each lane 16 halves of any factor
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker import check
-from ptxloom.diagnostics import PtxloomError, Severity, UsageError
+from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.fragments import Fragment, fragment
-from ptxloom.isa import element_type, judged
-from ptxloom.syntax import print_operand, print_statements
+from ptxloom.isa import judged
+from ptxloom.survey import declarations, limits, parameter_text, registers, size
+from ptxloom.syntax import instructions
 from ptxloom.syntax.origins import Origins, SourceLine
-from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
+from ptxloom.syntax.tree import Declaration, Function, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax import Module
-    from ptxloom.syntax.tree import Statement
 
 MATRIX_MOVES: Final = ("ldmatrix", "stmatrix", "movmatrix", "mma")
 
@@ -107,53 +105,24 @@ def inspect(module: Module, *, target: str | None = None, ptx_version: str | Non
 
 def _function(function: Function, origins: Origins, findings: Sequence[Diagnostic]) -> FunctionSummary:
     """What one function declares and does."""
-    inside = tuple(_statements(function))
-    declared = [statement for statement in inside if isinstance(statement, Declaration)]
-    registers: Counter[str] = Counter()
-    for declaration in declared:
-        if declaration.space == "reg":
-            registers[declaration.type] += sum(d.count or 1 for d in declaration.declarators)
+    inside = tuple(instructions(function))
+    declared = declarations(function)
     return FunctionSummary(
         function=function,
-        parameters=tuple(
-            print_statements((p,)).strip().removeprefix(".param ").removesuffix(";") for p in function.params
-        ),
-        registers=tuple(sorted(registers.items())),
+        parameters=tuple(map(parameter_text, function.params)),
+        registers=registers(declared),
         shared_bytes=sum(size(d) for d in declared if d.space == "shared"),
         local_bytes=sum(size(d) for d in declared if d.space == "local"),
-        limits=tuple(f".{d.name} {', '.join(map(print_operand, d.values))}".rstrip() for d in function.directives),
-        instructions=sum(isinstance(statement, Instruction) for statement in inside),
+        limits=limits(function),
+        instructions=len(inside),
         moves=tuple(_moves(inside, origins, findings)),
     )
 
 
-def _statements(function: Function) -> Iterator[Statement]:
-    """Every statement of a body in the order of the text, those of nested scopes among them; without recursion."""
-    waiting = [iter(function.body.statements if function.body else ())]
-    while waiting:
-        statement = next(waiting[-1], None)
-        if statement is None:
-            waiting.pop()
-        elif isinstance(statement, Block):
-            waiting.append(iter(statement.statements))
-        else:
-            yield statement
-
-
-def size(declaration: Declaration) -> int:
-    """How many bytes a declaration takes; an open dimension takes none, nor does an unknown type."""
-    try:
-        bits = element_type(declaration.type).storage_bits
-    except UsageError:
-        return 0
-    element = bits // 8 * (declaration.vector or 1)
-    return sum(element * (d.count or 1) * prod(n or 0 for n in d.dimensions) for d in declaration.declarators)
-
-
-def _moves(statements: Sequence[Statement], origins: Origins, findings: Sequence[Diagnostic]) -> Iterator[Move]:
+def _moves(inside: Sequence[Instruction], origins: Origins, findings: Sequence[Diagnostic]) -> Iterator[Move]:
     """The matrix moves of a body, each with the line it was compiled from."""
-    for node in statements:
-        if isinstance(node, Instruction) and node.opcode in MATRIX_MOVES:
+    for node in inside:
+        if node.opcode in MATRIX_MOVES:
             fragments = _fragments(node)
             verdict = _verdict(node, findings, "known form" if fragments else "not judged")
             yield Move(node, verdict, fragments, origins.at(node.start))

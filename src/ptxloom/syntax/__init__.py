@@ -7,6 +7,7 @@ from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import Node
 from ptxloom.syntax.parser import parse
 from ptxloom.syntax.printer import print_node, print_operand, print_statements
+from ptxloom.syntax.selection import Selection, select
 from ptxloom.syntax.visitor import children, instructions, walk
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Editor",
     "Module",
     "Node",
+    "Selection",
     "UnreadableFile",
     "children",
     "edit",
@@ -24,5 +26,6 @@ __all__ = [
     "print_node",
     "print_operand",
     "print_statements",
+    "select",
     "walk",
 ]

@@ -153,12 +153,9 @@ def _expression(node: Unary | Binary | Ternary | Cast) -> str:
 
 
 def _tight(node: Operand) -> str:
-    """An operand that an operator stands in front of: in parentheses if it starts with an operator itself."""
-    negative = (isinstance(node, Integer) and node.value < 0) or (
-        isinstance(node, Float) and node.decimal and node.bits >> 63
-    )
+    """An operand that an operator stands in front of: in parentheses if it holds a looser one."""
     text = print_operand(node)
-    return f"({text})" if negative or isinstance(node, Unary | Binary | Ternary) else text
+    return f"({text})" if isinstance(node, Binary | Ternary) else text
 
 
 def _inside(node: Operand, level: int) -> str:

@@ -32,3 +32,10 @@ def test_whatever_is_read_can_be_used(text: str) -> None:
     assert str(module)
     assert pickle.loads(pickle.dumps(module.statements)) == module.statements  # noqa: S301 - our own bytes
     assert copy.deepcopy(module.statements) == module.statements
+
+
+@pytest.mark.parametrize("text", ["a " + "-" * 49 + "b;", "a " + "-" * 49 + "5;", "a " + "(.u64)" * 49 + "b;"])
+def test_what_is_printed_nests_no_deeper(text: str) -> None:
+    module = parse(text)
+    assert module.diagnostics == ()
+    assert parse(str(module)) == module

@@ -1,0 +1,253 @@
+"""What a module is made of: its functions, what they declare, which instructions they have, their loops and calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.flow import FlowGraph, flow_graphs
+from ptxloom.isa import element_type, instruction_classes
+from ptxloom.syntax import instructions, print_operand, print_statements
+from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ptxloom.syntax import Module
+
+SPACES: Final = ("global", "shared", "local", "param", "const")
+_ACCESS: Final = {"ld": "loads", "ldu": "loads", "st": "stores", "atom": "atomics", "red": "atomics"}
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSummary:
+    """A natural loop.
+
+    Attributes:
+        first_line: Where its header starts; likewise `last_line`, the end of its last block.
+        label: The header's label, if it has one.
+        depth: 1 for a loop that is in no other.
+        blocks: How many basic blocks it has, those of inner loops among them.
+        instructions: How many instructions those have.
+    """
+
+    first_line: int
+    last_line: int
+    label: str
+    depth: int
+    blocks: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSummary:
+    """A kernel or function with a body.
+
+    Attributes:
+        function: The statement.
+        graph: Its control flow.
+        parameters: Its parameters as text: ".u64 a".
+        parameter_bytes: What they take together, each at its own alignment.
+        registers: (type, how many) as declared; the hardware allocates fewer.
+        shared_bytes: Shared memory that it declares itself.
+        local_bytes: Local memory that it declares itself.
+        limits: Its performance directives as text: ".maxntid 128, 1, 1".
+        instructions: How many instructions its body has.
+        classes: (what they are for, how many), the most first.
+        opcodes: (opcode, how many), the most first.
+        loops: By the place of their headers.
+        calls: The functions that it calls by name, in the order of the first call.
+    """
+
+    function: Function
+    graph: FlowGraph
+    parameters: tuple[str, ...]
+    parameter_bytes: int
+    registers: tuple[tuple[str, int], ...]
+    shared_bytes: int
+    local_bytes: int
+    limits: tuple[str, ...]
+    instructions: int
+    classes: tuple[tuple[str, int], ...]
+    opcodes: tuple[tuple[str, int], ...]
+    loops: tuple[LoopSummary, ...]
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSummary:
+    """A module and what it is made of.
+
+    Attributes:
+        module: The module.
+        functions: Those with a body, in the order of the text.
+        external: The functions that are only declared.
+        shared_bytes: Memory declared outside functions; likewise `global_bytes` and `constant_bytes`.
+        dynamic_shared: Whether the launch decides on more shared memory.
+    """
+
+    module: Module
+    functions: tuple[FunctionSummary, ...]
+    external: tuple[str, ...]
+    shared_bytes: int
+    global_bytes: int
+    constant_bytes: int
+    dynamic_shared: bool
+
+
+def survey(module: Module) -> ModuleSummary:
+    """Look a module over without judging it.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> m = survey(parse(".entry k(.param .u64 a) { .reg .b32 %r<4>; L: add.s32 %r1, %r1, 1; @%p bra L; ret; }"))
+        >>> m.functions[0].registers, m.functions[0].classes
+        ((('b32', 4),), (('control flow', 2), ('integer arithmetic', 1)))
+        >>> [loop.label for loop in m.functions[0].loops]
+        ['L']
+    """
+    outside = [one for one in module.statements if isinstance(one, Declaration)]
+    sizes: Counter[str] = Counter()
+    for one in outside:
+        sizes[one.space] += 0 if one.linkage == "extern" and one.space != "shared" else size(one)
+    functions = [one for one in module.statements if isinstance(one, Function)]
+    return ModuleSummary(
+        module,
+        tuple(map(_function, flow_graphs(module))),
+        tuple(dict.fromkeys(f.name for f in functions if module.functions[f.name].body is None)),
+        sizes["shared"],
+        sizes["global"],
+        sizes["const"],
+        any(one.linkage == "extern" and one.space == "shared" for one in outside),
+    )
+
+
+def _function(graph: FlowGraph) -> FunctionSummary:
+    """What one function declares and does."""
+    function = graph.function
+    inside = tuple(instructions(function))
+    declared = declarations(function)
+    return FunctionSummary(
+        function=function,
+        graph=graph,
+        parameters=tuple(map(parameter_text, function.params)),
+        parameter_bytes=_placed(function.params),
+        registers=registers(declared),
+        shared_bytes=sum(size(d) for d in declared if d.space == "shared"),
+        local_bytes=sum(size(d) for d in declared if d.space == "local"),
+        limits=limits(function),
+        instructions=len(inside),
+        classes=tuple(Counter(map(class_of, inside)).most_common()),
+        opcodes=tuple(Counter(one.opcode for one in inside).most_common()),
+        loops=tuple(_loops(graph)),
+        calls=tuple(dict.fromkeys(name for one in inside if one.opcode == "call" for name in _callee(one))),
+    )
+
+
+def declarations(function: Function) -> tuple[Declaration, ...]:
+    """The declarations of a body, those of nested scopes among them."""
+    found: list[Declaration] = []
+    waiting = [function.body] if function.body is not None else []
+    while waiting:
+        for one in waiting.pop().statements:
+            match one:
+                case Declaration():
+                    found.append(one)
+                case Block():
+                    waiting.append(one)
+                case _:
+                    pass
+    return tuple(found)
+
+
+def registers(declared: Iterable[Declaration]) -> tuple[tuple[str, int], ...]:
+    """How many registers of each type are declared, by type."""
+    found: Counter[str] = Counter()
+    for one in declared:
+        if one.space == "reg":
+            found[one.type] += sum((d.count or 1) * (one.vector or 1) for d in one.declarators)
+    return tuple(sorted(found.items()))
+
+
+def parameter_text(parameter: Declaration) -> str:
+    """A parameter as it is declared, without its space."""
+    return print_statements((parameter,)).strip().removeprefix(".param ").removesuffix(";")
+
+
+def limits(function: Function) -> tuple[str, ...]:
+    """The performance directives as text."""
+    return tuple(f".{d.name} {', '.join(map(print_operand, d.values))}".rstrip() for d in function.directives)
+
+
+def size(declaration: Declaration) -> int:
+    """How many bytes a declaration takes; an open dimension takes none, nor does an unknown type."""
+    element = _element_bytes(declaration)
+    return sum(element * (d.count or 1) * prod(n or 0 for n in d.dimensions) for d in declaration.declarators)
+
+
+def _element_bytes(declaration: Declaration) -> int:
+    try:
+        bits = element_type(declaration.type).storage_bits
+    except UsageError:
+        return 0
+    return bits // 8 * (declaration.vector or 1)
+
+
+def _placed(parameters: Sequence[Declaration]) -> int:
+    """The bytes of parameters one behind the other, each aligned."""
+    at = 0
+    for one in parameters:
+        alignment = max(one.alignment, _element_bytes(one), 1)
+        at = -(-at // alignment) * alignment + size(one)
+    return at
+
+
+def class_of(instruction: Instruction) -> str:
+    """What an instruction is for: "global loads", "floating point", "control flow", "matrix"."""
+    return _class_of(instruction.opcode, instruction.qualifiers)
+
+
+@lru_cache(maxsize=4096)
+def _class_of(opcode: str, qualifiers: tuple[str, ...]) -> str:
+    if opcode in _ACCESS:
+        spaces = (q.partition("::")[0] for q in qualifiers)
+        return f"{next((q for q in spaces if q in SPACES), 'generic')} {_ACCESS[opcode]}"
+    if opcode == "cp":
+        return "asynchronous copies"
+    purpose = _classes().get(opcode, "unknown")
+    if purpose == "integer arithmetic" and any(q.startswith(("f16", "f32", "f64", "bf16")) for q in qualifiers):
+        return "floating point"
+    return purpose
+
+
+@lru_cache(maxsize=1)
+def _classes() -> dict[str, str]:
+    return instruction_classes()
+
+
+def _callee(call: Instruction) -> list[str]:
+    """The function that a call names; none where it goes through a register."""
+    names = [one.text for one in call.operands if isinstance(one, Name) and not one.text.startswith("%")]
+    return names[:1]
+
+
+def _loops(graph: FlowGraph) -> list[LoopSummary]:
+    found: list[LoopSummary] = []
+    for loop in graph.loops:
+        spans = [span for number in loop.blocks if (span := graph.span(number)) is not None]
+        header = graph.blocks[loop.header]
+        found.append(
+            LoopSummary(
+                min(span.line for span in spans),
+                max(span.end_line for span in spans),
+                header.labels[0] if header.labels else "",
+                loop.depth,
+                len(loop.blocks),
+                sum(len(graph.blocks[number].instructions) for number in loop.blocks),
+            )
+        )
+    return found

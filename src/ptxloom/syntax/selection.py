@@ -1,0 +1,87 @@
+"""Picking statements of a module: by function, by line, by what an instruction is spelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ptxloom.syntax.tree import Block, Function, Instruction
+from ptxloom.syntax.visitor import instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of a module is asked for; what is None leaves everything in.
+
+    Attributes:
+        function: A function's name; `*` and `?` stand for any characters and for one.
+        lines: The (first, last) line.
+        pattern: What `instructions` takes, such as `ldmatrix.*.trans`.
+    """
+
+    function: str | None = None
+    lines: tuple[int, int] | None = None
+    pattern: str | None = None
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing is left out."""
+        return self.function is None and self.lines is None and self.pattern is None
+
+
+def select(module: Module, wanted: Selection) -> tuple[Statement, ...]:
+    r"""The statements of a module that are asked for, in order; whole functions unless lines or a pattern are given.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> m = parse(".func f() { ret; }\n.func g() { trap; ret; }")
+        >>> [s.span.line for s in select(m, Selection(function="g", pattern="ret"))]
+        [2]
+    """
+    return tuple(one for _, one in placed(module, wanted))
+
+
+def placed(module: Module, wanted: Selection) -> Iterator[tuple[Function | None, Statement]]:
+    """The same, each with the function that it stands in."""
+    for statement in module.statements:
+        function = statement if isinstance(statement, Function) else None
+        if wanted.function is not None and (function is None or not fnmatchcase(function.name, wanted.function)):
+            continue
+        if wanted.lines is None and wanted.pattern is None:
+            yield function, statement
+        elif wanted.pattern is not None:
+            for found in instructions(statement, wanted.pattern):
+                if _meets(found, wanted.lines):
+                    yield function, found
+        else:
+            yield from ((function, one) for one in _leaves(statement) if _meets(one, wanted.lines))
+
+
+def _leaves(statement: Statement) -> Iterator[Statement]:
+    """The statements without scopes in them."""
+    waiting = [statement]
+    while waiting:
+        match waiting.pop():
+            case Function(body=Block(inside)) | Block(inside):
+                waiting += reversed(inside)
+            case leaf:
+                yield leaf
+
+
+def _meets(statement: Statement, lines: tuple[int, int] | None) -> bool:
+    if lines is None:
+        return True
+    span = statement.span
+    return span.line <= lines[1] and lines[0] <= span.end_line
+
+
+def spelling(instruction: Instruction) -> str:
+    """Opcode and qualifiers as written."""
+    return ".".join((instruction.opcode, *instruction.qualifiers))

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ptxloom import __version__
-from ptxloom.cli import cute_arguments
+from ptxloom.cli import cute_arguments, explorer_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,8 @@ INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; 
 EXAMPLES: Final = """\
 examples:
   ptxloom inspect kernel.ptx                          what a file holds: kernels and every matrix move
+  ptxloom query 'ldmatrix.*.trans' kernel.ptx          where such instructions stand
+  ptxloom graph kernel.ptx --output-format svg        where control goes, as a picture
   ptxloom check kernel.ptx --target sm_90a            is it legal there?
   ptxloom map ldmatrix.m8n8.x2.b16                    which lane holds what, as a table
   ptxloom where ldmatrix.m8n8.x4.b16 --lane 5         what lane 5 holds
@@ -60,6 +62,12 @@ class Options(argparse.Namespace):
     diff: bool
     write: bool
     tree: bool
+    schema: bool
+    function: str | None
+    lines: tuple[int, int] | None
+    pattern: str | None
+    count: bool
+    code: bool
     topic: str | None
     pitch: int | None
     stride: int | None
@@ -133,8 +141,7 @@ def _check(parser: Parser) -> None:
 
 
 def _parse(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a PTX file, or - for standard input")
-    parser.add_argument("--tree", action="store_true", help="print the syntax tree")
+    explorer_arguments.parse(parser)
     _formats(parser, FINDING_FORMATS)
 
 
@@ -258,7 +265,9 @@ _swizzle.__name__ = "swizzle B,M,S"  # argparse names the type in its message
 VERBS: Final = {
     "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", _inspect),
     "check": ("judge PTX files: errors and warnings, each with its reason and repair", _check),
-    "parse": ("read one PTX file: summary, tree or JSON", _parse),
+    "parse": ("read PTX files: summary, tree or JSON", _parse),
+    "query": ("find instructions by a pattern", explorer_arguments.query),
+    "graph": ("the control-flow graph of functions, as text, DOT, SVG or JSON", explorer_arguments.graph),
     "fmt": ("print PTX files in the canonical form", _fmt),
     "explain": ("the page of a rule or of an opcode", _explain),
     "map": ("which lane holds which element of a matrix, as a table", _map),

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.containers import extract, is_container
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.source import Source
 from ptxloom.syntax.loader import decoded, read_text
@@ -33,6 +34,25 @@ def read(name: str) -> Source:
     if not source.text.strip():
         raise CannotRead(f"{source.name}: there is nothing in it")
     return source
+
+
+def sources(name: str) -> tuple[Source, ...]:
+    """Every PTX text in one file: its own, or those that `cuobjdump` finds in a compiled one.
+
+    Raises:
+        PtxloomError: The file is missing, not text, empty, or holds no PTX.
+    """
+    if name != STDIN and _starts_compiled(Path(name)):
+        return extract(name)
+    return (read(name),)
+
+
+def _starts_compiled(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return is_container(file.read(8))
+    except (OSError, ValueError):
+        return False  # reading it will say why
 
 
 def files(names: Iterable[str]) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 from ptxloom.syntax import Node
 from ptxloom.views.cells import harmless
-from ptxloom.views.machine_readable import finding, to_text
+from ptxloom.views.machine_readable import finding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ptxloom.source import Source
     from ptxloom.syntax import Module
+    from ptxloom.syntax.tree import Statement
     from ptxloom.views.machine_readable import Value
 
 
@@ -41,10 +42,16 @@ def heading(module: Module) -> dict[str, Value]:
     }
 
 
-def text(module: Module) -> str:
-    """One line a node: its place, its kind, its plain fields; what is inside it is indented."""
+def text(module: Module, statements: Sequence[Statement] | None = None) -> str:
+    """One line a node: its kind, its place, its plain fields; what is inside it is indented.
+
+    Args:
+        module: The module.
+        statements: Those to show; None stands for all of the module's.
+    """
     lines: list[str] = []
-    waiting: list[tuple[int, str, Node]] = [(0, "", s) for s in reversed(module.statements)]
+    shown = module.statements if statements is None else statements
+    waiting: list[tuple[int, str, Node]] = [(0, "", s) for s in reversed(shown)]
     while waiting:
         depth, name, node = waiting.pop()
         lines.append(f"{'  ' * depth}{name}{_line(node, module.source)}\n")
@@ -55,10 +62,11 @@ def text(module: Module) -> str:
 def _line(node: Node, source: Source) -> str:
     """A node without what is inside it."""
     line, column = source.location(node.start)
+    last, end = source.location(node.end)
     plain = (
         f"{name}={value!r}" for name, value in _fields(node) if not _holds_nodes(value) and value not in ("", (), None)
     )
-    return " ".join([f"{type(node).__name__} {line}:{column}", *plain])
+    return " ".join([f"{type(node).__name__} {line}:{column}-{last}:{end}", *plain])
 
 
 def _fields(node: Node) -> Iterator[tuple[str, object]]:
@@ -89,17 +97,14 @@ def _inner(node: Node) -> Iterator[tuple[str, Node]]:
                 pass
 
 
-def as_json(module: Module) -> str:
-    """The whole module: version, target, findings and the tree, each node with its kind and place."""
-    found: list[Value] = [finding(d) for d in module.diagnostics]
-    return to_text(
-        {
-            "file": module.source.name,
-            **heading(module),
-            "findings": found,
-            "statements": _plain(module.statements, module.source),
-        }
-    )
+def record(module: Module, statements: Sequence[Statement]) -> Value:
+    """Statements as a JSON array, each node with its kind and place."""
+    return _plain(tuple(statements), module.source)
+
+
+def read_findings(module: Module) -> Value:
+    """What could not be read, as a JSON array."""
+    return [finding(d) for d in module.diagnostics]
 
 
 def _plain(root: object, source: Source) -> Value:
@@ -111,11 +116,13 @@ def _plain(root: object, source: Source) -> Value:
         match value:
             case Node():
                 line, column = source.location(value.start)
-                record: dict[str, Value] = {"node": type(value).__name__, "line": line, "column": column}
+                last, end = source.location(value.end)
+                entry: dict[str, Value] = {"node": type(value).__name__, "line": line, "column": column}
+                entry |= {"end_line": last, "end_column": end}
                 fields = dict(_fields(value))
-                record |= dict.fromkeys(fields)
-                waiting += [(partial(setitem, record, name), inner) for name, inner in fields.items()]
-                put(record)
+                entry |= dict.fromkeys(fields)
+                waiting += [(partial(setitem, entry, name), inner) for name, inner in fields.items()]
+                put(entry)
             case tuple():
                 inside = cast("tuple[object, ...]", value)
                 items: list[Value] = [None] * len(inside)

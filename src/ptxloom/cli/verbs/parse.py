@@ -2,42 +2,80 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.findings import render, verdict
-from ptxloom.cli.inputs import read
-from ptxloom.cli.output import Outcome, style_for
-from ptxloom.syntax import parse, walk
-from ptxloom.syntax.node import StatementNode
-from ptxloom.views import findings, trees
+from ptxloom.cli.inputs import files, sources
+from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.survey import survey
+from ptxloom.syntax import Selection, parse, select
+from ptxloom.views import findings, machine_readable, surveys, trees
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.cli.arguments import Options
     from ptxloom.syntax import Module
+    from ptxloom.views.machine_readable import Value
+    from ptxloom.views.style import Style
 
 
 def run(options: Options) -> Outcome:
-    """Read one file."""
-    source = read(options.file)
-    module = parse(source.text, source.name)
-    code, remark = verdict(module.diagnostics, 1)
-    return Outcome(_text(module, options), code, remark if module.diagnostics else "")
+    """Read every file; one that cannot be read does not keep the others from being shown."""
+    if options.schema:
+        from ptxloom.views.schema import schema  # noqa: PLC0415 - only this asks for it
+
+        return Outcome(schema())
+    modules, unread = read_modules(options)
+    found = [d for m in modules for d in m.diagnostics]
+    code, remark = verdict(found, len(modules))
+    return Outcome(_text(modules, options), COULD_NOT_RUN if unread else code, remark if found else "")
 
 
-def _text(module: Module, options: Options) -> str:
-    """The module in the format asked for."""
+def read_modules(options: Options) -> tuple[list[Module], int]:
+    """The modules of every file that is named, and how many files could not be read."""
+    if not options.files:
+        raise UsageError("FILE", None, "one or more PTX files, folders, or - for standard input")
+    modules: list[Module] = []
+    unread = 0
+    for name in files(options.files):
+        try:
+            modules += [parse(one.text, one.name) for one in sources(name)]
+        except PtxloomError as error:
+            talk(f"ptxloom: {error}")
+            unread += 1
+    return modules, unread
+
+
+def selection(options: Options) -> Selection:
+    """What the options ask for."""
+    return Selection(options.function, options.lines, options.pattern)
+
+
+def _text(modules: Sequence[Module], options: Options) -> str:
+    """The modules in the format asked for."""
+    wanted = selection(options)
+    with_tree = options.tree or not wanted.everything
     match options.output_format:
         case "json":
-            return trees.as_json(module)
+            return machine_readable.to_text([_record(m, wanted if with_tree else None) for m in modules])
         case "full":
-            said = findings.full(module.diagnostics, style_for(options))
-            return (trees.text(module) if options.tree else _summary(module)) + ("\n" + said if said else "")
+            style = style_for(options)
+            return "\n".join(_full(m, wanted if with_tree else None, style) for m in modules)
         case _:
-            return render(module.diagnostics, options)
+            return render([d for m in modules for d in m.diagnostics], options)
 
 
-def _summary(module: Module) -> str:
-    """The headline, and how many of each kind of statement there are."""
-    kinds = Counter(type(node).__name__ for node in walk(module) if isinstance(node, StatementNode))
-    return "\n".join([trees.headline(module), *(f"{n:8} {kind}" for kind, n in kinds.most_common())]) + "\n"
+def _full(module: Module, wanted: Selection | None, style: Style) -> str:
+    shown = surveys.full(survey(module), style) if wanted is None else trees.text(module, select(module, wanted))
+    said = findings.full(module.diagnostics, style)
+    return shown + ("\n" + said if said else "")
+
+
+def _record(module: Module, wanted: Selection | None) -> Value:
+    record = surveys.record(survey(module))
+    record["findings"] = trees.read_findings(module)
+    if wanted is not None:
+        record["statements"] = trees.record(module, select(module, wanted))
+    return record

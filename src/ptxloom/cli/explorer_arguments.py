@@ -1,0 +1,64 @@
+"""The arguments of `parse`, `query` and `graph`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+QUERY_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
+GRAPH_FORMATS: Final = ("full", "dot", "svg", "json")
+_FILES: Final = "PTX files, folders of them, compiled files with PTX in them (by cuobjdump), or - for standard input"
+_PATTERN: Final = "an opcode, or qualifiers too, with * for anything: ld.shared.v4.*, ldmatrix.*.trans"
+
+
+def parse(parser: ArgumentParser) -> None:
+    """`ptxloom parse`."""
+    parser.add_argument("files", metavar="FILE", nargs="*", help=_FILES)
+    parser.add_argument("--tree", action="store_true", help="print the syntax tree; one of the filters implies it")
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of `--output-format json`")
+    chosen = parser.add_argument_group("what of the tree")
+    _function(chosen)
+    _lines(chosen)
+    chosen.add_argument("--pattern", metavar="PATTERN", help=f"only instructions that match: {_PATTERN}")
+
+
+def query(parser: ArgumentParser) -> None:
+    """`ptxloom query`."""
+    parser.add_argument("pattern", metavar="PATTERN", help=_PATTERN)
+    parser.add_argument("files", metavar="FILE", nargs="+", help=_FILES)
+    _function(parser)
+    _lines(parser)
+    parser.add_argument("--count", action="store_true", help="how often each spelling is met")
+    parser.add_argument("--output-format", choices=QUERY_FORMATS, default="full", help="how to print the result")
+
+
+def graph(parser: ArgumentParser) -> None:
+    """`ptxloom graph`."""
+    parser.add_argument("files", metavar="FILE", nargs="+", help=_FILES)
+    _function(parser)
+    parser.add_argument("--code", action="store_true", help="every instruction of each block")
+    parser.add_argument("--output-format", choices=GRAPH_FORMATS, default="full", help="how to print the result")
+
+
+def _function(parser: _Group) -> None:
+    parser.add_argument("--function", metavar="NAME", help="only this function; * and ? stand for other characters")
+
+
+def _lines(parser: _Group) -> None:
+    parser.add_argument("--lines", metavar="N[-M]", type=_span, help="only what stands on these lines")
+
+
+def _span(text: str) -> tuple[int, int]:
+    """`12` or `12-40` as two numbers."""
+    first, dash, last = text.partition("-")
+    return int(first), int(last if dash else first)
+
+
+_span.__name__ = "line or lines N-M"  # argparse names the type in its message
+
+if TYPE_CHECKING:
+    from argparse import _ArgumentGroup  # pyright: ignore[reportPrivateUsage] - argparse has no public name for it
+
+    _Group = ArgumentParser | _ArgumentGroup

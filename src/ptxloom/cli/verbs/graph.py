@@ -1,0 +1,49 @@
+"""`ptxloom graph`: where control goes in functions."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
+from ptxloom.cli.verbs.parse import read_modules
+from ptxloom.diagnostics import UsageError
+from ptxloom.flow import flow_graphs
+from ptxloom.views import graphs
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.flow import FlowGraph
+    from ptxloom.syntax import Module
+
+
+def run(options: Options) -> Outcome:
+    """Draw the functions that are asked for."""
+    modules, unread = read_modules(options)
+    chosen = [g for m in modules for g in flow_graphs(m) if fnmatchcase(g.function.name, options.function or "*")]
+    if not chosen and modules:
+        raise UsageError("--function", options.function, _names(modules))
+    return Outcome(_text(chosen, options), COULD_NOT_RUN if unread else CLEAN)
+
+
+def _names(modules: list[Module]) -> str:
+    names = [f.name for m in modules for f in m.functions.values() if f.body is not None]
+    return f"one of {', '.join(names)}" if names else "left out: no function here has a body"
+
+
+def _text(chosen: list[FlowGraph], options: Options) -> str:
+    match options.output_format:
+        case "dot":
+            return graphs.dot(chosen, code=options.code)
+        case "json":
+            return graphs.as_json(chosen)
+        case "svg":
+            from ptxloom.views.graph_picture import svg  # noqa: PLC0415 - only a picture needs a layout
+
+            if len(chosen) > 1:
+                names = ", ".join(g.function.name for g in chosen)
+                raise UsageError("--function", options.function, f"one function for a picture: {names}")
+            return "".join(svg(one, code=options.code) for one in chosen)
+        case _:
+            style = style_for(options)
+            return "\n".join(graphs.full(one, code=options.code, style=style) for one in chosen)

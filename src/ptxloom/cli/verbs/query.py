@@ -1,0 +1,53 @@
+"""`ptxloom query`: the instructions that a pattern names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for
+from ptxloom.cli.verbs.parse import read_modules
+from ptxloom.syntax import Selection
+from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.selection import placed
+from ptxloom.syntax.tree import Instruction
+from ptxloom.views import matches
+from ptxloom.views.matches import Match
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.syntax import Module
+
+NOTHING_FOUND: Final = 1
+
+
+def run(options: Options) -> Outcome:
+    """Look through every file; as with grep, 1 says that nothing was found."""
+    modules, unread = read_modules(options)
+    wanted = Selection(options.function, options.lines, options.pattern or "*")
+    found = [match for module in modules for match in _matches(module, wanted)]
+    code = COULD_NOT_RUN if unread else 0 if found else NOTHING_FOUND
+    number = f"{len(found)} instruction{'s' * (len(found) != 1)} in {len(modules)} file{'s' * (len(modules) != 1)}"
+    return Outcome(_text(found, options), code, number)
+
+
+def _matches(module: Module, wanted: Selection) -> list[Match]:
+    origins = Origins(module)
+    return [
+        Match(node, function, origins.at(node.start))
+        for function, node in placed(module, wanted)
+        if isinstance(node, Instruction)
+    ]
+
+
+def _text(found: list[Match], options: Options) -> str:
+    if options.count and options.output_format != "json":
+        return matches.rendered(matches.counts(found), options.output_format, style_for(options))
+    match options.output_format:
+        case "json":
+            return matches.as_json(found)
+        case "concise":
+            return matches.concise(found)
+        case "full":
+            return matches.full(found, style_for(options))
+        case how:
+            return matches.rendered(matches.table(found), how)

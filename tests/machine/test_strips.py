@@ -84,7 +84,8 @@ def test_long_runs_under_predicates_and_divergence(monkeypatch: pytest.MonkeyPat
 .visible .entry k(.param .u64 out)
 {{
 {REGISTERS}
-mov.u32 %r35, 0; mov.u32 %r38, %tid.x; mov.u32 %r37, %ctaid.x; mad.lo.u32 %r37, %r37, 64, %r38; ld.param.u64 %rd19, [out];
+mov.u32 %r35, 0; mov.u32 %r38, %tid.x; mov.u32 %r37, %ctaid.x; mad.lo.u32 %r37, %r37, 64, %r38;
+ld.param.u64 %rd19, [out];
 {" ".join(f"mad.lo.u32 %r{n}, %r37, {2 * n + 1}, {n * n}; cvt.rn.f32.u32 %f{n}, %r{n};" for n in range(10))}
 {" ".join(f"mul.wide.u32 %rd{n}, %r{n}, %r{n + 1}; cvt.f64.f32 %d{n}, %f{n};" for n in range(8))}
 {" ".join(f"cvt.u16.u32 %h{n}, %r{n}; setp.lt.u32 %p{n}, %r{n}, 300;" for n in range(8))}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine import native, translation
 from ptxloom.machine.analysis import literal_bits
 from ptxloom.machine.constants import evaluate, simplified
+from ptxloom.machine.images import Images
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.access import access_name, parameters
@@ -43,6 +44,7 @@ class Builder(Emitter):
         mask: The lanes that run in this block (i32).
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
         strip: The strip of lanes that is being computed; None for whole warps.
+        images: Multiplicands of this block that are unpacked already.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Builder(Emitter):
         self.mask = ALL
         self.active: Value | None = None
         self.strip: Strip | None = None
+        self.images = Images()
         self.ended = False
         self.natives: dict[str, Callable[..., object]] = {}
         self.accesses: set[str] = set()
@@ -73,6 +76,7 @@ class Builder(Emitter):
     def begin(self, op: Op) -> None:
         """Turn to the next instruction: work out which lanes execute it."""
         self._op = op
+        self.images.note(op)
         self.width = LANES if self.strip is None else self.strip.lanes
         predicate = op.node.predicate
         if op.site in self.program.knowledge.uniform_ops:

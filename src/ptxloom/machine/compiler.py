@@ -43,7 +43,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     _dispatch(b)
     for block in program.blocks:
         _block(b, block)
-    body = "\n".join(b.lines)
+    body = "\n".join((*b.images.allocas, *b.lines))
     declarations = "\n".join(b.declarations.values())
     places = ", ".join(f"ptr blockaddress(@{SYMBOL}, %B{block.number})" for block in program.blocks)
     table = f"@blocks = internal constant [{len(program.blocks)} x ptr] [{places}]"
@@ -80,6 +80,7 @@ def _dispatch(b: Builder) -> None:
 def _block(b: Builder, block: BasicBlock) -> None:
     b.block = block
     b.ended = False
+    b.images.forget()
     b.label(f"B{block.number}")
     b.mask = Value("i32", "-1") if b.whole else b.load("i32", b.field("mask"), 4)
     if block.ops:

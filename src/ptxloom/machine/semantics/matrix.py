@@ -95,10 +95,41 @@ def mma(b: Builder, op: Op) -> None:
     metadata = _sources(b, sources[3:4], 32, 0)
     if len(places) + len(inputs) + len(metadata) != function.arguments:
         raise op.unsupported(f"it takes {function.arguments} registers")
-    b.helper(function.symbol, function.ir)
-    b.call(function.symbol, *places, *inputs, *metadata)
+    stages = emit.stages(form, b.program.arch)
+    keys = tuple(_plain_registers(b, source) for source in sources[:2])
+    if stages is None or not all(keys):
+        _call(b, function, *places, *inputs, *metadata)
+    else:
+        _, first, second, _ = form.registers
+        groups = inputs[:first], inputs[first : first + second]
+        images = [
+            _image(b, stages, index, key, registers)
+            for index, (key, registers) in enumerate(zip(keys, groups, strict=True))
+        ]
+        _call(b, stages.multiply, *places, *images, *inputs[first + second :])
     if staged:
         _write(b, target, places, bits)
+
+
+def _image(
+    b: Builder, stages: emit.TensorStages, index: int, key: tuple[int, ...], registers: Sequence[Value]
+) -> Value:
+    """The image of A (`index` 0) or B, unpacked here unless it has been before."""
+    unpack = stages.unpack[index]
+    return b.images.image(unpack.symbol, key, stages.bytes[index], lambda place: _call(b, unpack, place, *registers))
+
+
+def _call(b: Builder, function: emit.TensorFunction, *operands: Value) -> None:
+    b.helper(function.symbol, function.ir)
+    b.call(function.symbol, *operands)
+
+
+def _plain_registers(b: Builder, operand: tree.Operand) -> tuple[int, ...]:
+    """The places of an operand's registers if it is nothing else."""
+    elements = operand.elements if isinstance(operand, tree.Vector) else (operand,)
+    found = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
+    plain = tuple(r.offset for r in found if isinstance(r, Register) and r.vector == 1)
+    return plain if len(plain) == len(elements) else ()
 
 
 def _selector(b: Builder, op: Op) -> int:

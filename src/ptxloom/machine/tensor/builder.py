@@ -96,12 +96,11 @@ class Builder(Emitter):
 
     def any(self, condition: Value) -> Value:
         """Whether any lane holds, as `i1`."""
-        return self.emit("i1", f"call i1 @{self._reduction(condition)}({condition})")
+        return self.reduce("or", condition)
 
-    def _reduction(self, condition: Value) -> str:
-        name = f"llvm.vector.reduce.or.v{count(condition.type)}i1"
-        self.declarations.setdefault(name, f"declare i1 @{name}({condition.type})")
-        return name
+    def reduce(self, name: str, value: Value) -> Value:
+        """All elements of a vector of integers joined by `or`, `umax`, `umin`, ..."""
+        return self.intrinsic(f"llvm.vector.reduce.{name}", value, result=value.element)
 
     def concat(self, parts: Sequence[Value]) -> Value:
         """Vectors laid end to end."""

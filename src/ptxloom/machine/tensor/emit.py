@@ -12,8 +12,9 @@ from ptxloom.machine.tensor.accumulators import load_columns, store_columns
 from ptxloom.machine.tensor.builder import Builder
 from ptxloom.machine.tensor.convert import canonical, float_to_half, half_to_float
 from ptxloom.machine.tensor.exact import bit_sum, double_sum, integer_sum
+from ptxloom.machine.tensor.exponents import Exponents
 from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
-from ptxloom.machine.tensor.fused import Exponents, FusedSum, Rule
+from ptxloom.machine.tensor.fused import FusedSum, Rule
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
 from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
 from ptxloom.machine.tensor.wmma import tiling
@@ -69,6 +70,59 @@ def function(form: TensorForm, arch: str = "sm_90", selector: int = 0) -> Tensor
     return TensorFunction(symbol, _module((b,)), len(b.arguments))
 
 
+@dataclass(frozen=True, slots=True)
+class TensorStages:
+    """`TensorFunction` in three parts, so that a multiplicand used several times is unpacked once.
+
+    Attributes:
+        unpack: By operand, a and b: from the operand's registers to its image, the first argument.
+        bytes: The size of the images of a and b, to be aligned to 64.
+        multiply: Takes the registers of D, the images of A and B, and the registers of C.
+    """
+
+    unpack: tuple[TensorFunction, TensorFunction]
+    bytes: tuple[int, int]
+    multiply: TensorFunction
+
+
+@cache
+def stages(form: TensorForm, arch: str = "sm_90") -> TensorStages | None:
+    """The parts of the function for a form; None if it has none.
+
+    Raises:
+        UnsupportedForm: The architecture does not have the form.
+        UsageError: There is no such architecture.
+    """
+    rule = recipe(form, arch)
+    if form.family == "wmma" or form.sparse or form.quad_pairs or rule.sum is not Sum.FUSED:
+        return None
+    symbol = f"{form.spelling.replace('::', '.')}.{arch}"
+    unpack = tuple(_unpack(form, rule, operand, f"tensor.{operand}.{symbol}") for operand in "ab")
+    d, _, _, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
+    images = (Value("ptr", "%a"), Value("ptr", "%b"))
+    b = Builder(f'"tensor.multiply.{symbol}"', (*d, *images, *c))
+    factors = Factors(b, form, rule.steps, images)
+    _fused(b, (form, rule), (factors, Exponents(b, factors, _rule(form, rule).least_exponent, ranged=True)), c, d)
+    multiply = TensorFunction(f"tensor.multiply.{symbol}", _module((b,)), len(b.arguments))
+    return TensorStages((unpack[0], unpack[1]), (factors.a_bytes, factors.b_bytes), multiply)
+
+
+def _unpack(form: TensorForm, rule: Recipe, operand: str, symbol: str) -> TensorFunction:
+    """From registers to an image."""
+    registers = _pointers("r", form.registers[1 if operand == "a" else 2])
+    image = Value("ptr", "%image")
+    b = Builder(f'"{symbol}"', (image, *registers))
+    factors = Factors(b, form, rule.steps, (image, image))
+    exponents = Exponents(b, factors, _rule(form, rule).least_exponent, ranged=True)
+    if operand == "a":
+        factors.unpack_a(registers)
+        exponents.survey_a()
+    else:
+        factors.unpack_b(registers)
+        exponents.survey_b()
+    return TensorFunction(symbol, _module((b,)), len(b.arguments))
+
+
 def same_arithmetic(form: TensorForm) -> TensorForm:
     """The form that stands for all with the same function.
 
@@ -101,36 +155,71 @@ def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> Bui
     elif rule.sum is Sum.BITS:
         bit_sum(b, form, (d, a, second, c))
     else:
-        steps = rule.steps or (tuple(range(form.stored_k)),)
-        if metadata:
-            factors = SparseFactors(b, form, (a, second), steps, (metadata[0], selector))
-        else:
-            factors = Factors(b, form, (a, second), steps)
-        if rule.sum is Sum.INTEGER:
-            integer_sum(b, form, factors.window(Value("i64", "0")), c, d)
-        else:
-            addends = load_columns(b, form, c)
-            b.settle(addends)
-            store_columns(b, form, _fused(b, form, rule, factors, addends), d)
+        _sums(b, form, rule, (d, a, second, c), (metadata, selector))
     return b
+
+
+def _sums(
+    b: Builder,
+    form: TensorForm,
+    rule: Recipe,
+    operands: tuple[tuple[Value, ...], ...],
+    sparsity: tuple[tuple[Value, ...], int],
+) -> None:
+    d, a, second, c = operands
+    metadata, selector = sparsity
+    steps = rule.steps or (tuple(range(form.stored_k)),)
+    if metadata:
+        factors = SparseFactors(b, form, (a, second), steps, (metadata[0], selector))
+    else:
+        factors = Factors(b, form, steps)
+        factors.unpack_a(a)
+        factors.unpack_b(second)
+    if rule.sum is Sum.INTEGER:
+        integer_sum(b, form, factors.window(Value("i64", "0")), c, d)
+        return
+    exponents = None if form.sparse else Exponents(b, factors, _rule(form, rule).least_exponent)
+    if exponents:
+        exponents.scan()
+    _fused(b, (form, rule), (factors, exponents), c, d)
 
 
 def _rule(form: TensorForm, rule: Recipe) -> Rule:
     return Rule(rule.fraction_bits, rule.wide, _LEAST_EXPONENT.get(form.a_type, -14))
 
 
-def _fused(b: Builder, form: TensorForm, recipe_: Recipe, factors: Factors, addends: Value) -> Value:
-    """All steps, one on top of the other; gives the columns of D."""
+def _fused(
+    b: Builder,
+    kind: tuple[TensorForm, Recipe],
+    factors: tuple[Factors, Exponents | None],
+    c: tuple[Value, ...],
+    d: tuple[Value, ...],
+) -> None:
+    """C to D through all steps, one on top of the other."""
+    form = kind[0]
+    addends = load_columns(b, form, c)
+    b.settle(addends)
+    result = b.array(COLUMNS * factors[0].rows * 4)
+    _steps(b, kind, factors, (addends, result))
+    store_columns(b, form, result, d)
+
+
+def _steps(
+    b: Builder,
+    kind: tuple[TensorForm, Recipe],
+    multiplicands: tuple[Factors, Exponents | None],
+    arrays: tuple[Value, Value],
+) -> None:
+    form, recipe_ = kind
+    factors, exponents = multiplicands
+    addends, result = arrays
     rule = _rule(form, recipe_)
     rows = factors.rows
-    exponents = None if form.sparse else Exponents(b, factors, rule)
-    size = COLUMNS * rows * 4
-    result = b.array(size)
     if len(recipe_.steps) == 1:
         first = Value("i64", "0")
         FusedSum(b, rule, factors.window(first), exponents).add(addends, result)
-        return result
-    start = b.array(size)
+        return
+    start = b.array(COLUMNS * rows * 4)
     _copy(b, b.number(rows, "float", 0.0) if recipe_.from_zero else addends, start, rows)
     with b.loop(len(recipe_.steps)) as step:
         seen = exponents.at_step(step) if exponents else None
@@ -138,7 +227,6 @@ def _fused(b: Builder, form: TensorForm, recipe_: Recipe, factors: Factors, adde
         _copy(b, result, start, rows)
     if recipe_.from_zero:
         _add_last(b, recipe_, (addends, result), rows)
-    return result
 
 
 def _copy(b: Builder, source: Value, target: Value, rows: int) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 8  # of b, c and d in every form of `mma`
 PLANE_BYTES = 128
+SUMMARY_BYTES = 64
 
 
 class Window(Protocol):
@@ -49,39 +50,61 @@ def _row_vector(b: Builder, base: Value, position: int | Value, shape: tuple[int
 class Factors:
     """`a` as columns of `rows` floats, `b` as planes: the same place in the register of every lane.
 
-    Column n of row k of `b` is float `4n + step` of its plane.
+    Column n of row k of `b` is float `4n + step` of its plane. Both lie on the stack, or where `arrays` says; there is
+    room behind the floats for what `Exponents` finds in them.
     """
 
     def __init__(
         self,
         b: Builder,
         form: TensorForm,
-        registers: tuple[tuple[Value, ...], tuple[Value, ...]],
         steps: tuple[tuple[int, ...], ...],
+        arrays: tuple[Value | None, Value | None] = (None, None),
     ) -> None:
         self.b = b
         self.form = form
         self.rows = form.m
         self.depth = len(steps[0])
         self.positions = tuple(place for step in steps for place in step)
-        self.a_array = b.array(len(self.positions) * self.rows * 4)
-        held = columns(form, "a")
-        whole = _column_reader(b, form.a_type, registers[0])
-        for position, place in enumerate(self.positions):
-            b.store(whole(held[place]), b.offset(self.a_array, position * self.rows * 4), 4 * self.rows)
         self.b_columns = columns(form, "b")
         order = range(form.k) if form.sparse else self.positions
         self.planes = tuple(dict.fromkeys(_plane(self.b_columns[k]) for k in order))
-        self.b_array = b.array(len(self.planes) * PLANE_BYTES)
         #: From one lane to the next, in bytes: the two planes of a register of `.f16` are interleaved.
         self.lane_bytes = 8 if _converts_whole(form.b_type) else 4
+        #: How many floats each operand has.
+        self.a_floats = len(self.positions) * self.rows
+        self.b_floats = len(self.planes) * PLANE_BYTES // 4
+        self.a_array = arrays[0] or b.array(self.a_bytes)
+        self.b_array = arrays[1] or b.array(self.b_bytes)
+
+    @property
+    def a_bytes(self) -> int:
+        """The size of `a`: its floats, a byte for each, and a summary."""
+        return self.a_floats * 5 + SUMMARY_BYTES
+
+    @property
+    def b_bytes(self) -> int:
+        """The size of `b`: its floats, two bytes for each, and a summary."""
+        return self.b_floats * 6 + SUMMARY_BYTES
+
+    def unpack_a(self, registers: tuple[Value, ...]) -> None:
+        """Fill `a`."""
+        b = self.b
+        held = columns(self.form, "a")
+        whole = _column_reader(b, self.form.a_type, registers)
+        for position, place in enumerate(self.positions):
+            b.store(whole(held[place]), b.offset(self.a_array, position * self.rows * 4), 4 * self.rows)
+
+    def unpack_b(self, registers: tuple[Value, ...]) -> None:
+        """Fill `b`."""
+        b = self.b
         for index, (register, bit) in enumerate(self.planes):
             place = b.offset(self.b_array, index * PLANE_BYTES)
             if self.lane_bytes == 4:
-                word = b.load(vector("i32", 32), registers[1][register], 4)
-                b.store(decode(b, word, bit, form.b_type), place, 64)
+                word = b.load(vector("i32", 32), registers[register], 4)
+                b.store(decode(b, word, bit, self.form.b_type), place, 64)
             elif bit == 0:
-                halves = b.load(vector("half", 64), registers[1][register], 4)
+                halves = b.load(vector("half", 64), registers[register], 4)
                 b.store(b.convert("fpext", halves, "float"), place, 64)
 
     def b_offset(self, k: int) -> int:
@@ -167,7 +190,9 @@ class SparseFactors(Factors):
         steps: tuple[tuple[int, ...], ...],
         metadata: tuple[Value, int],
     ) -> None:
-        super().__init__(b, form, registers, steps)
+        super().__init__(b, form, steps)
+        self.unpack_a(registers[0])
+        self.unpack_b(registers[1])
         lanes = Words(b, (metadata[0],))
         step = metadata[1] * (4 // form.selectors)
         chunks = form.k // form.chunk

@@ -1,7 +1,11 @@
-"""The tensor core's fused sum in vector code, exact in every bit: two ways, chosen at run time.
+"""The tensor core's fused sum in vector code, exact in every bit: three ways, chosen at run time.
 
-Both compute, for one column of D at a time and all rows at once: the largest exponent E among the products and C, all
+All compute, for one column of D at a time and all rows at once: the largest exponent E among the products and C, all
 of them cut to integers in units of 2^(E - fraction bits), their exact sum, and one rounding.
+
+*Exact* is fastest: where all multiplicands have so few bits, and such exponents, that every sum of products is a
+multiple of some 2^u below 2^(u + 22), and C is one too, nothing is cut and `.f32` holds every partial sum. Small
+integers are like this, and what has been quantised.
 
 *Narrow* is fast and takes finite operands with exponents from -30 to 31 (every finite `.f16`) and C of 0 or from
 2^-96 to 2^96: a product is exact in `.f32`, `fptosi` of the scaled product cuts toward zero, and the sum of up to 16
@@ -18,14 +22,16 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.ir import Value, count, vector
 from ptxloom.machine.tensor.convert import CANONICAL_NAN, INFINITY, float_to_half, half_to_float
-from ptxloom.machine.tensor.factors import COLUMNS, Factors, Window
+from ptxloom.machine.tensor.factors import COLUMNS, Window
 
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.exponents import Exponents
 
-_LEAST_FIELD, _MOST_FIELD = 97, 158  # exponents -30 and 31
 _C_LIMIT, _C_LEAST = (127 + 96) << 23, (127 - 96) << 23
-_FLOOR = -96  # stands for no product, and keeps the scale finite
+_EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C takes as many, and the sum of both 24
+_BLOCK = 4  # columns whose sums are formed side by side
+_MODEST = 60  # exponents with which nothing leaves the range of `.f32`
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +62,72 @@ class FusedSum:
         if self._exponents is None:
             self._wide(c, d)
             return
-        flag = b.array(4)
-        unfit = b.apply("or", self._exponents.unfit, self._outside(c))
-        b.store(b.resize(unfit, 32), flag, 4)
-        with b.when(b.compare("eq", unfit, Value("i1", "false"))):
-            b.store(b.resize(self._narrow(self._exponents, c, d), 32), flag, 4)
-        with b.when(b.compare("ne", b.load("i32", flag, 4), Value("i32", "0"))):
+        left = b.array(4)  # nonzero: the sum is still to be formed
+        b.store(Value("i32", "1"), left, 4)
+        if self._exponents.ranged:
+            self._try_exact(self._exponents, (c, d, left))
+        with b.when(self._is_left(left)):
+            if self._exponents.ranged:
+                self._exponents.complete()
+            unfit = b.apply("or", self._exponents.unfit, self._outside(c))
+            with b.when(b.compare("eq", unfit, Value("i1", "false"))):
+                b.store(b.resize(self._narrow(self._exponents, c, d), 32), left, 4)
+        with b.when(self._is_left(left)):
             self._wide(c, d)
+
+    def _is_left(self, flag: Value) -> Value:
+        return self.b.compare("ne", self.b.load("i32", flag, 4), Value("i32", "0"))
+
+    # ------------------------------------------------------------------------------------------------------- exact
+
+    def _try_exact(self, exponents: Exponents, arrays: tuple[Value, Value, Value]) -> None:
+        """Form the sums in `.f32` if that is exact; clears the flag if so."""
+        b = self.b
+        c, d, left = arrays
+        one, other = exponents.ranges()
+        unit = b.apply("add", one.last, other.last)
+        # sums of products lie below 2^top
+        added = Value("i32", str(2 + (self.window.depth - 1).bit_length()))
+        top = b.apply("add", b.apply("add", one.first, other.first), added)
+        few = b.compare("sle", b.apply("sub", top, unit), Value("i32", str(_EXACT_BITS)))
+        modest = b.apply("and", *(b.compare("sle", r.first, Value("i32", str(_MODEST))) for r in (one, other)))
+        modest = b.apply("and", modest, b.compare("sge", unit, Value("i32", str(-_MODEST))))
+        with b.when(b.apply("and", few, modest)), b.when(self._whole_units(unit, c, d)):
+            with b.loop(COLUMNS // _BLOCK) as block:
+                self._exact_columns(b.apply("mul", block, Value("i64", str(_BLOCK))), d)
+            b.store(Value("i32", "0"), left, 4)
+
+    def _exact_columns(self, first: Value, d: Value) -> None:
+        """Add the products of a few columns to D; each column of `a` is read once for all of them."""
+        b, rows = self.b, self.rows
+        b.settle(d)  # else the columns of `a` would be copied to the stack before the loop
+        columns = [b.apply("add", first, Value("i64", str(index))) for index in range(_BLOCK)]
+        places = [b.at(d, n, rows * 4) for n in columns]
+        totals = [b.load(vector("float", rows), place, 4 * rows) for place in places]
+        for position in range(self.window.depth):
+            left = self.window.a(position)
+            for index, n in enumerate(columns):
+                product = b.apply("fmul contract", left, self.window.multiplier(position, n))
+                totals[index] = b.apply("fadd contract", totals[index], product)
+        for total, place in zip(totals, places, strict=True):
+            b.store(total if self.rule.wide else _half_value(b, total), place, 4 * rows)
+
+    def _whole_units(self, unit: Value, c: Value, d: Value) -> Value:
+        """Whether every C is a multiple of 2^unit, less than 2^22 of them, and not -0; copies it to D."""
+        b, rows = self.b, self.rows
+        field = b.apply("shl", b.apply("add", unit, Value("i32", str(127 + 23))), Value("i32", "23"))
+        magic = b.float_of(b.splat(b.apply("or", field, Value("i32", str(1 << 22))), rows))  # rounds to units
+        changed, moved = b.number(rows, "i32", 0), b.number(rows, "i32", 0)
+        for column in range(COLUMNS):
+            value = b.load(vector("float", rows), b.offset(c, column * rows * 4), 4 * rows)
+            lifted = b.apply("fadd", value, magic)
+            rounded = b.apply("fsub", lifted, magic)
+            changed = b.apply("or", changed, b.apply("xor", b.bits_of(rounded), b.bits_of(value)))
+            moved = b.apply("or", moved, b.apply("xor", b.bits_of(lifted), b.bits_of(magic)))
+            b.store(rounded, b.offset(d, column * rows * 4), 4 * rows)
+        # a sum with another exponent than 2^(unit + 23): C is too large, or no number
+        bad = b.apply("or", changed, b.mask(moved, -(1 << 23)))
+        return b.compare("eq", b.reduce("or", bad), Value("i32", "0"))
 
     def _outside(self, c: Value) -> Value:
         """Whether some C is too large or too small for the narrow way, or is no number."""
@@ -193,90 +258,6 @@ class FusedSum:
         sign = b.resize(b.shift_left(b.shift_right(bits, 63), 31), 32)
         signed = b.apply("or", result, sign)
         return b.float_of(b.select(b.compare("eq", result, b.like(result, 0)), result, signed))
-
-
-class Exponents:
-    """The exponents of both multiplicands as bytes, and whether all of them suit the narrow way."""
-
-    def __init__(self, b: Builder, factors: Factors, rule: Rule) -> None:
-        self.b = b
-        self.rows = factors.rows
-        self._least = rule.least_exponent
-        self._offsets = tuple(factors.b_offset(place) // 4 for place in factors.positions)
-        self._column_bytes = factors.lane_bytes
-        self._shares = (
-            factors.depth * factors.rows,
-            len(factors.planes) * factors.depth // len(factors.positions) * 64,
-        )
-        self._a = b.array(len(factors.positions) * factors.rows)
-        self._b = b.array(len(factors.planes) * 64)
-        self._unfit = b.number(32, "i1", "false")
-        for start in range(0, len(factors.positions) * factors.rows, 32):
-            b.store(self._bytes(factors.a_array, start), b.offset(self._a, start), 32)
-        for start in range(0, len(factors.planes) * 32, 32):
-            # Each 16 bytes twice, so that a byte can be spread over a vector from within its half.
-            found = self._bytes(factors.b_array, start)
-            for half in (0, 16):
-                twice = b.shuffle(found, tuple(range(half, half + 16)) * 2)
-                b.store(twice, b.offset(self._b, 2 * (start + half)), 32)
-        self.unfit = b.any(self._unfit)
-        self._step = Value("i64", "0")
-
-    def at_step(self, step: Value) -> Exponents:
-        """The same, looking at a step's share."""
-        self._step = step
-        return self
-
-    def _bytes(self, array: Value, start: int) -> Value:
-        """The exponents of 32 floats; zeros have -127."""
-        b = self.b
-        bits = b.load(vector("i32", 32), b.offset(array, start * 4), 64)
-        field = b.resize(b.shift_right(b.shift_left(bits, 1), 24), 8)
-        zero = b.compare("eq", field, b.like(field, 0))
-        exponent = b.add(field, -127)
-        outside = b.compare("ugt", field, b.like(field, _MOST_FIELD - 256))
-        if self._least > -30:
-            exponent = b.both("smax", exponent, b.like(exponent, self._least))
-        else:
-            # A subnormal has field 0 too, but is no zero.
-            small = b.compare("ult", b.add(field, -1), b.like(field, _LEAST_FIELD - 1))
-            subnormal = b.apply("and", zero, b.compare("ne", b.mask(bits, 0x7FFFFFFF), b.like(bits, 0)))
-            outside = b.apply("or", b.apply("or", outside, small), subnormal)
-        self._unfit = b.apply("or", self._unfit, outside)
-        return b.select(zero, b.like(field, -127), exponent)
-
-    def largest(self, depth: int) -> Value:
-        """The largest sum of exponents of each row for each column: `[n][row]` of `i8`."""
-        b, rows = self.b, self.rows
-        array = b.array(COLUMNS * rows)
-        left_base, right_base = (
-            b.at(base, self._step, size) for base, size in zip((self._a, self._b), self._shares, strict=True)
-        )
-        with b.loop(COLUMNS // 4) as quad:
-            results = [b.number(32, "i8", _FLOOR)] * 2
-            for position in range(depth):
-                left = b.load(vector("i8", rows), b.offset(left_base, position * rows), rows)
-                left = b.shuffle(left, tuple(range(rows)) * 2)
-                rights = self._rights(b.at(right_base, quad, 8 * self._column_bytes), self._offsets[position])
-                results = [
-                    b.both("smax", result, b.both("sadd.sat", left, right))
-                    for result, right in zip(results, rights, strict=True)
-                ]
-            for index, result in enumerate(results):
-                b.store(result, b.offset(b.at(array, quad, 4 * rows), 32 * index), 32)
-        return array
-
-    def _rights(self, place: Value, byte: int) -> list[Value]:
-        """The exponents of a row of `b` in four columns, two at a time, each as often as there are rows."""
-        b, column_bytes = self.b, self._column_bytes
-        row = byte - byte % (8 * column_bytes)
-        spread: list[Value] = []
-        for first in (0, 2):
-            start = first * column_bytes // 16 * 16
-            twice = b.load(vector("i8", 32), b.offset(place, 2 * (row + start)), 32)
-            within = [(first + half) * column_bytes + byte - row - start for half in (0, 1)]
-            spread.append(b.shuffle(twice, [lane // 16 * 16 + within[lane // 16] for lane in range(32)]))
-        return spread
 
 
 def _half_value(b: Builder, value: Value) -> Value:

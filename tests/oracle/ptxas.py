@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-_ERROR = re.compile(r"^ptxas [^,\n]*, line (\d+); (error|fatal)\s*: (.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^ptxas (?!<builtin>)[^,\n]*, line (\d+); (error|fatal)\s*: (.*)$", re.MULTILINE)
 _RENAMED = {"sm_101": "sm_110", "sm_101a": "sm_110a", "sm_101f": "sm_110f"}
 
 

@@ -1,129 +1,103 @@
-"""Rules about addresses: their form, the register or variable they start from, state space and alignment."""
+"""Rules about addresses in general (PTX ISA 6.4.1): their form, what they start from, and its state space."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.rows import minus_fix
+from ptxloom.checker.seen import What, see
+from ptxloom.checker.values import undeclared
 from ptxloom.diagnostics import Fix, Label
-from ptxloom.isa.special import special_register
 from ptxloom.isa.types import Kind, element_type, is_type
-from ptxloom.source import Span
 from ptxloom.syntax.tree import Address, Integer, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.checker.scope import Symbol
+    from ptxloom.checker.seen import Seen
     from ptxloom.checker.site import Site
+    from ptxloom.checker.wanted import Wanted
     from ptxloom.diagnostics import Diagnostic
-    from ptxloom.isa.spec import OperandRule
     from ptxloom.syntax.tree import Operand
 
 _INTEGERS = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
-_WIDTHS = (32, 64)
-_ROW_BYTES = 16
-_NOT_GENERIC = ("param", "const")  # variables that have no generic address of their own here
+_NARROWEST, _WIDEST = 32, 64
+_GENERIC = ("global", "shared", "local")  # the spaces whose variables have a generic address here
+_WHOLE_SPACE = 90  # the first architecture with 64-bit addresses only
+_LONGEST = 64  # bits of an offset
 
 
-def address(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Diagnostic]:
+def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about an operand that is an address."""
     if not isinstance(operand, Address):
-        yield _unbracketed(site, rule, operand)
+        yield _unbracketed(site, wanted, operand)
         return
-    if (reason := _misshapen(operand)) is not None:
-        yield site.error("address-form", reason, site.span(operand), fix=_minus_fix(site, operand))
+    reason = _misshapen(operand, wanted.type)
+    if reason is not None:
+        yield site.error("address-form", reason, site.span(operand), fix=minus_fix(site, operand))
         return
-    name = operand.base.text if isinstance(operand.base, Name) else ""
-    symbol = site.scope.find(name)
-    special = special_register(name)
-    if special is not None and symbol is None:
-        yield from _special(site, operand, special.vector)
-    elif symbol is None:
-        yield site.undeclared(name, site.span(operand.base))
-    elif symbol.space == "reg":
-        yield from _register(site, operand, symbol)
-    else:
-        yield from _space(site, operand, symbol)
+    if isinstance(operand.base, Integer):
+        return
+    it = see(operand.base, site.scope)
+    match it.what:
+        case What.UNKNOWN:
+            yield undeclared(site, operand.base)
+        case What.REGISTER:
+            yield from _register(site, operand, it)
+        case What.SPECIAL if not it.length:
+            message = "a special register as an address is hardly meant; ptxas lets it pass"
+            yield site.warning("address-register", message, site.span(operand.base))
+        case What.VARIABLE:
+            yield from _space(site, wanted, operand, it)
+        case _:
+            message = f"an address is a register or a variable, and `{site.span(operand.base).text}` is {it.what}"
+            yield site.error("address-register", message, site.span(operand.base), label=wanted.about)
 
 
-def _unbracketed(site: Site, rule: OperandRule, operand: Operand) -> Diagnostic:
+def _unbracketed(site: Site, wanted: Wanted, operand: Operand) -> Diagnostic:
     span = site.span(operand)
     fix = Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]") if isinstance(operand, Name) else None
     message = f"`{site.opcode}` takes an address in brackets here"
-    return site.error("operand-kind", message, span, label=rule.about, fix=fix)
+    return site.error("operand-kind", message, span, label=wanted.about, fix=fix)
 
 
-def _misshapen(operand: Address) -> str | None:
+def _misshapen(operand: Address, space: str) -> str | None:
     """What is wrong with the form of an address; None if nothing is."""
-    if operand.extra:
-        return "the address of a row is one value; nothing follows it in the brackets"
     if operand.minus:
         return "PTX takes nothing away in an address; add a negative offset: `+-`"
-    if isinstance(operand.base, Integer) or (isinstance(operand.base, Name) and operand.base.text == "WARP_SZ"):
-        return "a row has no constant address; name a register or a variable"
-    if not isinstance(operand.base, Name) or operand.base.text == "_":
+    base = operand.base
+    if isinstance(base, Integer) or (isinstance(base, Name) and base.text == "WARP_SZ"):
+        return None if space == "local" else "only local memory has constant addresses; name a register or a variable"
+    if not isinstance(base, Name) or base.text == "_":
         return "an address is a register or a variable, and perhaps `+` and a constant"
-    if abs(operand.offset) >= 1 << 64:
-        return "the offset does not fit in 64 bits"
     return None
 
 
-def _minus_fix(site: Site, operand: Address) -> Fix | None:
-    text = site.instruction.source.text
-    at = text.find("-", operand.base.end, operand.end) if operand.minus else -1
-    return Fix("write `+-`", Span(site.instruction.source, at, at + 1), "+-") if at >= 0 else None
-
-
-def _special(site: Site, operand: Address, vector: int) -> Iterator[Diagnostic]:
-    if vector:
-        message = "an address is one register, not a vector"
-        yield site.error("address-register", message, site.span(operand.base))
-    else:
-        message = "a special register as an address is hardly meant; ptxas lets it pass"
-        yield site.warning("address-register", message, site.span(operand.base))
-
-
-def _register(site: Site, operand: Address, symbol: Symbol) -> Iterator[Diagnostic]:
+def _register(site: Site, operand: Address, it: Seen) -> Iterator[Diagnostic]:
     span = site.span(operand.base)
-    related = (Label(site.span(symbol.declarator), f"declared `.{symbol.type}` here"),)
-    kind = element_type(symbol.type) if is_type(symbol.type) else None
-    if symbol.vector:
-        message = f"an address is one register, and `{symbol.name}` is a vector"
+    text = span.text
+    symbol = site.scope.find(text)
+    related = (Label(site.span(symbol.declarator), f"declared `.{symbol.type}` here"),) if symbol else ()
+    kind = element_type(it.type) if is_type(it.type) else None
+    if kind is None or kind.kind not in _INTEGERS or kind.count > 1 or kind.bits > _WIDEST:
+        message = f"an address is an integer of 32 or 64 bits, and `{text}` is `.{it.type}`"
         yield site.error("address-register", message, span, related=related)
-    elif kind is None or kind.kind not in _INTEGERS or kind.bits > max(_WIDTHS):
-        message = f"an address is an integer of 32 or 64 bits, and `{symbol.name}` is `.{symbol.type}`"
-        yield site.error("address-register", message, span, related=related)
-    elif kind.bits not in _WIDTHS:
-        message = f"an address has 32 or 64 bits, and `{symbol.name}` is `.{symbol.type}`"
-        if site.bound.qualifiers.get("ss"):
-            yield site.warning("address-register", f"{message}; ptxas lets it pass", span, related=related)
-        else:
-            yield site.error("address-register", message, span, related=related)
+    elif kind.bits < _NARROWEST:
+        message = f"an address has 32 or 64 bits, and `{text}` is `.{it.type}`; ptxas lets it pass"
+        yield site.warning("address-register", message, span, related=related)
 
 
-def _space(site: Site, operand: Address, symbol: Symbol) -> Iterator[Diagnostic]:
-    """A variable's own state space against the instruction's; then whether rows can be aligned in it."""
-    if symbol.space == "shared":
-        yield from _alignment(site, operand, symbol)
+def _space(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[Diagnostic]:
+    """A variable's own state space against the instruction's."""
+    stated = wanted.type.partition("::")[0]
+    if it.space == stated or (not stated and it.space in _GENERIC):
         return
-    stated = site.bound.qualifiers.get("ss")
-    message = f"`{site.opcode}` reaches shared memory only, and `{symbol.name}` is `.{symbol.space}`"
-    related = (Label(site.span(symbol.declarator), f"declared `.{symbol.space}` here"),)
-    if stated or symbol.space in _NOT_GENERIC:
-        yield site.error("state-space", message, site.span(operand.base), related=related)
+    span = site.span(operand.base)
+    symbol = site.scope.find(span.text)
+    related = (Label(site.span(symbol.declarator), f"declared `.{it.space}` here"),) if symbol else ()
+    if stated:
+        message = f"`{site.opcode}` reaches `.{stated}` here, and `{span.text}` is `.{it.space}`"
+        yield site.error("state-space", message, span, label=wanted.about, related=related)
     else:
-        label = "ptxas lets a generic address pass"
-        yield site.warning("state-space", message, site.span(operand.base), label=label, related=related)
-
-
-def _alignment(site: Site, operand: Address, symbol: Symbol) -> Iterator[Diagnostic]:
-    row = _ROW_BYTES if site.bound.qualifiers.get("src_fmt") != "s4" else _ROW_BYTES // 2
-    if operand.offset % row == 0 and symbol.alignment % row == 0:
-        return
-    if operand.offset % min(row, symbol.alignment) or symbol.alignment % row == 0:
-        label = f"{operand.offset} is no multiple of {row}"
-    else:
-        label = f"`{symbol.name}` is aligned to {symbol.alignment} {'byte' if symbol.alignment == 1 else 'bytes'} only"
-    message = f"a row starts at a multiple of {row} bytes; ptxas does not check this, the hardware faults"
-    related = (Label(site.span(symbol.declarator), "declared here"),)
-    yield site.warning("row-alignment", message, site.span(operand), label=label, related=related)
+        message = f"a generic address reaches no `.{it.space}` variable such as `{span.text}`"
+        yield site.error("state-space", message, span, label="name the state space", related=related)

@@ -11,20 +11,19 @@ from ptxloom.checker.opcodes import stranger
 from ptxloom.checker.operands import each_operand, guard, operand_count
 from ptxloom.checker.qualifiers import form_exists, tolerated
 from ptxloom.checker.scope import Scope
+from ptxloom.checker.seen import signature
 from ptxloom.checker.site import Platform, Site
 from ptxloom.diagnostics import Diagnostic, in_order
 from ptxloom.isa.load import instruction_classes, judged, opcodes
 from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.bind import bind
-from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
+from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
-
-_Spelling = tuple[str, tuple[str, ...], int]  # opcode, qualifiers, how many operands
 
 RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     form_exists,
@@ -67,9 +66,10 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
-    scope, known, classes = Scope(), frozenset(opcodes()), instruction_classes()
+    functions: set[str] = set()
+    scope, known, classes = Scope(functions), frozenset(opcodes()), instruction_classes()
     strangers: dict[str, str] = {}
-    sound: set[_Spelling] = set()
+    sound: set[Hashable] = set()
     waiting = [iter(statements)]
     while waiting:
         statement = next(waiting[-1], None)
@@ -88,7 +88,9 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 scope.open()
                 waiting.append(iter(inner))
             case Function():
+                functions.add(statement.name)
                 scope.open()
+                scope.labels = frozenset(_labels(statement))
                 for parameter in (*statement.returns, *statement.params):
                     scope.declare(parameter)
                 waiting.append(iter(statement.body.statements if statement.body else ()))
@@ -96,18 +98,29 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 pass
 
 
+def _labels(function: Function) -> Iterator[str]:
+    """The labels of a function, those of nested blocks included."""
+    waiting = list(function.body.statements if function.body else ())
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, Label):
+            yield statement.name
+        elif isinstance(statement, Block):
+            waiting.extend(statement.statements)
+
+
 def _instruction(
-    instruction: Instruction, scope: Scope, platform: Platform, sound: set[_Spelling]
+    instruction: Instruction, scope: Scope, platform: Platform, sound: set[Hashable]
 ) -> Iterator[Diagnostic]:
-    """The findings about one instruction; of a spelling that is `sound` only the guard is still to be looked at."""
-    spelling = instruction.opcode, instruction.qualifiers, len(instruction.operands)
-    if spelling in sound and instruction.predicate is None:
+    """The findings about one instruction; of one that is like another `sound` one only the guard is looked at."""
+    like = signature(instruction, scope)
+    if like in sound and instruction.predicate is None:
         return
     site = Site(bind(instruction), scope, platform)
-    if spelling in sound:
+    if like in sound:
         yield from guard(site)
         return
     findings = [finding for rule in RULES for finding in rule(site)]
     if not findings and instruction.opcode not in MOVES:
-        sound.add(spelling)
+        sound.add(like)
     yield from findings

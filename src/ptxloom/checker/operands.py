@@ -6,23 +6,31 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.addresses import address
 from ptxloom.checker.fragments import fragment, register
+from ptxloom.checker.rows import row_address
+from ptxloom.checker.seen import What, see
+from ptxloom.checker.values import scalar
+from ptxloom.checker.vectors import packs, packs_whole, vector
+from ptxloom.checker.wanted import wanted
+from ptxloom.diagnostics import Fix
 from ptxloom.isa.matrix import MOVES
-from ptxloom.syntax.tree import Name
+from ptxloom.syntax.tree import Address, Name, Pair, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from ptxloom.checker.site import Site
+    from ptxloom.checker.wanted import Wanted
     from ptxloom.diagnostics import Diagnostic
+    from ptxloom.isa.notation import OperandSlot
     from ptxloom.isa.spec import OperandRule
     from ptxloom.syntax.tree import Operand
 
 BY_KIND: Mapping[str, Callable[[Site, OperandRule, Operand], Iterator[Diagnostic]]] = {
     "fragment": fragment,
     "register": register,
-    "address": address,
+    "address": row_address,
 }
-"""The rules about an operand, by the kind that the ISA data gives it."""
+"""The rules about an operand of a matrix move, by the kind that the ISA data gives it."""
 
 
 def operand_count(site: Site) -> Iterator[Diagnostic]:
@@ -43,13 +51,105 @@ def operand_count(site: Site) -> Iterator[Diagnostic]:
 
 
 def each_operand(site: Site) -> Iterator[Diagnostic]:
-    """Every operand of a matrix move is what the ISA data says of it."""
-    if site.opcode not in MOVES:
+    """Every operand is what the ISA data says of it."""
+    form = site.bound.form
+    if form is None:
         return
-    for name, operand in site.bound.operands.items():
-        rule = site.spec.operands[name]
-        if rule.kind in BY_KIND:
-            yield from BY_KIND[rule.kind](site, rule, operand)
+    if site.opcode in MOVES:
+        for name, operand in site.bound.operands.items():
+            rule = site.spec.operands[name]
+            if rule.kind in BY_KIND:
+                yield from BY_KIND[rule.kind](site, rule, operand)
+        return
+    operands = site.instruction.operands
+    slots = form.operands(len(operands))
+    for slot, operand in zip(slots, operands, strict=False):
+        yield from _slot(site, slot, operand)
+
+
+def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnostic]:
+    """An operand, and what it brings along: a second destination, or more in its brackets."""
+    want = wanted_of(site, slot.name)
+    if isinstance(operand, Pair):
+        if not slot.partner:
+            yield _no_pair(site, operand)
+            return
+        yield from _one(site, want, operand.first)
+        yield from _one(site, wanted_of(site, slot.partner), operand.second)
+        return
+    if slot.partner and not slot.alone:
+        message = f"`{site.opcode}` sets two registers here: `{slot.name}|{slot.partner}`"
+        yield site.error("operand-kind", message, site.span(operand), label=want.about)
+        return
+    yield from _one(site, want, operand)
+    if slot.extra and isinstance(operand, Address):
+        yield from _inside(site, slot, operand)
+
+
+def wanted_of(site: Site, name: str) -> Wanted:
+    """What the instruction wants of the operand that the manual calls so."""
+    form = site.bound.form
+    if form is None:
+        raise ValueError(name)
+    return wanted(form, site.spec.operands[name])
+
+
+def _one(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    match want.kind:
+        case "register" | "value" | "constant":
+            if isinstance(operand, Vector) and want.has("pack"):
+                yield from packs(site, want, operand)
+            elif want.has("pack") and see(operand, site.scope).what is What.WIDE_REGISTER:
+                yield from packs_whole(site, want, operand)
+            else:
+                yield from scalar(site, want, operand)
+        case "vector":
+            yield from vector(site, want, operand)
+        case "address":
+            yield from address(site, want, operand)
+        case "sink":
+            if not (isinstance(operand, Name) and operand.text == "_"):
+                message = f"`{site.opcode}` returns nothing here: write `_`"
+                yield site.error(
+                    "sink", message, site.span(operand), label=want.about, fix=Fix("write `_`", site.span(operand), "_")
+                )
+        case "symbol":
+            yield from _symbol(site, want, operand)
+        case _:
+            return
+
+
+def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    """A label, or a list of labels."""
+    if want.type not in {"label", "targets"}:
+        return
+    it = see(operand, site.scope)
+    if it.what is What.UNKNOWN and isinstance(operand, Name):
+        yield site.error(
+            "undeclared-name",
+            f"`{operand.text}` names no label of this function",
+            site.span(operand),
+            label="no such label",
+        )
+    elif it.what is not What.LABEL:
+        message = f"`{site.opcode}` goes to a label, and `{site.span(operand).text}` is {it.what}"
+        yield site.error("operand-kind", message, site.span(operand), label=want.about)
+
+
+def _inside(site: Site, slot: OperandSlot, operand: Address) -> Iterator[Diagnostic]:
+    """What follows a comma inside the brackets."""
+    if len(operand.extra) != len(slot.extra):
+        message = f"`[{', '.join(slot.names)}]` holds {1 + len(slot.extra)} operands, not {1 + len(operand.extra)}"
+        yield site.error("operand-count", message, site.span(operand))
+        return
+    for name, inner in zip(slot.extra, operand.extra, strict=True):
+        yield from _one(site, wanted_of(site, name), inner)
+
+
+def _no_pair(site: Site, operand: Pair) -> Diagnostic:
+    span = site.span(operand)
+    fix = Fix("write the first one alone", span, site.span(operand.first).text)
+    return site.error("operand-kind", f"`{site.opcode}` sets one register here, not two", span, fix=fix)
 
 
 def guard(site: Site) -> Iterator[Diagnostic]:

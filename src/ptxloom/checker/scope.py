@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ptxloom.checker.seen import Seen
     from ptxloom.syntax.tree import Declaration, Declarator
 
 _Frame = dict[str, "tuple[Declaration, Declarator]"]
@@ -43,11 +46,21 @@ class Symbol:
 
 
 class Scope:
-    """The names that are visible at one point of a module; blocks open and close frames, in the order of the text."""
+    """The names that are visible at one point of a module; blocks open and close frames, in the order of the text.
 
-    def __init__(self) -> None:
+    Attributes:
+        functions: The names of the module's functions.
+        labels: The labels of the function at hand.
+    """
+
+    def __init__(self, functions: Collection[str] = ()) -> None:
         self._frames: list[_Frame] = [{}]
         self._series: list[_Frame] = [{}]
+        self._known: list[dict[str, Seen]] = [{}]
+        self.functions = functions
+        self.labels: Collection[str] = ()
+        self.seen: dict[str, Seen] = self._known[-1]
+        """What names are known to be here; whoever looks one up notes it."""
 
     @property
     def depth(self) -> int:
@@ -63,18 +76,23 @@ class Scope:
         """Enter a block."""
         self._frames.append({})
         self._series.append({})
+        self.seen = {}
+        self._known.append(self.seen)
 
     def close(self) -> None:
         """Leave a block: what it declared is gone."""
         if len(self._frames) > 1:
             self._frames.pop()
             self._series.pop()
+            self._known.pop()
+            self.seen = self._known[-1]
 
     def declare(self, declaration: Declaration) -> None:
         """Make the names of a declaration visible from here on."""
         for declarator in declaration.declarators:
             table = self._frames if declarator.count is None else self._series
             table[-1][declarator.name] = declaration, declarator
+        self.seen.clear()
 
     def find(self, name: str) -> Symbol | None:
         """What a name means here: the innermost declaration; None if there is none.

@@ -10,7 +10,18 @@ from typing import Any, cast
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.notation import DataError, SyntaxLine, read_syntax
-from ptxloom.isa.spec import KINDS, Condition, Constraint, Feature, InstructionSpec, Need, OperandRule, Tolerance
+from ptxloom.isa.spec import (
+    KINDS,
+    TRAITS,
+    Condition,
+    Constraint,
+    Feature,
+    InstructionSpec,
+    Limits,
+    Need,
+    OperandRule,
+    Tolerance,
+)
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.target import TargetRange
 from ptxloom.isa.version import PtxVersion
@@ -140,13 +151,37 @@ class _Reader:
                 )
             type_, length = (*types, "", "")[:2]
             rules[name] = OperandRule(
-                name, kind, type_, written, entry["about"], length, entry.get("with", ""), entry.get("such", "")
+                name,
+                kind,
+                type_,
+                written,
+                entry["about"],
+                length,
+                entry.get("with", ""),
+                entry.get("such", ""),
+                self.traits(name, entry.get("also", ""), lines, at),
+                _limits(entry),
+                entry.get("space", ""),
             )
         for line in lines:
             for name in (name for slot in line.operands for name in slot.names):
                 if name not in rules:
                     raise DataError(self.file, line.line, f"operand `{name}` is not described")
         return rules
+
+    def traits(
+        self, operand: str, also: str | _Table, lines: tuple[SyntaxLine, ...], at: int
+    ) -> tuple[tuple[str, Condition], ...]:
+        """What else may stand for an operand: words, or a table that says for which forms."""
+        table: _Table = dict.fromkeys(also.split(), True) if isinstance(also, str) else also
+        for word in table:
+            if word not in TRAITS:
+                raise DataError(
+                    self.file, at, f"operand `{operand}` may be `{word}`, which is none of {', '.join(TRAITS)}"
+                )
+        return tuple(
+            (word, Condition() if when is True else self.condition(when, lines, at)) for word, when in table.items()
+        )
 
     def tolerance(self) -> Tolerance:
         table: _Table = self.table.get("ptxas", {})
@@ -194,6 +229,14 @@ class _Reader:
             if each not in (*every, ""):
                 raise DataError(self.file, at, f"`.{each}` is no value of `.{name}`")
         return wanted
+
+
+def _limits(entry: _Table) -> Limits | None:
+    """`within = [0, 31]`, `among = [4, 8, 16]`, `multiple = 16`: which integers an operand may be."""
+    if not entry.keys() & {"within", "among", "multiple"}:
+        return None
+    least, most = entry.get("within", (0, (1 << 32) - 1))
+    return Limits(least, most, tuple(entry.get("among", ())), entry.get("multiple", 1))
 
 
 def _need(text: str) -> Need:

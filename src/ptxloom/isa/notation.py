@@ -59,6 +59,7 @@ class OperandSlot:
         negatable: Whether `!` may stand before it.
         partner: What may follow it after `|`, such as a predicate.
         extra: What follows it in its brackets.
+        alone: Whether it may stand without its partner.
     """
 
     name: str
@@ -67,6 +68,7 @@ class OperandSlot:
     negatable: bool = False
     partner: str = ""
     extra: tuple[str, ...] = ()
+    alone: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -221,7 +223,7 @@ def _operands(text: str, file: str, line: int) -> tuple[OperandSlot, ...]:
 def _add_operand(slots: list[OperandSlot], name: str, before: str, opened: list[str]) -> None:
     """Take in one name: a new operand, the partner of the last one (`d|p`), or more inside its brackets."""
     if slots and before in {"|", "{|"}:
-        slots[-1] = replace(slots[-1], partner=name)
+        slots[-1] = replace(slots[-1], partner=name, alone=before == "{|")
     elif slots and before == "," and "[" in opened:
         slots[-1] = replace(slots[-1], extra=(*slots[-1].extra, name))
     else:

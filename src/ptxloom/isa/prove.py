@@ -77,7 +77,7 @@ def _used(spec: InstructionSpec) -> Iterator[DataError]:
     for name, rule in spec.operands.items():
         if name not in operands:
             yield DataError(spec.file, 1, f"operand `{name}` is described, and no syntax line has it")
-        for slot in (rule.type.removesuffix("*2"), rule.length, f".{rule.when}" if rule.when else ""):
+        for slot in (rule.type.removesuffix("*2"), rule.length, rule.space, f".{rule.when}" if rule.when else ""):
             if slot.startswith(".") and slot[1:] not in slots:
                 yield DataError(spec.file, 1, f"operand `{name}` goes by `{slot}`, which is no qualifier")
 

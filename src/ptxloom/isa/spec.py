@@ -101,6 +101,46 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """Which integers an operand may be."""
+
+    least: int
+    most: int
+    among: tuple[int, ...] = ()
+    multiple: int = 1
+
+    def admit(self, value: int) -> bool:
+        """Whether the value is one of them."""
+        inside = value in self.among if self.among else self.least <= value <= self.most
+        return inside and value % self.multiple == 0
+
+    def __str__(self) -> str:
+        if self.among:
+            *first, last = map(str, self.among)
+            return f"{', '.join(first)} or {last}" if first else last
+        words = f"a multiple of {self.multiple} " if self.multiple > 1 else ""
+        return f"{words}from {self.least} to {self.most}"
+
+
+TRAITS = {
+    "wider": "a register wider than the type",
+    "long": "a register of 64 bits",
+    "predicate": "a predicate register",
+    "special": "a special register",
+    "whole": "a special register that is a vector",
+    "sink": "`_`",
+    "symbol": "the name of a variable or function, for its address",
+    "pack": "a vector of the parts in braces",
+    "minus": "a register with `-` before it",
+    "part": "a byte or a half of a register: `.b0` to `.b3`, `.h0`, `.h1`",
+    "halves": "two halves of a pair of registers: `.h10`, `.h32`",
+    "bytes": "bytes of a pair of registers: `.b3210`, `.b7654`",
+    "bare": "no constant",
+}
+"""What else may stand for an operand, or with "bare" what may not."""
+
+
+@dataclass(frozen=True, slots=True)
 class OperandRule:
     """What an operand may be.
 
@@ -114,6 +154,9 @@ class OperandRule:
         length: Of a vector its length, or the slot (with a leading dot) that gives it: `.v4` or `.x4` is 4.
         when: The slot whose qualifier brings this operand along: it stands exactly where that one does.
         such: An example, where a register or 1 would be none.
+        traits: What else may stand here, each with the forms where it may.
+        limits: Which values a constant may have; None if any.
+        space: The state space, or the slot that names it, of a variable whose name may stand here; empty: any.
     """
 
     name: str
@@ -124,6 +167,9 @@ class OperandRule:
     length: str = ""
     when: str = ""
     such: str = ""
+    traits: tuple[tuple[str, Condition], ...] = ()
+    limits: Limits | None = None
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +189,13 @@ class Tolerance:
     leads: tuple[str, ...] = ()
 
 
-KINDS = ("fragment", "register", "value", "constant", "factor", "vector", "address", "symbol", "list", "other")
-"""Operand kinds: the registers of a matrix fragment, those or the 64-bit descriptor of a
-matrix in shared memory, one register, a register or a constant, a constant alone, a vector
-of registers, a memory address, the name of a label, function or variable, a list in parentheses, anything else."""
+KINDS = (
+    *("fragment", "register", "value", "constant", "factor", "vector"),
+    *("address", "symbol", "list", "sink", "other"),
+)
+"""Operand kinds: the registers of a matrix fragment, one register, a register or a constant, a constant alone, the
+registers of a factor of wgmma or the 64-bit descriptor of one in shared memory, a vector of registers, a memory address,
+the name of a label, function or variable, a list in parentheses, `_` alone, anything else."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,224 @@
+"""What an operand turns out to be once its names are looked up: the half of operand checking that needs no ISA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, assert_never
+
+from ptxloom.isa.special import special_register
+from ptxloom.syntax.operands import constant
+from ptxloom.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Cast,
+    Component,
+    Float,
+    Indexed,
+    Integer,
+    Name,
+    Pair,
+    String,
+    Ternary,
+    Unary,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+    from ptxloom.checker.scope import Scope
+    from ptxloom.syntax.tree import Instruction, Operand
+
+
+class What(StrEnum):
+    """What an operand is; the values are how a message says it."""
+
+    REGISTER = "a register"
+    WIDE_REGISTER = "a vector register"
+    SPECIAL = "a special register"
+    VARIABLE = "a variable"
+    FUNCTION = "a function"
+    LABEL = "a label"
+    INTEGER = "an integer"
+    FLOAT = "a floating-point constant"
+    SINK = "`_`"
+    VECTOR = "a vector"
+    ADDRESS = "an address"
+    NEGATED = "a negated operand"
+    PART = "a part of a register"
+    PAIR = "a pair"
+    LIST = "a list"
+    SUM = "a name and an offset"
+    ODD = "an expression"
+    UNKNOWN = "an undeclared name"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What an operand is. Equal ones are the same object, so that they are cheap to compare.
+
+    Attributes:
+        what: The sort of thing.
+        type: The type of a register, a special register or a variable; of a float constant "f32" or "f64".
+        length: How many elements a vector register or a special register has; 0 for one.
+        space: The state space of a variable.
+    """
+
+    what: What
+    type: str = ""
+    length: int = 0
+    space: str = ""
+
+
+@cache
+def seen(what: What, type: str = "", length: int = 0, space: str = "") -> Seen:  # noqa: A002 - the field's own name
+    """The one object that says this."""
+    return Seen(what, type, length, space)
+
+
+INTEGER = seen(What.INTEGER)
+SINK = seen(What.SINK)
+ODD = seen(What.ODD)
+UNKNOWN = seen(What.UNKNOWN)
+LABEL = seen(What.LABEL)
+FUNCTION = seen(What.FUNCTION)
+SUM = seen(What.SUM)
+_LISTS: Mapping[type, What] = {
+    Vector: What.VECTOR,
+    Address: What.ADDRESS,
+    Pair: What.PAIR,
+    Arguments: What.LIST,
+}
+_FIELDS = ("xyzw", "rgba")
+_LARGE = 1 << 10
+_COARSE = 16
+
+
+def see(operand: Operand, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind of operand
+    """What an operand is where `scope` is visible."""
+    match operand:
+        case Name(text):
+            return see_name(text, scope)
+        case Integer():
+            return INTEGER
+        case Float(_, width):
+            return seen(What.FLOAT, f"f{width}")
+        case Component(base, field):
+            return _component(base.text, field, scope)
+        case Vector() | Address() | Pair() | Arguments():
+            return seen(_LISTS[type(operand)])
+        case Unary() | Binary() | Ternary() | Cast():
+            return _expression(operand, scope)
+        case Apply() | Indexed() | String():
+            return ODD
+        case _:
+            assert_never(operand)
+
+
+def see_name(text: str, scope: Scope) -> Seen:
+    """What a name is where `scope` is visible."""
+    known = scope.seen.get(text)
+    if known is None:
+        known = scope.seen[text] = _name(text, scope)
+    return known
+
+
+def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind of name
+    symbol = scope.find(text)
+    if symbol is not None:
+        if symbol.space != "reg":
+            return seen(What.VARIABLE, symbol.type, space=symbol.space)
+        return seen(What.WIDE_REGISTER if symbol.vector else What.REGISTER, symbol.type, symbol.vector)
+    if text == "_":
+        return SINK
+    if text == "WARP_SZ":
+        return INTEGER
+    if (special := special_register(text)) is not None:
+        return seen(What.SPECIAL, special.type, special.vector)
+    if text in scope.labels:
+        return LABEL
+    return FUNCTION if text in scope.functions else UNKNOWN
+
+
+def _component(text: str, field: str, scope: Scope) -> Seen:
+    base = see_name(text, scope)
+    place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
+    match base.what:
+        case What.SPECIAL if base.length and place >= 0:
+            return seen(What.SPECIAL, base.type)
+        case What.WIDE_REGISTER if 0 <= place < base.length:
+            return seen(What.REGISTER, base.type)
+        case What.REGISTER if field[:1] in {"b", "h"} and field[1:].isdigit():
+            return seen(What.PART, base.type, space=field)
+        case What.UNKNOWN:
+            return UNKNOWN
+        case _:
+            return ODD
+
+
+def _expression(operand: Operand, scope: Scope) -> Seen:
+    """A constant expression is an integer; a name and a number are a place in a variable; a register may be negated."""
+    match operand:
+        case Unary(operator, inner) if not _constant(inner):
+            base = see(inner, scope)
+            return seen(What.NEGATED, base.type, space=operator) if base.what is What.REGISTER else _unknown(base)
+        case Binary("+" | "-", Name(text), right) if constant(right) is not None:
+            base = see_name(text, scope)
+            return SUM if base.what in {What.VARIABLE, What.FUNCTION} else _unknown(base)
+        case _:
+            return INTEGER if _constant(operand) else ODD
+
+
+def _unknown(base: Seen) -> Seen:
+    return base if base is UNKNOWN else ODD
+
+
+def _constant(operand: Operand) -> bool:
+    """Whether an expression is made of literals only."""
+    match operand:
+        case Integer() | Float() | Name("WARP_SZ"):
+            return True
+        case Unary(_, inner) | Cast(_, inner):
+            return _constant(inner)
+        case Binary(_, left, right):
+            return _constant(left) and _constant(right)
+        case Ternary(condition, then, otherwise):
+            return _constant(condition) and _constant(then) and _constant(otherwise)
+        case _:
+            return False
+
+
+def signature(instruction: Instruction, scope: Scope) -> Hashable:
+    """What an instruction is for the rules about operands: two with equal signatures are both sound, or both not."""
+    names = scope.seen
+    parts: list[Hashable] = [instruction.opcode, instruction.qualifiers]
+    for operand in instruction.operands:
+        if isinstance(operand, Name):
+            text = operand.text
+            parts.append(names.get(text) or see_name(text, scope))
+        else:
+            parts.append(_key(operand, scope))
+    return tuple(parts)
+
+
+def _key(operand: Operand, scope: Scope) -> Hashable:  # noqa: PLR0911 - one return a kind of operand
+    match operand:
+        case Name(text):
+            return see_name(text, scope)
+        case Integer(value):
+            return value if -_LARGE <= value <= _LARGE else (value.bit_length(), value < 0, value % _COARSE)
+        case Vector(elements):
+            return tuple(_key(element, scope) for element in elements)
+        case Address(base, offset, minus, extra):
+            inner = tuple(_key(each, scope) for each in extra) if extra else ()
+            return "[", _key(base, scope), minus, offset.bit_length(), inner
+        case Pair(first, second):
+            return "|", _key(first, scope), _key(second, scope)
+        case Float() | Component():
+            return see(operand, scope)
+        case _:
+            return operand, see(operand, scope)

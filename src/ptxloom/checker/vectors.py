@@ -1,0 +1,172 @@
+"""Rules about vector expressions (PTX ISA 6.4.3): how many elements, of which types, and what they add up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.fit import register_fits
+from ptxloom.checker.seen import What, see
+from ptxloom.checker.values import scalar, undeclared
+from ptxloom.isa.types import Kind, element_type, is_type
+from ptxloom.source import Span
+from ptxloom.syntax.tree import Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.checker.seen import Seen
+    from ptxloom.checker.site import Site
+    from ptxloom.checker.wanted import Wanted
+    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.syntax.tree import Operand
+
+_INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
+_CONSTANT = (What.INTEGER, What.FLOAT)
+_MOST_ELEMENTS = 256  # a longer vector is wrong as a whole
+
+
+def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    """The findings about an operand that is a vector, or one value where the form has no `.v2`, `.v4` or `.v8`."""
+    it = see(operand, site.scope)
+    if isinstance(operand, Vector):
+        if not wanted.length and not wanted.has("pack"):
+            yield from scalar(site, wanted, operand)
+        elif len(operand.elements) != max(1, wanted.length):
+            yield _length(site, wanted, operand, len(operand.elements))
+        elif len(operand.elements) <= _MOST_ELEMENTS:
+            yield from _elements(site, wanted, operand.elements)
+    elif it.what is What.WIDE_REGISTER:
+        yield from _wide(site, wanted, operand, it)
+    elif it.what is What.SINK and wanted.has("sink"):
+        return
+    elif not wanted.length:
+        yield from scalar(site, wanted, operand)
+    elif it.what is What.UNKNOWN:
+        yield undeclared(site, operand)
+    else:
+        text = site.span(operand).text
+        message = f"`{site.opcode}` takes {wanted.phrase} here, and `{text}` is {it.what}"
+        yield site.error("operand-kind", message, site.span(operand), label=wanted.about)
+
+
+def _wide(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+    """A register declared with `.v2` or `.v4`, without braces."""
+    if it.length != wanted.length:
+        yield _length(site, wanted, operand, it.length)
+    elif not wanted.fits(it.type) and not _same_width(it.type, wanted):
+        text = site.span(operand).text
+        message = f"`{text}` has elements of `.{it.type}`, and `{site.opcode}` takes `.{wanted.type}`"
+        yield site.error("operand-type", message, site.span(operand))
+
+
+def packs(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
+    """The findings about a vector that stands for one value, of which its elements are the parts (`mov`)."""
+    yield from _elements(site, wanted, operand.elements, packed=True)
+
+
+def packs_whole(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    """The findings about a vector register that stands for one value."""
+    it = see(operand, site.scope)
+    yield from _adds_up(site, wanted, (operand,) * it.length, it.type)
+
+
+def _same_width(register: str, wanted: Wanted) -> bool:
+    """Whether a vector register is as wide as it should be: ptxas looks at no more."""
+    return is_type(register) and register_fits(f"b{element_type(register).storage_bits}", wanted.type, wanted.wider)
+
+
+def _length(site: Site, wanted: Wanted, operand: Operand, found: int) -> Diagnostic:
+    expected = max(1, wanted.length)
+    message = f"`{site.opcode}` takes a vector of {expected} here, not of {found}"
+    label = f"{found} {'element' if found == 1 else 'elements'} here"
+    return site.error("vector-length", message, site.span(operand), label=label)
+
+
+def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed: bool = False) -> Iterator[Diagnostic]:
+    found = [(node, see(node, site.scope)) for node in nodes]
+    sound = True
+    for node, it in found:
+        for finding in _element(site, wanted, node, it):
+            sound = False
+            yield finding
+    if not sound:
+        return
+    typed = [(node, it) for node, it in found if it.what is not What.SINK]
+    if not typed:
+        yield site.error("sink", f"`{site.opcode}` cannot drop all of its results", site.span(nodes[0]))
+        return
+    common = ""
+    for node, it in typed:
+        kind = _type_of(it, wanted)
+        joined = _join(common, kind)
+        if joined is None:
+            message = f"the elements of a vector agree in type, and `.{common}` and `.{kind}` do not"
+            yield site.error("element-types", message, site.span(node), label=f"`.{kind}`")
+            return
+        common = joined
+    if packed:
+        yield from _adds_up(site, wanted, nodes, common)
+    elif common and not wanted.fits(common):
+        node = next((node for node, it in typed if it.what not in _CONSTANT), nodes[0])
+        message = (
+            f"`{site.span(node).text}` is `.{common}`, and `{site.opcode}` takes elements of `.{wanted.type}` here"
+        )
+        yield site.error("operand-type", message, site.span(node), label=wanted.about)
+
+
+def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Diagnostic]:
+    """One element by itself: it can be an element at all."""
+    span = site.span(node)
+    match it.what:
+        case What.REGISTER:
+            return
+        case What.UNKNOWN:
+            yield undeclared(site, node)
+        case What.SINK if not wanted.written:
+            yield site.error("sink", "`_` is no source", span)
+        case What.SINK:
+            return
+        case What.SPECIAL if not it.length:
+            if wanted.written:
+                message = f"`{site.opcode}` writes registers, and `{span.text}` is a special register"
+                yield site.error("not-a-register", f"{message}; ptxas lets it pass", span)
+        case What.INTEGER | What.FLOAT if not wanted.written:
+            return
+        case _:
+            expected = "a register" if wanted.written else "a register or a constant"
+            message = f"an element of a vector is {expected}, and `{span.text}` is {it.what}"
+            yield site.error("not-a-register", message, span)
+
+
+def _type_of(it: Seen, wanted: Wanted) -> str:
+    """The type of an element; of a constant, the one it takes on among the others."""
+    if it.what is What.INTEGER:
+        return "" if is_type(wanted.type) and element_type(wanted.type).kind is not Kind.FLOAT else "s32"
+    if it.what is What.FLOAT:
+        return wanted.type if is_type(wanted.type) and element_type(wanted.type).kind is Kind.FLOAT else ""
+    return it.type
+
+
+def _join(one: str, other: str) -> str | None:
+    """The type that two neighbours have in common; None if they have none."""
+    if not one or not other or one == other:
+        return one or other
+    if not (is_type(one) and is_type(other)):
+        return None
+    a, b = element_type(one), element_type(other)
+    if a.storage_bits != b.storage_bits or Kind.PREDICATE in (a.kind, b.kind):
+        return None
+    if a.kind is Kind.BITS or b.kind is Kind.BITS:
+        return one if a.kind is Kind.BITS else other
+    return one if a.kind in _INTEGERS and b.kind in _INTEGERS else None
+
+
+def _adds_up(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], common: str) -> Iterator[Diagnostic]:
+    if not is_type(wanted.type) or not is_type(common):
+        return
+    whole, part = element_type(wanted.type).storage_bits, element_type(common).storage_bits
+    sum_ = part * len(nodes)
+    if sum_ != whole:
+        first, last = site.span(nodes[0]), site.span(nodes[-1])
+        message = f"`{site.opcode}.{wanted.type}` has {whole} bits, and {len(nodes)} elements of {part} have {sum_}"
+        yield site.error("vector-length", message, Span(first.source, first.start, last.end))

@@ -1,0 +1,129 @@
+"""What an instruction wants of one operand: the ISA data's rule with the form's qualifiers put in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.fit import register_fits
+from ptxloom.isa.types import Kind, element_type, is_type
+
+if TYPE_CHECKING:
+    from ptxloom.isa.forms import Form
+    from ptxloom.isa.spec import Limits, OperandRule
+
+_UNTYPED = "b32"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One operand of one form.
+
+    Attributes:
+        kind: As in the ISA data: "register", "value", "constant", "vector", "address"...
+        type: The element type; of an address its state space; empty if nothing is said.
+        written: Whether the instruction writes it.
+        fixed: Whether the type stands in the manual and not in the instruction.
+        length: Of a vector its length; 0 for a scalar.
+        traits: What else may stand here.
+        limits: Which values a constant may have; None if any.
+        space: Which state space a variable has whose name may stand here; empty: any.
+        about: What it means.
+    """
+
+    kind: str
+    type: str
+    written: bool
+    fixed: bool
+    length: int
+    traits: frozenset[str]
+    limits: Limits | None
+    space: str
+    about: str
+
+    def has(self, trait: str) -> bool:
+        """Whether a trait holds here."""
+        return trait in self.traits
+
+    @property
+    def wider(self) -> bool:
+        """Whether a register may be wider than the type."""
+        return "wider" in self.traits
+
+    def fits(self, register: str) -> bool:
+        """Whether a register of this type may stand here."""
+        if register == "pred" and "predicate" in self.traits:
+            return True
+        if "long" in self.traits and register_fits(register, "u64", fixed=True):
+            return True
+        return register_fits(register, self.type, self.wider, self.fixed)
+
+    @property
+    def constants(self) -> bool:
+        """Whether a constant may stand here."""
+        return self.kind != "register" and not self.written and "bare" not in self.traits
+
+    @property
+    def takes_sums(self) -> bool:
+        """Whether ptxas lets a name and an offset stand here: wherever an integer may."""
+        if self.kind == "constant" or (self.fixed and self.type in {"b64", "u64"}):
+            return False
+        return is_type(self.type) and element_type(self.type).kind not in {Kind.FLOAT, Kind.PREDICATE}
+
+    @property
+    def takes_functions(self) -> bool:
+        """Whether ptxas lets a function's name stand here: wherever the instruction names the type."""
+        return self.constants and not (self.fixed or self.written) and not (self.wider and self.kind == "value")
+
+    @property
+    def lets_halves_be_predicates(self) -> bool:
+        """Whether ptxas takes a `.f16x2` register for a predicate: where the instruction names the type."""
+        return self.type == "pred" and not self.fixed
+
+    @property
+    def phrase(self) -> str:
+        """What the operand is, in words."""
+        match self.kind:
+            case "register":
+                return f"a `.{self.type}` register"
+            case "constant":
+                return "a constant"
+            case "vector" if self.length:
+                return f"a vector of {self.length}"
+            case "address":
+                return "an address"
+            case _:
+                return f"a `.{self.type}` register or a constant" if self.constants else f"a `.{self.type}` register"
+
+
+def wanted(form: Form, rule: OperandRule) -> Wanted:
+    """What a form wants of an operand."""
+    type_ = resolved(rule.type, form)
+    return Wanted(
+        rule.kind,
+        type_ if type_ or rule.kind == "address" else _UNTYPED,
+        rule.written,
+        not rule.type.startswith("."),
+        _length(rule.length, form),
+        frozenset(name for name, condition in rule.traits if condition.holds(form.filling)),
+        rule.limits,
+        resolved(rule.space, form).partition("::")[0],
+        rule.about,
+    )
+
+
+def resolved(name: str, form: Form) -> str:
+    """A type as the data writes it, with the form's own put in: `.type`, or `.type*2` for one twice as wide."""
+    slot = name.removesuffix("*2")
+    found = form.filling.get(slot[1:], "") if slot.startswith(".") else slot
+    if slot != name and is_type(found):
+        kind = element_type(found)
+        return f"{kind.kind}{2 * kind.storage_bits}"
+    return found
+
+
+def _length(word: str, form: Form) -> int:
+    """The length that a number, or the slot that it names, gives a vector; 0 for none."""
+    found = form.filling.get(word[1:], "") if word.startswith(".") else word
+    digits = found.lstrip("vx").removesuffix("d")
+    return int(digits) if digits.isdigit() else 0

@@ -80,7 +80,10 @@ if TYPE_CHECKING:
     from ptxloom.machine import LaunchResult as LaunchResult
     from ptxloom.machine import UnsupportedInstruction as UnsupportedInstruction
     from ptxloom.machine import kernel as kernel
+    from ptxloom.machine.profile import Profile as Profile
     from ptxloom.machine.tensor.batch import mma as mma
+    from ptxloom.machine.trace import Trace as Trace
+    from ptxloom.machine.trace import TraceRecord as TraceRecord
     from ptxloom.source import Source as Source
     from ptxloom.source import Span as Span
     from ptxloom.syntax import EditConflict as EditConflict
@@ -169,6 +172,9 @@ _EXPORTS: Final = {
     "LaunchResult": "machine",
     "UnsupportedInstruction": "machine",
     "kernel": "machine",
+    "Profile": "machine.profile",
+    "Trace": "machine.trace",
+    "TraceRecord": "machine.trace",
     "mma": "machine.tensor.batch",
     "Source": "source",
     "Span": "source",

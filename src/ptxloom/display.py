@@ -22,6 +22,8 @@ RENDERERS: Final = {
     "ptxloom.fragments.model.Fragment": "ptxloom.views.notebook.fragment",
     "ptxloom.layout.core.Layout": "ptxloom.views.notebook.layout",
     "ptxloom.layout.swizzle.ComposedLayout": "ptxloom.views.notebook.layout",
+    "ptxloom.fragments.filled.Filled": "ptxloom.views.notebook.filled",
+    "ptxloom.machine.trace.TraceRecord": "ptxloom.views.notebook.trace_record",
     "ptxloom.machine.profile.Profile": "ptxloom.views.notebook.profile",
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }

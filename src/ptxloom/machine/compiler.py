@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine import llvm, semantics, strips
 from ptxloom.machine.builder import Builder
 from ptxloom.machine.ir import Value
-from ptxloom.machine.profiling import Profiling
+from ptxloom.machine.profiling import PROFILE, Profiling
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics.control import after_call
+from ptxloom.machine.tracing import Tracing, keys_of, sites_in
+from ptxloom.machine.watching import Watches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +40,11 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
     """
-    b = Builder(program, whole, checks, Profiling(program) if "profile" in checks else None)
+    traced = sites_in(checks)
+    watch = Watches(
+        *([Profiling(program)] if PROFILE in checks else []), *([Tracing(program, traced)] if traced else [])
+    )
+    b = Builder(program, whole, checks - {PROFILE} - keys_of(traced), watch)
     b.do("br label %dispatch")
     _dispatch(b)
     for block in program.blocks:
@@ -87,8 +93,7 @@ def _block(b: Builder, block: BasicBlock) -> None:
         counter = b.field("instructions")
         b.store(b.apply("add", b.load("i64", counter, 8), Value("i64", str(len(block.ops)))), counter, 8)
     rows = [semantics.find(op) for op in block.ops]
-    waits = not b.whole and bool(rows) and rows[0] is not None and rows[0].starts
-    b.entered = not waits  # else `converge` says it, once the lanes have come together
+    b.entered = b.whole or not _may_wait(rows)  # else `converge` says it, once the lanes have come together
     if b.entered:
         b.watch.enter(b)
     start = len(b.lines)
@@ -122,14 +127,25 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
             following = b.fresh("L")
             b.do(f"br label %{following}")
             b.label(following)
-        b.begin(op)
-        b.watch.before(b)
-        row.build(b, op)
-        if not b.entered:
-            _enter_late(b, start)
-        if not b.ended:
-            b.watch.after(b)
+        _instruction(b, op, row, start)
     strips.build(b, run)
+
+
+def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
+    """One instruction, and what looks on; `start` is the first line of its block."""
+    b.begin(op)
+    if b.entered:
+        b.watch.before(b)
+    row.build(b, op)
+    if not b.entered:
+        _enter_late(b, start)
+    if not b.ended:
+        b.watch.after(b)
+
+
+def _may_wait(rows: Sequence[Row | None]) -> bool:
+    """Whether lanes may have to wait at the start of a block of these rows."""
+    return bool(rows) and rows[0] is not None and rows[0].starts
 
 
 def _enter_late(b: Builder, start: int) -> None:
@@ -137,6 +153,7 @@ def _enter_late(b: Builder, start: int) -> None:
     built, b.lines = b.lines, []
     b.entered = True
     b.watch.enter(b)
+    b.watch.before(b)
     b.lines = [*built[:start], *b.lines, *built[start:]]
 
 

@@ -72,6 +72,7 @@ def _wait(b: Builder, members_: Value, kind: int) -> None:
     b.begin(b.op)
     b.entered = True
     b.watch.enter(b)
+    b.watch.before(b)
 
 
 def _check_members(b: Builder, named: tree.Operand) -> None:

@@ -21,6 +21,8 @@ from ptxloom.machine.program import plan
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
+from ptxloom.machine.trace import Recording, choose
+from ptxloom.machine.tracing import keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.machine.llvm import Code
+    from ptxloom.machine.trace import Request
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
@@ -97,6 +100,7 @@ class Kernel:
         cluster: int | Sequence[int] = 1,
         checks: Sequence[str] = DEFAULT_CHECKS,
         profile: bool = False,
+        trace: Sequence[Request] = (),
         threads: int | None = None,
         timeout: float | None = None,
         schedule_seed: int = 0,
@@ -115,6 +119,8 @@ class Kernel:
             checks: The tools that watch the run: memcheck and synccheck, which cost nothing; racecheck, which tells of
                 accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule.
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
+            trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
+                PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
             threads: Threads of the host; by default one a core.
             timeout: Seconds after which the kernel is ended.
             schedule_seed: Another order of warps for each number.
@@ -144,9 +150,16 @@ class Kernel:
         memory = Memory()
         params = pack(self.program, args, memory)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
+        recording = None
+        if trace:
+            chosen = choose(trace, self.program, shape.grid, -(-shape.threads // 32))
+            recording = Recording(self.program, chosen, shape.grid, -(-shape.threads // 32))
+            watched |= keys_of(recording.rooms)
         run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched)
+        run.recording = recording
         run.run(count, seconds, progress)
-        return LaunchResult(run.instructions, run.hazards, "".join(run.output), run.profile())
+        records = recording.records() if recording else ()
+        return LaunchResult(run.instructions, run.hazards, "".join(run.output), run.profile(), records)
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str | None], Kernel] = WeakValueDictionary()

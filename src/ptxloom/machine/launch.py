@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.arguments import Memory
     from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine.trace import Recording
 
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
 _ALIGNMENT: Final = 64
@@ -94,6 +95,7 @@ class Grid:
         self.allocations = 0
         self.workers: list[Worker] = []
         self.failure: BaseException | None = None
+        self.recording: Recording | None = None
         self.instructions = 0
         self.shared_bytes = self.program.shared_bytes + shared_bytes
         self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes)
@@ -379,6 +381,8 @@ class Worker:
         w.symbols = launch.symbols
         if self.counted is not None:
             w.profile = self.counted.ctypes.data
+        if self.grid.recording is not None:
+            w.trace = self.grid.recording.address
 
     def _waiting(self, rule: str) -> tuple[Hazard, ...]:
         """Who waits where; a hazard of this rule for each place."""

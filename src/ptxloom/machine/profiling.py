@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program import Op, Program
 
 _W: Final = Value("ptr", "%w")
+PROFILE: Final = "profile"  # the word among a variant's checks that asks for it
 _ONE: Final = Value("i64", "1")
 _MEMORY: Final = frozenset(("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp"))
 
@@ -103,6 +104,10 @@ class Profiling(Watch):
             return
         self._add(b, self.counters.part(number), _ONE)
         self._add(b, self.counters.lanes(number), _population(b, b.mask))
+
+    def sees(self, op: Op) -> bool:
+        """Predicated instructions: their lanes are counted."""
+        return op.node.predicate is not None
 
     def before(self, b: Builder) -> None:
         """Count the lanes of a predicated instruction."""

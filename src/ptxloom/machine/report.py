@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.profile import Profile
     from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.trace import TraceRecord
     from ptxloom.machine.whereabouts import Atlas, Found
 
 Block = tuple[int, int, int]
@@ -37,12 +38,14 @@ class LaunchResult:
         hazards: What the kernel did wrong and yet went on.
         output: What the kernel printed.
         profile: What each instruction cost, if that was asked for.
+        trace: What the traced instructions saw, by CTA, warp and order.
     """
 
     instructions: int
     hazards: Hazards = field(default_factory=Hazards)
     output: str = ""
     profile: Profile | None = None
+    trace: tuple[TraceRecord, ...] = ()
 
 
 class Reporter:

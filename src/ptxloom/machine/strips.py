@@ -113,7 +113,12 @@ def fits(b: Builder, op: Op, row: Row) -> bool:
 
     Other checks may want to see each access to a register.
     """
-    return row.lanewise and b.checks <= _BLIND and all(_plain(b, op, operand) for operand in op.operands)
+    return (
+        row.lanewise
+        and b.checks <= _BLIND
+        and not b.watch.sees(op)
+        and all(_plain(b, op, operand) for operand in op.operands)
+    )
 
 
 def _plain(b: Builder, op: Op, operand: tree.Operand) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from ptxloom.views import atom_pages, bank_pictures, layout_picture, maps, profiles, trees
+from ptxloom.views import atom_pages, bank_pictures, filled_pictures, layout_picture, maps, profiles, traces, trees
 from ptxloom.views.findings import full
 from ptxloom.views.fragment_picture import svg
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from ptxloom.banks import BankReport
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.fragments import Fragment
+    from ptxloom.fragments.filled import Filled
     from ptxloom.layout import ComposedLayout, Layout
     from ptxloom.machine.profile import Profile
+    from ptxloom.machine.trace import TraceRecord
     from ptxloom.syntax import Module
 
 
@@ -43,6 +45,19 @@ def module(value: Module) -> dict[str, str]:
 def profile(value: Profile) -> dict[str, str]:
     """A profile as its tables."""
     return _preformatted(profiles.full(value))
+
+
+def filled(value: Filled) -> dict[str, str]:
+    """A fragment with values: as text and as a picture."""
+    return {"text/plain": filled_pictures.full(value), "image/svg+xml": filled_pictures.svg(value)}
+
+
+def trace_record(value: TraceRecord) -> dict[str, str]:
+    """What a traced instruction saw; a picture if it moved matrices."""
+    bundle = {"text/plain": traces.one(value)}
+    if value.operands:
+        bundle["image/svg+xml"] = traces.svg(value)
+    return bundle
 
 
 def copy_atom(value: CopyAtom) -> dict[str, str]:

@@ -235,6 +235,8 @@ class Warp:
     starved: u32  # how often the others spent their budget meanwhile
     present: u32  # the lanes the warp started with
     profile: u64  # where its worker counts; 0 if nobody does
+    trace: u64  # what is recorded: `tracing.TracedSite`s
+    traced: u64  # how many records the warp has
     carry: u32  # CC.CF of each lane
     members: Annotated[Array[u32], 32]  # whom each waiting lane waits for
     waits: Annotated[Array[u32], 16]  # by barrier: the lanes that wait there

@@ -296,6 +296,7 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.budget = BUDGET
     w.rotate = 0
     w.instructions = 0
+    w.traced = 0
     if w.launch.has_calls != 0:
         fill(address(w.sp), 0, 128)
         fill(address(w.stack), 0, 128)

@@ -1,0 +1,119 @@
+"""A fragment with the values that registers hold, read as any element type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
+from ptxloom.fragments.model import WARP_LANES
+from ptxloom.isa.types import Kind, element_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.fragments.model import Fragment
+
+_FLOATS: Final[dict[str, Any]] = {
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "tf32": np.float32,
+    "bf16": ml_dtypes.bfloat16,
+    "e4m3": ml_dtypes.float8_e4m3fn,
+    "e5m2": ml_dtypes.float8_e5m2,
+    "ue8m0": ml_dtypes.float8_e8m0fnu,
+    "e3m2": ml_dtypes.float6_e3m2fn,
+    "e2m3": ml_dtypes.float6_e2m3fn,
+    "e2m1": ml_dtypes.float4_e2m1fn,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filled:
+    """A fragment and the value of each of its elements.
+
+    Attributes:
+        fragment: Who holds what.
+        type: What the bits are read as.
+        values: (matrices, rows, columns); a type narrower than an element makes more columns, a wider one fewer.
+    """
+
+    fragment: Fragment
+    type: str
+    values: NDArray[Any]
+
+    _repr_mimebundle_ = mimebundle
+
+    @property
+    def per_element(self) -> float:
+        """How many values an element of the fragment makes."""
+        return self.values.shape[2] / self.fragment.columns
+
+
+def fill(fragment: Fragment, registers: NDArray[Any], type_: str = "") -> Filled:
+    """Put the registers of a warp where the fragment says.
+
+    Args:
+        fragment: Who holds what.
+        registers: (32, registers) unsigned integers.
+        type_: What to read the bits as: f16, bf16, s8, e4m3, b16, ...; plain bits of the element's width if left out.
+
+    Raises:
+        UsageError: The registers are not as many, or the type does not fit the rows.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> import numpy as np
+        >>> held = fill(fragment("m8n8.x1.b16"), np.arange(32)[:, None], "s16")
+        >>> held.values[0, 1].tolist()
+        [4, 0, 5, 0, 6, 0, 7, 0]
+    """
+    if registers.shape != (WARP_LANES, fragment.registers):
+        raise UsageError("registers", registers.shape, f"of shape ({WARP_LANES}, {fragment.registers})")
+    name = type_ or f"b{fragment.width}"
+    bits = _bits(fragment, name)
+    if (fragment.width * fragment.columns) % bits:
+        raise UsageError("type", name, f"one that divides rows of {fragment.width * fragment.columns} bits")
+    return Filled(fragment, name, _read(_rows(fragment, registers), bits, name))
+
+
+def _bits(fragment: Fragment, name: str) -> int:
+    """How wide a value is; a narrow one may be read from the whole of its element."""
+    known = element_type(name)
+    if known.count > 1 or known.kind is Kind.PREDICATE:
+        raise UsageError("type", name, "a type of one number, such as f16")
+    return fragment.width if fragment.width in {known.bits, known.container_bits} else known.container_bits
+
+
+def _rows(fragment: Fragment, registers: NDArray[Any]) -> NDArray[np.uint8]:
+    """(matrices, rows, bits of a row): the elements' bits side by side, the lowest first."""
+    bits = np.zeros((fragment.matrices, fragment.rows, fragment.columns, fragment.width), np.uint8)
+    for element in fragment:
+        value = int(registers[element.lane, element.register]) >> element.bit
+        digits = [value >> place & 1 for place in range(element.width)]
+        bits[element.matrix, element.row, element.column] = digits
+    return bits.reshape(fragment.matrices, fragment.rows, -1)
+
+
+def _read(rows: NDArray[np.uint8], bits: int, name: str) -> NDArray[Any]:
+    """Bits as numbers of a type."""
+    known = element_type(name)
+    digits = rows.reshape(*rows.shape[:2], -1, bits).astype(np.uint64)
+    plain = (digits << np.arange(bits, dtype=np.uint64)).sum(axis=-1, dtype=np.uint64)
+    if name in _FLOATS:
+        return _as_float(plain, name)
+    size = max(8, 1 << (bits - 1).bit_length())
+    if known.signed:
+        top = np.uint64(64 - bits)
+        return ((plain << top).view(np.int64) >> top.view(np.int64)).astype(f"i{size // 8}")
+    return plain.astype(f"u{size // 8}")
+
+
+def _as_float(plain: NDArray[np.uint64], name: str) -> NDArray[Any]:
+    dtype = np.dtype(_FLOATS[name])
+    return plain.astype(f"u{dtype.itemsize}").view(dtype)

@@ -1,0 +1,304 @@
+"""What chosen instructions saw: addresses, and registers before and after, as arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+from math import prod
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
+from ptxloom.fragments import fragment
+from ptxloom.fragments.filled import fill
+from ptxloom.isa.types import is_type
+from ptxloom.machine import native
+from ptxloom.machine.runtime import tracing as recorder
+from ptxloom.machine.tracing import HEAD_BYTES, fields_of, record_bytes
+from ptxloom.syntax import print_operand, tree
+from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.visitor import instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.fragments.filled import Filled
+    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.tracing import Field
+    from ptxloom.syntax.origins import SourceLine
+
+Blocks: TypeAlias = "str | Iterable[int | Sequence[int]]"
+Request: TypeAlias = "str | int | Trace"
+
+_MOST_BYTES: Final = 1 << 32
+_SOURCE: Final = re.compile(r"(.+):(\d+)")
+_OPERANDS: Final = {"mma": ("d", "a", "b", "c"), "movmatrix": ("d", "a"), "ldmatrix": ("r",), "stmatrix": ("", "r")}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What to record of which instructions.
+
+    Attributes:
+        what: A PTX line (`123`); a line of the compiled program (`"kernel.cu:45"`); or a pattern as
+            `pl.instructions` takes it (`"ldmatrix"`, `"ld.shared.*"`).
+        blocks: The CTAs, by index or by (x, y, z); or `"all"`.
+        warps: The warps of each; None for all.
+        first: How many executions by each warp are passed over.
+        limit: How many of each warp are recorded after that.
+    """
+
+    what: str | int
+    blocks: Blocks = (0,)
+    warps: Iterable[int] | None = None
+    first: int = 0
+    limit: int = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TraceRecord:
+    """One execution of an instruction by one warp.
+
+    Attributes:
+        line: The PTX line.
+        instruction: The instruction as PTX.
+        node: The same in the tree.
+        origin: The line of the compiled program, where the module says so.
+        block: The CTA's (x, y, z).
+        warp: The warp within the CTA.
+        number: Which execution by this warp, from 0.
+        order: Where it stands among all that was recorded of the warp.
+        lanes: The lanes that executed it.
+        addresses: (32,) uint64 within the state space; None if it has no address.
+        before: (32,) of each register that it reads, as unsigned integers (predicates as bool), as it was before.
+        after: The same of each register that it writes, as it was after.
+    """
+
+    line: int
+    instruction: str
+    node: tree.Instruction
+    origin: SourceLine | None
+    block: tuple[int, int, int]
+    warp: int
+    number: int
+    order: int
+    lanes: tuple[int, ...]
+    addresses: NDArray[np.uint64] | None
+    before: Mapping[str, NDArray[Any]]
+    after: Mapping[str, NDArray[Any]]
+
+    _repr_mimebundle_ = mimebundle
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The operands that hold matrices: `a`, `b`, `c`, `d` of mma, `r` of ldmatrix and stmatrix; else none."""
+        return tuple(name for name in _OPERANDS.get(self.node.opcode, ()) if name)
+
+    def filled(self, type_: str = "", operand: str = "") -> Filled:
+        """A matrix operand with the values its registers held.
+
+        Args:
+            type_: What to read the bits as: f16, bf16, s8, e4m3, b16, ...; by default what the instruction says.
+            operand: Which operand, if there are several; by default the destination.
+
+        Raises:
+            UnsupportedForm: There is no such form.
+            UsageError: There is no such operand or type, or the operand is not in registers of its own.
+        """
+        known = self.operands
+        name = operand or (known[0] if known else "")
+        if name not in known:
+            raise UsageError("operand", operand, ", ".join(known) or "an operand of an instruction that moves matrices")
+        spelling = ".".join((self.node.opcode, *self.node.qualifiers))
+        held = fragment(spelling, None if name == "r" else name)
+        registers = self._registers(_OPERANDS[self.node.opcode].index(name), name)
+        return fill(held, registers, type_ or self._type(name))
+
+    def _type(self, operand: str) -> str:
+        """The type that the instruction gives an operand; none for those that only move bits."""
+        types = [word for word in self.node.qualifiers if is_type(word)]
+        return dict(zip("dabc", types, strict=False)).get(operand, "") if len(types) == 4 else ""
+
+    def _registers(self, place: int, operand: str) -> NDArray[np.uint64]:
+        """(32, registers) what an operand's registers held."""
+        source = self.node.operands[place]
+        elements = source.elements if isinstance(source, tree.Vector) else (source,)
+        names = [one.text if isinstance(one, tree.Name) else print_operand(one) for one in elements]
+        values = self.after if place == 0 else self.before
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise UsageError("operand", operand, f"one whose registers are all recorded; `{missing[0]}` is not")
+        return np.stack([values[name].astype(np.uint64) for name in names], axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A request held against a program and a launch: sites by number, CTAs by index."""
+
+    sites: tuple[int, ...]
+    blocks: tuple[int, ...]
+    warps: tuple[int, ...]
+    first: int
+    limit: int
+
+
+def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, int], warps: int) -> tuple[Chosen, ...]:
+    """Find what is asked for; an instruction belongs to the first request that names it.
+
+    Raises:
+        UsageError: A request names nothing, or a CTA or warp that there is not.
+    """
+    taken = set[int]()
+    found: list[Chosen] = []
+    for request in requests:
+        trace = request if isinstance(request, Trace) else Trace(request)
+        sites = tuple(site for site in _sites(trace.what, program) if site not in taken)
+        taken.update(sites)
+        numbers = tuple(range(warps)) if trace.warps is None else tuple(sorted(set(trace.warps)))
+        if any(not 0 <= n < warps for n in numbers):
+            raise UsageError("trace", trace.warps, f"warps from 0 to {warps - 1}")
+        if trace.first < 0 or trace.limit < 1:
+            raise UsageError("trace", (trace.first, trace.limit), "first at least 0 and limit at least 1")
+        found.append(Chosen(sites, _blocks(trace.blocks, grid), numbers, trace.first, trace.limit))
+    return tuple(found)
+
+
+def _sites(what: str | int, program: Program) -> tuple[int, ...]:
+    """The instructions that a request names.
+
+    Raises:
+        UsageError: There are none.
+    """
+    ops = [op for op in program.ops if op.node.end > op.node.start]
+    match what:
+        case int():
+            sites = [op.site for op in ops if op.line == what]
+        case _ if source := _SOURCE.fullmatch(what):
+            origins = Origins(program.module)
+            sites = [op.site for op in ops if _comes_from(origins.at(op.node.start), source[1], int(source[2]))]
+        case _:
+            sites = [op.site for op in ops if any(instructions(op.node, what))]
+    if not sites:
+        raise UsageError(
+            "trace",
+            what,
+            "a PTX line, a source line such as 'kernel.cu:45', or a pattern that some "
+            "instruction of the kernel matches",
+        )
+    return tuple(sites)
+
+
+def _comes_from(origin: SourceLine | None, file: str, line: int) -> bool:
+    while origin is not None:
+        path, wanted = PurePath(origin.file).parts, PurePath(file).parts
+        if origin.line == line and path[-len(wanted) :] == wanted:
+            return True
+        origin = origin.into
+    return False
+
+
+def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> tuple[int, ...]:
+    """The CTAs by index, in order.
+
+    Raises:
+        UsageError: There is no such CTA.
+    """
+    total = prod(grid)
+    if isinstance(blocks, str):
+        if blocks != "all":
+            raise UsageError("trace", blocks, "blocks by number or as (x, y, z), or 'all'")
+        return tuple(range(total))
+    found: list[int] = []
+    for block in blocks:
+        x, y, z = (block, 0, 0) if isinstance(block, int) else (*block, 0, 0)[:3]
+        inside = 0 <= y < grid[1] and 0 <= z < grid[2] and 0 <= x < (total if isinstance(block, int) else grid[0])
+        if not inside:
+            raise UsageError("trace", block, f"a block of the grid {grid}")
+        found.append(x + grid[0] * (y + grid[1] * z))
+    return tuple(sorted(set(found)))
+
+
+class Recording:
+    """The rooms of one launch: what native code writes, and how it is read."""
+
+    def __init__(self, program: Program, chosen: Sequence[Chosen], grid: tuple[int, int, int], warps: int) -> None:
+        self.program = program
+        self.grid = grid
+        self.warps = warps
+        self.rooms: dict[int, tuple[Chosen, NDArray[np.uint8]]] = {}
+        owners = sorted((site, one) for one in chosen for site in one.sites)
+        table = (native.structure(recorder.TracedSite) * len(owners))()
+        self.kept: list[Any] = [table]
+        for number, (site, one) in enumerate(owners):
+            self._fill(table[number], site, one)
+        self.address = ctypes.addressof(table)
+
+    def _fill(self, traced: Any, site: int, one: Chosen) -> None:
+        """Tell native code of a traced instruction, and make room.
+
+        Raises:
+            UsageError: It would take too much memory.
+        """
+        stride = -(-record_bytes(self.program.ops[site]) // 64) * 64
+        rooms = (len(one.blocks) * self.warps, recorder.ROOM_HEAD + one.limit * stride)
+        if prod(rooms) > _MOST_BYTES:
+            raise UsageError("trace", one.limit, "fewer blocks or a smaller limit: the records would not fit memory")
+        content = np.zeros(rooms, np.uint8)
+        blocks = np.array(one.blocks, np.uint64)
+        self.kept.append(blocks)
+        self.rooms[site] = (one, content)
+        traced.blocks, traced.block_count = blocks.ctypes.data, len(blocks)
+        traced.warps = sum(1 << warp for warp in one.warps)
+        traced.rooms, traced.room_bytes, traced.record_bytes = content.ctypes.data, rooms[1], stride
+        traced.first, traced.limit = one.first, one.limit
+
+    def records(self) -> tuple[TraceRecord, ...]:
+        """Everything recorded, by CTA, warp and order."""
+        origins = Origins(self.program.module)
+        found: list[TraceRecord] = []
+        for site, (one, content) in self.rooms.items():
+            op = self.program.ops[site]
+            origin = origins.at(op.node.start)
+            stride = (content.shape[1] - recorder.ROOM_HEAD) // one.limit
+            for room in np.flatnonzero(content[:, :8].view(np.uint64)[:, 0] > one.first).tolist():
+                count = int(content[room, :8].view(np.uint64)[0])
+                block, warp = one.blocks[room // self.warps], room % self.warps
+                for number in range(one.first, min(count, one.first + one.limit)):
+                    at = recorder.ROOM_HEAD + (number - one.first) * stride
+                    record = content[room, at : at + stride]
+                    found.append(_record(op, record, origin, (self._place(block), warp, number)))
+        return tuple(sorted(found, key=lambda r: (r.block[::-1], r.warp, r.order)))
+
+    def _place(self, block: int) -> tuple[int, int, int]:
+        x, y, _ = self.grid
+        return block % x, block // x % y, block // (x * y)
+
+
+def _record(
+    op: Op, content: NDArray[np.uint8], origin: SourceLine | None, place: tuple[tuple[int, int, int], int, int]
+) -> TraceRecord:
+    order, mask = (int(n) for n in content[:HEAD_BYTES].view(np.uint64))
+    values = [(field, _values(field, content[field.at : field.at + field.bytes])) for field in fields_of(op)]
+    return TraceRecord(
+        op.line, op.text, op.node, origin, *place, order - 1,
+        tuple(lane for lane in range(32) if mask >> lane & 1),
+        next((value for field, value in values if not field.name), None),
+        {field.name: value for field, value in values if field.name and not field.after},
+        {field.name: value for field, value in values if field.after},
+    )  # fmt: skip
+
+
+def _values(field: Field, content: NDArray[np.uint8]) -> NDArray[Any]:
+    """(32,) what a field holds by lane; (32, 2) of 128 bits."""
+    if field.bits == 1:
+        mask = int(content.view(np.uint64)[0])
+        return np.array([mask >> lane & 1 for lane in range(32)], np.bool_)
+    if field.bits == 128:
+        return content.view(np.uint64).reshape(32, 2).copy()
+    return content[: 4 * field.bits].view(f"u{field.bits // 8}").copy()

@@ -1,0 +1,156 @@
+"""The code that records: an instruction's addresses, and its registers before and after, of chosen warps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.ir import LANES, Value, vector
+from ptxloom.machine.runtime import state, tracing
+from ptxloom.machine.semantics import memory
+from ptxloom.machine.symbols import Register
+from ptxloom.machine.watching import Watch
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op, Program
+
+HEAD_BYTES: Final = 16  # the order among the warp's records, and the lanes
+_W: Final = Value("ptr", "%w")
+_PREFIX: Final = "trace:"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One register (or the address) in a record: 32 lanes side by side, a predicate as a mask.
+
+    Attributes:
+        name: The register as written; "" for the address.
+        operand: The node that reads it.
+        bits: Of one lane; 1 for a predicate.
+        at: Where it lies in the record.
+        after: Recorded after the instruction, not before it.
+    """
+
+    name: str
+    operand: tree.Operand
+    bits: int
+    at: int
+    after: bool
+
+    @property
+    def bytes(self) -> int:
+        """What it takes."""
+        return 8 if self.bits == 1 else max(LANES * self.bits // 8, 64)
+
+
+def fields_of(op: Op) -> tuple[Field, ...]:
+    """What a record of an instruction holds."""
+    found: list[Field] = []
+    at = HEAD_BYTES
+    for place, operand in enumerate(op.operands):
+        if isinstance(operand, tree.Address) and not operand.extra and memory.space_of(op) != state.PARAM:
+            found.append(Field("", operand, 64, at, after=False))
+            at += found[-1].bytes
+        for register in _registers(operand):
+            known = op.scope.find(register.text)
+            after = place == 0 and not isinstance(operand, tree.Address)
+            if not isinstance(known, Register) or known.vector > 1 or _has(found, register.text, after=after):
+                continue
+            bits = 1 if known.type.kind == "p" else known.type.bits
+            found.append(Field(register.text, register, bits, at, after))
+            at += found[-1].bytes
+    guard = "" if op.node.predicate is None else op.node.predicate.name
+    if isinstance(op.scope.find(guard), Register) and not _has(found, guard, after=False):
+        found.append(Field(guard, tree.Name(guard), 1, at, after=False))
+    return tuple(found)
+
+
+def _has(found: list[Field], name: str, *, after: bool) -> bool:
+    return any(field.name == name and field.after is after for field in found)
+
+
+def _registers(operand: tree.Operand) -> Iterator[tree.Name]:
+    """The names in an operand, in order."""
+    waiting: list[tree.Operand] = [operand]
+    while waiting:
+        match waiting.pop():
+            case tree.Name() as name:
+                yield name
+            case tree.Vector(elements=elements):
+                waiting += reversed(elements)
+            case tree.Pair(first=first, second=second):
+                waiting += [second, first]
+            case tree.Address(base=base):
+                waiting.append(base)
+            case tree.Unary(operand=inner):
+                waiting.append(inner)
+            case _:
+                pass
+
+
+def record_bytes(op: Op) -> int:
+    """What one record takes."""
+    return HEAD_BYTES + sum(field.bytes for field in fields_of(op))
+
+
+def keys_of(sites: Iterable[int]) -> frozenset[str]:
+    """The words among a variant's checks that say which instructions are traced."""
+    return frozenset(f"{_PREFIX}{site}" for site in sites)
+
+
+def sites_in(checks: frozenset[str]) -> tuple[int, ...]:
+    """The instructions that a variant's checks say are traced, in order."""
+    return tuple(sorted(int(key.removeprefix(_PREFIX)) for key in checks if key.startswith(_PREFIX)))
+
+
+class Tracing(Watch):
+    """Records."""
+
+    def __init__(self, program: Program, sites: tuple[int, ...]) -> None:
+        self.numbers = {site: number for number, site in enumerate(sites)}
+        self.fields = {site: fields_of(program.ops[site]) for site in sites}
+        self.record = Value("i64", "0")
+
+    def sees(self, op: Op) -> bool:
+        """What is traced."""
+        return op.site in self.numbers
+
+    def before(self, b: Builder) -> None:
+        """Begin a record, and keep what the instruction reads."""
+        number = self.numbers.get(b.op.site)
+        if number is not None:
+            self.record = b.runtime(tracing.begin_record, _W, number, b.active_mask)
+            self._keep(b, after=False)
+
+    def after(self, b: Builder) -> None:
+        """Keep what the instruction wrote."""
+        if b.op.site in self.numbers:
+            self._keep(b, after=True)
+
+    def _keep(self, b: Builder, *, after: bool) -> None:
+        """Store fields in the record, if there is one."""
+        fields = [field for field in self.fields[b.op.site] if field.after is after]
+        if not fields:
+            return
+        some, done = b.fresh("L"), b.fresh("L")
+        none = b.compare("eq", self.record, Value("i64", "0"))
+        b.do(f"br {none}, label %{done}, label %{some}")
+        b.label(some)
+        place = b.emit("ptr", f"inttoptr {self.record} to ptr")
+        width, b.width = b.width, LANES
+        for field in fields:
+            b.store(self._value(b, field), b.offset(place, field.at), 8)
+        b.width = width
+        b.do(f"br label %{done}")
+        b.label(done)
+
+    def _value(self, b: Builder, field: Field) -> Value:
+        if field.bits == 1:
+            return b.resize(b.read_mask(field.operand), 64)
+        if field.name:
+            return b.bitcast(b.read(field.operand, f"b{field.bits}"), vector(f"i{field.bits}"))
+        return memory.address_values(b, *memory.base_and_offset(b.op, field.operand))

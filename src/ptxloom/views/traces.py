@@ -1,0 +1,139 @@
+"""What traced instructions saw: the matrices of those that move matrices, a table of lanes for all others; JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.views import filled_pictures
+from ptxloom.views.cells import harmless
+from ptxloom.views.maps import LANES_PER_HUE
+from ptxloom.views.style import PLAIN, Ink, Style
+from ptxloom.views.tables import Cell, Table, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.fragments.filled import Filled
+    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.views.machine_readable import Value
+
+VERSION: Final = 1
+
+
+def full(records: Sequence[TraceRecord], type_: str = "", style: Style = PLAIN) -> str:
+    """Every record in order."""
+    return "\n".join(one(record, type_, style) for record in records)
+
+
+def one(record: TraceRecord, type_: str = "", style: Style = PLAIN) -> str:
+    """A record: where it was, then its matrices, or its lanes."""
+    lines = [style.paint(headline(record), Ink.BOLD)]
+    found = matrices(record, type_)
+    if not found:
+        return "\n".join([*lines, *text_table(_lanes(record), style)]) + "\n"
+    addresses = None if record.addresses is None else record.addresses.tolist()
+    return "\n".join(lines) + "\n" + "".join(filled_pictures.full(filled, addresses, style) for filled in found)
+
+
+def headline(record: TraceRecord) -> str:
+    """Which instruction, which warp, which time."""
+    return harmless(f"line {record.line}: {record.instruction} {_where(record)}")
+
+
+def _where(record: TraceRecord) -> str:
+    origin = f"{record.origin}, " if record.origin else ""
+    missing = "" if len(record.lanes) == 32 else f", {len(record.lanes)} lanes"
+    block = ", ".join(map(str, record.block))
+    return f"({origin}block ({block}), warp {record.warp}, execution {record.number}{missing})"
+
+
+def matrices(record: TraceRecord, type_: str = "") -> tuple[Filled, ...]:
+    """Every matrix operand with its values; none of an instruction that holds no matrix.
+
+    Raises:
+        UsageError: The type does not fit.
+    """
+    found: list[Filled] = []
+    for operand in record.operands:
+        own = type_ if len(record.operands) == 1 or record.node.opcode == "movmatrix" else ""
+        try:
+            found.append(record.filled(own, operand))
+        except PtxloomError:
+            if own:
+                raise
+    return tuple(found)
+
+
+def _lanes(record: TraceRecord) -> Table:
+    """A lane a row: its address, what it read, what it wrote."""
+    columns: list[tuple[str, list[str]]] = []
+    if record.addresses is not None:
+        columns.append(("address", [f"{int(a):#x}" for a in record.addresses]))
+    columns += [(name, _texts(values)) for name, values in record.before.items()]
+    columns += [(f"{name} after", _texts(values)) for name, values in record.after.items()]
+    columns = [(name, [text.rjust(max(map(len, texts))) for text in texts]) for name, texts in columns]
+    taking_part = set(record.lanes)
+    rows = tuple(
+        (Cell(f"T{lane}", lane // LANES_PER_HUE), *(Cell(texts[lane]) for _, texts in columns))
+        for lane in range(32)
+        if lane in taking_part
+    )
+    return Table(("lane", *(name for name, _ in columns)), rows)
+
+
+def _texts(values: Any) -> list[str]:
+    """A register's bits by lane."""
+    if values.ndim > 1:
+        return [f"{(int(high) << 64) | int(low):#x}" for low, high in values.tolist()]
+    if values.dtype.kind == "b":
+        return ["true" if value else "false" for value in values.tolist()]
+    return [f"{value:#x}" for value in values.tolist()]
+
+
+def svg(record: TraceRecord, type_: str = "", operand: str = "") -> str:
+    """The picture of a record's matrix operand: the one named, or the first.
+
+    Raises:
+        UsageError: The instruction holds no matrix, or no such operand.
+    """
+    addresses = None if record.addresses is None else record.addresses.tolist()
+    return filled_pictures.svg(record.filled(type_, operand), addresses, f"line {record.line} {_where(record)}")
+
+
+def records(found: Sequence[TraceRecord], type_: str = "") -> list[Value]:
+    """Everything for a program."""
+    return [_record(record, type_) for record in found]
+
+
+def _record(record: TraceRecord, type_: str) -> Value:
+    before: dict[str, Value] = {name: values.tolist() for name, values in record.before.items()}
+    after: dict[str, Value] = {name: values.tolist() for name, values in record.after.items()}
+    held: list[Value] = [
+        {"operand": f.fragment.operand, "type": f.type, "values": _numbers(f.values)} for f in matrices(record, type_)
+    ]
+    return {
+        "version": VERSION,
+        "line": record.line,
+        "instruction": record.instruction,
+        "source": str(record.origin) if record.origin else None,
+        "block": list(record.block),
+        "warp": record.warp,
+        "execution": record.number,
+        "lanes": list(record.lanes),
+        "addresses": None if record.addresses is None else record.addresses.tolist(),
+        "before": before,
+        "after": after,
+        "matrices": held,
+    }
+
+
+def _numbers(values: Any) -> Value:
+    """Nested lists; numbers that JSON has no word for are texts."""
+    if values.ndim:
+        return [_numbers(value) for value in values]
+    plain = values.item()
+    if isinstance(plain, int):
+        return plain
+    number = float(plain)
+    return number if number - number == 0 else str(number)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.fragments import fragment
+from ptxloom.fragments.execute import ldmatrix
+from ptxloom.fragments.filled import fill
+from ptxloom.isa.matrix import variants
+from ptxloom.views import filled_pictures
+from ptxloom.views.filled_pictures import number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LOADS = [move.spelling for move in variants() if move.opcode == "ldmatrix" and move.source == move.destination]
+RNG = np.random.default_rng(8)
+MEMORY = RNG.integers(0, 256, 8192, dtype=np.uint8)
+ROWS = (16 * RNG.permutation(512)[:32]).astype(np.uint32)
+
+
+@pytest.mark.parametrize("spelling", LOADS)
+def test_a_loaded_fragment_shows_the_rows_of_memory(spelling: str) -> None:
+    held = fragment(spelling)
+    registers = ldmatrix(spelling, MEMORY, ROWS)
+    values = fill(held, registers, "u8").values
+    assert values.shape == (held.matrices, held.rows, 16)
+    for matrix in range(held.matrices):
+        for row in range(held.rows):
+            at = int(ROWS[held.address_lane(matrix=matrix, row=row)])
+            assert values[matrix, row].tolist() == MEMORY[at : at + 16].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("f16", np.float16), ("bf16", ml_dtypes.bfloat16), ("f32", np.float32), ("f64", np.float64), ("s16", np.int16),
+        ("u32", np.uint32), ("s8", np.int8), ("e4m3", ml_dtypes.float8_e4m3fn), ("e5m2", ml_dtypes.float8_e5m2),
+    ],
+)  # fmt: skip
+def test_bits_are_read_as_the_type_says(name: str, dtype: type) -> None:
+    spelling = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+    values = fill(fragment(spelling), ldmatrix(spelling, MEMORY, ROWS), name).values
+    wanted: NDArray[Any] = np.stack([MEMORY[at : at + 16] for at in ROWS]).view(dtype).reshape(4, 8, -1)
+    assert values.dtype == np.dtype(dtype)
+    assert values.tobytes() == wanted.tobytes()
+
+
+def test_narrow_integers_are_taken_apart() -> None:
+    registers = np.full((32, 1), 0xF21E, np.uint32)
+    values = fill(fragment("m8n8.x1.b16"), registers, "s4").values
+    assert values[0, 0, :8].tolist() == [-2, 1, 2, -1, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("wrong", ["f16x2", "pred", "q7", "b128x2"])
+def test_types_that_are_none(wrong: str) -> None:
+    with pytest.raises(UsageError, match="type"):
+        fill(fragment("m8n8.x1.b16"), np.zeros((32, 1), np.uint32), wrong)
+
+
+def test_registers_that_are_too_few() -> None:
+    with pytest.raises(UsageError, match="registers"):
+        fill(fragment("m8n8.x2.b16"), np.zeros((32, 1), np.uint32))
+
+
+def test_numbers_are_short() -> None:
+    shown = [number(v) for v in (7, -0.0, 0.1, 65504.0, 1e-9, float("inf"))]
+    assert shown == ["7", "-0", "0.1", "6.55e+04", "1e-09", "inf"]
+
+
+def test_the_picture_says_every_value() -> None:
+    filled = fill(fragment("m8n8.x1.b16"), np.arange(32, dtype=np.uint32)[:, None], "s16")
+    text = filled_pictures.full(filled, list(range(0, 512, 16)))
+    assert text.splitlines()[2].split() == ["0x0", "0", "0", "0", "1", "0", "2", "0", "3", "0"]
+    picture = filled_pictures.svg(filled, list(range(0, 512, 16)))
+    assert picture.count("held by lane 31 in register 0") == 2
+    assert "lane 7 passes the address 0x70 of row 7" in picture

@@ -194,8 +194,8 @@ KINDS = (
     *("address", "symbol", "list", "sink", "other"),
 )
 """Operand kinds: the registers of a matrix fragment, one register, a register or a constant, a constant alone, the
-registers of a factor of wgmma or the 64-bit descriptor of one in shared memory, a vector of registers, a memory address,
-the name of a label, function or variable, a list in parentheses, `_` alone, anything else."""
+registers of a factor of wgmma or the 64-bit descriptor of one in shared memory, a vector of registers, a memory
+address, the name of a label, function or variable, a list in parentheses, `_` alone, anything else."""
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,8 @@ def test_inspect_does_not_call_unknown_what_it_does_not_describe(run: Run, tmp_p
     kernel = tmp_path / "sparse.ptx"
     sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32"
     kernel.write_text(
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry f()\n{\n"
-        f"\t{sparse} {{a,b,c,d}}, {{e,f,g,h}}, {{e,f,g,h}}, {{a,b,c,d}}, e, 0; .reg .b32 a,b,c,d,e,f,g,h;\n}}\n",
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry f()\n{ .reg .b32 a,b,c,d,e,f,g,h;\n"
+        f"\t{sparse} {{a,b,c,d}}, {{e,f,g,h}}, {{e,f,g,h}}, {{a,b,c,d}}, e, 0;\n}}\n",
         encoding="utf-8",
     )
     ran = run("inspect", str(kernel), "--output-format", "concise")

@@ -29,12 +29,14 @@ class Memory:
         spans: Start, end, and whether it may be written.
         names: What reports call each of them; empty if nobody asks.
         freed: What the kernel has freed, the latest last.
+        unwritten: Arrays that hold nothing as yet, for initcheck.
     """
 
     spans: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
     arrays: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     names: list[str] = field(default_factory=list[str])
     freed: list[Piece] = field(default_factory=list[Piece])
+    unwritten: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     _kept: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
 
     def add(self, array: NDArray[Any], name: str = "") -> int:

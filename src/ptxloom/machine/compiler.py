@@ -12,6 +12,7 @@ from ptxloom.machine.builder import Builder
 from ptxloom.machine.ir import Value
 from ptxloom.machine.profiling import PROFILE, Profiling
 from ptxloom.machine.runtime import state
+from ptxloom.machine.semantics import firsts
 from ptxloom.machine.semantics.control import after_call
 from ptxloom.machine.tracing import Tracing, keys_of, sites_in
 from ptxloom.machine.watching import Watches
@@ -136,6 +137,7 @@ def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
     b.begin(op)
     if b.entered:
         b.watch.before(b)
+    firsts.registers(b)
     row.build(b, op)
     if not b.entered:
         _enter_late(b, start)

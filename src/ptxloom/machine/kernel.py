@@ -10,6 +10,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.target import Target
 from ptxloom.machine import compiler, semantics
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
-_CHECKS = ("memcheck", "synccheck", "racecheck")
+_CHECKS = ("memcheck", "synccheck", "racecheck", "initcheck", "initcheck:global")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _CLUSTER_LIMITS = (16, 16, 16)
@@ -106,6 +108,7 @@ class Kernel:
         schedule_seed: int = 0,
         stack_bytes: int = 16384,
         progress: Progress | None = None,
+        uninitialised: Sequence[object] = (),
     ) -> LaunchResult:
         """Run the kernel over a grid.
 
@@ -117,7 +120,9 @@ class Kernel:
             shared_bytes: Dynamic shared memory.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory.
             checks: The tools that watch the run: memcheck and synccheck, which cost nothing; racecheck, which tells of
-                accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule.
+                accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule;
+                initcheck, of reads of shared and local memory and of registers that nobody has written, and
+                `initcheck:global` of the same in global memory.
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
@@ -126,6 +131,8 @@ class Kernel:
             schedule_seed: Another order of warps for each number.
             stack_bytes: Local memory a thread has for calls.
             progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
+            uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` tells who
+                reads of them, or of memory from `malloc`, what nobody has written.
 
         Raises:
             UsageError: An argument is wrong; nothing has run.
@@ -149,6 +156,7 @@ class Kernel:
             raise UsageError("checks", unknown[0], f"any of {', '.join(_CHECKS)}")
         memory = Memory()
         params = pack(self.program, args, memory)
+        memory.unwritten += _unwritten(uninitialised, args)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         recording = None
         if trace:
@@ -192,6 +200,17 @@ def tensor_arch(module: Module) -> str:
     numbers = [Target.parse(name).number for name in module.target if name.startswith("sm_")]
     known = [n for n in ARCHITECTURES if n <= (numbers[0] if numbers else ARCHITECTURES[-1])]
     return f"sm_{known[-1] if known else ARCHITECTURES[0]}"
+
+
+def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:
+    found: list[NDArray[Any]] = []
+    for item in named:
+        number = None if isinstance(item, np.ndarray) else _whole(item)
+        array = args[number] if number is not None and 0 <= number < len(args) else cast("object", item)
+        if not isinstance(array, np.ndarray):
+            raise UsageError("uninitialised", cast("object", item), "an array among args, or its place there")
+        found.append(cast("NDArray[Any]", array))
+    return found
 
 
 def _check_shape(shape: Shape) -> None:

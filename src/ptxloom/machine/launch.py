@@ -101,10 +101,13 @@ class Grid:
         self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes)
         self.reporter = Reporter(self.program, self.atlas)
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 64) * 64
-        self.warp_bytes = state.REGISTERS + self.program.register_bytes
+        self.unsure_bytes = shadows.unsure_bytes(self.program, checks)
+        self.warp_bytes = state.REGISTERS + self.program.register_bytes + self.unsure_bytes
         self.launch: Any = native.structure(state.Launch).from_address(
             self.arena.take(native.record(state.Launch).size)
         )
+        self.unwritten = shadows.Unwritten(self, memory.unwritten)
+        self.launch.watches_global = int("initcheck:global" in checks)
         self._fill(shape, params, memory, seed)
         self.given = frozenset(start for start, _, _ in memory.spans)  # no kernel may free these
 
@@ -121,6 +124,8 @@ class Grid:
         launch.static_shared = self.program.shared_bytes
         launch.local_bytes = self.local_bytes
         launch.entry = self.program.entry.first
+        launch.unsure, launch.unsure_bytes = state.REGISTERS + self.program.register_bytes, self.unsure_bytes
+        launch.first_frame = self.program.entry.frame_bytes
         launch.has_calls = int(self.program.has_calls)
         launch.seed = seed & 0xFFFFFFFF
         launch.full, launch.masked = self.code(whole=True), self.kernel.compiled_masked(self.checks)
@@ -207,8 +212,10 @@ class Grid:
             room = len(spans) if self.launch.spans == 0 else 2 * len(spans)
         else:
             room = self.launch.span_count
-        table = np.full((room, 3), 2**64 - 1, np.uint64)
-        table[: len(spans)] = spans
+        table = np.full((room, 4), 2**64 - 1, np.uint64)
+        table[:, 3] = 0
+        table[: len(spans), :3] = spans
+        self.unwritten.mark(table)
         self.launch.spans = self.arena.put(table)
         self.launch.span_count = room
 
@@ -216,6 +223,8 @@ class Grid:
         """The address of new memory for the kernel."""
         array = services.array_of(size)
         self.memory.add(array, f"malloc[{self.allocations}]")
+        if self.launch.watches_global:
+            self.unwritten.add(array)
         self.allocations += 1
         self._publish()
         return array.ctypes.data
@@ -224,6 +233,7 @@ class Grid:
         """Take memory back, False if none starts here; what still points at it is out of bounds."""
         if address in self.given or not self.memory.remove(address):
             return False
+        self.unwritten.remove(address)
         self._publish()
         for worker in self.workers:
             ctypes.memset(worker.state.sites, 0, worker.site_bytes)
@@ -340,6 +350,8 @@ class Worker:
             cta.peers = self.table + 8 * (number - number % members)
         if "racecheck" in self.grid.checks:
             shadows.watch_races(self.grid, self.ctas[-members:])
+        if "initcheck" in self.grid.checks:
+            shadows.watch_first_reads(self.grid, self.ctas[-members:])
         self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
 
     def _admit(self) -> None:

@@ -168,11 +168,12 @@ def access_address(name: str) -> int:
     """The machine code of a warp-wide load or store."""
 
     def ir() -> str:
-        from ptxloom.machine.runtime import memory, watches  # noqa: PLC0415 - only where it is needed
+        from ptxloom.machine.runtime import marks, memory, watches  # noqa: PLC0415 - only where it is needed
 
-        if watches.NAME.fullmatch(name):
-            watch, natives = watches.race_function(name)
-            return _closed(watch, [], list(natives))
+        for known, make in ((watches.NAME, watches.race_function), (marks.NAME, marks.init_function)):
+            if known.fullmatch(name):
+                look, natives = make(name)
+                return _closed(look, [], list(natives))
         text, calls = access_function(name)
         return _closed(text, [], [vars(memory)[c] for c in calls])
 

@@ -16,6 +16,7 @@ from ptxloom.syntax.visitor import walk
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from ptxloom.machine.assignment import Unsure
     from ptxloom.machine.flow import Boundaries
     from ptxloom.syntax.module import Module
 
@@ -169,6 +170,7 @@ class Program:
     shared_bytes: int = 0
     parameters: tuple[Parameter, ...] = ()
     parameter_bytes: int = 0
+    unsure: Unsure | None = None  # found when initcheck asks
     knowledge: Knowledge = Knowledge({}, frozenset(), frozenset())  # noqa: RUF009 - immutable
 
     @property

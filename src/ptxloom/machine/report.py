@@ -194,8 +194,10 @@ def _threads(count: int) -> str:
 
 
 def _register(op: Op, number: int) -> str:
-    """The name of a register that an instruction mentions, by its place among them in the text."""
+    """The name of a register that an instruction mentions, by its place among them in the text, its predicate first."""
     names = [n.text for n in walk(op.node) if isinstance(n, tree.Name) and isinstance(op.scope.find(n.text), Register)]
+    if op.node.predicate is not None:
+        names.insert(0, op.node.predicate.name)
     return f"`{names[number]}`" if number < len(names) else "a register"
 
 

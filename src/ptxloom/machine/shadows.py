@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine import native
+from ptxloom.machine.assignment import unsure_registers
 from ptxloom.machine.runtime import shadow, state
 from ptxloom.machine.semantics import watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ptxloom.machine.launch import Grid
+    from ptxloom.machine.program import Program
 
 _LANES: Final = 32
 _WORD: Final = 4
+_ALIGNMENT: Final = 64
 
 
 def watch_races(grid: Grid, ctas: Sequence[int]) -> None:
@@ -66,3 +72,46 @@ def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
     if any(op.opcode == "cp" and op.has("async") for op in grid.program.ops):
         s.copies = take(s.warps * shadow.COPIES * shadow.COPY_BYTES)
     return at
+
+
+def watch_first_reads(grid: Grid, ctas: Sequence[int]) -> None:
+    """Give the CTAs of a cluster marks of what has been written in their shared and local memory."""
+    for at in ctas:
+        cta: Any = native.structure(state.Cta).from_address(at)
+        cta.written = grid.arena.take(grid.shared_bytes + 1)
+        for index in range(grid.launch.warps):
+            warp: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
+            warp.written = cta.written
+            warp.local_written = grid.arena.take(_LANES * grid.local_bytes) if grid.local_bytes else 0
+
+
+def unsure_bytes(program: Program, checks: frozenset[str]) -> int:
+    """What a warp takes to remember which lanes have written the registers that are watched."""
+    count = len(unsure_registers(program).numbers) if "initcheck" in checks else 0
+    return -(-count * _WORD // _ALIGNMENT) * _ALIGNMENT
+
+
+class Unwritten:
+    """Global memory that came uninitialised, each piece with marks of what has been written since."""
+
+    def __init__(self, grid: Grid, arrays: Sequence[NDArray[Any]]) -> None:
+        self._grid = grid
+        self._pieces: list[tuple[int, int, int]] = []  # start, end, marks
+        for array in arrays:
+            self.add(array)
+
+    def add(self, array: NDArray[Any]) -> None:
+        """Another piece."""
+        start = array.ctypes.data
+        self._pieces.append((start, start + array.nbytes, self._grid.arena.take(array.nbytes + 1)))
+
+    def remove(self, address: int) -> None:
+        """The piece at an address is gone."""
+        self._pieces = [piece for piece in self._pieces if piece[0] != address]
+
+    def mark(self, table: NDArray[np.uint64]) -> None:
+        """Set the marks of the spans in a table (`state.Span`) that lie in one of the pieces."""
+        for row in table:
+            for start, end, marks in self._pieces:
+                if start <= row[0] and row[1] <= end and row[0] < row[1]:
+                    row[3] = marks + int(row[0]) - start

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.assignment import unsure_registers
 from ptxloom.machine.ir import LANES, Value, vector
 from ptxloom.machine.llvm import host_has
 from ptxloom.machine.runtime import state
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 #: Instructions in one run: in longer ones LLVM's compiler without optimisation spills more.
 LONGEST: Final = 16
 SHORTEST: Final = 2
-_BLIND: Final = frozenset(("memcheck", "synccheck", "racecheck"))  # tools that look at no registers
+_BLIND: Final = frozenset(
+    ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
+)  # tools that look at no registers, or at few
 
 
 def strip_lanes() -> int:
@@ -113,6 +116,8 @@ def fits(b: Builder, op: Op, row: Row) -> bool:
 
     Other checks may want to see each access to a register.
     """
+    if "initcheck" in b.checks and op.site in unsure_registers(b.program).sites:
+        return False
     return (
         row.lanewise
         and b.checks <= _BLIND

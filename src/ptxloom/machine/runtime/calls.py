@@ -9,12 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, pointer, u32, u64
+from ptxloom.machine.runtime.firsts import carry, forget_local, mark_frame
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.state import BAD_CALL, CODE_WINDOW, LOCAL, NONE, STACK_OVERFLOW, Warp
 from ptxloom.machine.runtime.warps import choose, place_lanes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
+
+RESULT = 16  # where a called function's results lie in its frame
+RESULT_BYTES = 16  # of a service
 
 
 def frame(w: Warp, lane: u32) -> u64:
@@ -31,6 +35,7 @@ def pass_argument(w: Warp, lanes: u32, target: u32, source: u32, size: u32, site
                 return 1
             at = frame(w, lane)
             copy(at + u64(target), at + u64(source), u64(size))
+    carry(w, lanes, target, source, size)
     return 0
 
 
@@ -40,6 +45,7 @@ def copy_in_frames(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> 
         if lanes >> lane & 1 != 0:
             at = frame(w, lane)
             copy(at + u64(target), at + u64(source), u64(size))
+    carry(w, lanes, target, source, size)
 
 
 def enter(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, back: u32, site: u32) -> u32:
@@ -65,6 +71,7 @@ def request(w: Warp, lanes: u32, number: u32, frame_bytes: u32, site: u32) -> No
     worker.service_lanes = lanes
     worker.service_frame = frame_bytes
     worker.service_site = site
+    mark_frame(w, lanes, frame_bytes + RESULT, RESULT_BYTES)
 
 
 def give_back(w: Warp, lanes: u32, following: u32) -> u32:
@@ -124,4 +131,5 @@ def allocate(w: Warp, lanes: u32, sizes: Ptr[u32], out: Ptr[u64], alignment: u32
                 return 1
             w.stack[lane] = u32(top)
             out[lane] = w.local_bytes - top
+            forget_local(w, lane, w.local_bytes - top, sizes[lane])
     return 0

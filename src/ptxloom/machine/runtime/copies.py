@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.firsts import read_lane, written_lane
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
 from ptxloom.machine.runtime.pending import copy_lane, copy_stretch, start_copy
@@ -40,6 +41,10 @@ def copy_async(  # noqa: C901 - one lane after the other
                 return 1
             if address(w.shadow) != 0:
                 copy_lane(w, lane, targets[lane])
+            if w.written != 0:
+                written_lane(w, lane, targets[lane], SHARED, size)
+            if w.launch.watches_global != 0:
+                read_lane(w, lane, sources[lane], GLOBAL, takes[lane], site)
             take = takes[lane]
             at = sources[lane]
             if take > size:
@@ -119,6 +124,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                 return 1
             if address(w.shadow) != 0 and source_space == SHARED:
                 check_lane(w, lane, sources[lane], size, stamp_of(w, site), 0, pointer(u64, 0), 1)
+            read_lane(w, lane, sources[lane], source_space, size, site)
             left = ctas[lane]
             going: u32 = 1
             while going != 0:
@@ -133,6 +139,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                 if address(w.shadow) != 0 and target_space == SHARED and barriers[lane] != 0:
                     told = shared_place(w, (barriers[lane] - 1 & ~strip | window) & 0xFFFFFFFF, 8)
                     copy_stretch(w, lane, targets[lane] & ~strip | window, size, site, told)
+                written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
                 copy(into, source, u64(size))
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1

@@ -66,6 +66,7 @@ class Span:
     start: u64
     end: u64
     writable: u64
+    written: u64  # initcheck's marks; 0 if all has been written
 
 
 class Fault:
@@ -138,6 +139,10 @@ class Launch:
     workspace: u64  # what a grid-wide barrier may write; 0 if the module has none
     has_calls: u32
     members: u32  # the CTAs of a cluster
+    unsure: u32  # where a warp keeps the lanes that have written registers, after its start
+    unsure_bytes: u32
+    first_frame: u32  # bytes of the entry's frame
+    watches_global: u32  # 1: some global memory came unwritten
 
 
 class Barrier:
@@ -171,6 +176,7 @@ class Cta:
     barriers: Annotated[Array[Barrier], 16]
     cluster_arrived: u32  # live threads of the cluster at its barrier (kept by its first CTA)
     shadow: Shadow  # null unless racecheck watches
+    written: u64  # initcheck's marks of shared memory; 0 unless it watches
 
 
 class Worker:
@@ -260,6 +266,8 @@ class Warp:
     saw: u32  # lanes with relaxed reads that a fence makes good
     copy_head: u32  # asynchronous copies begun
     copy_tail: u32  # the oldest that may go on
+    written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches
+    local_written: u64
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
 

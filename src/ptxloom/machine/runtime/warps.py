@@ -18,6 +18,7 @@ from ptxloom.machine.native import (
     u64,
 )
 from ptxloom.machine.runtime.arrivals import settle_all
+from ptxloom.machine.runtime.firsts import start_marks
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.pending import start_watch
 from ptxloom.machine.runtime.state import (
@@ -326,6 +327,8 @@ def start_cta(cta: Cta, index: u64) -> None:
     cta.waiting = 0
     if address(cta.shadow) != 0:
         start_watch(cta)
+    if cta.written != 0:
+        start_marks(cta)
     cta.cluster_arrived = 0
     at = cta.warps
     left = launch.threads

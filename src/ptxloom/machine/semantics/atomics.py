@@ -66,7 +66,7 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
     space = resolved_space(b, base, space_of(op))
     lane_addresses(b, address, space)
     b.watch.accesses(b, b.scratch(), 0, size=size, space=space)
-    watch.access(b, "write", b.scratch(), 0, space=space, bits=8 * size, parts=1, wide=True, strong=True)
+    watch.access(b, "update", b.scratch(), 0, space=space, bits=8 * size, parts=1, wide=True, strong=True)
     watch.flag(b, space, loads=True, stores=True)
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
     return b.scratch()

@@ -8,7 +8,7 @@ from ptxloom.machine import services
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.program import FRAME_HEAD, align
-from ptxloom.machine.runtime import calls, memory, state
+from ptxloom.machine.runtime import calls, firsts, memory, state
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.symbols import FunctionName, Variable
 from ptxloom.syntax import tree
@@ -107,6 +107,8 @@ def call(b: Builder, op: Op) -> None:
     if found is None and isinstance(function, tree.Name):
         _service(b, op, function.text, arguments)
         return
+    if "initcheck" in b.checks:
+        _fresh_frame(b, op, found)
     at = align(FRAME_HEAD, 16)
     targets = _layout(op, found, b.program.functions)
     for operand, (offset, size) in zip(arguments, targets, strict=False):
@@ -128,6 +130,16 @@ def call(b: Builder, op: Op) -> None:
         blocks = b.select(b.lanes(b.active), blocks, b.constant(blocks.type, b.following + 1))
     b.store(blocks, b.scratch(), 64)
     b.resume(b.native_call("scatter", W, b.mask))
+
+
+def _fresh_frame(b: Builder, op: Op, found: object) -> None:
+    """Tell initcheck that nothing is written in the callee's frame."""
+    functions = b.program.functions
+    if isinstance(found, FunctionName):
+        size = functions[found.number].frame_bytes
+    else:
+        size = max((f.frame_bytes for f in functions if not f.is_entry), default=FRAME_HEAD)
+    b.runtime(firsts.clear_frame, W, b.active_mask, frame_of(op.function), size)
 
 
 def _service(b: Builder, op: Op, name: str, arguments: tuple[tree.Operand, ...]) -> None:

@@ -168,7 +168,9 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
     if move.address_lanes < LANES:
         mask = b.apply("and", mask, b.constant("i32", (1 << move.address_lanes) - 1))
     verb = "write" if move.opcode == "stmatrix" else "read"
-    watch.access(b, verb, addresses, offset, space=space, bits=8 * move.row_bytes, parts=1, mask=mask)
+    in_memory = move.destination if move.opcode == "stmatrix" else move.source
+    payload = move.row_elements * in_memory.bits // 8
+    watch.access(b, verb, addresses, offset, space=space, bits=8 * move.row_bytes, parts=1, mask=mask, payload=payload)
     lanes = LANES if _target_number(b) == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
     b.natives[symbol(matrices.place_rows)] = matrices.place_rows

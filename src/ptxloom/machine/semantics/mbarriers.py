@@ -29,7 +29,8 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
     places = (b.scratch(), b.scratch(VALUES), b.scratch(_RESULTS))
     verb = "read" if operation >= mbarriers.TEST else "write"
     strong = operation not in {mbarriers.INIT, mbarriers.INVAL}
-    watch.access(b, verb, b.scratch(), 0, space=space, bits=64, parts=1, wide=True, strong=strong)
+    payload = 8 if operation == mbarriers.INIT else 0
+    watch.access(b, verb, b.scratch(), 0, space=space, bits=64, parts=1, wide=True, strong=strong, payload=payload)
     relaxed = int(b.op.has("relaxed"))
     b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site, relaxed))
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import W
 from ptxloom.machine.runtime import orders, shadow, state
 from ptxloom.machine.runtime.watches import race_name, race_parameters
+from ptxloom.machine.semantics import firsts
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -49,12 +50,13 @@ def access(
     places: tuple[Value, ...] = (),
     strong: bool = False,
     mask: Value | None = None,
+    payload: int | None = None,
 ) -> None:
-    """Tell of an access that is about to be made.
+    """Tell racecheck and initcheck of an access that is about to be made.
 
     Args:
         b: The builder.
-        verb: read or write.
+        verb: read, write or update (read and write in one).
         addresses: Where the 32 addresses lie.
         offset: Bytes added to each.
         space: The state space; but for shared and generic nothing is watched.
@@ -64,11 +66,16 @@ def access(
         places: Where the values lie that are stored, if they are known.
         strong: The access is atomic, volatile or the like.
         mask: The lanes that make it; by default the active ones.
+        payload: The bytes a lane that matter to initcheck; by default all of them, and it hears nothing if 0.
     """
+    size = bits // 8 * parts if payload is None else payload
+    if size:
+        reads, writes = verb != "write", verb != "read"
+        firsts.access(b, addresses, offset, reads=reads, writes=writes, space=space, size=size, wide=wide, mask=mask)
     if not is_racing(b) or space not in {state.SHARED, state.GENERIC}:
         return
     window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
-    if verb == "write" and not places:
+    if verb != "read" and not places:
         verb = "touch"
     name = race_name(verb, window, bits, parts)
     b.accesses.add(name)

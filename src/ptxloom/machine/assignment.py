@@ -1,0 +1,188 @@
+"""Which registers may be read before they are written: few enough that a run can watch them.
+
+A register that every way to each of its reads writes first needs no watching; compilers' registers are nearly all like
+that. `mov` and `selp` hand on what they are given without looking at it, as compilers have them do with values that
+nobody uses: they make their destination as unsure as their source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.symbols import Place, Register, Targets
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.machine.program import BasicBlock, FunctionPlan, Op, Program
+    from ptxloom.machine.symbols import Scope
+
+    Key = tuple[int, str]  # a scope and a name in it
+
+COPIES: Final = frozenset(("mov", "selp"))
+# Their first operand, if it is a register, is one they read.
+_WITHOUT_RESULT: Final = frozenset(("brx", "nanosleep", "stackrestore", "st", "red", "bra", "ret", "exit"))
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """The registers to watch.
+
+    Attributes:
+        numbers: A number for each of them.
+        sites: The instructions that mention any.
+    """
+
+    numbers: Mapping[Key, int]
+    sites: frozenset[int]
+
+
+def key_of(scope: Scope, name: str) -> Key | None:
+    """Which register a name means; None if it means none that can be watched."""
+    at: Scope | None = scope
+    while at is not None:
+        found = at.names.get(name)
+        if found is not None:
+            return (id(at), name) if isinstance(found, Register) and found.vector == 1 else None
+        at = at.outer
+    return None
+
+
+def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
+    """The registers an instruction reads: each name with its number among all register names, in the text's order."""
+    written = {id(name) for name in _results(op)}
+    number = 0
+    if op.node.predicate is not None:
+        yield number, tree.Name(op.node.predicate.name)
+        number += 1
+    for operand in op.operands:
+        for node in walk(operand):
+            if isinstance(node, tree.Name) and isinstance(op.scope.find(node.text), Register):
+                if id(node) not in written:
+                    yield number, node
+                number += 1
+
+
+def names_written(op: Op) -> tuple[str, ...]:
+    """The registers an instruction writes."""
+    return tuple(name.text for name in _results(op))
+
+
+def _results(op: Op) -> list[tree.Name]:
+    if op.opcode in _WITHOUT_RESULT or (op.opcode in {"bar", "barrier"} and not op.has("red")):
+        return []
+    found: list[tree.Name] = []
+    waiting: list[tree.Operand] = list(op.operands[:1])
+    while waiting:
+        match waiting.pop():
+            case tree.Name() as name:
+                found.append(name)
+            case tree.Vector(elements=elements):
+                waiting.extend(elements)
+            case tree.Pair(first=first, second=second):
+                waiting += [first, second]
+            case _:
+                pass
+    return found
+
+
+def unsure_registers(program: Program) -> Unsure:
+    """The registers that may be read before they are written; found once for a program."""
+    if program.unsure is None:
+        program.unsure = _find(program)
+    return program.unsure
+
+
+def _find(program: Program) -> Unsure:
+    found: dict[Key, int] = {}
+    for function in program.functions:
+        for key in _Function(program, function).unsure():
+            found.setdefault(key, len(found))
+    sites = frozenset(
+        op.site
+        for op in program.ops
+        if any(key_of(op.scope, name) in found for name in (*(n.text for _, n in names_read(op)), *names_written(op)))
+    )
+    return Unsure(found, sites)
+
+
+class _Function:
+    """One function: its registers as bits of an integer."""
+
+    def __init__(self, program: Program, function: FunctionPlan) -> None:
+        self.blocks = {b.number: b for b in program.blocks if b.function is function}
+        self.bits: dict[Key, int] = {}
+        self.facts: dict[int, tuple[int, int, int]] = {}  # by site: bits read, bits written, whether it copies
+        for block in self.blocks.values():
+            for op in block.ops:
+                self._note(op)
+        self.first = function.first
+
+    def _note(self, op: Op) -> None:
+        reads = self._mask(op, (name.text for _, name in names_read(op)))
+        writes = self._mask(op, names_written(op))
+        self.facts[op.site] = (reads, writes, int(op.opcode in COPIES))
+
+    def _mask(self, op: Op, names: Iterator[str] | tuple[str, ...]) -> int:
+        mask = 0
+        for name in names:
+            key = key_of(op.scope, name)
+            if key is not None:
+                mask |= 1 << self.bits.setdefault(key, len(self.bits))
+        return mask
+
+    def unsure(self) -> Iterator[Key]:
+        """The registers that may be unwritten where they are read."""
+        everything = (1 << len(self.bits)) - 1
+        before = {self.first: everything}
+        waiting = [self.first]
+        missing = 0
+        while waiting:
+            number = waiting.pop()
+            block = self.blocks[number]
+            after, lacking = self._through(block, before[number])
+            missing |= lacking
+            for target in self._following(block):
+                known = before.get(target)
+                joined = after if known is None else known | after
+                if joined != known and target in self.blocks:
+                    before[target] = joined
+                    waiting.append(target)
+        for key, bit in self.bits.items():
+            if missing >> bit & 1:
+                yield key
+
+    def _through(self, block: BasicBlock, unwritten: int) -> tuple[int, int]:
+        """What may be unwritten at the end of a block, and which reads of it met such registers."""
+        missing = 0
+        for op in block.ops:
+            reads, writes, copies = self.facts[op.site]
+            lacking = reads & unwritten
+            missing |= lacking
+            if copies and lacking:
+                unwritten |= writes
+                missing |= writes
+            elif op.node.predicate is None:
+                unwritten &= ~writes
+        return unwritten, missing
+
+    def _following(self, block: BasicBlock) -> Iterator[int]:
+        op = block.ops[-1] if block.ops else None
+        if op is not None:
+            for operand in op.operands if op.opcode in {"bra", "brx"} else ():
+                yield from _targets(op, operand)
+            if op.node.predicate is None and op.opcode in {"bra", "brx", "ret", "exit", "trap"}:
+                return
+        yield block.number + 1
+
+
+def _targets(op: Op, operand: tree.Operand) -> Iterator[int]:
+    if isinstance(operand, tree.Name):
+        found = op.scope.find(operand.text)
+        for name in found.names if isinstance(found, Targets) else (operand.text,):
+            place = op.scope.find(name)
+            if isinstance(place, Place):
+                yield place.block

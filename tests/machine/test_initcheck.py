@@ -1,0 +1,227 @@
+"""Initcheck: reads of what nobody has written are found to the byte, and the same kernels with the write are silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from machine.small_kernels import entry
+
+if TYPE_CHECKING:
+    from ptxloom.machine import Hazard, Kernel
+
+BEFORE = ".shared .align 16 .b8 tile[4096];\n.shared .align 8 .b64 gate;\n"
+HELPER = """
+.func (.param .b32 back) twice(.param .b32 given)
+{
+    .reg .b32 %r<4>;
+    ld.param.b32 %r1, [given];
+    add.u32 %r1, %r1, %r1;
+    WRITE
+    ret;
+}
+"""
+CHECKS = ("memcheck", "synccheck", "initcheck")
+
+
+def kernel_of(body: str, before: str = BEFORE) -> Kernel:
+    """A kernel with `%r0` = tid.x, `%r10` = tile + 4 tid.x, `%r12` = tile + 16 lane, and 64 bytes of local memory."""
+    start = """
+    .local .align 16 .b8 stack[64]; .reg .b32 %never<4>; .reg .pred %q<3>;
+    mov.u32 %r20, tile; mad.lo.u32 %r10, %r0, 4, %r20; and.b32 %r22, %r0, 31; mad.lo.u32 %r12, %r22, 16, %r20;
+    setp.lt.u32 %p1, %r0, 16; setp.eq.u32 %p3, %r0, 0;
+    """
+    return entry(start + body, before=before)
+
+
+def hazards(body: str, before: str = BEFORE, block: int = 32) -> tuple[Hazard, ...]:
+    """What initcheck says of a kernel of one CTA."""
+    out = np.zeros(block, np.uint32)
+    result = kernel_of(body, before).launch(1, block, [out], checks=CHECKS, threads=1, timeout=20)
+    assert all(h.tool == "initcheck" for h in result.hazards)
+    return tuple(result.hazards)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A kernel with `@` where the write belongs, that write, and what is said without it."""
+
+    name: str
+    body: str
+    write: str
+    space: str = "shared"
+    lanes: tuple[int, ...] = (0,)
+    address: int = 0
+    size: int = 4
+    wrong: str = ""
+
+
+LOAD = "ld.shared.u32 %r1, [%r10];"
+PAIRS = (
+    Pair("shared", f"@\n{LOAD}", "st.shared.u32 [%r10], %r0;"),
+    Pair(
+        "by half the warp",
+        f"@\n{LOAD}",
+        "st.shared.u32 [%r10], %r0;",
+        lanes=(16,),
+        address=64,
+        wrong="@%p1 st.shared.u32 [%r10], %r0;",
+    ),
+    Pair(
+        "one byte",
+        "@\nld.shared.u32 %r1, [tile];",
+        "st.shared.u32 [tile], %r0;",
+        address=2,
+        size=1,
+        wrong="st.shared.u16 [tile], 1;\nst.shared.u8 [tile+3], 1;",
+    ),
+    Pair(
+        "a vector",
+        "@\nld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%r12];",
+        "st.shared.v4.b32 [%r12], {%r0, %r0, %r0, %r0};",
+        address=12,
+        wrong="st.shared.v2.b32 [%r12], {%r0, %r0};\nst.shared.b32 [%r12+8], %r0;",
+    ),
+    Pair(
+        "ldmatrix",
+        "@\nldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r12];",
+        "st.shared.v4.b32 [%r12], {%r0, %r0, %r0, %r0};",
+        size=16,
+    ),
+    Pair("stmatrix", "@\nld.shared.u32 %r1, [%r10];", "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r12], {%r0};"),
+    Pair("cp.async", f"@\n{LOAD}", "cp.async.ca.shared.global [%r10], [%rd0], 4;\ncp.async.wait_all;"),
+    Pair("an atomic reads", "@\natom.shared.add.u32 %r1, [tile+8], 1;", "st.shared.u32 [tile+8], 0;", address=8),
+    Pair(
+        "an mbarrier is written",
+        "@\nld.shared.b64 %rd5, [gate];",
+        "@%p3 mbarrier.init.shared.b64 [gate], 1;",
+        address=4096,
+        size=8,
+    ),
+    Pair(
+        "generic", "cvt.u64.u32 %rd6, %r10; cvta.shared.u64 %rd6, %rd6;\n@\nld.u32 %r1, [%rd6];", "st.u32 [%rd6], %r0;"
+    ),
+    Pair("local", "@\nld.local.u32 %r1, [stack+8];", "st.local.u32 [stack+8], %r0;", "local", address=24),
+    Pair(
+        "local, half of it",
+        "@\nld.local.u64 %rd5, [stack];",
+        "st.local.u64 [stack], %rd0;",
+        "local",
+        address=20,
+        wrong="st.local.u32 [stack], %r0;",
+    ),
+    Pair(
+        "generic local",
+        "mov.u64 %rd6, stack; cvta.local.u64 %rd6, %rd6;\n@\nld.u8 %r1, [%rd6+63];",
+        "st.u8 [%rd6+63], 1;",
+        "local",
+        address=79,
+        size=1,
+    ),
+)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[p.name for p in PAIRS])
+def test_a_read_of_unwritten_memory_is_found_and_its_twin_is_silent(pair: Pair) -> None:
+    (found,) = hazards(pair.body.replace("@\n", pair.wrong + "\n"))
+    assert (found.kind, found.space, found.party.lanes) == ("uninitialised", pair.space, pair.lanes)
+    assert (found.address, found.size) == (pair.address, pair.size)
+    assert hazards(pair.body.replace("@\n", pair.write + "\n")) == ()
+
+
+REGISTERS = (
+    ("add.u32 %r1, %never1, 1;", "mov.u32 %never1, 3;", tuple(range(32))),
+    ("@%p1 mov.u32 %never1, 4;\nadd.u32 %r1, %never1, 1;", "mov.u32 %never1, 3;", tuple(range(16, 32))),
+    ("@%q1 add.u32 %r1, %r0, 1;", "setp.eq.u32 %q1, %r0, 1;", tuple(range(32))),
+    ("@%p1 bra T;\nmov.u32 %never1, 1;\nT: st.global.u32 [%rd0], %never1;", "mov.u32 %never1, 9;", tuple(range(16))),
+    (
+        "mov.b32 %never2, %never1;\nselp.b32 %never3, %never2, %r0, %p1;\nadd.u32 %r1, %never3, 1;",
+        "mov.u32 %never1, 1;",
+        tuple(range(16)),
+    ),
+    (
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r0,%never1}, {%r0}, {%f4,%f5,%f6,%f7};",
+        "mov.u32 %never1, 1;\nmov.f32 %f4, 0f00000000;\nmov.f32 %f5, %f4;\nmov.f32 %f6, %f4;\nmov.f32 %f7, %f4;",
+        tuple(range(32)),
+    ),
+)
+
+
+@pytest.mark.parametrize(("body", "write", "lanes"), REGISTERS)
+def test_a_read_of_an_unwritten_register_is_found(body: str, write: str, lanes: tuple[int, ...]) -> None:
+    found = hazards(body)
+    assert {h.kind for h in found} == {"uninitialised-register"}
+    assert found[0].party.lanes == lanes
+    assert "`%never" in found[0].message or "`%q1`" in found[0].message or "`%f" in found[0].message
+    assert hazards(f"{write}\n{body}") == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "mov.b32 %r1, %never1;\nselp.b32 %r2, %never1, %r0, %p1;",  # copied, and never looked at
+        "selp.b32 %r2, %r0, %never1, %p1;\n@%p1 add.u32 %r3, %r2, 1;",
+        "@%p1 mov.u32 %never1, 1;\n@%p1 add.u32 %r1, %never1, 1;",
+        (
+            "mov.u32 %r1, 0;\nL: @%p1 mov.u32 %never1, %r1;\n@%p1 add.u32 %r2, %never1, 1;\nadd.u32 %r1, %r1, 1;\n"
+            "setp.lt.u32 %p2, %r1, 4;\n@%p2 bra L;"
+        ),
+    ],
+)
+def test_a_register_nobody_looks_at_is_no_hazard(body: str) -> None:
+    assert hazards(body) == ()
+
+
+CALL = "{ .param .b32 a; .param .b32 b; @st.param.b32 [a], %r0; call.uni (b), twice, (a); ld.param.b32 %r1, [b]; }"
+
+
+def test_arguments_and_results_count_as_what_they_were_copied_from() -> None:
+    good = BEFORE + HELPER.replace("WRITE", "st.param.b32 [back], %r1;")
+    bad = BEFORE + HELPER.replace("WRITE", "")
+    call = CALL.replace("@", "")
+    assert hazards(call, good) == ()
+    assert [h.instruction for h in hazards(CALL.replace("@st.param.b32 [a], %r0;", ""), good)] == [
+        "ld.param.b32 %r1, [given];"
+    ]
+    assert [h.instruction for h in hazards(call, bad)] == ["ld.param.b32 %r1, [b];"]
+
+
+def test_a_frame_is_unwritten_at_every_call() -> None:
+    helper = """
+.func leave() { .local .b32 mine; .reg .b32 %r<2>; mov.u32 %r1, 1; st.local.u32 [mine], %r1; ret; }
+.func look() { .local .b32 mine; .reg .b32 %r<2>; ld.local.u32 %r1, [mine]; ret; }
+"""
+    (found,) = hazards("call.uni leave, ();\ncall.uni look, ();", BEFORE + helper)
+    assert found.instruction.startswith("ld.local")
+
+
+def test_a_cta_starts_with_nothing_written() -> None:
+    body = "mov.u32 %r5, %ctaid.x; setp.eq.u32 %p4, %r5, 0;\n@%p4 st.shared.u32 [tile], 1;\nld.shared.u32 %r1, [tile];"
+    out = np.zeros(32, np.uint32)
+    result = kernel_of(body).launch(4, 32, [out], checks=CHECKS, threads=1)
+    assert [h.count for h in result.hazards] == [3 * 32]
+
+
+def test_global_memory_that_holds_nothing_yet() -> None:
+    kernel = kernel_of("@%p1 st.global.u32 [%rd0], 5;\nld.global.u32 %r1, [%rd0];")
+    out = np.zeros(32, np.uint32)
+    checks = ("memcheck", "initcheck:global")
+    assert tuple(kernel.launch(1, 32, [out], checks=checks).hazards) == ()
+    for named in (0, out):
+        (found,) = kernel.launch(1, 32, [out], checks=checks, uninitialised=[named]).hazards
+        assert (found.space, found.party.lanes, found.size, found.count) == ("global", (16,), 4, 16)
+
+
+def test_memory_from_malloc_holds_nothing() -> None:
+    call = (
+        "{ .param .b64 a; .param .b64 b; mov.u64 %rd5, 16; st.param.b64 [a], %rd5;\n"
+        "call.uni (b), malloc, (a); ld.param.b64 %rd6, [b]; }"
+    )
+    before = BEFORE + ".extern .func (.param .b64 r) malloc(.param .b64 s);\n"
+    kernel = kernel_of(call + "\nst.u32 [%rd6], %r0;\nld.u64 %rd7, [%rd6];", before)
+    out = np.zeros(32, np.uint32)
+    (found,) = kernel.launch(1, 32, [out], checks=("initcheck", "initcheck:global"), threads=1).hazards
+    assert (found.space, found.size) == ("global", 4)

@@ -39,11 +39,11 @@ class Memory:
     unwritten: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     _kept: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
 
-    def add(self, array: NDArray[Any], name: str = "") -> int:
-        """Note an array; gives its address."""
+    def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
+        """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
         start = array.ctypes.data
         self.arrays.append(array)
-        self.spans.append((start, start + array.nbytes, bool(array.flags.writeable)))
+        self.spans.append((start, start + array.nbytes, bool(array.flags.writeable) and not constant))
         self.names.append(name)
         return start
 

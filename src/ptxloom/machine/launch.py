@@ -136,6 +136,7 @@ class Grid:
         launch.constants = constants.ctypes.data
         launch.constants_end = launch.constants + constants.nbytes
         memory.add(module.memory["global"])
+        memory.add(constants, constant=True)
         if "%envreg" in self.program.module.source.text:
             launch.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
         self._publish()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import Ptr, address, copy, pointer, u32, u64
+from ptxloom.machine.native import Ptr, address, copy, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -46,6 +46,15 @@ def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u
     note.block[1] = w.cta.ctaid[1]
     note.block[2] = w.cta.ctaid[2]
     return 0
+
+
+def fault_if_any(w: Warp, addresses: Ptr[u64], lanes: u32, kind: u32, size: u32, write: u32, site: u32) -> u32:
+    """1 after noting a fault of the first of these lanes, with its generic address; 0 if there is none."""
+    if lanes == 0:
+        return 0
+    lane = trailing_zeros(lanes)
+    fault(w, kind, site, lane, addresses[lane], GENERIC, size, write)
+    return 1
 
 
 def find_span(launch: Launch, at: u64) -> u64:

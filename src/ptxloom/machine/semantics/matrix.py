@@ -19,7 +19,7 @@ from ptxloom.machine.ir import LANES, vector
 from ptxloom.machine.runtime import matrices, state
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.semantics.memory import address_values, base_and_offset
+from ptxloom.machine.semantics.memory import address_values, base_and_offset, stay_in_window
 from ptxloom.machine.symbols import Register
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.form import tensor_form
@@ -157,7 +157,10 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
         addresses = b.register_place(found)
     else:
         addresses = b.scratch()
-        b.store(b.resize(address_values(b, base, offset), width), addresses, 64)
+        wide = address_values(b, base, offset)
+        if move.space:
+            stay_in_window(b, base, wide, state.SHARED)
+        b.store(b.resize(wide, width), addresses, 64)
         offset = 0
     if len(places) != move.registers:
         raise b.op.unsupported(f"it moves {move.registers} registers")

@@ -70,9 +70,24 @@ def lane_addresses(b: Builder, operand: tree.Operand, space: int) -> None:
     """Store the 32 addresses of an address operand (within `space`) to the start of the scratch, `<32 x i64>`."""
     base, offset = base_and_offset(b.op, operand)
     at = address_values(b, base, offset)
+    stay_in_window(b, base, at, space)
     if space in {state.SHARED, state.LOCAL, state.PARAM}:
         at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
     b.store(at, b.scratch(), 64)
+
+
+def stay_in_window(b: Builder, base: tree.Operand, addresses: Value, space: int) -> None:
+    """End the kernel if 64-bit addresses of shared or local memory are generic ones, with their window in the top."""
+    found = b.find(base.text) if isinstance(base, tree.Name) else None
+    if space not in {state.SHARED, state.LOCAL} or not isinstance(found, Register) or found.type.bits != 64:
+        return
+    top = b.apply("ashr", addresses, b.constant(addresses.type, 32))
+    generic = b.mask_of(b.compare("sgt", top, b.constant(top.type, 0)))
+    b.store(addresses, b.scratch(), 64)
+    write = int(b.op.opcode in {"st", "stmatrix", "red", "atom"})
+    wrong = b.apply("and", generic, b.active_mask)
+    size = b.op.types[-1].bits // 8 * parts_of(b.op) if b.op.types else 0
+    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, state.WRONG_SPACE, size, write, b.op.site))
 
 
 def address_values(b: Builder, base: tree.Operand, offset: int) -> Value:
@@ -165,7 +180,9 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         addresses = b.register_place(found)
     else:
         addresses = b.scratch()
-        b.store(b.resize(address_values(b, base, offset), width), addresses, 64)
+        wide = address_values(b, base, offset)
+        stay_in_window(b, base, wide, space)
+        b.store(b.resize(wide, width), addresses, 64)
         offset = 0
     _watch(b, op, verb, addresses, offset, places, space=space)
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)

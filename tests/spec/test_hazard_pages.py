@@ -1,0 +1,118 @@
+"""Every faulty kernel of this folder's pages is reported at its line, by its tool and kind; its twin is silent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from oracle.ptxas import assemble, find_ptxas
+from ptxloom.checker import check
+from ptxloom.diagnostics import Severity
+from ptxloom.machine import LaunchError, kernel
+from ptxloom.machine.catalogue import BY_RULE
+from ptxloom.machine.kernel import CHECKS
+from ptxloom.syntax import parse
+
+FOLDER = Path(__file__).parent
+PAGES = ("memcheck", "synccheck", "racecheck", "initcheck")
+BLOCK = re.compile(r"^```ptx(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
+VERDICT = re.compile(r"//\s*undefined: \[([a-z., -]+)\]$")
+OPTION = re.compile(r"^// (block|grid|cluster|checks|timeout): (.+)\n")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel of a page."""
+
+    place: str
+    text: str
+    wanted: frozenset[tuple[int, str]]
+    options: dict[str, Any]
+    twin: bool
+
+
+def options_of(body: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    while match := OPTION.match(body):
+        match match[1]:
+            case "checks":
+                found["checks"] = tuple(match[2].split(", "))
+            case "timeout":
+                found["timeout"] = float(match[2])
+            case name:
+                found[name] = int(match[2])
+        body = body[match.end() :]
+    return found
+
+
+def cases() -> list[Case]:
+    found: list[Case] = []
+    for name in PAGES:
+        page = FOLDER / f"{name}.md"
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        head = ""
+        for block in BLOCK.finditer(text):
+            if block[1].strip() == "head":
+                head = block[2]
+                continue
+            whole = f"{head}{block[2]}  ret;\n}}\n"
+            wanted = frozenset(
+                (number, rule)
+                for number, line in enumerate(whole.splitlines(), 1)
+                if (verdict := VERDICT.search(line))
+                for rule in verdict[1].split(", ")
+            )
+            line = text.count("\n", 0, block.start(2)) + 1
+            found.append(
+                Case(f"{name}.md:{line}", whole, wanted, options_of(block[2]), block[1].strip() == "twin")
+            )
+    return found
+
+
+CASES = cases()
+
+
+def hazards(case: Case) -> set[tuple[int, str]]:
+    fixed = np.zeros(62, np.uint32)
+    fixed.flags.writeable = False
+    options = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 20.0} | case.options
+    options["checks"] = [c for c in options["checks"] if c in CHECKS]
+    grid, block = options.pop("grid"), options.pop("block")
+    out = np.zeros(64, np.uint32)
+    try:
+        result = kernel(parse(case.text), "k").launch(grid, block, [out, fixed], **options)
+    except LaunchError as error:
+        return {(h.line, h.rule) for h in error.hazards}
+    return {(h.line, h.rule) for h in result.hazards}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
+def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
+    assert case.twin != bool(case.wanted)
+    assert {rule for _, rule in case.wanted} <= set(BY_RULE)
+    assert hazards(case) == case.wanted
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
+def test_no_page_holds_an_error_that_the_checker_finds(case: Case) -> None:
+    module = parse(case.text)
+    assert not module.diagnostics
+    assert not [d for d in check(module) if d.severity is Severity.ERROR]
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
+def test_ptxas_accepts_every_kernel(case: Case) -> None:
+    target = re.findall(r"\.target (\w+)", case.text)[0]
+    verdict = assemble(case.text, target)
+    assert verdict.accepted, verdict
+
+
+def test_there_are_enough_kernels() -> None:
+    assert sum(not case.twin for case in CASES) >= 60

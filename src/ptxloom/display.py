@@ -25,6 +25,8 @@ RENDERERS: Final = {
     "ptxloom.fragments.filled.Filled": "ptxloom.views.notebook.filled",
     "ptxloom.machine.trace.TraceRecord": "ptxloom.views.notebook.trace_record",
     "ptxloom.machine.profile.Profile": "ptxloom.views.notebook.profile",
+    "ptxloom.machine.hazard.Hazard": "ptxloom.views.notebook.hazard",
+    "ptxloom.machine.hazard.Hazards": "ptxloom.views.notebook.hazards",
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }
 

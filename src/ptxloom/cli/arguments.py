@@ -82,6 +82,7 @@ class Options(argparse.Namespace):
     tile: tuple[int, int]
     accesses: list[str]
     unchecked: bool
+    checks: str | None
     threads: int | None
     timeout: float | None
     seed: int
@@ -198,10 +199,15 @@ def _run(parser: Parser) -> None:
         "file", metavar="LAUNCH.toml", help="which kernel runs on which arrays, what to compare or save"
     )
     parser.add_argument("--unchecked", action="store_true", help="run PTX even if `check` finds errors in it")
+    parser.add_argument(
+        "--checks",
+        metavar="TOOLS",
+        help="who watches: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; or all",
+    )
     parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one a core)")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the kernel after this time")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
-    _formats(parser, ("full", "json"))
+    _formats(parser, FINDING_FORMATS)
 
 
 def _lsp(parser: Parser) -> None:

@@ -23,6 +23,7 @@ class HazardKind:
     Attributes:
         tool: memcheck, racecheck, initcheck or synccheck.
         name: Kebab-case, unique within the tool.
+        about: What the tool finds, as a sentence.
         message: A sentence, lower case, no full stop.
         help: What to do.
         section: The manual's section; empty for that of the instruction at fault.
@@ -31,6 +32,7 @@ class HazardKind:
 
     tool: str
     name: str
+    about: str
     message: str
     help: str
     section: str = ""
@@ -53,61 +55,97 @@ _WHOLE: Final = (
 )
 
 KINDS: Final = (
-    HazardKind("memcheck", "out-of-bounds", "{access} at {symbol} is out of bounds{end}", _GUARD),
+    HazardKind(
+        "memcheck",
+        "out-of-bounds",
+        "Finds an access outside every piece of memory of its state space: arrays, variables, shared and local memory, "
+        "constants, parameters.",
+        "{access} at {symbol} is out of bounds{end}",
+        _GUARD,
+    ),
     HazardKind(
         "memcheck",
         "null",
-        "{access} through a null pointer, at address {place}",
+        "Finds an access through a null pointer, or little more than one.",
+        "{access} through a null pointer, at {place}",
         "pass memory for this argument; an address of shared memory needs `.shared`, or a `cvta.shared` before it",
     ),
     HazardKind(
         "memcheck",
         "misaligned",
+        "Finds an address that is no multiple of what the access needs; a row of `ldmatrix` needs 16 bytes.",
         "{access} at {place} is not aligned to {alignment} bytes",
         "start at a multiple of the access's size, and pad rows so that each one does",
     ),
-    HazardKind("memcheck", "read-only", "{access} at {place}, which is read-only", "write to memory of your own"),
+    HazardKind(
+        "memcheck",
+        "read-only",
+        "Finds a write to memory that may only be read: parameters, constants, arrays that the host marked read-only.",
+        "{access} at {place}, which is read-only",
+        "write to memory of your own",
+    ),
     HazardKind(
         "memcheck",
         "wrong-space",
+        "Finds an address of another state space than the instruction means, such as a generic address that is none of "
+        "shared memory in `ldmatrix`.",
         "{access} at {place}, which is not in the state space that the instruction means",
         "use the space where the data lies, or a generic address made with `cvta`",
     ),
     HazardKind(
         "memcheck",
         "use-after-free",
+        "Finds an access to memory that the kernel has given back with `free`.",
         "{access} at {place}, which has been freed",
         "free it after the last use, by the last thread that uses it",
     ),
     HazardKind(
         "memcheck",
         "double-free",
+        "Finds memory that is given back twice.",
         "{place} is freed for the second time",
         "free it once: by one thread, after a barrier",
     ),
     HazardKind(
-        "memcheck", "invalid-free", "{place} is freed, but `malloc` has never given it", "free what `malloc` returned"
+        "memcheck",
+        "invalid-free",
+        "Finds a `free` of what `malloc` never gave.",
+        "{place} is freed, but `malloc` never gave it",
+        "free what `malloc` returned, and nothing else",
     ),
-    HazardKind("memcheck", "trap", "the kernel executes `trap`", "look at the condition that led here"),
-    HazardKind("memcheck", "assertion", "{text}", "look at the condition that failed"),
+    HazardKind(
+        "memcheck",
+        "trap",
+        "Tells where a kernel ended itself.",
+        "the kernel executes `trap`",
+        "look at the condition that led here",
+    ),
+    HazardKind("memcheck", "assertion", "Tells which `assert` failed.", "{text}", "look at the condition that failed"),
     HazardKind(
         "memcheck",
         "stack-overflow",
+        "Finds a thread whose calls need more local memory than it has.",
         "the stack of lane {lane} is full",
         "launch with a larger `stack_bytes`, or end the recursion sooner",
     ),
     HazardKind(
-        "memcheck", "bad-call", "a call to {place}, which is no function", "call through an address of a function"
+        "memcheck",
+        "bad-call",
+        "Finds an indirect call to what is no function.",
+        "a call to {place}, which is no function",
+        "call through an address of a function",
     ),
     HazardKind(
         "memcheck",
         "invalid",
+        "Finds a barrier that is none of the sixteen, or a count of threads that is no multiple of a warp.",
         "`{instruction}` is given an operand that it cannot take",
         "barriers are numbered 0 to 15, and count threads in multiples of 32",
     ),
     HazardKind(
         "memcheck",
         "no-mbarrier",
+        "Finds an operation on an mbarrier that nobody has initialised.",
         "there is no initialised mbarrier at {place}",
         "execute `mbarrier.init` first, then a barrier so that every thread sees it",
         "9.7.13.16",
@@ -115,78 +153,118 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "mbarrier-overrun",
+        "Finds more arrivals at an mbarrier than it expects in a phase.",
         "the mbarrier at {place} expects fewer arrivals than come",
         "make the count of `mbarrier.init` equal to the arrivals of one phase",
         "9.7.13.16",
     ),
-    HazardKind("synccheck", "divergent", "`{instruction}` is executed by part of a warp: without {other}", _WHOLE),
+    HazardKind(
+        "synccheck",
+        "divergent",
+        "Finds an `.aligned` instruction that part of a warp executes while the rest is elsewhere.",
+        "`{instruction}` is executed by part of a warp: without {other}",
+        _WHOLE,
+    ),
     HazardKind(
         "synccheck",
         "predicated",
+        "Finds an `.aligned` instruction whose predicate holds in part of a warp only.",
         "`{instruction}` is executed by part of a warp: {other} {are} predicated off",
         _WHOLE,
     ),
     HazardKind(
         "synccheck",
         "exited",
+        "Finds an `.aligned` instruction that a warp executes after some of its lanes have exited.",
         "`{instruction}` is executed by part of a warp: {other} {have} exited",
         "let every lane of the warp live until here: predicate the stores instead of returning early",
     ),
     HazardKind(
         "synccheck",
         "partial-warp",
+        "Finds an `.aligned` instruction in a warp that never had all its lanes.",
         "`{instruction}` is executed by a warp that lacks {other}: the CTA has fewer threads",
         "launch a multiple of 32 threads",
     ),
     HazardKind(
         "synccheck",
         "absent",
-        "`{instruction}` is executed by {other}, who {are} not in the member mask that {they} name",
+        "Finds lanes that execute `shfl.sync` or its like without being in the member mask.",
+        "`{instruction}` is executed by {other}, who {are} not in the member mask that {they} name{s}",
         "name every lane that executes it: `activemask` before the branch, or a ballot of its condition",
     ),
     HazardKind(
         "synccheck",
         "mask-mismatch",
+        "Finds lanes that execute `shfl.sync` or its like together, but name different member masks.",
         "`{instruction}` is given different member masks: {other} {do} not agree with the rest",
         "compute the mask once, before the lanes part",
     ),
     HazardKind(
         "synccheck",
         "elsewhere",
+        "Finds `shfl.sync` or its like waiting for members that never come.",
         "`{instruction}` names {other} in its member mask, but {they} never come{s} here",
         "name only the lanes that execute it, or move it out of the branch",
     ),
     HazardKind(
         "synccheck",
         "exited-members",
-        "`{instruction}` names {other} in its member mask, but {they} {have} exited, and what they hold is undefined",
+        "Finds `shfl.sync` or its like naming members that have exited: the others need not wait for them, but what "
+        "they hold is undefined.",
+        "`{instruction}` names {other} in its member mask, but {they} {have} exited",
         "leave exited lanes out of the member mask, or let them live until here",
         severity=Severity.WARNING,
     ),
     HazardKind(
         "synccheck",
         "barrier-count",
+        "Finds threads that come to one barrier with different counts of threads.",
         "threads come to barrier {number} with different counts: {other} here, {size} at the other",
         "give every `bar.sync`, `bar.arrive` and `bar.red` of one barrier the same count of threads",
     ),
     HazardKind(
         "synccheck",
         "deadlock",
+        "Tells who waits where and for whom when no thread can go on.",
         "{count} {verb} for others that never come: {why}",
         "see to it that every thread that is waited for reaches the same barrier",
     ),
     HazardKind(
         "synccheck",
         "no-progress",
+        "Tells where the threads are when a kernel has not ended within its time limit.",
         "at the time limit {count} {verb}",
         "see what they wait for; `timeout` ends a kernel that may only be slow",
     ),
-    HazardKind("racecheck", "write-after-write", "two threads write {place}, in no order", _ORDER, _RACES),
-    HazardKind("racecheck", "write-after-read", "{place} is read and then written, in no order", _ORDER, _RACES),
-    HazardKind("racecheck", "read-after-write", "{place} is written and then read, in no order", _ORDER, _RACES),
+    HazardKind(
+        "racecheck",
+        "write-after-write",
+        "Finds two threads that write the same byte with nothing that orders them.",
+        "two threads write {place}, in no order",
+        _ORDER,
+        _RACES,
+    ),
+    HazardKind(
+        "racecheck",
+        "write-after-read",
+        "Finds a thread that overwrites what another reads with nothing that orders them.",
+        "{place} is read and then written, in no order",
+        _ORDER,
+        _RACES,
+    ),
+    HazardKind(
+        "racecheck",
+        "read-after-write",
+        "Finds a thread that reads what another writes with nothing that orders them.",
+        "{place} is written and then read, in no order",
+        _ORDER,
+        _RACES,
+    ),
     HazardKind(
         "racecheck",
         "warp-order",
+        "Finds lanes of one warp that access the same byte, one of them writing, with nothing that orders them.",
         "two lanes of one warp access {place} in no order: they need not run in step",
         _WARP_ORDER,
         _RACES,
@@ -195,12 +273,14 @@ KINDS: Final = (
     HazardKind(
         "initcheck",
         "uninitialised",
+        "Finds a read of bytes that nobody has written.",
         "read of {size} bytes at {place} that nobody has written",
         "write it first; a store by another thread counts once a barrier lies between",
     ),
     HazardKind(
         "initcheck",
         "uninitialised-register",
+        "Finds a read of a register that was never written.",
         "{register} is read, but was never written",
         "give it a value on every path that leads here",
     ),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
-_CHECKS = ("memcheck", "synccheck", "racecheck", "initcheck", "initcheck:global")
+CHECKS = ("memcheck", "synccheck", "racecheck", "initcheck", "initcheck:global")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _CLUSTER_LIMITS = (16, 16, 16)
@@ -151,9 +151,9 @@ class Kernel:
         schedule_seed = _integer("schedule_seed", schedule_seed)
         count = default_threads() if threads is None else _integer("threads", threads, 1)
         seconds = _seconds(timeout)
-        unknown = [c for c in checks if c not in _CHECKS]
+        unknown = [c for c in checks if c not in CHECKS]
         if unknown:
-            raise UsageError("checks", unknown[0], f"any of {', '.join(_CHECKS)}")
+            raise UsageError("checks", unknown[0], f"any of {', '.join(CHECKS)}")
         memory = Memory()
         params = pack(self.program, args, memory)
         memory.unwritten += _unwritten(uninitialised, args)

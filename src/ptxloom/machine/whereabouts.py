@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.machine.runtime import state
@@ -105,7 +106,7 @@ class Atlas:
         for variable in _variables(op, self._program.ops):
             if variable.space == "shared":
                 size = variable.size or max(self._shared_bytes - variable.offset, 0)
-                yield Piece(variable.name, variable.offset, size)
+                yield Piece(readable(variable.name), variable.offset, size)
 
     def _frame(self, op: Op, space: int, address: int) -> Found:
         if space == state.PARAM:
@@ -113,7 +114,9 @@ class Atlas:
             return Found(space, address, *(_nearest(address, parameters) or ("", "")))
         if not op.function.is_entry:
             return Found(space, address)
-        pieces = [Piece(v.name, v.offset, v.size) for v in _variables(op, ()) if v.space == "local" and v.size]
+        pieces = [
+            Piece(readable(v.name), v.offset, v.size) for v in _variables(op, ()) if v.space == "local" and v.size
+        ]
         return Found(space, address, *(_nearest(address, pieces) or ("", "")))
 
     def _global(self, space: int, address: int) -> Found:
@@ -137,6 +140,23 @@ def _variables(op: Op, others: Iterable[Op]) -> Iterator[Variable]:
             seen.add(id(scope))
             yield from (v for v in scope.names.values() if isinstance(v, Variable))
             scope = scope.outer
+
+
+def readable(name: str) -> str:
+    """The name that a C++ programmer gave a variable inside a function, where the compiler has mangled it.
+
+    Example:
+        >>> readable("_ZZ6matmulPKfS0_PfiE4tile"), readable("_ZZ1kvE1a_0"), readable("smem")
+        ('tile', 'a', 'smem')
+    """
+    if not name.startswith("_ZZ"):
+        return name
+    for found in re.finditer(r"E(?=(\d+))", name):
+        start = found.end() + len(found[1])
+        length = int(found[1])
+        if re.fullmatch(r"(_\d+)?", name[start + length :]) and start + length <= len(name):
+            return name[start : start + length]
+    return name
 
 
 def _plus(name: str, offset: int) -> str:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from ptxloom.views import atom_pages, bank_pictures, filled_pictures, layout_picture, maps, profiles, traces, trees
+from ptxloom.views import (
+    atom_pages,
+    bank_pictures,
+    filled_pictures,
+    hazard_reports,
+    layout_picture,
+    maps,
+    profiles,
+    traces,
+    trees,
+)
 from ptxloom.views.findings import full
 from ptxloom.views.fragment_picture import svg
 
@@ -16,6 +26,7 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
     from ptxloom.layout import ComposedLayout, Layout
+    from ptxloom.machine.hazard import Hazard, Hazards
     from ptxloom.machine.profile import Profile
     from ptxloom.machine.trace import TraceRecord
     from ptxloom.syntax import Module
@@ -29,6 +40,16 @@ def bank_report(value: BankReport) -> dict[str, str]:
 def diagnostic(value: Diagnostic) -> dict[str, str]:
     """A finding with its carets."""
     return _preformatted(full([value]))
+
+
+def hazard(value: Hazard) -> dict[str, str]:
+    """A hazard with its lines."""
+    return _preformatted(hazard_reports.full([value]))
+
+
+def hazards(value: Hazards) -> dict[str, str]:
+    """What a run did wrong."""
+    return _preformatted(hazard_reports.full(value) or "no hazards\n")
 
 
 def fragment(value: Fragment) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.views import hazard_reports
 from ptxloom.views.machine_readable import to_text
 from ptxloom.views.style import PLAIN, Ink, Style
 
@@ -55,8 +56,8 @@ def full(run: Run, style: Style = PLAIN) -> str:
         lines.append(style.paint(run.error, Ink.RED))
     else:
         lines.append(f"{run.instructions:,} warp instructions")
-    for hazard in run.hazards:
-        lines.append(style.paint(str(hazard), Ink.RED))
+    if run.hazards:
+        lines += ["", hazard_reports.full(run.hazards, style).rstrip("\n")]
     if not run.hazards and not run.error:
         lines.append("no hazards")
     lines += [_compared(c, style) for c in run.comparisons]
@@ -82,27 +83,14 @@ def _extent(value: object) -> str:
 
 def as_json(run: Run) -> str:
     """The same as an object."""
-    hazards: list[Value] = [
-        {
-            "tool": h.tool,
-            "kind": h.kind,
-            "message": h.message,
-            "line": h.line,
-            "instruction": h.instruction,
-            "block": list(h.block),
-            "warp": h.warp,
-            "lanes": list(h.lanes),
-            "address": h.address,
-            "count": h.count,
-        }
-        for h in run.hazards
-    ]
+    hazards: list[Value] = [hazard_reports.as_record(h) for h in run.hazards]
     comparisons: list[Value] = [
         {"what": c.what, "against": c.against, "passed": c.passed, "allowed": c.allowed, "found": c.found}
         for c in run.comparisons
     ]
     return to_text(
         {
+            "schema": hazard_reports.SCHEMA_VERSION,
             "kernel": run.kernel,
             "instructions": run.instructions,
             "error": run.error,

@@ -28,13 +28,19 @@ _PARAGRAPH: Final = re.compile(r"^## (What it does|Why)\n\n((?:(?!^## ).*\n?)*)"
 LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def sarif(diagnostics: Sequence[Diagnostic], version: str, pages: Mapping[str, str]) -> str:
+def sarif(
+    diagnostics: Sequence[Diagnostic],
+    version: str,
+    pages: Mapping[str, str],
+    extras: Sequence[Mapping[str, Value]] = (),
+) -> str:
     """A SARIF log of one run.
 
     Args:
         diagnostics: The findings, in order.
         version: ptxloom's version.
         pages: Rule id -> its page in Markdown; a rule without a page is listed by its id.
+        extras: For each finding, more members of its result; lists are appended to its own.
     """
     rules = sorted({d.rule for d in diagnostics})
     driver: Value = {
@@ -43,13 +49,31 @@ def sarif(diagnostics: Sequence[Diagnostic], version: str, pages: Mapping[str, s
         "rules": [_rule(rule, pages.get(rule, "")) for rule in rules],
     }
     seen: Counter[str] = Counter()
+    results: list[Value] = []
+    for number, diagnostic in enumerate(diagnostics):
+        result = _result(diagnostic, rules.index(diagnostic.rule)) | _fingerprint(diagnostic, seen)
+        results.append(_joined(result, extras[number]) if extras else result)
     run: Value = {
         "tool": {"driver": driver},
         "invocations": [{"executionSuccessful": True}],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(d, rules.index(d.rule)) | _fingerprint(d, seen) for d in diagnostics],
+        "results": results,
     }
     return to_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _joined(result: dict[str, Value], extra: Mapping[str, Value]) -> dict[str, Value]:
+    """A result with more members."""
+    for name, value in extra.items():
+        known = result.get(name)
+        result[name] = [*known, *value] if isinstance(known, list) and isinstance(value, list) else value
+    return result
+
+
+def line_location(file: str, line: int, text: str) -> Value:
+    """A line of a file that we have not read, as a related location with a remark."""
+    physical: Value = {"artifactLocation": _uri(file), "region": {"startLine": max(line, 1)}}
+    return {"physicalLocation": physical, "message": {"text": text}}
 
 
 def _rule(rule: str, page: str) -> dict[str, Value]:
@@ -95,7 +119,11 @@ def _fingerprint(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]
 
 def _artifact(span: Span) -> Value:
     """The file as a URI; a relative one is below the checkout's folder; stdin or a string keeps its name, quoted."""
-    path = span.source.name.replace("\\", "/")
+    return _uri(span.source.name)
+
+
+def _uri(name: str) -> Value:
+    path = name.replace("\\", "/")
     if _ABSOLUTE.match(path):
         return {"uri": f"file://{'' if path[0] == '/' else '/'}{quote(path, safe='/:')}"}
     return {"uri": quote(path), "uriBaseId": ROOT}

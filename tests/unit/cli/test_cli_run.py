@@ -80,7 +80,7 @@ def test_a_fault_is_a_finding_and_the_process_lives(run: Run, folder: Path) -> N
     ran = run("run", str(folder / "launch.toml"))
     assert ran.code == 1
     assert "out of bounds" in ran.out
-    assert "line 9: " in ran.out
+    assert "scale.ptx:9:" in ran.out
 
 
 def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> None:

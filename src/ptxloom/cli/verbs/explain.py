@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker import explain, rules
 from ptxloom.cli.output import Outcome
@@ -13,6 +13,8 @@ from ptxloom.isa import instruction_spec, known, opcodes
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
+
+TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
 def run(options: Options) -> Outcome:
@@ -26,6 +28,8 @@ def run(options: Options) -> Outcome:
     topic = options.topic.strip().strip("[]").lower()
     if topic in rules():
         return Outcome(explain(topic).markdown.rstrip() + "\n")
+    if topic.partition(".")[0] in TOOLS:
+        return Outcome(_hazards(topic))
     opcode = topic.partition(".")[0]
     if known(opcode):
         return Outcome(explain_opcode(opcode).rstrip() + "\n")
@@ -34,12 +38,32 @@ def run(options: Options) -> Outcome:
     raise PtxloomError(f"`{options.topic}` is neither a rule nor an opcode that ptxloom describes; {hint}")
 
 
+def _hazards(topic: str) -> str:
+    """The page of a kind of hazard, or the list of a tool's.
+
+    Raises:
+        PtxloomError: There is no such kind.
+    """
+    from ptxloom.machine.catalogue import BY_RULE  # noqa: PLC0415 - brings NumPy and llvmlite
+    from ptxloom.views.hazard_reports import page  # noqa: PLC0415 - likewise
+
+    if topic in BY_RULE:
+        return page(BY_RULE[topic])
+    listed = {rule: kind.about for rule, kind in BY_RULE.items() if rule.startswith(f"{topic}.")}
+    if not listed:
+        near = get_close_matches(topic, BY_RULE, n=1)
+        raise PtxloomError(f"`{topic}` is no hazard" + (f"; did you mean `{near[0]}`?" if near else ""))
+    width = max(map(len, listed))
+    return "".join(f"{rule:{width}}  {about}\n" for rule, about in listed.items())
+
+
 def contents() -> str:
     """Every rule and every opcode that has a page, one a line."""
     listed = [(rule, " ".join(explain(rule).what.split())) for rule in rules()]
     described = [(opcode, instruction_spec(opcode).title) for opcode in opcodes()]
     width = max(len(name) for name, _ in (*listed, *described))
-    sections = (("rules", listed), ("opcodes", described))
+    tools = [(tool, f"hazards that a run finds: `ptxloom explain {tool}` lists them") for tool in TOOLS]
+    sections = (("rules", listed), ("hazards", tools), ("opcodes", described))
     return "\n".join(
         f"{head}:\n" + "".join(f"  {name:{width}}  {what}\n" for name, what in entries) for head, entries in sections
     )

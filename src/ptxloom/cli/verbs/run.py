@@ -10,9 +10,10 @@ import numpy as np
 
 from ptxloom.checker import check
 from ptxloom.cli.findings import render
+from ptxloom.cli.hazard_options import read_checks, remark, report
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_file import BadLaunchFile, read_launch
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, style_for, talk
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
 from ptxloom.diagnostics import Severity
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.kernel import kernel
@@ -37,6 +38,7 @@ def run(options: Options) -> Outcome:
     if errors and not options.unchecked:
         talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
+    checks = read_checks(options.checks)
     compiled = kernel(module, launch.kernel, launch.arch)
     expected = _expected(launch)
     began = time.perf_counter()
@@ -50,11 +52,12 @@ def run(options: Options) -> Outcome:
             threads=options.threads,
             timeout=options.timeout,
             schedule_seed=options.seed,
+            checks=checks,
             progress=_progress if sys.stderr.isatty() else None,
         )
     except LaunchError as error:
         failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason)
-        return Outcome(_text(failed, options), FINDINGS)
+        return Outcome(report(failed, options), FINDINGS, remark(failed))
     seconds = time.perf_counter() - began
     comparisons = tuple(_compare(c, launch, wanted) for c, wanted in zip(launch.comparisons, expected, strict=True))
     for argument in launch.arguments:
@@ -69,17 +72,13 @@ def run(options: Options) -> Outcome:
         comparisons=comparisons,
     )
     clean = not result.hazards and all(c.passed for c in comparisons)
-    return Outcome(_text(done, options), CLEAN if clean else FINDINGS, f"ran in {1000 * seconds:.1f} ms")
+    return Outcome(report(done, options), CLEAN if clean else FINDINGS, remark(done, seconds))
 
 
 def _progress(started: int, total: int) -> None:
     """A line on the terminal that says how far a long run is."""
     sys.stderr.write(f"\r{started:,} of {total:,} blocks started\x1b[K\r")
     sys.stderr.flush()
-
-
-def _text(done: runs.Run, options: Options) -> str:
-    return runs.as_json(done) if options.output_format == "json" else runs.full(done, style_for(options))
 
 
 def _arrays(launch: Launch) -> Mapping[str, NDArray[Any]]:

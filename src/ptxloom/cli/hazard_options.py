@@ -1,0 +1,55 @@
+"""`--checks`, and a run in the format that was asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom import __version__
+from ptxloom.cli.output import style_for
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.catalogue import KINDS, TOOLS
+from ptxloom.machine.kernel import CHECKS, DEFAULT_CHECKS
+from ptxloom.views import hazard_reports, runs
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+
+
+def read_checks(text: str | None) -> tuple[str, ...]:
+    """The tools that `--checks` names, comma-separated; `all` stands for the four.
+
+    Raises:
+        UsageError: There is no such tool.
+    """
+    if text is None:
+        return DEFAULT_CHECKS
+    names: list[str] = []
+    for name in filter(None, (part.strip() for part in text.split(","))):
+        if name != "all" and name not in CHECKS:
+            raise UsageError("--checks", name, f"a list of {', '.join(CHECKS)}, or all")
+        names += TOOLS if name == "all" else [name]
+    return tuple(dict.fromkeys(names))
+
+
+def report(done: runs.Run, options: Options) -> str:
+    """What a run did; the formats for findings list its hazards alone."""
+    match options.output_format:
+        case "json":
+            return runs.as_json(done)
+        case "concise":
+            return hazard_reports.concise(done.hazards)
+        case "github":
+            return hazard_reports.github(done.hazards)
+        case "sarif":
+            return hazard_reports.sarif(done.hazards, __version__, KINDS)
+        case _:
+            return runs.full(done, style_for(options))
+
+
+def remark(done: runs.Run, seconds: float | None = None) -> str:
+    """The sentence for people: how it ended, whether arrays are wrong, how many hazards there are."""
+    wrong = [f"wrong: {c.what}" for c in done.comparisons if not c.passed]
+    found = len(done.hazards)
+    hazards = [f"{found} hazard{'s' * (found != 1)}"] if found else []
+    time = [] if seconds is None else [f"ran in {1000 * seconds:.1f} ms"]
+    return ", ".join(filter(None, [done.error, *wrong, *hazards, *time]))

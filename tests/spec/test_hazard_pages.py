@@ -68,9 +68,7 @@ def cases() -> list[Case]:
                 for rule in verdict[1].split(", ")
             )
             line = text.count("\n", 0, block.start(2)) + 1
-            found.append(
-                Case(f"{name}.md:{line}", whole, wanted, options_of(block[2]), block[1].strip() == "twin")
-            )
+            found.append(Case(f"{name}.md:{line}", whole, wanted, options_of(block[2]), block[1].strip() == "twin"))
     return found
 
 

@@ -149,20 +149,30 @@ class Reporter:
             ops[-1 if at_end else 0], block, warp, lanes, f"{verb if len(lanes) > 1 else verb + 's'} here"
         )
 
+    def _is_own_copy(self, event: Any, op: Op) -> bool:
+        """Whether the two sides of a race are one thread and its asynchronous copy."""
+        before = self.program.ops[int(event.second_site)]
+        mine = (*event.block[:3], event.warp, event.lane)
+        theirs = (*event.second_block[:3], event.second_warp, event.second_lane)
+        return mine == theirs and (op.has("async") or before.has("async"))
+
     def _access(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...], lane: int) -> Hazard:
         """A race, or a read of what nobody wrote."""
         size, warp, kind = int(event.size), int(event.warp), int(event.kind)
         found = self.atlas.locate(op, int(event.space), int(event.address))
         mine, theirs = SIDES.get(kind, ("read", ""))
-        party = self.party(op, block, warp, lanes, f"{mine}s it")
-        hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
+        party = self.party(op, block, warp, lanes, f"{mine}s {_amount(size)} of it")
+        rule = "racecheck.not-waited" if theirs and self._is_own_copy(event, op) else EVENTS[kind]
+        hazard = self.hazard(rule, party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
         if not theirs:
             return hazard
         second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
         before = self.program.ops[int(event.second_site)]
-        other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{theirs}s it")
-        return replace(hazard, other=other)
+        other = self.party(
+            before, second, int(event.second_warp), (int(event.second_lane),), f"{theirs}s {_amount(size)} of it"
+        )
+        return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
 
 
 def _rank(party: Party) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
@@ -175,6 +185,15 @@ def _name(kind: str, found: Found) -> str:
     if kind == "out-of-bounds" and found.is_freed:
         return "use-after-free"
     return "null" if kind == "out-of-bounds" and found.is_null else kind
+
+
+def _amount(size: int) -> str:
+    return f"{size} byte{'s' * (size != 1)}"
+
+
+def _both(mine: str, theirs: str) -> str:
+    """The rows of matrix moves on the two sides of a race."""
+    return "; ".join(filter(None, (mine, theirs and f"on the other side {theirs}")))
 
 
 def _agreeing(lanes: tuple[int, ...]) -> dict[str, object]:

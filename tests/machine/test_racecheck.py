@@ -131,13 +131,13 @@ PAIRS = (
         "cp.async waited for",
         ("add.u64 %rd2, %rd0, 0;\ncp.async.ca.shared.global [%r10], [%rd2], 4;\n@\nld.shared.u32 %r1, [%r10];"),
         "cp.async.wait_all;",
-        "warp-order",
+        "not-waited",
     ),
     Pair(
         "cp.async of one's own group",
         ("cp.async.ca.shared.global [%r10], [%rd0], 4;\ncp.async.commit_group;\n@\nld.shared.u32 %r1, [%r10];"),
         "cp.async.wait_group 0;",
-        "warp-order",
+        "not-waited",
         "cp.async.wait_group 1;",
     ),
     Pair(

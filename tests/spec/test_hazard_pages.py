@@ -78,7 +78,7 @@ CASES = cases()
 def hazards(case: Case) -> set[tuple[int, str]]:
     fixed = np.zeros(62, np.uint32)
     fixed.flags.writeable = False
-    options = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 20.0} | case.options
+    options: dict[str, Any] = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 20.0} | case.options
     options["checks"] = [c for c in options["checks"] if c in CHECKS]
     grid, block = options.pop("grid"), options.pop("block")
     out = np.zeros(64, np.uint32)

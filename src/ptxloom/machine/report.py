@@ -161,7 +161,7 @@ class Reporter:
         size, warp, kind = int(event.size), int(event.warp), int(event.kind)
         found = self.atlas.locate(op, int(event.space), int(event.address))
         mine, theirs = SIDES.get(kind, ("read", ""))
-        party = self.party(op, block, warp, lanes, f"{mine}s {_amount(size)} of it")
+        party = self.party(op, block, warp, lanes, f"{mine}s it")
         rule = "racecheck.not-waited" if theirs and self._is_own_copy(event, op) else EVENTS[kind]
         hazard = self.hazard(rule, party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
@@ -169,9 +169,7 @@ class Reporter:
             return hazard
         second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
         before = self.program.ops[int(event.second_site)]
-        other = self.party(
-            before, second, int(event.second_warp), (int(event.second_lane),), f"{theirs}s {_amount(size)} of it"
-        )
+        other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{theirs}s it")
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
 
 
@@ -185,10 +183,6 @@ def _name(kind: str, found: Found) -> str:
     if kind == "out-of-bounds" and found.is_freed:
         return "use-after-free"
     return "null" if kind == "out-of-bounds" and found.is_null else kind
-
-
-def _amount(size: int) -> str:
-    return f"{size} byte{'s' * (size != 1)}"
 
 
 def _both(mine: str, theirs: str) -> str:

@@ -191,7 +191,9 @@ class Grid:
         self.instructions = sum(w.state.instructions for w in workers)
         self.hazards = joined([*self.noted, *(h for w in workers for h in w.hazards())])
         if isinstance(self.failure, LaunchError):
-            raise LaunchError(self.failure.reason, (*self.failure.hazards, *self.hazards))
+            ends = {h.span.start for h in self.failure.hazards if h.tool == "memcheck"}
+            before = (h for h in self.hazards if h.tool != "initcheck" or h.span.start not in ends)
+            raise LaunchError(self.failure.reason, (*self.failure.hazards, *before))
         if self.failure is not None:
             raise self.failure
 

@@ -70,6 +70,7 @@ MOST_NAMES: Final = 1000
 _GUARD: Final = r"(?:@!?[\w$%]+\s+)?"
 _LABELLED: Final = r"(?:[A-Za-z_$%][\w$]*\s*:(?!:)\s*)?"
 _BEFORE: Final = re.compile(rf"(?:.*[;{{}}])?\s*{_LABELLED}{_GUARD}", re.ASCII | re.DOTALL)
+_COMMENT: Final = re.compile(r"/\*.*?\*/")
 _QUALIFIED: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]*)+)\Z", re.ASCII)
 _WORD: Final = re.compile(r"[\w$%]*\Z", re.ASCII)
 _DIRECTIVE: Final = re.compile(r"\.(\w*)\Z", re.ASCII)
@@ -94,6 +95,7 @@ def _statement(document: Document, offset: int) -> str | None:
     line = text[start:offset]
     if line.count('"') % 2 or "//" in line or document.is_comment(offset):
         return None
+    line = _COMMENT.sub(lambda match: " " * len(match[0]), line)
     begun = _BEFORE.match(line)
     return line[begun.end() :] if begun else line
 

@@ -130,7 +130,7 @@ def document_symbol(document: Document, entry: Entry) -> types.DocumentSymbol:
     """An entry of the outline; the name lies within the whole, as the protocol wants it."""
     name_end = entry.name_start + len(entry.name)
     return types.DocumentSymbol(
-        name=entry.name,
+        name=entry.name or "(no name)",
         kind=_SYMBOLS[entry.kind],
         detail=entry.detail or None,
         range=range_of(document, min(entry.start, entry.name_start), max(entry.end, name_end)),

@@ -126,5 +126,7 @@ def _word(text: str, start: int, offset: int) -> Word:
     parts = [Part(match[0], start + match.start()) for match in _PART.finditer(text)]
     if text.startswith("."):
         parts.insert(0, Part("", start))
+    first = 0 if parts[0].text else 1
     place = max((at for at, part in enumerate(parts) if part.start <= offset), default=0)
+    place = max(place, first)
     return Word(tuple(parts), place)

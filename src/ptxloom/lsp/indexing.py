@@ -221,7 +221,7 @@ class _Reader:
     def _place(self, name: str, start: int, end: int, after: str = "") -> int:
         """Where a name stands as a whole word in a stretch of text, behind `after`; -1 if it does not."""
         at = max(self.text.find(after, start, end), start) + len(after)
-        while (at := self.text.find(name, at, end)) >= 0:
+        while name and (at := self.text.find(name, at, end)) >= 0:
             before, behind = self.text[at - 1 : at], self.text[at + len(name) : at + len(name) + 1]
             if not _wordlike(before) and not _wordlike(behind):
                 return at

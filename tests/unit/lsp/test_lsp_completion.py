@@ -23,7 +23,7 @@ def inside(line: str) -> list[str]:
     return [one.text for one in sorted(found, key=lambda one: one.rank)]
 
 
-@pytest.mark.parametrize("line", ["‸", "ldm‸", "@%p1 ‸", "@!%p1 ld‸", "L: ‸", "L:‸", "ret; ‸", "{ ‸"])
+@pytest.mark.parametrize("line", ["‸", "ldm‸", "@%p1 ‸", "@!%p1 ld‸", "L: ‸", "L:‸", "ret; ‸", "{ ‸", "/* é */ ‸"])
 def test_a_statement_starts_with_an_opcode(line: str) -> None:
     assert set(opcodes()) <= set(inside(line))
 

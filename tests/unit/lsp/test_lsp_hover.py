@@ -69,6 +69,7 @@ def test_an_unfinished_instruction_shows_its_syntax_and_what_is_missing() -> Non
         ("sm_90", "sm_‸90", "needs PTX 7.8"),
         (".align 4", ".al‸ign 4", "a multiple of so many bytes"),
         (".visible", ".vis‸ible", "can be used by other modules"),
+        (".visible", "‸.visible", "can be used by other modules"),
         ("table[64]", "ta‸ble[64]", "64 bytes"),
         (".param .u64 out", ".param .u64 ou‸t", "parameter, declared on line 18, never used"),
         ("bra DONE", "bra DO‸NE", "label, declared on line 35, used once"),

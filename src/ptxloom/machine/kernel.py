@@ -224,7 +224,8 @@ def _check_shape(shape: Shape) -> None:
 
 def _extent(argument: str, value: object, limits: tuple[int, int, int]) -> tuple[int, int, int]:
     legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
-    numbers = [_whole(n) for n in (cast("Iterable[object]", value) if isinstance(value, Iterable) else (value,))]
+    single = isinstance(value, int) or not isinstance(value, Iterable)
+    numbers = [_whole(n) for n in ((value,) if single else cast("Iterable[object]", value))]
     padded = [*numbers, 1, 1, 1][:3]
     if not 1 <= len(numbers) <= 3 or any(
         n is None or not 1 <= n <= limit for n, limit in zip(padded, limits, strict=True)
@@ -244,6 +245,8 @@ def _integer(argument: str, value: object, low: int | None = None, high: int | N
 
 def _whole(value: object) -> int | None:
     """An integer of any kind, but no truth value."""
+    if type(value) is int:  # asking for a protocol takes longer
+        return value
     return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
 
 

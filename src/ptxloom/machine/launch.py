@@ -6,6 +6,7 @@ import ctypes
 import os
 import threading
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
 _ALIGNMENT: Final = 64
+_PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is slow
 _CTA_BYTES: Final = -(-native.record(state.Cta).size // 64) * 64
 _WORKSPACE_BYTES: Final = 4096
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
@@ -41,12 +43,25 @@ class Arena:
 
     def __init__(self) -> None:
         self._kept: list[NDArray[np.uint8]] = []
+        self._next = self._end = 0  # what is left of the last piece
 
     def take(self, size: int) -> int:
         """The address of `size` zeroed bytes, aligned to 64."""
+        size += -size % _ALIGNMENT
+        if size > self._end - self._next:
+            if size > _PIECE // 4:
+                return self._new(size)
+            self._next = self._new(_PIECE)
+            self._end = self._next + _PIECE
+        at = self._next
+        self._next += size
+        return at
+
+    def _new(self, size: int) -> int:
         raw = np.zeros(size + _ALIGNMENT, np.uint8)
         self._kept.append(raw)
-        return raw.ctypes.data + -raw.ctypes.data % _ALIGNMENT
+        at: int = raw.ctypes.data
+        return at + -at % _ALIGNMENT
 
     def put(self, data: NDArray[Any] | bytes) -> int:
         """The address of a copy of some bytes."""
@@ -200,8 +215,7 @@ class Grid:
     def profile(self) -> profile.Profile | None:
         """What the run cost, if that was counted."""
         areas = [w.counted for w in self.workers if w.counted is not None]
-        arrays = self.atlas.shared_arrays()
-        return profile.gather(self.program, self.kernel.facts, areas, arrays) if areas else None
+        return profile.gather(self.program, self.kernel.facts, areas, self.atlas.shared_arrays()) if areas else None
 
     def code(self, *, whole: bool) -> int:
         """The code of one variant for this launch's checks."""
@@ -405,11 +419,12 @@ class Worker:
         return deadlock.waiting(self.grid.reporter, (cta for cta in ctas if cta.running), rule)
 
 
-def _thread_ids(block: tuple[int, int, int], count: int) -> NDArray[np.uint32]:
+@lru_cache(64)
+def _thread_ids(block: tuple[int, int, int], count: int) -> bytes:
     """The thread indices: (warp, axis, lane) uint32."""
     linear = np.arange(count * 32, dtype=np.uint32).reshape(count, 32)
     x, y, z = linear % block[0], linear // block[0] % block[1], linear // (block[0] * block[1])
-    return np.ascontiguousarray(np.stack([x, y, z], axis=1), np.uint32)
+    return np.stack([x, y, z], axis=1).astype(np.uint32).tobytes()
 
 
 def default_threads() -> int:

@@ -41,12 +41,17 @@ class Strip:
 
     Attributes:
         lanes: How many lanes it has.
+        heads: What `finish` wants at the start of the loop.
+        ends: What it wants stored after the loop: values, and where.
     """
 
-    def __init__(self, b: Builder, first: Value) -> None:
+    def __init__(self, b: Builder, first: Value, blocks: tuple[str, str]) -> None:
         self.lanes = strip_lanes()
         self._b = b
         self._first = first
+        self._blocks = blocks
+        self.heads: list[str] = []
+        self.ends: list[tuple[Value, Value, int]] = []
         self._bases: dict[int, Value] = {}
         self._held: dict[int, dict[str, Value]] = {}  # by place: the value, by the types it has been asked for in
         self._changed: dict[int, Register] = {}
@@ -93,9 +98,18 @@ class Strip:
         """Write what has changed."""
         for place, register in self._changed.items():
             if register.type.kind == "p":
-                self._b.store(self._masks[place], self._place(register), 1)
+                self._join(register)
             else:
                 self._b.store(next(iter(self._held[place].values())), self._place(register), 4)
+
+    def _join(self, register: Register) -> None:
+        """Gather a predicate over the strips; it is stored as a whole at the end, and can be read as one at once."""
+        b = self._b
+        before, after = b.fresh("%m"), b.fresh("%m")
+        self.heads.append(f"{before} = phi i32 [ 0, %{self._blocks[0]} ], [ {after}, %{self._blocks[1]} ]")
+        own = b.apply("shl", b.resize(self._masks[register.offset], 32), b.resize(self._first, 32))
+        b.do(f"{after} = or i32 {before}, {own.text}")
+        self.ends.append((Value("i32", after), Value("ptr", "%w"), state.REGISTERS + register.offset))
 
     def _as(self, value: Value, type_: str) -> Value:
         return self._b.bitcast(value, type_)
@@ -157,8 +171,9 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
     b.do(f"br label %{head}")
     b.label(head)
     first = b.emit("i64", f"phi i64 [ 0, %{before} ], [ {following}, %{head} ]")
+    start = len(b.lines)
     mask = b.mask
-    strip = Strip(b, first)
+    strip = Strip(b, first, (before, head))
     if not b.whole:
         here = b.apply("lshr", mask, b.resize(first, 32))
         b.mask = b.resize(here, strip.lanes)
@@ -167,9 +182,12 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
         b.begin(op)
         row.build(b, op)
     strip.finish()
+    b.lines[start:start] = strip.heads
     b.strip = None
     b.mask = mask
     b.do(f"{following} = add i64 {first.text}, {strip.lanes}")
     b.do(f"%{following[1:]}.more = icmp ult i64 {following}, {LANES}")
     b.do(f"br i1 %{following[1:]}.more, label %{head}, label %{done}")
     b.label(done)
+    for value, base, offset in strip.ends:
+        b.store(value, b.offset(base, offset), 4)

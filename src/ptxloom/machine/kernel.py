@@ -224,8 +224,10 @@ def _check_shape(shape: Shape) -> None:
 
 def _extent(argument: str, value: object, limits: tuple[int, int, int]) -> tuple[int, int, int]:
     legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
-    single = isinstance(value, int) or not isinstance(value, Iterable)
-    numbers = [_whole(n) for n in ((value,) if single else cast("Iterable[object]", value))]
+    extents: Iterable[object] = (value,)
+    if not isinstance(value, int) and isinstance(value, Iterable):
+        extents = cast("Iterable[object]", value)
+    numbers = [_whole(n) for n in extents]
     padded = [*numbers, 1, 1, 1][:3]
     if not 1 <= len(numbers) <= 3 or any(
         n is None or not 1 <= n <= limit for n, limit in zip(padded, limits, strict=True)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: Instructions in one run: in longer ones LLVM's compiler without optimisation spills more.
 LONGEST: Final = 16
 SHORTEST: Final = 2
+#: Up to so many, the strips follow one another; from then on they are a loop, a quarter of the code.
+UNROLLED: Final = 3
+W: Final = Value("ptr", "%w")  # the warp
 _BLIND: Final = frozenset(
     ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
 )  # tools that look at no registers, or at few
@@ -41,17 +44,13 @@ class Strip:
 
     Attributes:
         lanes: How many lanes it has.
-        heads: What `finish` wants at the start of the loop.
-        ends: What it wants stored after the loop: values, and where.
+        first: The number of the first of them, `i64`.
     """
 
-    def __init__(self, b: Builder, first: Value, blocks: tuple[str, str]) -> None:
+    def __init__(self, b: Builder, first: Value) -> None:
         self.lanes = strip_lanes()
         self._b = b
-        self._first = first
-        self._blocks = blocks
-        self.heads: list[str] = []
-        self.ends: list[tuple[Value, Value, int]] = []
+        self.first = first
         self._bases: dict[int, Value] = {}
         self._held: dict[int, dict[str, Value]] = {}  # by place: the value, by the types it has been asked for in
         self._changed: dict[int, Register] = {}
@@ -94,22 +93,18 @@ class Strip:
         self._spread[mask.text] = lanes
         return mask
 
-    def finish(self) -> None:
-        """Write what has changed."""
+    def finish(self) -> list[tuple[int, Value]]:
+        """Write what has changed, but for predicates: gives their places and masks.
+
+        Strips are to join them, so that they are stored as a whole and can be read at once.
+        """
+        masks: list[tuple[int, Value]] = []
         for place, register in self._changed.items():
             if register.type.kind == "p":
-                self._join(register)
+                masks.append((place, self._masks[place]))
             else:
                 self._b.store(next(iter(self._held[place].values())), self._place(register), 4)
-
-    def _join(self, register: Register) -> None:
-        """Gather a predicate over the strips; it is stored as a whole at the end, and can be read as one at once."""
-        b = self._b
-        before, after = b.fresh("%m"), b.fresh("%m")
-        self.heads.append(f"{before} = phi i32 [ 0, %{self._blocks[0]} ], [ {after}, %{self._blocks[1]} ]")
-        own = b.apply("shl", b.resize(self._masks[register.offset], 32), b.resize(self._first, 32))
-        b.do(f"{after} = or i32 {before}, {own.text}")
-        self.ends.append((Value("i32", after), Value("ptr", "%w"), state.REGISTERS + register.offset))
+        return masks
 
     def _as(self, value: Value, type_: str) -> Value:
         return self._b.bitcast(value, type_)
@@ -118,10 +113,12 @@ class Strip:
         """Where the strip's part of a register lies; bytes a lane are powers of two, or an eighth."""
         b = self._b
         bits = 1 if register.type.kind == "p" else max(register.type.bits, 8)
+        if self.first.text.isdecimal():
+            return b.offset(W, state.REGISTERS + register.offset + int(self.first.text) * bits // 8)
         if bits not in self._bases:
             name, amount = ("mul", bits // 8) if bits >= 8 else ("lshr", 3)
-            by = b.apply(name, self._first, Value("i64", str(amount)))
-            self._bases[bits] = b.offset(Value("ptr", "%w"), by)
+            by = b.apply(name, self.first, Value("i64", str(amount)))
+            self._bases[bits] = b.offset(W, by)
         return b.offset(self._bases[bits], state.REGISTERS + register.offset)
 
 
@@ -163,7 +160,27 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
         for op, row in run:
             b.begin(op)
             row.build(b, op)
-        return
+    elif len(run) <= UNROLLED:
+        _unrolled(b, run)
+    else:
+        _looped(b, run)
+
+
+def _unrolled(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
+    """One strip after the other: what a loop's counter would cost is saved."""
+    joined: dict[int, Value] = {}
+    lanes = strip_lanes()
+    for start in range(0, LANES, lanes):
+        strip = Strip(b, Value("i64", str(start)))
+        _one(b, strip, run)
+        for place, mask in strip.finish():
+            wide = b.apply("shl", b.resize(mask, 32), Value("i32", str(start)))
+            joined[place] = b.apply("or", joined[place], wide) if place in joined else wide
+    for place, mask in joined.items():
+        b.store(mask, b.offset(W, state.REGISTERS + place), 4)
+
+
+def _looped(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
     before, head, done = b.fresh("S"), b.fresh("S"), b.fresh("S")
     following = f"%{b.fresh('n')}"
     b.do(f"br label %{before}")
@@ -172,22 +189,30 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
     b.label(head)
     first = b.emit("i64", f"phi i64 [ 0, %{before} ], [ {following}, %{head} ]")
     start = len(b.lines)
+    strip = Strip(b, first)
+    _one(b, strip, run)
+    joined: dict[int, Value] = {}
+    for place, mask in strip.finish():
+        old = f"%{b.fresh('m')}"
+        wide = b.apply("shl", b.resize(mask, 32), b.resize(first, 32))
+        joined[place] = b.apply("or", wide, Value("i32", old))
+        b.lines.insert(start, f"{old} = phi i32 [ 0, %{before} ], [ {joined[place].text}, %{head} ]")
+    b.do(f"{following} = add i64 {first.text}, {strip.lanes}")
+    more = b.compare("ult", Value("i64", following), Value("i64", str(LANES)))
+    b.do(f"br {more}, label %{head}, label %{done}")
+    b.label(done)
+    for place, mask in joined.items():
+        b.store(mask, b.offset(W, state.REGISTERS + place), 4)
+
+
+def _one(b: Builder, strip: Strip, run: Sequence[tuple[Op, Row]]) -> None:
+    """The instructions of a run in one strip."""
     mask = b.mask
-    strip = Strip(b, first, (before, head))
     if not b.whole:
-        here = b.apply("lshr", mask, b.resize(first, 32))
-        b.mask = b.resize(here, strip.lanes)
+        b.mask = b.resize(b.apply("lshr", mask, b.resize(strip.first, 32)), strip.lanes)
     b.strip = strip
     for op, row in run:
         b.begin(op)
         row.build(b, op)
-    strip.finish()
-    b.lines[start:start] = strip.heads
     b.strip = None
     b.mask = mask
-    b.do(f"{following} = add i64 {first.text}, {strip.lanes}")
-    b.do(f"%{following[1:]}.more = icmp ult i64 {following}, {LANES}")
-    b.do(f"br i1 %{following[1:]}.more, label %{head}, label %{done}")
-    b.label(done)
-    for value, base, offset in strip.ends:
-        b.store(value, b.offset(base, offset), 4)

@@ -32,7 +32,7 @@ def kernel(spelling: str, body: str, outputs: int = 1) -> str:
     """A warp a CTA: registers a, b and c from memory, d to memory `outputs` times (body: `{mma}`, `{store}`)."""
     counts = tensor_form(spelling).registers
     declared = " ".join(f".reg .b32 %{name}<{number}>;" for name, number in zip("dabc", counts, strict=True))
-    at = "mov.u32 %t, %tid.x; mov.u32 %w, %ctaid.x; mad.lo.u32 %t, %w, 32, %t;"
+    at = "mov.u32 %t, %tid.x; mov.u32 %w, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %t, %w, %n, %t;"
     loads = " ".join(
         f"ld.param.u64 %p, [p{name}]; mad.wide.u32 %p, %t, {4 * number}, %p; "
         + " ".join(f"ld.global.b32 %{name}{index}, [%p+{4 * index}];" for index in range(number))
@@ -53,15 +53,17 @@ def kernel(spelling: str, body: str, outputs: int = 1) -> str:
 .address_size 64
 .visible .entry k({params})
 {{
-{declared} .reg .b32 %t, %w; .reg .b64 %p; .reg .pred %q;
+{declared} .reg .b32 %t, %w, %n; .reg .b64 %p; .reg .pred %q;
 {at} {loads} {place}
 {text}
 }}"""
 
 
-def run(spelling: str, body: str, given: tuple[NDArray[np.uint32], ...], outputs: int = 1) -> NDArray[np.uint32]:
+def run(
+    spelling: str, body: str, given: tuple[NDArray[np.uint32], ...], outputs: int = 1, warps: int = 1
+) -> NDArray[np.uint32]:
     d = np.zeros((WARPS, 32, outputs, tensor_form(spelling).registers[0]), np.uint32)
-    pl.kernel(pl.parse(kernel(spelling, body, outputs)), "k").launch(WARPS, 32, [d, *given])
+    pl.kernel(pl.parse(kernel(spelling, body, outputs)), "k").launch(WARPS // warps, 32 * warps, [d, *given])
     return d
 
 
@@ -169,6 +171,19 @@ def test_an_image_is_made_again_when_a_register_changes() -> None:
     expected.append(pl.mma(F16, a, b, c))
     for step, wanted in enumerate(expected):
         assert np.array_equal(found[:, :, step], wanted), step
+
+
+def test_warps_that_wait_for_one_another_have_their_own_images() -> None:
+    rng = np.random.default_rng(3)
+    form = tensor_form(F16)
+    given = tuple(
+        operand(draws("integers", rng, 20000), number, kind)
+        for number, kind in zip(form.registers[1:], ("f16", "f16", "f32"), strict=True)
+    )
+    body = "{mma} {store} bar.sync 0; {mma} {store} @!%q bar.warp.sync -1; {mma} {store} bar.sync 0; {mma} {store}"
+    found = run(F16, "setp.eq.u32 %q, %t, 5; " + body, given, 4, warps=5)
+    for step in range(4):
+        assert np.array_equal(found[:, :, step], pl.mma(F16, *given)), step
 
 
 def test_more_images_than_are_kept() -> None:

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.symbols import FunctionName, Register, Variable
+from ptxloom.machine.symbols import FunctionName, Place, Register, Targets, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -88,6 +88,18 @@ def written(op: Op) -> Iterator[Register]:
                 waiting += [first, second]
             case _:
                 pass
+
+
+def targets(op: Op) -> Iterator[int]:
+    """The blocks that an instruction names: where it may branch to."""
+    for operand in op.operands:
+        if isinstance(operand, tree.Name):
+            found = op.scope.find(operand.text)
+            names = found.names if isinstance(found, Targets) else (operand.text,)
+            for name in names:
+                place = op.scope.find(name)
+                if isinstance(place, Place):
+                    yield place.block
 
 
 def literal_bits(operand: tree.Float | tree.Integer, type_: Type) -> int:

@@ -61,7 +61,7 @@ class Builder(Emitter):
         self.mask = ALL
         self.active: Value | None = None
         self.strip: Strip | None = None
-        self.images = Images()
+        self.images = Images(program)
         self.ended = False
         self.natives: dict[str, Callable[..., object]] = {}
         self.accesses: set[str] = set()

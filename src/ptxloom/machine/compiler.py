@@ -50,6 +50,8 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     _dispatch(b)
     for block in program.blocks:
         _block(b, block)
+    dispatch = b.lines.index("dispatch:") + 1
+    b.lines[dispatch:dispatch] = b.images.resets
     body = "\n".join((*b.images.allocas, *b.lines))
     declarations = "\n".join(b.declarations.values())
     places = ", ".join(f"ptr blockaddress(@{SYMBOL}, %B{block.number})" for block in program.blocks)
@@ -87,7 +89,7 @@ def _dispatch(b: Builder) -> None:
 def _block(b: Builder, block: BasicBlock) -> None:
     b.block = block
     b.ended = False
-    b.images.forget()
+    b.images.enter(block)
     b.label(f"B{block.number}")
     b.mask = Value("i32", "-1") if b.whole else b.load("i32", b.field("mask"), 4)
     if block.ops:

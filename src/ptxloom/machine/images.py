@@ -1,19 +1,25 @@
-"""Multiplicands unpacked once: what a block has prepared of registers, for as long as these stay as they are."""
+"""Multiplicands unpacked once: what the code has prepared of registers, for as long as these stay as they are.
+
+Blocks follow one another, so an image may serve the next block too, unless that can be branched to. A warp may also
+be sent to any block by the scheduler: every image has a flag that says, at run time, that it has been made since.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.analysis import written
+from ptxloom.machine.analysis import targets, written
 from ptxloom.machine.ir import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import BasicBlock, Op, Program
 
-#: Images of one size that a block keeps at a time.
+#: Images of one size that are kept at a time.
 KEPT: Final = 8
+_MADE: Final = Value("i32", "1")
 
 
 class Images:
@@ -23,18 +29,37 @@ class Images:
         allocas: The places, to be made at the function's start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program) -> None:
         self.allocas: list[str] = []
+        jumps = {place for op in program.ops for place in targets(op)}
+        self._jumped_to = jumps | {function.first for function in program.functions}
         self._places: dict[int, list[Value]] = {}  # by size: those in use first used longest ago
         self._held: dict[tuple[str, tuple[int, ...]], Value] = {}
 
-    def image(self, kind: str, registers: tuple[int, ...], size: int, make: Callable[[Value], None]) -> Value:
-        """The image of some registers (by their places); `make` writes code that fills it if there is none."""
+    @property
+    def resets(self) -> list[str]:
+        """What forgets every image: for wherever warps are sent to any block."""
+        return [f"store i32 0, ptr {place.text}.made" for places in self._places.values() for place in places]
+
+    def image(
+        self, b: Builder, kind: str, registers: tuple[int, ...], size: int, make: Callable[[Value], None]
+    ) -> Value:
+        """The image of some registers (by their places); `make` writes code that fills it."""
         key = (kind, registers)
-        if key not in self._held:
-            self._held[key] = place = self._free(size)
-            make(place)
-        return self._held[key]
+        known = self._held.get(key)
+        place = self._held[key] = known or self._free(size)
+        flag = Value("ptr", f"{place.text}.made")
+        after = b.fresh("I")
+        if known is not None:
+            missing = b.fresh("I")
+            made = b.compare("eq", b.load("i32", flag, 4), _MADE)
+            b.do(f"br {made}, label %{after}, label %{missing}")
+            b.label(missing)
+        make(place)
+        b.store(_MADE, flag, 4)
+        b.do(f"br label %{after}")
+        b.label(after)
+        return place
 
     def note(self, op: Op) -> None:
         """Forget what an instruction makes stale."""
@@ -42,9 +67,10 @@ class Images:
             changed = {register.offset for register in written(op)}
             self._held = {key: place for key, place in self._held.items() if changed.isdisjoint(key[1])}
 
-    def forget(self) -> None:
-        """Forget everything: another block begins."""
-        self._held.clear()
+    def enter(self, block: BasicBlock) -> None:
+        """A block begins: what is known before it holds if it is come to from there alone."""
+        if block.number in self._jumped_to or block.after is not None:
+            self._held.clear()
 
     def _free(self, size: int) -> Value:
         """A place that no image needs, else that of the oldest image of the size."""
@@ -55,7 +81,7 @@ class Images:
                 return place
         if len(places) < KEPT:
             place = Value("ptr", f"%image{len(self.allocas)}")
-            self.allocas.append(f"{place.text} = alloca [{size} x i8], align 64")
+            self.allocas.append(f"{place.text} = alloca [{size} x i8], align 64\n{place.text}.made = alloca i32")
             places.append(place)
             return place
         oldest = next(key for key, place in self._held.items() if place in places)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, cast
 
-from ptxloom.machine.analysis import written
-from ptxloom.machine.symbols import Place, Register, Targets
+from ptxloom.machine.analysis import targets, written
+from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:
     firsts = _first_sites(blocks)
     for block in blocks:
         for op in block.ops[-1:]:
-            for target in _targets(op):
+            for target in targets(op):
                 if target <= block.number:
                     yield firsts[target], op.site
 
@@ -151,17 +151,6 @@ def _first_sites(blocks: Sequence[BasicBlock]) -> Mapping[int, int]:
             following = block.ops[0].site
         firsts[block.number] = following
     return firsts
-
-
-def _targets(op: Op) -> Iterator[int]:
-    for operand in op.operands:
-        if isinstance(operand, tree.Name):
-            found = op.scope.find(operand.text)
-            names = found.names if isinstance(found, Targets) else (operand.text,)
-            for name in names:
-                place = op.scope.find(name)
-                if isinstance(place, Place):
-                    yield place.block
 
 
 def _cover(interval: _Interval, loops: Sequence[tuple[int, int]]) -> None:

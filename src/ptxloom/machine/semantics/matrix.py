@@ -116,7 +116,7 @@ def _image(
 ) -> Value:
     """The image of A (`index` 0) or B, unpacked here unless it has been before."""
     unpack = stages.unpack[index]
-    return b.images.image(unpack.symbol, key, stages.bytes[index], lambda place: _call(b, unpack, place, *registers))
+    return b.images.image(b, unpack.symbol, key, stages.bytes[index], lambda place: _call(b, unpack, place, *registers))
 
 
 def _call(b: Builder, function: emit.TensorFunction, *operands: Value) -> None:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from kernels.case import differs
+from kernels.catalog import cases
 from machine.small_kernels import entry
+from ptxloom.machine import kernel
+from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from ptxloom.machine import Kernel
@@ -30,13 +34,13 @@ def kernel_of(body: str, params: str = ".param .u64 out") -> Kernel:
 
 def found(body: str, block: int = 128, seed: int = 0, cluster: int = 1) -> set[tuple[str, int, int]]:
     """The races: rule, and the two lines counted from the body's first."""
-    kernel = kernel_of(body)
+    ready = kernel_of(body)
     out = np.zeros(block * cluster, np.uint32)
-    result = kernel.launch(
+    result = ready.launch(
         cluster, block, [out], checks=CHECKS, threads=1, timeout=20, schedule_seed=seed, cluster=cluster
     )
     assert all(h.tool == "racecheck" for h in result.hazards)
-    first = kernel.program.module.source.text[: kernel.program.module.source.text.index(body)].count("\n") + 1
+    first = ready.program.module.source.text[: ready.program.module.source.text.index(body)].count("\n") + 1
     return {(h.kind, h.line - first, h.other.line - first if h.other else -1) for h in result.hazards}
 
 
@@ -246,3 +250,91 @@ def test_a_race_is_found_and_its_twin_is_silent(pair: Pair, seed: int) -> None:
     faulty = {kind for kind, _, _ in found(pair.body.replace("@\n", pair.wrong + "\n"), pair.block, seed)}
     assert pair.kind in faulty
     assert found(pair.body.replace("@\n", pair.order + "\n"), pair.block, seed) == set()
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[p.name for p in PAIRS])
+def test_a_schedule_does_not_change_what_is_found(pair: Pair) -> None:
+    body = pair.body.replace("@\n", pair.wrong + "\n")
+    first = found(body, pair.block, 0)
+    assert all(found(body, pair.block, seed) == first for seed in (1, 2, 9))
+
+
+def test_what_comes_second_is_named_whatever_ran_first() -> None:
+    """In a loop the load at its head races with the store at its end: written, then read, though the text says else."""
+    body = """
+    mov.u32 %r4, 0;
+    L: ld.shared.u32 %r1, [%r11];
+    bar.sync 0;
+    st.shared.u32 [%r10], %r0;
+    add.u32 %r4, %r4, 1; setp.lt.u32 %p5, %r4, 3; @%p5 bra L;
+    """
+    assert {found(body, seed=seed) == {("read-after-write", 2, 4), ("warp-order", 2, 4)} for seed in range(4)} == {True}
+
+
+def test_writing_the_same_value_twice_is_no_race() -> None:
+    assert found("st.shared.u32 [tile], 7;\nbar.sync 0;\nst.shared.v2.b32 [tile+8], {%r20, 7};") == set()
+    assert found("st.shared.u32 [tile], %r22;", block=32) == {("warp-order", 0, 0)}
+    assert found("st.shared.u32 [tile], %r23;", block=64) == {("write-after-write", 0, 0)}
+
+
+def test_lanes_of_one_store_are_compared_with_each_other() -> None:
+    """Neighbours overlap by two bytes; they agree there only if all store the same halves."""
+    place = "mad.lo.u32 %r12, %r22, 2, %r20; and.b32 %r12, %r12, -4;"
+    assert found(f"{place}\nst.shared.u32 [%r12], 0x00070007;", block=32) == set()
+    assert found(f"{place}\nst.shared.u32 [%r12], %r0;", block=32) == {("warp-order", 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("store", "order", "expected"),
+    [
+        ("mapa.shared::cluster.u32 %r5, %r10, %r4;\nst.shared::cluster.u32 [%r5], %r0;", "", True),
+        ("mapa.shared::cluster.u32 %r5, %r10, %r4;\nst.shared::cluster.u32 [%r5], %r0;", "bar.sync 0;", True),
+        (
+            "mapa.shared::cluster.u32 %r5, %r10, %r4;\nst.shared::cluster.u32 [%r5], %r0;",
+            "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;",
+            False,
+        ),
+        (
+            "mapa.shared::cluster.u32 %r5, %r10, %r4;\nst.shared::cluster.u32 [%r5], %r0;",
+            "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;",
+            True,
+        ),
+    ],
+)
+def test_the_shared_memory_of_a_cluster(store: str, order: str, *, expected: bool) -> None:
+    body = f"mov.u32 %r4, %cluster_ctarank; xor.b32 %r4, %r4, 1;\n{store}\n{order}\nld.shared.u32 %r1, [%r10];"
+    tail = "\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
+    rules = {kind for kind, _, _ in found(body + tail, block=64, cluster=2)}
+    assert rules == ({"read-after-write"} if expected else set())
+
+
+def test_a_bulk_copy_is_seen_by_those_who_wait_for_its_mbarrier() -> None:
+    body = """
+    @%p3 mbarrier.init.shared.b64 [gate], 1;
+    @%p3 mbarrier.init.shared.b64 [gate+8], 1;
+    bar.sync 0;
+    mov.u32 %r5, gate;
+    @%p3 mbarrier.arrive.expect_tx.shared.b64 %rd5, [gate], 256;
+    @%p3 mbarrier.arrive.shared.b64 %rd5, [gate+8];
+    @%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 256, [%r5];
+    T: mbarrier.try_wait.parity.shared.b64 %p5, [GATE], 0;
+    @!%p5 bra T;
+    ld.shared.u32 %r1, [tile+16];
+    """
+    assert found(body.replace("GATE", "gate"), block=64) == set()
+    kinds = {kind for kind, _, _ in found(body.replace("GATE", "gate+8"), block=64)}
+    assert kinds <= {"read-after-write", "warp-order"}
+    assert "read-after-write" in kinds
+
+
+@pytest.mark.parametrize("name", ["cooperation.", "sorts.", "tensor.", "triton_matmul.", "scans.", "reductions."])
+def test_results_are_the_same_with_every_tool_on(name: str) -> None:
+    case = next(c for c in cases() if c.name.startswith(name))
+    arguments = case.arguments()
+    values = [a.tobytes() if isinstance(a, np.void) else a for a in arguments]
+    ready = kernel(parse(case.ptx("sm_80")), case.kernel, arch="sm_90")
+    checks = (*CHECKS, "initcheck", "initcheck:global")
+    result = ready.launch(case.grid, case.block, values, case.shared_bytes, checks=checks, threads=1, timeout=60)
+    for position, wanted in zip(case.outputs, case.expected("sm_80").arrays, strict=True):
+        assert differs(arguments[position], wanted, case.tolerance) is None
+    assert tuple(result.hazards) == ()

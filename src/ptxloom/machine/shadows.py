@@ -65,7 +65,8 @@ def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
     readers = threads // _LANES
     s.summaries = -(-readers // 8) * 8
     s.writes, s.write_sites = take(size * _WORD), take(size * _WORD)
-    s.reads, s.read_sites = take(readers * size * 8), take(readers * size * _WORD)
+    s.reads = take(readers * size * 8)
+    s.looks = take(s.warps * shadow.LOOKS * shadow.LOOK_BYTES)
     s.summary = take(((size >> shadow.BLOCK_SHIFT) + 1) * s.summaries * _WORD)
     if order.known:
         s.common = take(order.columns * _WORD)

@@ -137,6 +137,7 @@ def start_watch(cta: Cta) -> None:
         w.acquired = 0
         w.uneven = 0
         w.saw = 0
+        w.look_head = 0
         at = at + u64(cta.launch.warp_bytes)
 
 

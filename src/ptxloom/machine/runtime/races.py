@@ -16,6 +16,7 @@ from ptxloom.machine.runtime.shadow import (
     BLOCK_SHIFT,
     COPIES,
     COPY_SHIFT,
+    LOOKS,
     PENDING,
     SITE,
     STEP_SHIFT,
@@ -194,19 +195,47 @@ def reader(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, warp: 
     """Report the first read of some bytes by a warp that a write by a lane races with."""
     thread = me(w, lane)
     for offset in range(size):
-        place = u64(warp) * u64(s.bytes) + u64(at + offset)
-        held = s.reads[place]
-        tick = u32(held >> 32)
+        held = s.reads[u64(warp) * u64(s.bytes) + u64(at + offset)]
+        when = u32(held >> 32)
         lanes = u32(held & 0xFFFFFFFF)
-        if tick > s.floor and stamp & s.read_sites[place] & STRONG == 0:
+        if when > s.floor:
             if thread // 32 == warp:
                 lanes = lanes & ~(1 << lane)
             while lanes != 0:
                 other = warp * 32 + trailing_zeros(lanes)
-                if is_known(w, thread, other, tick) == 0:
-                    report(w, s, lane, at + offset, size - offset, stamp, 1, s.read_sites[place], other, 0)
-                    return
                 lanes = lanes & lanes - 1
+                if is_known(w, thread, other, when) == 0:
+                    site = site_of_read(w, s, other, at + offset)
+                    if stamp & site & STRONG == 0:
+                        report(w, s, lane, at + offset, size - offset, stamp, 1, site, other, 0)
+                        return
+
+
+def warp_of(w: Warp, thread: u32) -> Warp:
+    """The warp of a thread of the cluster."""
+    launch = w.launch
+    there = pointer(Cta, pointer(u64, w.cta.peers)[thread // (launch.warps * 32)])[0]
+    index = thread % (launch.warps * 32) // 32
+    return pointer(Warp, there.warps + u64(index) * u64(launch.warp_bytes))[0]
+
+
+def site_of_read(w: Warp, s: Shadow, thread: u32, at: u32) -> u32:
+    """What is kept of a thread's last read of a byte; of its warp's last read at all if that was too long ago."""
+    far = warp_of(w, thread)
+    lane = thread & 31
+    looks = far.shadow.looks
+    number = far.look_head
+    left = min(number, LOOKS)
+    place = at
+    if far.shadow.first != s.first:
+        place = at | (s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
+    while left != 0:
+        left = left - 1
+        number = number - 1
+        look = looks[far.index * LOOKS + number % LOOKS]
+        if look.lanes >> lane & 1 != 0 and place - look.starts[lane] < look.size:
+            return look.stamp
+    return looks[far.index * LOOKS + (far.look_head - 1) % LOOKS].stamp
 
 
 def report(
@@ -224,9 +253,9 @@ def report(
     """Note a race of a lane's access with another one, the side that comes second first."""
     launch = w.launch
     threads = launch.warps * 32
-    there = pointer(Cta, pointer(u64, w.cta.peers)[thread // threads])[0]
-    index = thread % threads // 32
-    far = pointer(Warp, there.warps + u64(index) * u64(launch.warp_bytes))[0]
+    far = warp_of(w, thread)
+    there = far.cta
+    index = far.index
     kind: u32 = WRITE_WRITE
     mine = stamp >> STEP_SHIFT
     theirs = other >> STEP_SHIFT
@@ -291,6 +320,14 @@ def keep_read(w: Warp, s: Shadow, at: u32, size: u32, lane: u32, stamp: u32) -> 
         if u32(old >> 32) >= fresh:
             lanes = old & 0xFFFFFFFF
         s.reads[place] = u64(clock) << 32 | lanes | u64(1) << u64(lane)
-        s.read_sites[place] = stamp
+    look = w.shadow.looks[w.index * LOOKS + w.look_head % LOOKS]
+    w.look_head = w.look_head + 1
+    look.tick = clock
+    look.stamp = stamp
+    look.lanes = 1 << lane
+    look.size = size
+    look.starts[lane] = at
+    if s.first != w.shadow.first:
+        look.starts[lane] = at | (s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
     s.summary[(at >> BLOCK_SHIFT) * s.summaries + warp] = clock
     s.summary[(at + size - 1 >> BLOCK_SHIFT) * s.summaries + warp] = clock

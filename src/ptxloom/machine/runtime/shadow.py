@@ -27,6 +27,7 @@ STEP_SHIFT: Final = 21
 STEPS: Final = (1 << 11) - 1
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
+LOOKS: Final = 1024  # reads that a warp's ring holds
 COPIES: Final = 128  # asynchronous copies that a warp's ring holds
 COPY_SHIFT: Final = 12  # 7 bits of the copy in its ring, 5 of the lane; the warp above
 COLUMNS: Final = 64  # of `known`, for what copies have written, by the mbarrier they tell
@@ -79,6 +80,16 @@ class Copy:
     stamp: Annotated[Array[u32], 32]
 
 
+class Look:
+    """One read of a warp, kept for a while: which lanes read where, so that a race can name the instruction."""
+
+    tick: u32
+    stamp: u32  # as `races.stamp_of` gives it
+    lanes: u32
+    size: u32
+    starts: Annotated[Array[u32], 32]
+
+
 class Shadow:
     """The shadow of one CTA's shared memory."""
 
@@ -94,13 +105,14 @@ class Shadow:
     writes: Ptr[u32]  # [byte]
     write_sites: Ptr[u32]  # [byte]
     reads: Ptr[u64]  # [warp of the cluster][byte] tick << 32 | lanes
-    read_sites: Ptr[u32]  # [warp of the cluster][byte]
     summary: Ptr[u32]  # [block of bytes][warp of the cluster] the tick of its last read
     common: Ptr[u32]  # [column] what all threads of the CTA know
+    looks: Ptr[Look]  # [warp of the CTA][LOOKS]
     copies: Ptr[Copy]  # [warp of the CTA][COPIES]; null if the program has none
 
 
 SHADOW_BYTES: Final = native.record(Shadow).size
 ORDER_BYTES: Final = native.record(Order).size
+LOOK_BYTES: Final = native.record(Look).size
 COPY_BYTES: Final = native.record(Copy).size
 SYNC_BYTES: Final = native.record(Sync).size

@@ -264,6 +264,7 @@ class Warp:
     acquired: u32  # lanes that have learnt something since the CTA's barrier
     uneven: u32  # lanes that may know what others of the warp do not
     saw: u32  # lanes with relaxed reads that a fence makes good
+    look_head: u32  # reads of shared memory kept
     copy_head: u32  # asynchronous copies begun
     copy_tail: u32  # the oldest that may go on
     written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import record
 from ptxloom.machine.runtime import races
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, PENDING, STRONG, Order, Shadow
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOK_BYTES, LOOKS, PENDING, STRONG, Order, Shadow
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
 
 if TYPE_CHECKING:
@@ -53,7 +53,14 @@ class _Watch:
         count = self.size * self.parts
         values = "".join(f", ptr %v{n}" for n in range(self.parts)) if self.verb == "write" else ""
         body = (_READ if self.verb == "read" else _WRITE).format(
-            n=count, block=BLOCK_SHIFT, size=self.size, strong=STRONG, halves=_halves(count)
+            n=count,
+            block=BLOCK_SHIFT,
+            size=self.size,
+            strong=STRONG,
+            halves=_halves(count),
+            looks=LOOKS,
+            last_look=LOOKS - 1,
+            look_bytes=LOOK_BYTES,
         )
         head = _HEAD.format(
             name=name,
@@ -119,7 +126,7 @@ def _loads(base: str, struct: type, names: dict[str, str]) -> list[str]:
 
 
 _FIELDS: Final = [
-    *_loads("w", Warp, {"shadow": "ptr", "index": "i32", "since": "i32"}),
+    *_loads("w", Warp, {"shadow": "ptr", "index": "i32", "since": "i32", "look_head": "i32"}),
     "%s = getelementptr i8, ptr %w.shadow, i64 0",
     *_loads(
         "s",
@@ -135,7 +142,7 @@ _FIELDS: Final = [
             "writes": "ptr",
             "write_sites": "ptr",
             "reads": "ptr",
-            "read_sites": "ptr",
+            "looks": "ptr",
             "summary": "ptr",
         },
     ),
@@ -259,7 +266,21 @@ _READ: Final = """
   %since = shufflevector <{n} x i64> %since1, <{n} x i64> poison, <{n} x i32> zeroinitializer
   %plane = mul i64 %warp64, %bytes64
   %reads = getelementptr i64, ptr %s.reads, i64 %plane
-  %sites = getelementptr i32, ptr %s.read_sites, i64 %plane
+  %look.number = and i32 %w.look_head, {last_look}
+  %look.ring = mul i32 %w.index, {looks}
+  %look.index = add i32 %look.ring, %look.number
+  %look.index64 = zext i32 %look.index to i64
+  %look.bytes = mul i64 %look.index64, {look_bytes}
+  %look = getelementptr i8, ptr %s.looks, i64 %look.bytes
+  %look.head0 = insertelement <4 x i32> poison, i32 %o.clock, i64 0
+  %look.head1 = insertelement <4 x i32> %look.head0, i32 %stamp, i64 1
+  %look.head2 = insertelement <4 x i32> %look.head1, i32 %near, i64 2
+  %look.head3 = insertelement <4 x i32> %look.head2, i32 {n}, i64 3
+  store <4 x i32> %look.head3, ptr %look, align 8
+  %look.starts = getelementptr i8, ptr %look, i64 16
+  store <32 x i32> %low, ptr %look.starts, align 8
+  %look.next = add i32 %w.look_head, 1
+  store i32 %look.next, ptr %w.look_head.at, align 4
 {halves}
 loop:
   %left = phi i32 [ %scattered, %halves ], [ %r, %next ]
@@ -305,8 +326,6 @@ grouped:
   %news = shufflevector <{n} x i64> %new1, <{n} x i64> poison, <{n} x i32> zeroinitializer
   %new = or <{n} x i64> %kept, %news
   store <{n} x i64> %new, ptr %read.at, align 8
-  %site.at = getelementptr i32, ptr %sites, i64 %at64
-  store <{n} x i32> %stamps, ptr %site.at, align 4
   %block = lshr i32 %at, {block}
   %row = mul i32 %block, %s.summaries
   %cell = add i32 %row, %warp
@@ -453,8 +472,6 @@ row{h}:
   %m{h} = shufflevector <16 x i32> %m1{h}, <16 x i32> poison, <16 x i32> zeroinitializer
   %li1{h} = insertelement <16 x i32> poison, i32 %s.limit, i64 0
   %li{h} = shufflevector <16 x i32> %li1{h}, <16 x i32> poison, <16 x i32> zeroinitializer
-  %st1{h} = insertelement <16 x i32> poison, i32 %stamp, i64 0
-  %st{h} = shufflevector <16 x i32> %st1{h}, <16 x i32> poison, <16 x i32> zeroinitializer
   %si1{h} = insertelement <16 x i64> poison, i64 %since.high, i64 0
   %si{h} = shufflevector <16 x i64> %si1{h}, <16 x i64> poison, <16 x i32> zeroinitializer
   %cl1{h} = insertelement <16 x i64> poison, i64 %clock.high, i64 0
@@ -490,8 +507,6 @@ _CHUNK: Final = """
   %nb{h}.{c} = or <16 x i64> %cl{h}, <{bits}>
   %nw{h}.{c} = or <16 x i64> %ol{h}.{c}, %nb{h}.{c}
   store <16 x i64> %nw{h}.{c}, ptr %ra{h}.{c}, align 8
-  %sa{h}.{c} = getelementptr i32, ptr %sites, i64 %p{h}.{c}
-  store <16 x i32> %st{h}, ptr %sa{h}.{c}, align 4
 """
 
 # The summary of one block of bytes that the half touches.

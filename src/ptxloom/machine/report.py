@@ -215,7 +215,10 @@ def _register(op: Op, number: int) -> str:
 
 
 def joined(hazards: Iterable[Hazard]) -> Hazards:
-    """Hazards in the order of the text; those of one kind at one pair of places made one, their counts added."""
+    """Hazards in the order of the text; those of one kind at one pair of places made one, their counts added.
+
+    Of two lines that race across warps, a missing order within a warp too is not worth a second finding.
+    """
     found: dict[tuple[str, int, int], Hazard] = {}
     for hazard in hazards:
         key = (hazard.rule, hazard.span.start, -1 if hazard.other is None else hazard.other.span.start)
@@ -224,7 +227,9 @@ def joined(hazards: Iterable[Hazard]) -> Hazards:
             first = min(seen, hazard, key=lambda h: _rank(h.party))
             hazard = replace(first, count=seen.count + hazard.count)  # noqa: PLW2901 - the two made one
         found[key] = hazard
-    return Hazards(sorted(found.values(), key=lambda h: (h.span.start, h.rule, h.other is None or h.other.span.start)))
+    races = {key[1:] for key, h in found.items() if h.tool == "racecheck" and h.kind != "warp-order"}
+    told = (h for key, h in found.items() if h.kind != "warp-order" or key[1:] not in races)
+    return Hazards(sorted(told, key=lambda h: (h.span.start, h.rule, h.other is None or h.other.span.start)))
 
 
 def section_of(opcode: str) -> str:

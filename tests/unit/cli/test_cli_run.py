@@ -145,3 +145,39 @@ def test_the_examples_are_right(run: Run, name: str) -> None:
     ran = run("run", str(Path(__file__).parents[3] / "examples" / f"{name}.toml"))
     assert ran.code == 0, ran
     assert "right: C, 192 x 128 float32" in ran.out
+
+
+BROKEN = str(Path(__file__).parents[3] / "examples/broken/missing_barrier.toml")
+
+
+def test_checks_choose_the_tools_and_findings_give_one(run: Run) -> None:
+    assert run("run", BROKEN).code == 0
+    ran = run("run", BROKEN, "--checks", "memcheck,racecheck")
+    assert ran.code == 1
+    assert ran.out.count("[racecheck.read-after-write]") == 1
+    assert "missing_barrier.cu:8, inlined at missing_barrier.cu:17" in ran.out
+    every = json.loads(run("run", BROKEN, "--checks", "all", "--output-format", "json").out)
+    assert {h["tool"] for h in every["hazards"]} == {"racecheck", "initcheck"}
+
+
+def test_a_tool_that_is_none_cannot_run(run: Run) -> None:
+    ran = run("run", BROKEN, "--checks", "memcheck,lint")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--checks is 'lint'; it must be a list of memcheck, " in ran.err
+
+
+def test_findings_of_a_run_come_in_every_format(run: Run) -> None:
+    checks = ("run", BROKEN, "--checks", "racecheck")
+    assert run(*checks, "--output-format", "concise").out.endswith("[racecheck.read-after-write]\n")
+    assert run(*checks, "--output-format", "github").out.startswith(
+        "::error title=ptxloom (racecheck.read-after-write)"
+    )
+    log = json.loads(run(*checks, "--output-format", "sarif").out)
+    assert [r["ruleId"] for r in log["runs"][0]["results"]] == ["racecheck.read-after-write"]
+
+
+def test_hazards_have_pages(run: Run) -> None:
+    assert run("explain", "synccheck.divergent").out.startswith("# synccheck.divergent\n")
+    listed = run("explain", "racecheck").out.splitlines()
+    assert any(line.startswith("racecheck.read-after-write ") for line in listed)
+    assert "did you mean `memcheck.misaligned`?" in run("explain", "memcheck.missaligned").err

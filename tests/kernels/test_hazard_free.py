@@ -1,0 +1,33 @@
+"""No tool has anything to say about the real kernels: all of them if PTXLOOM_ALL_KERNELS is set, else a sample."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from kernels.catalog import cases
+from ptxloom.machine import kernel
+from ptxloom.machine.catalogue import TOOLS
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from kernels.case import KernelCase
+
+SAMPLE = 8
+PAIRS = [(case, architecture) for case in cases() for architecture in case.architectures]
+CHOSEN = PAIRS if os.environ.get("PTXLOOM_ALL_KERNELS") else random.Random(4).sample(PAIRS, SAMPLE)
+
+
+@pytest.mark.parametrize(("case", "architecture"), CHOSEN, ids=[f"{c.name}-{a}" for c, a in CHOSEN])
+def test_a_real_kernel_is_silent_under_all_tools(case: KernelCase, architecture: str) -> None:
+    values = [a.tobytes() if isinstance(a, np.void) else a for a in case.arguments()]
+    ready = kernel(parse(case.ptx(architecture)), case.kernel, arch="sm_90")
+    cluster = 2 if case.kernel == "cluster_histogram" else 1
+    result = ready.launch(
+        case.grid, case.block, values, case.shared_bytes, cluster=cluster, checks=TOOLS, threads=1, timeout=300
+    )
+    assert result.hazards == ()

@@ -1,0 +1,138 @@
+"""A hazard in every format: the text that people read, and forms that models which are not ours read back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from sarif_pydantic import Sarif
+
+from ptxloom.diagnostics import Severity
+from ptxloom.machine.catalogue import EVENTS, FAULTS, KINDS
+from ptxloom.machine.hazard import Hazard, Hazards, Party
+from ptxloom.source import Source, Span
+from ptxloom.syntax.origins import SourceLine
+from ptxloom.views import hazard_reports, runs
+
+TEXT = "st.shared.b32 [%r1], %r2;\nmov.u32 %r0, 0;\n@%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r4];\n"
+SOURCE = Source(TEXT, "dir/kernel.ptx")
+INLINED = SourceLine("tile.h", 7, SourceLine("kernel.cu", 40))
+SCHEMA: Any = json.loads(Path(__file__).with_name("run.schema.json").read_text())
+
+
+def party(line: int, lanes: tuple[int, ...], action: str, origin: SourceLine | None = None) -> Party:
+    start = SOURCE.line_starts[line - 1]
+    text = SOURCE.line(line)
+    return Party(Span(SOURCE, start, start + len(text)), text, origin, (1, 0, 0), line, lanes, action)
+
+
+RACE = Hazard(
+    "racecheck",
+    "read-after-write",
+    "tile+0x40 is written and then read",
+    party(3, (5,), "reads it", INLINED),
+    other=party(1, (0,), "writes it", SourceLine("kernel.cu", 9)),
+    space="shared",
+    address=64,
+    size=4,
+    symbol="tile+0x40",
+    element="row 5 of matrix 0, held by lanes 20-23 in register 0",
+    section="8.7.1",
+    help="put a barrier between the two",
+    count=1200,
+)
+BARE = Hazard("memcheck", "trap", "the kernel executes `trap`", party(2, (0, 1, 2, 7), ""), Severity.WARNING)
+
+
+def test_the_full_text_shows_both_lines_and_all_that_is_known() -> None:
+    assert (
+        hazard_reports.full([RACE])
+        == """\
+error[racecheck.read-after-write]: tile+0x40 is written and then read
+  --> dir/kernel.ptx:3:1
+   |
+1 | st.shared.b32 [%r1], %r2;
+   | ------------- lane 0 of warp 1, block (1, 0, 0) writes it
+...
+3 | @%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r4];
+   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ lane 5 of warp 3, block (1, 0, 0) reads it
+   |
+   = source: tile.h:7, inlined at kernel.cu:40; and kernel.cu:9
+   = element: row 5 of matrix 0, held by lanes 20-23 in register 0
+   = seen: 1,200 times; this is the first
+   = note: PTX ISA 8.7.1
+help: put a barrier between the two
+""".replace("\n  -->", "\n -->").replace("\n   ", "\n  ")
+    )
+
+
+def test_what_is_not_known_is_not_shown() -> None:
+    text = hazard_reports.full([BARE])
+    assert text.startswith("warning[memcheck.trap]: ")
+    assert "lanes 0-2, 7 of warp 2, block (1, 0, 0)\n" in text
+    assert not any(word in text for word in ("source", "element", "seen", "note", "help"))
+
+
+def test_nothing_found_is_nothing_printed_and_a_notebook_says_so() -> None:
+    assert not hazard_reports.full(())
+    assert Hazards(())._repr_mimebundle_()["text/plain"] == "no hazards\n"
+    assert "<pre>" in Hazards((RACE,))._repr_mimebundle_()["text/html"]
+    assert Hazards((RACE,)) == (RACE,)
+
+
+@pytest.mark.parametrize("hazards", [(), (RACE,), (RACE, BARE, replace(RACE, other=None, party=BARE.party))])
+def test_json_follows_its_schema(hazards: tuple[Hazard, ...]) -> None:
+    run = runs.Run("k", 1, 32, 10, hazards, comparisons=(runs.Compared("C", "A @ B", True, 1e-3, 1e-4),))
+    document = json.loads(runs.as_json(run))
+    checker: Any = jsonschema.Draft202012Validator(SCHEMA)
+    checker.validate(document)
+    assert [h["count"] for h in document["hazards"]] == [h.count for h in hazards]
+
+
+def test_the_schema_refuses_what_it_should() -> None:
+    record = hazard_reports.as_record(RACE)
+    alone = {**SCHEMA, "$ref": "#/$defs/hazard", "required": [], "properties": {}}
+    checker: Any = jsonschema.Draft202012Validator(alone)
+    assert checker.is_valid(record)
+    for change in ({"tool": "lint"}, {"lanes": [32]}, {"count": 0}, {"surprise": 1}, {"source": "k.cu:1"}):
+        assert not checker.is_valid(record | change), change
+
+
+def test_sarif_is_read_back_and_names_the_lines_that_were_compiled() -> None:
+    text = hazard_reports.sarif([RACE, BARE], "1.2.3", KINDS)
+    log = Sarif.model_validate_json(text)
+    results = log.runs[0].results or []
+    assert [r.rule_id for r in results] == ["racecheck.read-after-write", "memcheck.trap"]
+    raw: Any = json.loads(text)["runs"][0]
+    first = raw["results"][0]
+    assert first["occurrenceCount"] == 1200
+    assert first["properties"]["symbol"] == "tile+0x40"
+    places = [one["physicalLocation"] for one in first["relatedLocations"]]
+    assert [p["artifactLocation"]["uri"] for p in places] == ["dir/kernel.ptx", "tile.h", "kernel.cu", "kernel.cu"]
+    assert [p["region"]["startLine"] for p in places] == [1, 7, 40, 9]
+    assert all("## What it does" in rule["help"]["markdown"] for rule in raw["tool"]["driver"]["rules"])
+
+
+def test_one_line_and_annotations() -> None:
+    assert hazard_reports.concise([RACE]) == (
+        "dir/kernel.ptx:3:1: error: tile+0x40 is written and then read [racecheck.read-after-write]\n"
+    )
+    assert hazard_reports.github([BARE]).startswith(
+        "::warning title=ptxloom (memcheck.trap),file=dir/kernel.ptx,line=2"
+    )
+
+
+def test_every_kind_has_a_page_and_is_reached_once() -> None:
+    names = [kind.rule for kind in KINDS]
+    assert len(names) == len(set(names))
+    assert {f"memcheck.{name}" for name in FAULTS.values()} | set(EVENTS.values()) <= set(names)
+    for kind in KINDS:
+        page = hazard_reports.page(kind)
+        assert page.startswith(f"# {kind.rule}\n\n## What it does\n\n{kind.about}")
+        assert kind.about.endswith(".")
+        assert not kind.message.endswith(".")
+        assert kind.help[0].islower()

@@ -271,6 +271,13 @@ def test_what_comes_second_is_named_whatever_ran_first() -> None:
     assert {found(body, seed=seed) == {("read-after-write", 2, 4), ("warp-order", 2, 4)} for seed in range(4)} == {True}
 
 
+def test_as_many_bytes_are_named_as_are_at_fault() -> None:
+    body = "@%p3 st.shared.u16 [tile+6], 5;\n@%p4 ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [tile];"
+    kernel_ = kernel_of(body)
+    (hazard,) = kernel_.launch(1, 64, [np.zeros(64, np.uint32)], checks=CHECKS, threads=1).hazards
+    assert (hazard.address, hazard.size) == (6, 2)
+
+
 def test_writing_the_same_value_twice_is_no_race() -> None:
     assert found("st.shared.u32 [tile], 7;\nbar.sync 0;\nst.shared.v2.b32 [tile+8], {%r20, 7};") == set()
     assert found("st.shared.u32 [tile], %r22;", block=32) == {("warp-order", 0, 0)}
@@ -323,7 +330,7 @@ def test_a_bulk_copy_is_seen_by_those_who_wait_for_its_mbarrier() -> None:
     """
     assert found(body.replace("GATE", "gate"), block=64) == set()
     kinds = {kind for kind, _, _ in found(body.replace("GATE", "gate+8"), block=64)}
-    assert kinds <= {"read-after-write", "warp-order"}
+    assert kinds <= {"read-after-write", "not-waited", "warp-order"}
     assert "read-after-write" in kinds
 
 

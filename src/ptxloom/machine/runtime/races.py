@@ -124,18 +124,11 @@ def check(
             found = 0
         if found != 0 and found != last:  # noqa: PLR1714 - native code has no sets
             last = found
-            report(
-                w,
-                s,
-                lane,
-                at + offset,
-                size - offset,
-                stamp,
-                write,
-                s.write_sites[at + offset],
-                thread_of(w, u32(found)),
-                1,
-            )
+            length: u32 = 1
+            while offset + length < size and s.writes[at + offset + length] == u32(found):
+                length = length + 1
+            other = s.write_sites[at + offset]
+            report(w, s, lane, at + offset, length, stamp, write, other, thread_of(w, u32(found)), 1)
     if write != 0:
         readers(w, s, lane, at, size, stamp)
 
@@ -207,7 +200,11 @@ def reader(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, warp: 
                 if is_known(w, thread, other, when) == 0:
                     site = site_of_read(w, s, other, at + offset)
                     if stamp & site & STRONG == 0:
-                        report(w, s, lane, at + offset, size - offset, stamp, 1, site, other, 0)
+                        length: u32 = 1
+                        place = u64(warp) * u64(s.bytes) + u64(at + offset)
+                        while offset + length < size and s.reads[place + u64(length)] == held:
+                            length = length + 1
+                        report(w, s, lane, at + offset, length, stamp, 1, site, other, 0)
                         return
 
 

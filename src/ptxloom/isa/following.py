@@ -47,7 +47,7 @@ def following(opcode: str, qualifiers: Words) -> tuple[Next, ...]:
 
     Example:
         >>> [each.word for each in following("ldmatrix", ("sync", "aligned", "m16n16", "x1", "trans", "shared"))]
-        ['b8', 'b8x16']
+        ['b8', 'b8x16', 'b6x16_p32', 'b4x16_p64']
     """
     known = {value for line in instruction_spec(opcode).lines for value in line.slots_of}
     words = tuple(word for word in qualifiers[:MOST_QUALIFIERS] if word in known)

@@ -40,7 +40,7 @@ class Lines:
     Example:
         >>> lines = Lines("// 𝄞 clef\nret;")
         >>> lines.position(5), lines.offset(Position(1, 3))
-        (Position(line=0, column=6), 12)
+        (Position(line=0, column=6), 13)
     """
 
     def __init__(self, text: str, encoding: Encoding = Encoding.UTF16) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from ptxloom.isa import element_type
 from ptxloom.isa.types import is_type
+from ptxloom.lsp.fragment_role import fragment_role
 from ptxloom.lsp.meaning import operand_rule, writes
 from ptxloom.lsp.names import Kind
 from ptxloom.syntax.printer import function_header, print_line
@@ -106,6 +107,10 @@ def _role(occurrence: Occurrence) -> Iterator[str]:
     if rule is not None:
         yield ""
         yield f"here operand `{rule.name}` of `{instruction.opcode}`: {rule.about}"
+    held = fragment_role(occurrence)
+    if held:
+        yield ""
+        yield held
 
 
 def _times(number: int, once: str = "used once", many: str = "uses") -> str:

@@ -78,6 +78,7 @@ def test_an_unfinished_instruction_shows_its_syntax_and_what_is_missing() -> Non
         ("setp.ge.u32 %p1, %r1", "setp.ge.u32 %p1, %‸r1", "mov.u32 %r1, %tid.x;  // line 24"),
         ("setp.ge.u32 %p1, %r1", "setp.ge.u32 %p1, %‸r1", "here operand `a` of `setp`"),
         ("{%r3,", "{%r‸3,", "written once"),
+        ("{%r3, %r4", "{%r3, %r4‸", "register 1 of 4: lane T holds row 2*(T%4) + e, column T/4 of matrix 1"),
         (", [%r1];\nDONE", ", [%‸r1];\nDONE", "written once"),
     ],
 )

@@ -86,6 +86,40 @@ def hgemm(repeat: int) -> float:
     return seconds
 
 
+def hgemm_normal(repeat: int) -> None:
+    """The same on normally distributed numbers, whose products are cut by the tensor cores."""
+    rng = np.random.default_rng(4)
+    a, b = (rng.standard_normal((256, 256)).astype(np.float16) for _ in range(2))
+    c = np.zeros((256, 256), np.float32)
+    kernel = pl.kernel(pl.load(EXAMPLES / "hgemm.ptx"), "hgemm")
+    seconds, _ = best(lambda: kernel.launch((4, 4), 128, [a, b, c, 256, 256, 256], threads=1), repeat)
+    assert np.allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=1e-3)
+    print(f"{'the same, standard normal numbers':44s} {seconds * 1e3:10.3f} ms")
+
+
+def empty_launch(repeat: int) -> None:
+    kernel = pl.kernel(pl.parse(module("")), "k")
+    seconds, _ = best(lambda: kernel.launch(1, 32, [], threads=1), 10 * repeat)
+    print(f"{'an empty launch':44s} {seconds * 1e3:10.3f} ms")
+
+
+def compile_times() -> None:
+    """LLVM's and our own time for kernels of many instructions, nothing from the cache."""
+    before = os.environ.get("PTXLOOM_CACHE")
+    os.environ["PTXLOOM_CACHE"] = ""
+    pl.kernel(pl.parse(random_kernel(8, 100)), "k")  # the run-time's own functions
+    for count in (2_500, 5_000, 10_000, 20_000):
+        text = random_kernel(8, count)
+        start = time.perf_counter()
+        pl.kernel(pl.parse(text), "k")
+        seconds = time.perf_counter() - start
+        each = seconds / count * 1e6
+        print(f"{f'from text to code, {count:,} instructions':44s} {seconds:10.2f} s    {each:.0f} us an instruction")
+    del os.environ["PTXLOOM_CACHE"]
+    if before is not None:
+        os.environ["PTXLOOM_CACHE"] = before
+
+
 def straight_line(repeat: int) -> None:
     """Plain instructions on 32-bit registers, unrolled; the loop around them is 1 % of the work."""
     lines = [
@@ -129,6 +163,15 @@ def first_launch() -> None:
 
 def one_launch(seed: int) -> None:
     """Print the seconds from PTX text to the end of the first launch."""
+    launch = pl.kernel  # imported before the clock starts
+    text = random_kernel(seed, 500)
+    start = time.perf_counter()
+    launch(pl.parse(text), "k").launch(1, 64, [], threads=1)
+    print(time.perf_counter() - start)
+
+
+def random_kernel(seed: int, count: int) -> str:
+    """PTX of a kernel of `count` common instructions, without branches."""
     rng = np.random.default_rng(seed)
     forms = (
         "add.f32 %f{0}, %f{1}, %f{2};",
@@ -141,13 +184,9 @@ def one_launch(seed: int) -> None:
         "st.shared.f32 [area+{4}], %f{1};",
     )
     chosen = [
-        forms[rng.integers(len(forms))].format(*rng.integers(10, 60, 4), 4 * rng.integers(64)) for _ in range(500)
+        forms[rng.integers(len(forms))].format(*rng.integers(10, 60, 4), 4 * rng.integers(64)) for _ in range(count)
     ]
-    launch = pl.kernel  # imported before the clock starts
-    text = module(".shared .align 16 .b8 area[256];\n" + "\n".join(chosen))
-    start = time.perf_counter()
-    launch(pl.parse(text), "k").launch(1, 64, [], threads=1)
-    print(time.perf_counter() - start)
+    return module(".shared .align 16 .b8 area[256];\n" + "\n".join(chosen))
 
 
 def beside(peer: str, switch: str, n: int, mine: float) -> None:
@@ -178,8 +217,11 @@ def main() -> None:
     mine = sgemm(options.repeat)
     reduce(options.repeat)
     tensor = hgemm(options.repeat)
+    hgemm_normal(options.repeat)
     straight_line(options.repeat)
+    empty_launch(options.repeat)
     first_launch()
+    compile_times()
     beside("numba_sgemm", "NUMBA_ENABLE_CUDASIM", 32, mine)
     beside("triton_hgemm", "TRITON_INTERPRET", 128, tensor)
 

@@ -53,6 +53,15 @@ def test_each_illegal_access_ends_the_kernel_under_its_name(body: str, kind: str
     assert fault(body, cell(), before=".shared .align 8 .b8 area[32];") == (kind, 0)
 
 
+@pytest.mark.parametrize("access", ["ld.global.u32 %r1, [%rd2]", "st.global.u32 [%rd2], %r1", "ld.u32 %r1, [%rd2]"])
+def test_every_lane_at_fault_is_named(access: str) -> None:
+    body = f"and.b32 %r2, %r0, 7; setp.eq.u32 %p1, %r2, 3; selp.b64 %rd2, 8, %rd0, %p1; mov.u32 %r1, 0; {access};"
+    with pytest.raises(LaunchError) as caught:
+        entry(body).launch(1, 32, [cell()])
+    (hazard,) = caught.value.hazards
+    assert (hazard.kind, hazard.lanes) == ("null", (3, 11, 19, 27))
+
+
 def test_an_illegal_lane_is_named_and_an_inactive_one_is_not_judged() -> None:
     body = "setp.ne.u32 %p1, %r0, 40; selp.b64 %rd2, %rd0, 8, %p1;"
     assert fault(body + "ld.global.u32 %r1, [%rd2];", cell(), block=64) == ("null", 8)

@@ -181,6 +181,15 @@ KINDS: Final = (
     ),
     HazardKind(
         "synccheck",
+        "exited-barrier",
+        "Finds an `.aligned` barrier (`bar.sync`) in a warp of which lanes have exited: nobody waits for them, yet the "
+        "manual wants the whole warp.",
+        "`{instruction}` is executed by part of a warp: {other} {have} exited",
+        "let every lane of the warp live until here, or write `barrier.sync`, which needs no whole warp",
+        severity=Severity.WARNING,
+    ),
+    HazardKind(
+        "synccheck",
         "partial-warp",
         "Finds an `.aligned` instruction in a warp that never had all its lanes.",
         "`{instruction}` is executed by a warp that lacks {other}: the CTA has fewer threads",
@@ -318,6 +327,7 @@ EVENTS: Final = {  # after these it goes on
     state.STUCK: "synccheck.elsewhere",
     state.GONE: "synccheck.exited-members",
     state.MISCOUNT: "synccheck.barrier-count",
+    state.LEFT: "synccheck.exited-barrier",
     state.WRITE_WRITE: "racecheck.write-after-write",
     state.READ_WRITE: "racecheck.write-after-read",
     state.WRITE_READ: "racecheck.read-after-write",

@@ -29,15 +29,16 @@ def converge(b: Builder, named: tree.Operand, kind: int = state.STUCK) -> None:
         b.native_call("note_gone", W, _site(b))
 
 
-def aligned(b: Builder) -> None:
+def aligned(b: Builder, *, every: bool = True) -> None:
     """For an `.aligned` instruction, which must start its block: wait for the whole warp.
 
-    It runs with the lanes that come; what is missing is noted.
+    It runs with the lanes that come; what is missing is noted, of lanes that have exited or never were only if it needs
+    `every` one of the 32.
     """
     watched = "synccheck" in b.checks
     if not b.whole:
         _wait(b, b.constant(vector("i32"), -1), state.DIVERGENT)
-        if watched:
+        if watched and every:
             b.native_call("note_absent", W, _site(b))
     if watched and b.op.node.predicate is not None and b.active is not None:
         some = b.compare("ne", b.active, Value("i32", "0"))

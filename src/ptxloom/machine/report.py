@@ -84,11 +84,12 @@ class Reporter:
         size, lane, space = int(fault.size), int(fault.lane), int(fault.space)
         found = self.atlas.locate(op, space, int(fault.address))
         block: Block = (int(fault.block[0]), int(fault.block[1]), int(fault.block[2]))
-        lanes = (lane,) if size else lanes_of(int(fault.mask))
-        action = f"{'writes' if fault.write else 'reads'} {size} bytes" if size else ""
+        lanes = lanes_of(int(fault.lanes)) if size else lanes_of(int(fault.mask))
+        verb = ("write" if fault.write else "read") + "s" * (len(lanes) == 1)
+        action = f"{verb} {size} byte{'s' * (size > 1)}" if size else ""
         party = self.party(op, block, int(fault.warp), lanes, action)
         rule = f"memcheck.{_name(FAULTS[int(fault.kind)], found)}"
-        access = f"{'write' if fault.write else 'read'} of {size} bytes"
+        access = f"{'write' if fault.write else 'read'} of {size} byte{'s' * (size > 1)}"
         hazard = self.hazard(
             rule,
             party,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.arrivals import settle, settle_cluster
-from ptxloom.machine.runtime.hazards import note_count
+from ptxloom.machine.runtime.hazards import note, note_count
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.orders import arrive_at_barrier, wait_in_cluster
-from ptxloom.machine.runtime.state import INVALID, NONE, Cta, Warp
+from ptxloom.machine.runtime.state import INVALID, LEFT, NONE, Cta, Warp
 from ptxloom.machine.runtime.warps import choose, place_lanes
 
 if TYPE_CHECKING:
@@ -61,8 +61,11 @@ def come(w: Warp, lanes: u32, number: u32, threads: u32, watch: u32) -> None:
     barrier.arrived = barrier.arrived + count
     w.cta.waiting = w.cta.waiting + count
     barrier.expected = threads
-    if watch & 1 != 0 and lanes != w.live:
-        barrier.site = watch >> 1
+    if watch & 1 != 0:
+        if lanes != w.live:
+            barrier.site = watch >> 1
+        if w.present & ~w.live != 0:
+            note(w, LEFT, (watch >> 1) - 1, lanes, 0, w.present & ~w.live)
 
 
 def barrier_arrive(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], site: u32, watch: u32) -> u32:

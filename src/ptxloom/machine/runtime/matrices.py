@@ -30,22 +30,24 @@ def place_rows(
 
     A lane that does not take part faults never: its row is what its address names if that can be read, else `spare`.
     """
+    failed: u32 = 0
     for lane in range(lanes):
         at = addresses[lane]
         found: u64 = 0
         if mask >> lane & 1 != 0:
             if space == GENERIC and at & ~u64(0xFFFFFFFF) != SHARED_WINDOW:
                 fault(w, WRONG_SPACE, site, lane, at, space, size, write)
-                return 1
-            found = place(w, lane, at, space, size, write, site)
-            if found == 0:
-                return 1
+                failed = 1
+            else:
+                found = place(w, lane, at, space, size, write, site)
+                if found == 0:
+                    failed = 1
         elif write == 0 and at & u64(size - 1) == 0:
             found = shared_place(w, at & 0xFFFFFFFF, u64(size))
         if found == 0:
             found = spare
         addresses[lane] = found
-    return 0
+    return failed
 
 
 def name_of(move: MatrixMove, lanes: int) -> str:

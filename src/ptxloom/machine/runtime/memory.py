@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import Ptr, address, copy, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native import Ptr, address, copy, pointer, u32, u64
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -31,8 +31,13 @@ if TYPE_CHECKING:
 
 
 def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> u64:
-    """Note why the kernel must end here; gives 0."""
+    """Note why the kernel must end here; gives 0. Further lanes at fault in the same way are added to the first."""
     note = w.worker.fault[0]
+    if note.kind != 0:
+        if note.kind == kind:
+            note.lanes = note.lanes | 1 << lane
+        return 0
+    note.lanes = 1 << lane
     note.kind = kind
     note.site = site
     note.mask = w.mask
@@ -52,8 +57,9 @@ def fault_if_any(w: Warp, addresses: Ptr[u64], lanes: u32, kind: u32, size: u32,
     """1 after noting a fault of the first of these lanes, with its generic address; 0 if there is none."""
     if lanes == 0:
         return 0
-    lane = trailing_zeros(lanes)
-    fault(w, kind, site, lane, addresses[lane], GENERIC, size, write)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            fault(w, kind, site, lane, addresses[lane], GENERIC, size, write)
     return 1
 
 
@@ -165,37 +171,43 @@ def place_window(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) 
 
 def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u32, write: u32, site: u32) -> u32:
     """Replace each lane's address in `addresses` by its host address; 1 after a fault."""
+    failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:
             found = place(w, lane, addresses[lane], space, size, write, site)
             if found == 0:
-                return 1
+                failed = 1
             addresses[lane] = found
-    return 0
+    return failed
 
 
 def load_lanes(
     w: Warp, out: Ptr[u8], addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, parts: u32, site: u32
 ) -> u32:
     """Load lane by lane: `parts` values of `size` bytes each; part p of lane l goes to out[(p * 32 + l) * size]."""
+    failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:
             found = place(w, lane, addresses[lane] + offset, space, size * parts, 0, site)
             if found == 0:
-                return 1
-            for part in range(parts):
-                into = address(out) + u64((part * 32 + lane) * size)
-                move(into, found + u64(part * size), size)
-    return 0
+                failed = 1
+            elif failed == 0:
+                for part in range(parts):
+                    into = address(out) + u64((part * 32 + lane) * size)
+                    move(into, found + u64(part * size), size)
+    return failed
 
 
 def store_lanes(
     w: Warp, values: Ptr[u8], addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, parts: u32, site: u32
 ) -> u32:
     """Store lane by lane, in the order of lanes; the mirror of `load_lanes`. Every lane is checked first."""
+    failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0 and place(w, lane, addresses[lane] + offset, space, size * parts, 1, site) == 0:
-            return 1
+            failed = 1
+    if failed != 0:
+        return 1
     for lane in range(32):
         if mask >> lane & 1 != 0:
             found = place(w, lane, addresses[lane] + offset, space, size * parts, 1, site)

@@ -45,7 +45,7 @@ OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CAL
 UNINITIALISED, OVERRUN = range(10, 12)
 
 # Event kinds: hazards after which a kernel goes on; `catalogue.EVENTS` says what each means.
-DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT = range(1, 10)
+DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT, LEFT = range(1, 11)
 WRITE_WRITE, READ_WRITE, WRITE_READ = range(20, 23)  # races, by what came first
 WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between lanes of one warp
 UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
@@ -82,6 +82,7 @@ class Fault:
     write: u32
     warp: u32
     block: Annotated[Array[u32], 3]
+    lanes: u32  # all that are at fault in the same way
 
 
 class Event:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.convergence import converge
+from ptxloom.machine.convergence import aligned, converge
 from ptxloom.machine.ir import Value
 from ptxloom.machine.runtime import barriers, orders, state
 from ptxloom.machine.semantics import watch
@@ -28,6 +28,20 @@ def bar_warp_sync(b: Builder, op: Op) -> None:
     if watch.is_racing(b):
         b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
         b.runtime(orders.sync_lanes, W, b.active_mask)
+
+
+@family("barrier", when=lambda op: op.has("cluster") and op.has("arrive") and op.has("aligned"), starts=True)
+def cluster_arrive_aligned(b: Builder, op: Op) -> None:
+    """The same, by a whole warp."""
+    aligned(b, every=False)
+    cluster_arrive(b, op)
+
+
+@family("barrier", when=lambda op: op.has("cluster") and op.has("wait") and op.has("aligned"), starts=True, ends=True)
+def cluster_wait_aligned(b: Builder, op: Op) -> None:
+    """The same, by a whole warp."""
+    aligned(b, every=False)
+    cluster_wait(b, op)
 
 
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ptxloom import __version__
-from ptxloom.cli import cute_arguments, explorer_arguments
+from ptxloom.cli import cute_arguments, explorer_arguments, watch_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +83,15 @@ class Options(argparse.Namespace):
     accesses: list[str]
     unchecked: bool
     checks: str | None
+    profile_launch: str | None
+    profile: bool
+    trace: list[str]
+    trace_blocks: str
+    trace_warps: str
+    trace_first: int
+    trace_limit: int
+    trace_type: str
+    trace_operand: str
     threads: int | None
     timeout: float | None
     seed: int
@@ -130,6 +139,12 @@ def build_parser() -> Parser:
 
 def _inspect(parser: Parser) -> None:
     _files(parser)
+    parser.add_argument(
+        "--profile",
+        dest="profile_launch",
+        metavar="LAUNCH.toml",
+        help="run a kernel of the file as a launch file says, and show what each line cost",
+    )
     _formats(parser, FINDING_FORMATS)
     _availability(parser)
 
@@ -207,7 +222,8 @@ def _run(parser: Parser) -> None:
     parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one a core)")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the kernel after this time")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
-    _formats(parser, FINDING_FORMATS)
+    watch_arguments.declare(parser)
+    _formats(parser, (*FINDING_FORMATS, "svg"))
 
 
 def _lsp(parser: Parser) -> None:

@@ -48,6 +48,7 @@ def _table(filled: Filled, matrix: int, addresses: Sequence[int] | None) -> Tabl
     with_address = addresses is not None and fragment.addressed
     head = (*(("address",) if with_address else ()), "row", *(str(c).rjust(w) for c, w in enumerate(widths)))
     room = max((len(f"{address:#x}") for address in addresses or ()), default=0)
+    room = max(room, len("address"))
     rows: list[tuple[Cell, ...]] = []
     for row in range(fragment.rows):
         named: tuple[Cell, ...] = ()

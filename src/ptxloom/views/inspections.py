@@ -6,35 +6,39 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.views import findings, machine_readable
 from ptxloom.views.cells import harmless
+from ptxloom.views.heat import listing
+from ptxloom.views.profiles import record as profile_record
+from ptxloom.views.profiles import share, share_ink
 from ptxloom.views.style import PLAIN, Ink, Style
 from ptxloom.views.tables import Cell, Table, text_table
 from ptxloom.views.trees import heading, headline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ptxloom.fragments import Fragment
     from ptxloom.inspection import FunctionSummary, Inspection, Move
+    from ptxloom.machine.profile import Profile
     from ptxloom.views.machine_readable import Value
 
 VERDICT_INK: Final = {"legal": Ink.GREEN, "warning": Ink.YELLOW, "error": Ink.RED}
 PARAMETERS_SHOWN: Final = 12
 
 
-def full(inspection: Inspection, style: Style = PLAIN) -> str:
-    """The module, each function with its matrix moves, then the findings."""
+def full(inspection: Inspection, style: Style = PLAIN, profile: Profile | None = None) -> str:
+    """The module, each function with its matrix moves, then the findings; with a profile, what each line cost."""
     lines = [style.paint(harmless(headline(inspection.module)), Ink.BOLD)]
     if inspection.shared_bytes:
         lines.append(f"shared memory declared by the module: {inspection.shared_bytes} bytes")
     if inspection.dynamic_shared:
         lines.append("shared memory whose size the launch decides: yes")
     for function in inspection.functions:
-        lines += ["", *_function(function, style)]
+        lines += ["", *_function(function, style, profile)]
     text = "\n".join(lines) + "\n"
     return text + ("\n" + findings.full(inspection.findings, style) if inspection.findings else "")
 
 
-def _function(function: FunctionSummary, style: Style) -> list[str]:
+def _function(function: FunctionSummary, style: Style, profile: Profile | None = None) -> list[str]:
     """One function: what it declares, and a table of its moves."""
     kind = "kernel" if function.function.kind == "entry" else "function"
     name = style.paint(harmless(function.function.name), Ink.BOLD)
@@ -49,7 +53,9 @@ def _function(function: FunctionSummary, style: Style) -> list[str]:
     lines += [f"  local         {function.local_bytes} bytes"] * bool(function.local_bytes)
     lines += [f"  instructions  {function.instructions}, of them {_count(function.moves)}"]
     if function.moves:
-        lines += ["", *(f"  {line}" for line in text_table(_moves(function.moves), style))]
+        lines += ["", *(f"  {line}" for line in text_table(_moves(function.moves, profile), style))]
+    if profile is not None and any(row.function == function.function.name for row in profile.rows):
+        lines += ["", *listing(function.function, profile, style)]
     return lines
 
 
@@ -57,14 +63,15 @@ def _count(moves: Sequence[Move]) -> str:
     return f"{len(moves)} matrix move" + "s" * (len(moves) != 1)
 
 
-def _moves(moves: Sequence[Move]) -> Table:
-    """Every move: where, what, whether it is legal, who holds what, where it comes from."""
-    head = ("line", "instruction", "verdict", "fragment", "source")
+def _moves(moves: Sequence[Move], profile: Profile | None = None) -> Table:
+    """Every move: where, what it cost, what, whether it is legal, who holds what, where it comes from."""
+    costs = () if profile is None else ("cost", "wavefronts", "conflicts")
     return Table(
-        head,
+        ("line", *costs, "instruction", "verdict", "fragment", "source"),
         tuple(
             (
                 Cell(str(m.instruction.span.line)),
+                *(() if profile is None else _cost(m, profile)),
                 Cell(m.spelling),
                 Cell(m.verdict, ink=VERDICT_INK.get(m.verdict)),
                 Cell(summary(m)),
@@ -73,6 +80,14 @@ def _moves(moves: Sequence[Move]) -> Table:
             for m in moves
         ),
     )
+
+
+def _cost(move: Move, profile: Profile) -> tuple[Cell, ...]:
+    """What a move cost in a run: its share, wavefronts, and how many of these are bank conflicts."""
+    counts = profile.line(move.instruction.span.line)
+    all_ = profile.totals.cost
+    texts = (str(counts.wavefronts or ""), str(counts.conflicts or ""))
+    return (Cell(share(counts.cost, all_), ink=share_ink(counts, all_)), *map(Cell, texts))
 
 
 def summary(move: Move) -> str:
@@ -107,12 +122,15 @@ def concise(inspection: Inspection) -> str:
     return "".join(lines) + findings.concise(inspection.findings)
 
 
-def as_json(inspections: Sequence[Inspection]) -> str:
-    """Every inspected file as one object of a JSON array."""
-    return machine_readable.to_text([_module(i) for i in inspections])
+def as_json(inspections: Sequence[Inspection], profiled: Mapping[int, Profile] | None = None) -> str:
+    """Every inspected file as one object of a JSON array; `profiled` has profiles by a file's place."""
+    known = profiled or {}
+    return machine_readable.to_text(
+        [_module(i) | ({"profile": profile_record(known[n])} if n in known else {}) for n, i in enumerate(inspections)]
+    )
 
 
-def _module(inspection: Inspection) -> Value:
+def _module(inspection: Inspection) -> dict[str, Value]:
     """One file."""
     module = inspection.module
     functions: list[Value] = [_function_record(f) for f in inspection.functions]

@@ -32,7 +32,7 @@ def full(profile: Profile, style: Style = PLAIN) -> str:
     lines += ["", *text_table(_instructions(rows[:SHOWN], profile.totals.cost), style)]
     if len(rows) > SHOWN:
         rest = sum(row.counts.cost for row in rows[SHOWN:])
-        lines.append(f"and {len(rows) - SHOWN} more instructions, {_share(rest, profile.totals.cost)} of the cost")
+        lines.append(f"and {len(rows) - SHOWN} more instructions, {share(rest, profile.totals.cost)} of the cost")
     sources = profile.by_source
     if sources:
         head = ("cost", "source", *_COUNTS)
@@ -67,11 +67,15 @@ def _instructions(rows: Sequence[ProfileRow], all_: float) -> Table:
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, Counts]], all_: float) -> Table:
     """A name and its counts a row; numbers to the right, what is nothing left blank."""
     known = list(rows)
-    columns = [[_share(counts.cost, all_) for _, counts in known]]
+    columns = [[share(counts.cost, all_) for _, counts in known]]
     columns += [[_number(name, counts) for _, counts in known] for name in _COUNTS]
     columns = [_right(column, title) for column, title in zip(columns, (head[0], *_COUNTS), strict=True)]
     cells = tuple(
-        (Cell(columns[0][n + 1], ink=_ink(counts, all_)), Cell(_short(name)), *(Cell(c[n + 1]) for c in columns[1:]))
+        (
+            Cell(columns[0][n + 1], ink=share_ink(counts, all_)),
+            Cell(_short(name)),
+            *(Cell(c[n + 1]) for c in columns[1:]),
+        )
         for n, (name, counts) in enumerate(known)
     )
     return Table((columns[0][0], head[1], *(column[0] for column in columns[1:])), cells)
@@ -108,11 +112,13 @@ def _place(origin: SourceLine | None) -> str:
     return text if len(text) <= _WIDTH else "…" + text[1 - _WIDTH :]
 
 
-def _share(cost: float, all_: float) -> str:
+def share(cost: float, all_: float) -> str:
+    """How much of all cost."""
     return f"{100 * cost / all_:.1f} %" if all_ else "0.0 %"
 
 
-def _ink(counts: Counts, all_: float) -> Ink | None:
+def share_ink(counts: Counts, all_: float) -> Ink | None:
+    """The colour of a cost: red from a tenth of all, yellow from three hundredths."""
     share = counts.cost / all_ if all_ else 0
     return Ink.RED if share >= 0.1 else Ink.YELLOW if share >= 0.03 else None
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptxloom.views import hazard_reports
+from ptxloom.views import hazard_reports, profiles, traces
 from ptxloom.views.machine_readable import to_text
 from ptxloom.views.style import PLAIN, Ink, Style
 
 if TYPE_CHECKING:
     from ptxloom.machine.hazard import Hazard
+    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.trace import TraceRecord
     from ptxloom.views.machine_readable import Value
 
 
@@ -45,6 +47,16 @@ class Run:
     error: str = ""
     output: str = ""
     comparisons: tuple[Compared, ...] = ()
+    profile: Profile | None = None
+    trace: Traced | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What was recorded, and what its bits are to be read as."""
+
+    records: tuple[TraceRecord, ...]
+    type: str = ""
 
 
 def full(run: Run, style: Style = PLAIN) -> str:
@@ -61,6 +73,11 @@ def full(run: Run, style: Style = PLAIN) -> str:
     if not run.hazards and not run.error:
         lines.append("no hazards")
     lines += [_compared(c, style) for c in run.comparisons]
+    if run.profile is not None:
+        lines += ["", profiles.full(run.profile, style).rstrip("\n")]
+    if run.trace is not None:
+        nothing = "nothing was recorded: the warps chosen did not run it"
+        lines += ["", traces.full(run.trace.records, run.trace.type, style).rstrip("\n") or nothing]
     return "\n".join(lines) + "\n"
 
 
@@ -97,5 +114,7 @@ def as_json(run: Run) -> str:
             "output": run.output,
             "hazards": hazards,
             "comparisons": comparisons,
+            **({} if run.profile is None else {"profile": profiles.record(run.profile)}),
+            **({} if run.trace is None else {"trace": traces.records(run.trace.records, run.trace.type)}),
         }
     )

@@ -72,7 +72,7 @@ def _lanes(record: TraceRecord) -> Table:
         columns.append(("address", [f"{int(a):#x}" for a in record.addresses]))
     columns += [(name, _texts(values)) for name, values in record.before.items()]
     columns += [(f"{name} after", _texts(values)) for name, values in record.after.items()]
-    columns = [(name, [text.rjust(max(map(len, texts))) for text in texts]) for name, texts in columns]
+    columns = [(name, [text.rjust(max(map(len, (name, *texts)))) for text in texts]) for name, texts in columns]
     taking_part = set(record.lanes)
     rows = tuple(
         (Cell(f"T{lane}", lane // LANES_PER_HUE), *(Cell(texts[lane]) for _, texts in columns))

@@ -13,9 +13,10 @@ from ptxloom.syntax import parse
 from ptxloom.views import inspections
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ptxloom.cli.arguments import Options
+    from ptxloom.machine.profile import Profile
 
 
 def run(options: Options) -> Outcome:
@@ -33,18 +34,29 @@ def run(options: Options) -> Outcome:
         seen.append(inspect(module, target=options.target, ptx_version=options.ptx_version))
     found = [d for i in seen for d in i.findings]
     code, remark = verdict(found, len(seen))
-    return Outcome(_text(seen, options), COULD_NOT_RUN if unread else code, remark)
+    profiled = _profiled(seen, options)
+    return Outcome(_text(seen, options, profiled), COULD_NOT_RUN if unread else code, remark)
 
 
-def _text(seen: Sequence[Inspection], options: Options) -> str:
+def _profiled(seen: Sequence[Inspection], options: Options) -> Mapping[int, Profile]:
+    """By the place of an inspection, the profile of the run that was asked for."""
+    if options.profile_launch is None:
+        return {}
+    from ptxloom.cli.watch_options import profile_of  # noqa: PLC0415 - NumPy and llvmlite only where something runs
+
+    module, profile = profile_of(options.profile_launch, [i.module for i in seen])
+    return {n: profile for n, i in enumerate(seen) if i.module is module}
+
+
+def _text(seen: Sequence[Inspection], options: Options, profiled: Mapping[int, Profile]) -> str:
     """All of it in one format; those made for findings show the findings."""
     match options.output_format:
         case "full":
             style = style_for(options)
-            return "\n".join(inspections.full(i, style) for i in seen)
+            return "\n".join(inspections.full(i, style, profiled.get(n)) for n, i in enumerate(seen))
         case "concise":
             return "".join(map(inspections.concise, seen))
         case "json":
-            return inspections.as_json(seen)
+            return inspections.as_json(seen, profiled)
         case _:
             return render([d for i in seen for d in i.findings], options)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ptxloom.checker import check
+from ptxloom.cli import watch_options
 from ptxloom.cli.findings import render
 from ptxloom.cli.hazard_options import read_checks, remark, report
 from ptxloom.cli.inputs import read
@@ -53,6 +54,8 @@ def run(options: Options) -> Outcome:
             timeout=options.timeout,
             schedule_seed=options.seed,
             checks=checks,
+            profile=options.profile,
+            trace=watch_options.requests(options),
             progress=_progress if sys.stderr.isatty() else None,
         )
     except LaunchError as error:
@@ -70,9 +73,12 @@ def run(options: Options) -> Outcome:
         result.hazards,
         output=result.output,
         comparisons=comparisons,
+        profile=result.profile,
+        trace=runs.Traced(result.trace, options.trace_type) if options.trace else None,
     )
     clean = not result.hazards and all(c.passed for c in comparisons)
-    return Outcome(report(done, options), CLEAN if clean else FINDINGS, remark(done, seconds))
+    text = watch_options.picture(result.trace, options) if watch_options.wants_picture(options) else ""
+    return Outcome(text or report(done, options), CLEAN if clean else FINDINGS, remark(done, seconds))
 
 
 def _progress(started: int, total: int) -> None:

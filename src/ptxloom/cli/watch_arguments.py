@@ -1,0 +1,58 @@
+"""The options of `ptxloom run` that count and record."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Action
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+
+class PrintSchema(Action):
+    """Print the JSON Schema of a profile, and end."""
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """As `--version` does."""
+        del namespace, values, option_string
+        from ptxloom.views.profile_schema import schema  # noqa: PLC0415 - only this asks for it
+
+        sys.stdout.write(schema())
+        parser.exit()
+
+
+def declare(parser: ArgumentParser) -> None:
+    """Add them."""
+    parser.add_argument("--profile", action="store_true", help="count what each instruction and source line costs")
+    parser.add_argument(
+        "--profile-schema", action=PrintSchema, nargs=0, help="print the JSON Schema of a profile, and end"
+    )
+    parser.add_argument(
+        "--trace",
+        action="append",
+        default=[],
+        metavar="WHAT",
+        help="record an instruction: a pattern (ldmatrix, 'ld.shared.*'), a PTX line (372) or a source line "
+        "(kernel.cu:45); may be given several times",
+    )
+    chosen = "of which --trace records"
+    parser.add_argument(
+        "--trace-blocks", default="0", metavar="LIST", help=f"the blocks {chosen}, as '0 5' or '1,0 1,1', or all"
+    )
+    parser.add_argument("--trace-warps", default="all", metavar="LIST", help=f"the warps {chosen}, as 0,1, or all")
+    parser.add_argument("--trace-first", type=int, default=0, metavar="N", help="executions of each warp to pass over")
+    parser.add_argument("--trace-limit", type=int, default=4, metavar="N", help="executions of each warp to record")
+    parser.add_argument(
+        "--trace-type", default="", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ..."
+    )
+    parser.add_argument(
+        "--trace-operand", default="", metavar="NAME", help="the operand that a picture shows: a, b, c, d"
+    )

@@ -1,0 +1,92 @@
+"""`--profile` and `--trace`: what a run is asked to count and to record, and how that is shown."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.inputs import read
+from ptxloom.cli.launch_file import read_launch
+from ptxloom.cli.output import talk
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.machine.kernel import kernel
+from ptxloom.machine.trace import Trace
+from ptxloom.views import traces
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.cli.arguments import Options
+    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.syntax import Module
+
+
+def requests(options: Options) -> tuple[Trace, ...]:
+    """What `--trace` and the options beside it ask for.
+
+    Raises:
+        UsageError: A list of numbers is none.
+    """
+    blocks = "all" if options.trace_blocks == "all" else _blocks(options.trace_blocks)
+    warps = None if options.trace_warps == "all" else _numbers("--trace-warps", options.trace_warps)
+    return tuple(
+        Trace(int(what) if what.isdecimal() else what, blocks, warps, options.trace_first, options.trace_limit)
+        for what in options.trace
+    )
+
+
+def _blocks(text: str) -> list[tuple[int, ...]]:
+    """Blocks separated by blanks or semicolons, each a number or x,y,z."""
+    found = [_numbers("--trace-blocks", part) for part in text.replace(";", " ").split()]
+    return [block if len(block) > 1 else (block[0], 0, 0) for block in found if block]
+
+
+def _numbers(option: str, text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise UsageError(option, text, "whole numbers separated by commas, or all")
+    return tuple(map(int, parts))
+
+
+def wants_picture(options: Options) -> bool:
+    """Whether the result is to be a picture of a traced matrix."""
+    return options.output_format == "svg" or bool(
+        options.trace and options.output and PurePath(options.output).suffix == ".svg"
+    )
+
+
+def picture(records: Sequence[TraceRecord], options: Options) -> str:
+    """The first record that holds a matrix, drawn.
+
+    Raises:
+        UsageError: None does.
+    """
+    drawable = [record for record in records if record.operands]
+    if not drawable:
+        raise UsageError("--trace", ", ".join(options.trace), "an instruction that moves matrices, to be drawn")
+    if len(drawable) > 1:
+        choices = "--trace-blocks, --trace-warps and --trace-first choose"
+        talk(f"ptxloom: the first of {len(drawable)} records is drawn; {choices}")
+    return traces.svg(drawable[0], options.trace_type, options.trace_operand)
+
+
+def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:
+    """Run what a launch file says on the one of these modules that it names, and count.
+
+    Raises:
+        PtxloomError: The launch file names another module.
+        LaunchError: The kernel was ended by an error.
+    """
+    launch = read_launch(name)
+    text = read(str(launch.ptx)).text
+    module = next((m for m in modules if m.source.text == text), None)
+    if module is None:
+        raise PtxloomError(f"{name} runs {launch.ptx}, which is not among the files that are shown")
+    compiled = kernel(module, launch.kernel, launch.arch)
+    values = [a.value for a in launch.arguments]
+    result = compiled.launch(
+        launch.grid, launch.block, values, launch.shared_bytes, cluster=launch.cluster, profile=True
+    )
+    assert result.profile is not None  # noqa: S101 - it was asked for
+    return module, result.profile

@@ -26,9 +26,10 @@ _COUNTS: Final = ("executed", "lanes", "wavefronts", "conflicts", "sectors", "id
 
 
 def full(profile: Profile, style: Style = PLAIN) -> str:
-    """The totals, the costliest instructions and source lines, and a remedy for each bank conflict."""
+    """The totals, a remedy for each bank conflict, then the costliest instructions and source lines."""
     rows = profile.by_cost
     lines = [style.paint(f"{harmless(profile.kernel)}: {totals(profile.totals)}", Ink.BOLD)]
+    lines += [style.paint(line, Ink.YELLOW) for line in advice(profile.remedies)]
     lines += ["", *text_table(_instructions(rows[:SHOWN], profile.totals.cost), style)]
     if len(rows) > SHOWN:
         rest = sum(row.counts.cost for row in rows[SHOWN:])
@@ -38,7 +39,6 @@ def full(profile: Profile, style: Style = PLAIN) -> str:
         head = ("cost", "source", *_COUNTS)
         cells = [(_place(row.origin), row.counts) for row in sources[:SOURCES_SHOWN]]
         lines += ["", *text_table(_table(head, cells, profile.totals.cost), style)]
-    lines += ["", *(style.paint(line, Ink.YELLOW) for line in advice(profile.remedies))]
     return "\n".join(lines).rstrip() + "\n"
 
 

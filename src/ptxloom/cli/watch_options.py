@@ -36,10 +36,10 @@ def requests(options: Options) -> tuple[Trace, ...]:
     )
 
 
-def _blocks(text: str) -> list[tuple[int, ...]]:
+def _blocks(text: str) -> list[int | tuple[int, ...]]:
     """Blocks separated by blanks or semicolons, each a number or x,y,z."""
     found = [_numbers("--trace-blocks", part) for part in text.replace(";", " ").split()]
-    return [block if len(block) > 1 else (block[0], 0, 0) for block in found if block]
+    return [block if len(block) > 1 else sum(block) for block in found]
 
 
 def _numbers(option: str, text: str) -> tuple[int, ...]:

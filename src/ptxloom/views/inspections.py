@@ -125,9 +125,13 @@ def concise(inspection: Inspection) -> str:
 def as_json(inspections: Sequence[Inspection], profiled: Mapping[int, Profile] | None = None) -> str:
     """Every inspected file as one object of a JSON array; `profiled` has profiles by a file's place."""
     known = profiled or {}
-    return machine_readable.to_text(
-        [_module(i) | ({"profile": profile_record(known[n])} if n in known else {}) for n, i in enumerate(inspections)]
-    )
+    records: list[Value] = []
+    for n, inspection in enumerate(inspections):
+        one = _module(inspection)
+        if n in known:
+            one["profile"] = profile_record(known[n])
+        records.append(one)
+    return machine_readable.to_text(records)
 
 
 def _module(inspection: Inspection) -> dict[str, Value]:

@@ -36,7 +36,8 @@ def schema() -> str:
             "changes": {"type": "array", "items": {"$ref": "#/$defs/change"}},
         }
     )
-    instruction = {"line": _LINE, "instruction": _TEXT, "function": _TEXT, "source": {"type": ["string", "null"]}}
+    source: Value = {"type": ["string", "null"]}
+    instruction: dict[str, Value] = {"line": _LINE, "instruction": _TEXT, "function": _TEXT, "source": source}
     definitions: dict[str, Value] = {"counts": _object(_counts()), "change": _change(), "remedy": remedy}
     return to_text(
         {

@@ -1,4 +1,4 @@
-"""What a profile costs: `python bench/profile.py [--repeat 15]`, one thread.
+"""What a profile costs: `python bench/profiles.py [--repeat 15]`, one thread.
 
 Each kernel runs with and without it in turn, so that a busy host slows both alike; ratios are of medians. The figure
 to reach: at most twice the time on both matrix products.

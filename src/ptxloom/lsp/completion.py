@@ -11,8 +11,10 @@ from ptxloom.isa import instruction_spec, known, opcodes, targets, versions
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import is_type
 from ptxloom.isa.words import directives, special_about, special_names
+from ptxloom.lsp.expected import expected
 from ptxloom.lsp.names import Kind
 from ptxloom.lsp.qualifier_completion import qualifiers
+from ptxloom.lsp.unfinished import unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,10 +69,6 @@ DECLARED: Final = (
 MOST_NAMES: Final = 1000
 """Names of series that are proposed."""
 
-_GUARD: Final = r"(?:@!?[\w$%]+\s+)?"
-_LABELLED: Final = r"(?:[A-Za-z_$%][\w$]*\s*:(?!:)\s*)?"
-_BEFORE: Final = re.compile(rf"(?:.*[;{{}}])?\s*{_LABELLED}{_GUARD}", re.ASCII | re.DOTALL)
-_COMMENT: Final = re.compile(r"/\*.*?\*/")
 _QUALIFIED: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]*)+)\Z", re.ASCII)
 _WORD: Final = re.compile(r"[\w$%]*\Z", re.ASCII)
 _DIRECTIVE: Final = re.compile(r"\.(\w*)\Z", re.ASCII)
@@ -82,22 +80,10 @@ _VERSION: Final = re.compile(r"\.version\s+([\d.]*)\Z", re.ASCII)
 
 def complete(document: Document, offset: int) -> tuple[Proposal, ...]:
     """What may be written at an offset; the client picks what fits what is typed already."""
-    before = _statement(document, offset)
+    before = unfinished(document, offset)
     if before is None:
         return ()
     return tuple(_proposals(document, offset, before))
-
-
-def _statement(document: Document, offset: int) -> str | None:
-    """The text of the line before an offset, from where its last statement starts; None in comments and strings."""
-    text = document.text
-    start = text.rfind("\n", 0, offset) + 1
-    line = text[start:offset]
-    if line.count('"') % 2 or "//" in line or document.is_comment(offset):
-        return None
-    line = _COMMENT.sub(lambda match: " " * len(match[0]), line)
-    begun = _BEFORE.match(line)
-    return line[begun.end() :] if begun else line
 
 
 def _proposals(document: Document, offset: int, before: str) -> Iterator[Proposal]:
@@ -184,20 +170,19 @@ _FIRST: Final = {
 
 
 def _names(document: Document, before: str, start: int, end: int) -> Iterator[Proposal]:
-    """The names that are visible: what the opcode wants first, then registers."""
+    """The names that are visible: what fits the operand first, then what the opcode wants, then the others."""
     wanted = _FIRST.get(before.partition(".")[0].partition(" ")[0], (Kind.REGISTER,))
-    if "[" in before.rpartition("]")[2]:
-        wanted = (Kind.REGISTER, Kind.VARIABLE, Kind.PARAMETER)
+    here = expected(before)
     members = _members(document, start)
     for symbol in document.names.visible(max(start - 1, 0)):
         if symbol.kind is Kind.KERNEL:
             continue
-        rank = 0 if symbol.kind in wanted else 2
+        rank = 0 if here is not None and here.fits(symbol) else 1 if symbol.kind in wanted else 3
         detail = f".{symbol.declaration.type}" if symbol.declaration and symbol.declaration.type else str(symbol.kind)
         names = [symbol.name] if symbol.count is None else members.get(symbol.name, [f"{symbol.name}0"])
         yield from (Proposal(name, _SORTS[symbol.kind], start, end, detail, rank) for name in names)
     for name in special_names():
-        yield Proposal(name, Sort.SPECIAL, start, end, special_about(name), 1)
+        yield Proposal(name, Sort.SPECIAL, start, end, special_about(name), 2)
 
 
 def _members(document: Document, start: int) -> dict[str, list[str]]:

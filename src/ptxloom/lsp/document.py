@@ -117,9 +117,13 @@ class Document:
         return None
 
     def is_comment(self, offset: int) -> bool:
-        """Whether an offset is inside a comment."""
-        place = bisect_right(self.module.comments, offset, key=lambda one: one[0]) - 1
-        return place >= 0 and self.module.comments[place][0] < offset < self.module.comments[place][1]
+        """Whether an offset is inside a comment, at the end of a line one too."""
+        comments = self.module.comments
+        place = bisect_right(comments, offset, key=lambda one: one[0]) - 1
+        if place < 0:
+            return False
+        start, end = comments[place]
+        return start < offset < end or (offset == end and not self.text.startswith("/*", start))
 
 
 def _word(text: str, start: int, offset: int) -> Word:

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from ptxloom.isa import explain, known
-from ptxloom.lsp import completion, edits, hover, outline, tokens
+from ptxloom.lsp import completion, edits, hover, outline, signature, tokens
 from ptxloom.lsp.convert import (
     code_action,
     completion_item,
@@ -88,6 +88,16 @@ def _complete(server: Server, params: types.CompletionParams) -> types.Completio
     document = server.document(params.text_document.uri)
     found = completion.complete(document, offset_of(document, params.position))
     return types.CompletionList(is_incomplete=False, items=[completion_item(document, one) for one in found])
+
+
+def _signature(server: Server, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+    document = server.document(params.text_document.uri)
+    found = signature.signature(document, offset_of(document, params.position))
+    if found is None:
+        return None
+    parameters = [types.ParameterInformation((one.start, one.end), one.about) for one in found.parameters]
+    shown = types.SignatureInformation(found.label, found.about, parameters, found.active)
+    return types.SignatureHelp([shown], active_signature=0, active_parameter=found.active)
 
 
 def _resolve(_: Server, item: types.CompletionItem) -> types.CompletionItem:
@@ -219,6 +229,7 @@ _FEATURES: Final[tuple[tuple[str, Any, Any], ...]] = (
         _complete,
         types.CompletionOptions(trigger_characters=TRIGGERS, resolve_provider=True),
     ),
+    (types.TEXT_DOCUMENT_SIGNATURE_HELP, _signature, types.SignatureHelpOptions(trigger_characters=[" ", ","])),
     (types.COMPLETION_ITEM_RESOLVE, _resolve, None),
     (types.TEXT_DOCUMENT_DEFINITION, _definition, None),
     (types.TEXT_DOCUMENT_REFERENCES, _references, None),

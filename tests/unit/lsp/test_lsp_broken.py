@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from lsp_text import KERNEL
-from ptxloom.lsp import completion, edits, hover, outline, tokens
+from ptxloom.lsp import completion, edits, hover, outline, signature, tokens
 from ptxloom.lsp.document import Document
 
 PIECES = (
@@ -56,6 +56,8 @@ def test_a_broken_text_gets_answers(seed: int) -> None:
         assert found is None or 0 <= found.start <= found.end <= last
         for proposal in completion.complete(document, offset):
             assert proposal.start <= offset <= proposal.end
+        told = signature.signature(document, offset)
+        assert told is None or told.active < len(told.parameters)
         with suppress(edits.CannotRename):
             assert edits.rename(document, offset, "%brandnew")
     for entry in outline.outline(document):

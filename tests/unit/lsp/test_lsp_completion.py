@@ -7,6 +7,7 @@ import pytest
 from lsp_text import cursor, kernel
 from ptxloom.isa import opcodes, targets
 from ptxloom.lsp.completion import Proposal, Sort, complete
+from ptxloom.lsp.signature import signature
 
 
 def proposed(text: str) -> tuple[Proposal, ...]:
@@ -68,7 +69,7 @@ def test_what_the_target_lacks_comes_last_and_says_so() -> None:
         ("bra ‸", ["DONE"], ["%r1"], ["LOOP"]),
         ("bra D‸", ["DONE"], [], []),
         ("call (‸", ["twice"], [], ["k"]),
-        ("ld.global.b32 %r7, [‸", ["table", "%rd0", "out"], ["dynamic"], []),
+        ("ld.global.b32 %r7, [‸", ["table", "%rd0"], ["dynamic", "out"], []),
         ("ld.global.b32 %r7, [ta‸", ["table"], [], []),
         ("mov.b32 {%r1, ‸", ["%r2"], [], []),
     ],
@@ -79,6 +80,27 @@ def test_names_are_those_in_scope(line: str, best: list[str], also: list[str], a
     assert set(best) <= set(found[:special])
     assert set(also) <= set(found)
     assert not set(absent) & set(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "fit"),
+    [
+        ("add.s32 %r1, ‸", {"%r1"}),
+        ("mov.b64 ‸", {"%rd0"}),
+        ("setp.ge.u32 ‸", {"%p1"}),
+        ("setp.ge.u32 %p1, %r1, ‸", {"%r1"}),
+        ("ldmatrix.sync.aligned.m8n8.x2.b16 {%r1, ‸", {"%r1"}),
+        ("ldmatrix.sync.aligned.m8n8.x2.b16 {%r1, %r2}, [‸", {"%rd0", "%r1", "dynamic", "table"}),
+        ("ldmatrix.sync.aligned.m8n8.x2.b16 // two\n {%r1, %r2}, // rows\n [‸", {"%rd0", "%r1", "dynamic", "table"}),
+        ("ld.shared.b32 %r1, [‸", {"%rd0", "%r1", "dynamic"}),
+        ("ld.global.b32 %r1, [ta‸", {"%rd0", "%r1", "table"}),
+        ("ld.param.b32 %r1, [‸", {"%rd0", "%r1", "n", "out"}),
+    ],
+)
+def test_what_fits_the_operand_comes_first(line: str, fit: set[str]) -> None:
+    found = complete(*kernel("    ldmatrix", f"    {line}\n    ldmatrix"))
+    best = {one.text for one in found if one.rank == 0}
+    assert best & {"%p1", "%r1", "%rd0", "dynamic", "table", "n", "out", "DONE", "quad"} == fit
 
 
 @pytest.mark.parametrize(
@@ -113,3 +135,25 @@ def test_sorts_are_told() -> None:
     sorts = {one.text: one.sort for one in complete(*kernel("    ldmatrix", "    add.s32 ‸\n    ldmatrix"))}
     assert (sorts["%r1"], sorts["%tid"], sorts["table"]) == (Sort.REGISTER, Sort.SPECIAL, Sort.VARIABLE)
     assert (sorts["DONE"], sorts["twice"], sorts["n"]) == (Sort.LABEL, Sort.FUNCTION, Sort.PARAMETER)
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "active"),
+    [
+        ("@p ld.global.v2.b32 {a, ‸", "ld.global.v2.b32 d, [a]", "d"),
+        ("ldmatrix.x4.sync.aligned.m8n8.b16 {a,b,c,d}, [‸", "ldmatrix.sync.aligned.m8n8.x4.b16 r, [p]", "p"),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32\n {a},\n {b}, ‸", "d, a, b, c", "b"),
+        ("setp.lt.and.s32 p|q, a, ‸", "p|q, a, b, ", "b"),
+    ],
+)
+def test_the_operand_at_hand_is_told(text: str, label: str, active: str) -> None:
+    found = signature(*cursor(text))
+    assert found is not None
+    assert label in found.label
+    names = [found.label[one.start : one.end] for one in found.parameters]
+    assert names[found.active] == active
+
+
+@pytest.mark.parametrize("text", ["add.s32‸", "add.nosuch ‸", "// add.s32 ‸", "‸", "ret; ‸", "add.s32 a, b, c, ‸"])
+def test_of_no_operand_nothing_is_told(text: str) -> None:
+    assert signature(*cursor(text)) is None

@@ -156,6 +156,10 @@ def test_everything_an_editor_asks() -> None:
         items = await client.text_document_completion_async(types.CompletionParams(here(), dot))
         assert isinstance(items, types.CompletionList)
         assert {".m8n8", ".m16n16"} <= {one.label for one in items.items}
+        comma = place(KERNEL, "add.s32 %r2, %r1", len("add.s32 %r2, "))
+        told = await client.text_document_signature_help_async(types.SignatureHelpParams(here(), comma))
+        assert told is not None
+        assert (told.signatures[0].label, told.active_parameter) == ("add.s32 d, a, b", 1)
         opcode = types.CompletionItem("ldmatrix", kind=types.CompletionItemKind.Keyword)
         resolved = await client.completion_item_resolve_async(opcode)
         assert "## Syntax" in str(resolved.documentation)

@@ -1,0 +1,89 @@
+"""Which operand of an unfinished instruction is being written, and what the instruction wants there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.checker.wanted import wanted
+from ptxloom.isa import known, resolve
+from ptxloom.isa.types import element_type, is_type
+
+if TYPE_CHECKING:
+    from ptxloom.checker.wanted import Wanted
+    from ptxloom.isa import Form
+    from ptxloom.lsp.names import Symbol
+
+_HEAD: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]+)*)\s+", re.ASCII)
+_ADDRESS_BITS: Final = (64, 32)
+_GENERIC: Final = frozenset(("global", "shared", "local", "const"))
+"""The state spaces that a generic address may point into (PTX ISA 5.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The operand at hand.
+
+    Attributes:
+        form: The form that the qualifiers name.
+        place: Which operand it is, from 0.
+        bracketed: Whether the place is inside square brackets.
+        wanted: What the form wants there; None if it has no such operand.
+    """
+
+    form: Form
+    place: int
+    bracketed: bool
+    wanted: Wanted | None
+
+    def fits(self, symbol: Symbol) -> bool:
+        """Whether a register or variable may stand here, as far as its type says."""
+        declaration = symbol.declaration
+        if declaration is None or self.wanted is None:
+            return False
+        if self.bracketed:
+            return _is_address(declaration.type) if declaration.space == "reg" else self._reaches(declaration.space)
+        return declaration.space == "reg" and self.wanted.fits(declaration.type)
+
+    def _reaches(self, space: str) -> bool:
+        """Whether the address may be that of a variable in a state space; a generic one reaches several."""
+        named = self.wanted.type.partition("::")[0] if self.wanted else ""
+        return space == named if named else space in _GENERIC
+
+
+def _is_address(type_: str) -> bool:
+    return is_type(type_) and element_type(type_).kind in set("bus") and element_type(type_).bits in _ADDRESS_BITS
+
+
+def expected(statement: str) -> Expected | None:
+    """The operand at the end of the text of a statement; None if that is not in the operands of a known form.
+
+    Example:
+        >>> it = expected("ld.global.b32 %r1, [")
+        >>> it.form.spelling, it.place, it.bracketed, it.wanted.kind
+        ('ld.global.b32', 1, True, 'address')
+    """
+    head = _HEAD.match(statement)
+    if head is None or not known(head[1]):
+        return None
+    form = resolve(head[1], tuple(head[2].split(".")[1:])).form
+    if form is None:
+        return None
+    place, bracketed = _place(statement[head.end() :])
+    slots = form.operands(form.counts[-1])
+    rule = form.spec.operands[slots[place].name] if place < len(slots) else None
+    return Expected(form, place, bracketed, wanted(form, rule) if rule else None)
+
+
+def _place(operands: str) -> tuple[int, bool]:
+    """How many operands end before the end of a text, and whether that is inside square brackets."""
+    place, depth = 0, 0
+    for letter in operands:
+        if letter in "[{(":
+            depth += 1
+        elif letter in "]})":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            place += 1
+    return place, operands.rfind("[") > operands.rfind("]")

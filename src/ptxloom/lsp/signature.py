@@ -1,0 +1,69 @@
+"""The operands of the instruction that is being written, and which of them comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.wanted import wanted
+from ptxloom.lsp.expected import expected
+from ptxloom.lsp.unfinished import unfinished
+
+if TYPE_CHECKING:
+    from ptxloom.lsp.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One operand.
+
+    Attributes:
+        start: Where its name starts in the label.
+        end: Where that ends.
+        about: What it is.
+    """
+
+    start: int
+    end: int
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """An instruction with its operands.
+
+    Attributes:
+        label: The instruction as its form spells it, with the operands' names.
+        parameters: The operands in order.
+        active: Which of them is being written.
+        about: What the instruction does.
+    """
+
+    label: str
+    parameters: tuple[Parameter, ...]
+    active: int
+    about: str
+
+
+def signature(document: Document, offset: int) -> Signature | None:
+    """The instruction whose operands are being written at an offset; None elsewhere.
+
+    Example:
+        >>> from ptxloom.lsp.document import Document
+        >>> text = "add.s32 %r1, "
+        >>> it = signature(Document(text), len(text))
+        >>> it.label, it.active, it.parameters[1].about
+        ('add.s32 d, a, b', 1, 'a `.s32` register or a constant: the first operand')
+    """
+    here = expected(unfinished(document, offset) or "")
+    if here is None or here.wanted is None:
+        return None
+    form, label = here.form, f"{here.form.spelling} "
+    parameters: list[Parameter] = []
+    for slot in form.operands(form.counts[-1]):
+        label += ", " * bool(parameters) + "[" * slot.bracketed
+        want = wanted(form, form.spec.operands[slot.name])
+        parameters.append(Parameter(len(label), len(label) + len(slot.name), f"{want.phrase}: {want.about}"))
+        label += slot.name + (f"|{slot.partner}" if slot.partner else "")
+        label += "".join(f", {name}" for name in slot.extra) + "]" * slot.bracketed
+    return Signature(label, tuple(parameters), here.place, form.spec.title)

@@ -2,20 +2,22 @@
 
 It knows no grammar of its own. A regular expression cuts a line into guard, spelling and operand texts, and every
 operand text that it has not met goes through `operands` (which is the grammar), must be consumed whole, and is kept as
-a template; when it comes again, the template is moved to its place. What the expression does not match, or a template
-cannot be made of, is left to the parser, one statement at a time.
+a template; when it comes again, in this text or another, the template is moved to its place. What the expression does
+not match, or a template cannot be made of, is left to the parser, one statement at a time.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from sys import intern
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.syntax.declarations import declaration
 from ptxloom.syntax.lexer import NAME, QUALIFIER, Cursor, Problem
-from ptxloom.syntax.node import moved, raw
+from ptxloom.syntax.node import NOWHERE, ended, moved, raw
 from ptxloom.syntax.operands import expression, operand
-from ptxloom.syntax.tree import Address, Float, Instruction, Integer, Label, Loc, Name, Predicate, Vector
+from ptxloom.syntax.tree import Address, Component, Float, Instruction, Integer, Label, Loc, Name, Predicate, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,11 +51,88 @@ _COMMON: Final = re.compile(
     rf"({NAME})|(-?(?:0|[1-9]\d{{0,17}}))|\[ ?({NAME})(?: ?\+ ?(-?(?:0|[1-9]\d{{0,17}})))?+ ?\]", re.ASCII
 )
 """The operands that need no template: 1 a name, 2 a decimal integer, 3 and 4 an address and its offset."""
-_MOST_TEMPLATES: Final = 20_000
+_MOST_FORMS: Final = 100_000
+"""So many operand texts are remembered; then remembering starts anew."""
 
 
 class NotKnown(Exception):  # noqa: N818 - never leaves the reader
     """This operand text has to be read in its place."""
+
+
+class _Forms(dict[str, Any]):
+    """What operand texts stand for: a name for itself, anything else for what makes the node at a place.
+
+    A text that is not there yet is read when it is first asked for.
+    """
+
+    def __init__(self, reader: Callable[[Cursor], Operand]) -> None:
+        super().__init__()
+        self._reader: Final = reader
+
+    def __missing__(self, text: str) -> Any:
+        if len(self) >= _MOST_FORMS:
+            self.clear()
+        form = self[text] = _learned(text, self._reader)
+        return form
+
+
+def _learned(text: str, reader: Callable[[Cursor], Operand]) -> str | Callable[[int], Operand]:
+    """What a text stands for.
+
+    Raises:
+        NotKnown: The grammar reads nothing in it by itself.
+    """
+    found = _COMMON.fullmatch(text)
+    if found is None:
+        return _mover(_template(text, reader), len(text))
+    name, number, base, offset = found.groups()
+    size = len(text)
+    if name is not None:
+        return intern(text)
+    if number is not None:
+        value = int(number)
+        return lambda at: raw(Integer, (value, 10, False, at, at + size))
+    inside, by, base = found.start(3), int(offset or 0), intern(base)
+    zero = offset is not None and not by
+    return lambda at: raw(Address, (raw(Name, (base, at + inside)), by, False, (), zero, at, at + size))
+
+
+def _mover(template: Operand, size: int) -> Callable[[int], Operand]:
+    """What makes a template's copy at a place."""
+    match template:
+        case Float(bits, width, decimal) if template.start == 0 and template.end == size:
+            return lambda at: raw(Float, (bits, width, decimal, at, at + size))
+        case Component(Name(base), field) if template.start == 0 and template.end == size:
+            return lambda at: raw(Component, (raw(Name, (base, at)), field, at, at + size))
+        case _:
+            return lambda at: moved(template, at, NOWHERE)
+
+
+class _Spellings(dict[str, tuple[str, tuple[str, ...]]]):
+    """Opcode and qualifiers of spellings, cut when they are first asked for."""
+
+    def __missing__(self, text: str) -> tuple[str, tuple[str, ...]]:
+        if len(self) >= _MOST_FORMS:
+            self.clear()
+        opcode, *qualifiers = text.split(".")
+        words = self[text] = (intern(opcode), tuple(map(intern, qualifiers)))
+        return words
+
+
+class _Guards(dict[str, tuple[str, bool]]):
+    """Register and sense of guards."""
+
+    def __missing__(self, text: str) -> tuple[str, bool]:
+        if len(self) >= _MOST_FORMS:
+            self.clear()
+        guard = self[text] = (intern(text.lstrip("@!")), text[1] == "!")
+        return guard
+
+
+_SPELLINGS: Final = _Spellings()
+_GUARDS: Final = _Guards()
+_OPERAND_FORMS: Final = _Forms(operand)
+_ELEMENT_FORMS: Final = _Forms(expression)
 
 
 class FastReader:
@@ -61,21 +140,15 @@ class FastReader:
 
     def __init__(self, source: Source) -> None:
         self._source: Final = source
-        self._spellings: Final[dict[str, tuple[str, tuple[str, ...]]]] = {}
-        self._guards: Final[dict[str, tuple[str, bool]]] = {}
-        self._forms: Final[dict[str, str | int]] = {}  # a name stands for itself, digits for their value
-        self._operands: Final[dict[str, Operand]] = {}
-        self._elements: Final[dict[str, Operand]] = {}
-        self._declarations: Final[dict[str, Declaration]] = {}
 
-    def read(self, offset: int, out: list[Statement]) -> tuple[int, str]:  # noqa: C901 - the hot loop, in one piece
+    def read(self, offset: int, out: list[Statement]) -> tuple[int, str]:
         """Read statements from `offset` on into `out`.
 
         Returns:
             Where the statement starts that it leaves alone (or blanks before it), and the brace if it is one.
         """
-        match, append, new, known, source = STATEMENT.match, out.append, raw, self._forms.get, self._source
-        text, spellings = source.text, self._spellings.get
+        match, append, new, forms, source = STATEMENT.match, out.append, raw, _OPERAND_FORMS, self._source
+        text, spellings, guards = source.text, _SPELLINGS, _GUARDS
         try:
             while (found := match(text, offset)) is not None:
                 guard, spelling, listed = found.group(1, 2, 3)
@@ -92,23 +165,20 @@ class FastReader:
                 else:
                     at = found.start(3)
                     gap = ", " if ", " in listed else ","
+                    step = len(gap)
                     nodes: list[Operand] = []
                     for part in listed.split(gap):
-                        form = known(part)
-                        if form is None:
-                            nodes.append(self._one(part, at, self._operands, operand))
-                        elif form.__class__ is str:
-                            nodes.append(new(Name, (form, at)))
-                        else:
-                            nodes.append(new(Integer, (form, 10, False, at, at + len(part))))
-                        at += len(part) + len(gap)
+                        form = forms[part]
+                        nodes.append(new(Name, (form, at)) if form.__class__ is str else form(at))
+                        at += len(part) + step
                     operands = tuple(nodes)
                 start = found.start(2)
                 predicate = None
                 if guard is not None:
                     start = found.start(1)
-                    predicate = self._guard(guard, start)
-                opcode, qualifiers = spellings(spelling) or self._split(spelling)
+                    name, negated = guards[guard]
+                    predicate = new(Predicate, (name, negated, start, start + len(guard)))
+                opcode, qualifiers = spellings[spelling]
                 offset = found.end()
                 append(new(Instruction, (predicate, opcode, qualifiers, operands, source, start, offset)))
         except NotKnown:
@@ -119,22 +189,11 @@ class FastReader:
         if found[4] is not None:
             return raw(Label, (found[4], self._source, found.start(4), found.end()))
         if found[6] is not None:
-            return self._declaration(found[6], found.start(6))
+            return moved(_declared(found[6]), found.start(6), self._source)
         place = found.group(8, 9, 10)
         inlined = None if found[13] is None else tuple(map(int, found.group(13, 14, 15)))
         function, start = found[11], found.start(7)
         return raw(Loc, (*map(int, place), function, int(found[12] or 0), inlined, self._source, start, found.end()))
-
-    def _guard(self, text: str, start: int) -> Predicate:
-        known = self._guards.get(text)
-        if known is None:
-            known = self._guards[text] = (text.lstrip("@!"), text[1] == "!")
-        return raw(Predicate, (known[0], known[1], start, start + len(text)))
-
-    def _split(self, spelling: str) -> tuple[str, tuple[str, ...]]:
-        opcode, *qualifiers = spelling.split(".")
-        self._spellings[spelling] = words = (opcode, tuple(qualifiers))
-        return words
 
     def _list(self, text: str, at: int) -> tuple[Operand, ...]:
         """The operands that `text`, which stands at `at`, lists; there are vectors among them."""
@@ -147,67 +206,42 @@ class FastReader:
             brace, inside, other, more = found.groups()
             offset = found.end()
             if brace:
-                elements = self._elements_of(inside.rstrip(), at + found.start(2))
+                elements = self._elements(inside.rstrip(), at + found.start(2))
                 entries.append(raw(Vector, (elements, at + found.start(1), at + found.end(2) + 1)))
             else:
-                entries.append(self._one(other, at + found.start(3), self._operands, operand))
+                form, start = _OPERAND_FORMS[other], at + found.start(3)
+                entries.append(raw(Name, (form, start)) if form.__class__ is str else form(start))
         return tuple(entries)
 
-    def _elements_of(self, text: str, at: int) -> tuple[Operand, ...]:
-        known, new = self._forms.get, raw
+    def _elements(self, text: str, at: int) -> tuple[Operand, ...]:
+        new, forms = raw, _ELEMENT_FORMS
         gap = ", " if ", " in text else ","
         step = len(gap)
         found: list[Operand] = []
         for part in text.split(gap):
-            form = known(part)
-            if form.__class__ is str:
-                found.append(new(Name, (form, at)))
-            else:
-                found.append(self._one(part, at, self._elements, expression))
+            form = forms[part]
+            found.append(new(Name, (form, at)) if form.__class__ is str else form(at))
             at += len(part) + step
         return tuple(found)
 
-    def _one(self, text: str, at: int, known: dict[str, Operand], reader: Callable[[Cursor], Operand]) -> Operand:
-        """The operand that `text`, which stands at `at`, spells."""
-        if text[:1] == "%" and text.isascii() and text[1:].isalnum():  # a register: no need to look closer
-            self._forms[text] = text
-            return raw(Name, (text, at))
-        found = _COMMON.fullmatch(text)
-        if found is None:
-            template = known.get(text)
-            if template is None:
-                if len(known) >= _MOST_TEMPLATES:
-                    known.clear()
-                template = known[text] = _template(text, reader)
-            if isinstance(template, Float):
-                place = (template.start + at, template.end + at)
-                return raw(Float, (template.bits, template.width, template.decimal, *place))
-            return moved(template, at, self._source)
-        name, number, base, offset = found.groups()
-        if base is not None:
-            inner = raw(Name, (self._forms.setdefault(base, base), at + found.start(3)))
-            by = int(offset or 0)
-            return raw(Address, (inner, by, False, (), not by and offset is not None, at, at + len(text)))
-        if name is not None:
-            self._forms[text] = text
-            return raw(Name, (text, at))
-        value = self._forms[text] = int(number)
-        return raw(Integer, (value, 10, False, at, at + len(text)))
 
-    def _declaration(self, text: str, at: int) -> Declaration:
-        """The declaration that `text`, which stands at `at`, spells."""
-        template = self._declarations.get(text)
-        if template is None:
-            template = self._declarations[text] = _template(text[:-1], self._declared)
-        return moved(template, at, self._source)
+@lru_cache(maxsize=4096)
+def _declared(text: str) -> Declaration:
+    """The declaration that a text spells, its semicolon included.
 
-    def _declared(self, cursor: Cursor) -> Declaration:
-        node = declaration(cursor, self._source, 0, "")
-        return node.replace(end=cursor.end + 1)
+    Raises:
+        NotKnown: The grammar reads no declaration in it.
+    """
+    node = _template(text[:-1], lambda cursor: declaration(cursor, NOWHERE, 0, ""))
+    return ended(node, len(text))
 
 
 def _template(text: str, reader: Callable[[Cursor], N]) -> N:
-    """What the grammar makes of `text` alone."""
+    """What the grammar makes of `text` alone.
+
+    Raises:
+        NotKnown: Not all of it, or nothing.
+    """
     cursor = Cursor(text)
     cursor.seek(0)
     try:

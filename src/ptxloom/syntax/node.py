@@ -176,11 +176,19 @@ if TYPE_CHECKING:
         """The same node, `by` characters further on in `source`."""
         ...
 
+    def ended(node: N, end: int) -> N:
+        """The same node, ending elsewhere."""
+        ...
+
 else:
 
     def fields_of(node: Node) -> tuple[object, ...]:
         """The fields of a node in order, without its position."""
         return tuple.__getitem__(node, slice(len(node._payload)))  # noqa: SLF001 - the other half of the class
+
+    def ended(node: Node, end: int) -> Node:
+        """The same node, ending elsewhere."""
+        return raw(type(node), (*tuple.__getitem__(node, slice(-1)), end))  # a node's end is its last field
 
     def moved(node: Node, by: int, source: Source) -> Node:
         """The same node, `by` characters further on in `source`."""

@@ -22,6 +22,7 @@ from ptxloom.syntax.directives import CLOSED, UNCLOSED
 from ptxloom.syntax.fast import FastReader
 from ptxloom.syntax.lexer import MOST_PROBLEMS, Cursor, Problem
 from ptxloom.syntax.module import Module
+from ptxloom.syntax.node import ended
 from ptxloom.syntax.operands import operands
 from ptxloom.syntax.recovery import STATEMENT, resume
 from ptxloom.syntax.tree import Block, Function, Instruction, Label, Malformed, Predicate
@@ -230,7 +231,7 @@ class Parser:
         if reader is not None:
             cursor.advance()
             node = reader(cursor, self.source, start)
-            self._out.append(node.replace(end=cursor.end) if cursor.here == ";" else node)
+            self._out.append(ended(node, cursor.end) if cursor.here == ";" else node)
             self._semicolon("directive")
             return
         if word not in STARTS:
@@ -243,7 +244,7 @@ class Parser:
         node = declaration(cursor, self.source, start, linkage)
         if found:
             node = node.replace(attributes=found + node.attributes)
-        self._out.append(node.replace(end=cursor.end) if cursor.here == ";" else node)
+        self._out.append(ended(node, cursor.end) if cursor.here == ";" else node)
         self._semicolon("declaration")
 
     def _unknown(self, word: str) -> Problem:

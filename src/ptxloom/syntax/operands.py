@@ -7,6 +7,7 @@ import struct
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.lexer import Problem
+from ptxloom.syntax.node import raw
 from ptxloom.syntax.tree import (
     Address,
     Apply,
@@ -231,12 +232,20 @@ def number(cursor: Cursor) -> Integer | Float:
     return Float(bits, 64, value <= _LARGEST, start=start, end=end)
 
 
+_RUN: Final = re.compile(r"(?:(?:0|[1-9]\d{0,17}), )++(?:0|[1-9]\d{0,17})(?=\})", re.ASCII)
+"""A braced list of plain integers, as compilers initialise memory."""
 _LARGEST: Final = 1.7976931348623157e308
 
 
 def _listed(cursor: Cursor, opening: str, closing: str, depth: int) -> tuple[Operand, ...]:
     inner = _deeper(cursor, depth)
     cursor.expect(opening, "to open a list")
+    run = _RUN.match(cursor.text, cursor.start) if cursor.short and cursor.kind == "number" else None
+    if run is not None:
+        numbers = _numbers(run[0], cursor.start)
+        cursor.seek(run.end())
+        cursor.expect(closing, "to close the list")
+        return numbers
     elements: list[Operand] = []
     while not (cursor.here == closing and not elements):
         element = expression(cursor, inner)
@@ -249,6 +258,16 @@ def _listed(cursor: Cursor, opening: str, closing: str, depth: int) -> tuple[Ope
             break
     cursor.expect(closing, "to close the list")
     return tuple(elements)
+
+
+def _numbers(text: str, at: int) -> tuple[Integer, ...]:
+    """The integers of a plain list, which stands at `at`."""
+    found: list[Integer] = []
+    for part in text.split(", "):
+        end = at + len(part)
+        found.append(raw(Integer, (int(part), 10, False, at, end)))
+        at = end + 2
+    return tuple(found)
 
 
 def _address(cursor: Cursor, depth: int) -> Operand:

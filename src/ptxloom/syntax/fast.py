@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     N = TypeVar("N", bound=Node)
 
 _PLAIN: Final = r'[^;{}"/()#\\\r\n]'  # nothing that opens, closes, comments or ends
-_OPERANDS: Final = rf"(?!\.){_PLAIN}*+(?:\{{{_PLAIN}*+\}}{_PLAIN}*+)*+"
+_BROKEN: Final = rf"{_PLAIN}*+(?:(?<=,)\n{_PLAIN}*+)*+"  # over several lines, each ending in a comma
+_OPERANDS: Final = rf"(?!\.){_BROKEN}(?:\{{{_BROKEN}\}}{_BROKEN})*+"
 _PLACE: Final = r"[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})"
 STATEMENT: Final = re.compile(
     r"[ \t\r\n]*+(?://[^\n]*+[ \t\r\n]*+)*+(?:"
-    rf"(?:(@!?{NAME})[ \t]++)?+({NAME}(?:{QUALIFIER})*+)(?:[ \t]++({_OPERANDS}))?+;"
+    rf"(?:(@!?{NAME})[ \t]++)?+({NAME}(?:{QUALIFIER})*+)(?:(?:[ \t]++|[ \t\n]++(?=\{{))({_OPERANDS}))?+;"
     rf"|(?!_:)({NAME}):"
     r"|([{}])"
     rf"|(\.(?:reg|param|shared|local)[ \t]*+\.[^;{{}}\"/()#\\\r\n=]*+;)"
@@ -45,7 +46,7 @@ STATEMENT: Final = re.compile(
 )
 """Groups: 1 guard, 2 spelling, 3 operands; 4 label; 5 brace; 6 declaration;
 7 `.loc`, 8-10 place, 11-12 function, 13-15 inlined at."""
-_ENTRY: Final = re.compile(r"[ \t]*+(?:(\{)[ \t]*+([^{}]++)\}[ \t]*+|((?:[^,{}\[\]]++|\[[^\[\]{}]*+\])++))(,|\Z)")
+_ENTRY: Final = re.compile(r"[ \t\n]*+(?:(\{)[ \t]*+([^{}]++)\}[ \t]*+|((?:[^,{}\[\]]++|\[[^\[\]{}]*+\])++))(,|\Z)")
 """An entry of a list with vectors: 1 a brace and 2 what it holds, or 3 another operand; 4 what ends it."""
 _COMMON: Final = re.compile(
     rf"({NAME})|(-?(?:0|[1-9]\d{{0,17}}))|\[ ?({NAME})(?: ?\+ ?(-?(?:0|[1-9]\d{{0,17}})))?+ ?\]", re.ASCII

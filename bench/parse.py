@@ -2,7 +2,8 @@
 
 `python bench/parse.py [FILES OR FOLDERS] [--repeat N] [--size MEGABYTES]`, by default over the corpus. Each file is
 parsed once to warm up and then N times; the best time counts. `--size` parses the largest file again, its functions
-repeated up to that size, to show that time and memory grow with the text. pyptx joins in where it is installed.
+repeated up to that size, to show that time and memory grow with the text. At the end a text of one megabyte is checked,
+and other parsers read the same files, where they are installed (`pip install pyptx ptx-parser`).
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ptxloom.checker import check
 from ptxloom.syntax import instructions, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 CORPUS = Path(__file__).resolve().parents[1] / "tests" / "corpus"
+PEERS = (("pyptx", "pyptx.parser", "parse"), ("ptx-parser", "ptx_parser", "parse_ptx"))
 _TOKEN = re.compile(r"[%$\w]+|\S")
 
 
@@ -44,7 +47,9 @@ def main() -> None:
         longest = max(texts.values(), key=len)
         for size in (chosen.size / 10, chosen.size):
             report(f"repeated to {size:g} MB", repeated(longest, round(size * 1e6)), 1)
-    others("\n".join(texts.values()), chosen.repeat)
+    judged(repeated(max(texts.values(), key=len), 1_000_000), chosen.repeat)
+    for name, module, function in PEERS:
+        peer(name, module, function, tuple(texts.values()))
 
 
 def found(paths: Iterable[Path]) -> Iterable[Path]:
@@ -94,15 +99,35 @@ def best(action: Callable[[], object], repeat: int) -> float:
     return max(min(times), 1e-9)
 
 
-def others(text: str, repeat: int) -> None:
-    """The same text through other parsers, where they are installed."""
+def judged(text: str, repeat: int) -> None:
+    """How long the checker takes for a module that was read."""
+    module = parse(text)
+    seconds = best(lambda: check(module), repeat)
+    print(f"{'check of one file':40} {len(text) / 1e6:7.2f} in {seconds:.2f} s")
+
+
+def peer(name: str, module: str, function: str, texts: tuple[str, ...]) -> None:
+    """How many files another parser reads, and how fast both are on those."""
     try:
-        pyptx = importlib.import_module("pyptx.parser")
+        read_text = getattr(importlib.import_module(module), function)
     except ImportError:
-        print("pyptx is not installed")
+        print(f"{name} is not installed")
         return
-    seconds = best(lambda: pyptx.parse(text), repeat)
-    print(f"{'pyptx':40} {len(text) / 1e6:7.2f} {len(text) / seconds / 1e6:7.2f}")
+    accepted = [text for text in texts if reads(read_text, text)]
+    theirs = sum(best(lambda text=text: read_text(text), 1) for text in accepted)
+    ours = sum(best(lambda text=text: parse(text), 1) for text in accepted)
+    size = sum(map(len, accepted))
+    speed = f"at {size / theirs / 1e6:.2f} MB/s, ours at {size / ours / 1e6:.2f} MB/s" if accepted else ""
+    print(f"{name:40} reads {len(accepted)} of {len(texts)} files {speed}")
+
+
+def reads(action: Callable[[str], object], text: str) -> bool:
+    """Whether a parser takes a text."""
+    try:
+        action(text)
+    except Exception:  # noqa: BLE001 - whatever another parser raises
+        return False
+    return True
 
 
 if __name__ == "__main__":

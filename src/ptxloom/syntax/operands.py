@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
+from itertools import accumulate, repeat
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.lexer import Problem
@@ -260,14 +262,28 @@ def _listed(cursor: Cursor, opening: str, closing: str, depth: int) -> tuple[Ope
     return tuple(elements)
 
 
+class _Values(dict[str, int]):
+    """What short digits stand for, worked out when they are first asked for."""
+
+    def __missing__(self, digits: str) -> int:
+        value = int(digits)
+        if len(digits) < 5:
+            self[digits] = value
+        return value
+
+
+_VALUES: Final = _Values()
+
+
 def _numbers(text: str, at: int) -> tuple[Integer, ...]:
     """The integers of a plain list, which stands at `at`."""
-    found: list[Integer] = []
-    for part in text.split(", "):
-        end = at + len(part)
-        found.append(raw(Integer, (int(part), 10, False, at, end)))
-        at = end + 2
-    return tuple(found)
+    parts = text.split(", ")
+    lengths = list(map(len, parts))
+    starts = list(accumulate(map((2).__add__, lengths), initial=at))
+    fields = zip(
+        map(_VALUES.__getitem__, parts), repeat(10), repeat(False), starts, map(add, starts, lengths), strict=False
+    )
+    return tuple(map(raw, repeat(Integer), fields))
 
 
 def _address(cursor: Cursor, depth: int) -> Operand:

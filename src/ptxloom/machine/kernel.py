@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
-CHECKS = ("memcheck", "synccheck", "racecheck", "initcheck", "initcheck:global")
+CHECKS = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
 _GRID_LIMITS = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMITS = (1024, 1024, 64)
 _CLUSTER_LIMITS = (16, 16, 16)
@@ -122,7 +122,8 @@ class Kernel:
             checks: The tools that watch the run: memcheck and synccheck, which cost nothing; racecheck, which tells of
                 accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule;
                 initcheck, of reads of shared and local memory and of registers that nobody has written, and
-                `initcheck:global` of the same in global memory.
+                `initcheck:global` of the same in global memory; `racecheck:global`, of races in global memory, within
+                CTAs and between them, which takes 72 bytes of memory a byte.
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
@@ -154,6 +155,8 @@ class Kernel:
         unknown = [c for c in checks if c not in CHECKS]
         if unknown:
             raise UsageError("checks", unknown[0], f"any of {', '.join(CHECKS)}")
+        if "racecheck:global" in checks:
+            count = 1  # one thread of the host sees every CTA
         memory = Memory()
         params = pack(self.program, args, memory)
         memory.unwritten += _unwritten(uninitialised, args)

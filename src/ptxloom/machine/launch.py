@@ -122,6 +122,7 @@ class Grid:
             self.arena.take(native.record(state.Launch).size)
         )
         self.unwritten = shadows.Unwritten(self, memory.unwritten)
+        self.races = shadows.GlobalRaces(self) if "racecheck:global" in checks else None
         self.launch.watches_global = int("initcheck:global" in checks)
         self._fill(shape, params, memory, seed)
         self.given = frozenset(start for start, _, _ in memory.spans)  # no kernel may free these
@@ -229,10 +230,12 @@ class Grid:
             room = len(spans) if self.launch.spans == 0 else 2 * len(spans)
         else:
             room = self.launch.span_count
-        table = np.full((room, 4), 2**64 - 1, np.uint64)
-        table[:, 3] = 0
+        table = np.full((room, 5), 2**64 - 1, np.uint64)
+        table[:, 3:] = 0
         table[: len(spans), :3] = spans
         self.unwritten.mark(table)
+        if self.races is not None:
+            self.races.mark(table)
         self.launch.spans = self.arena.put(table)
         self.launch.span_count = room
 
@@ -365,7 +368,7 @@ class Worker:
         for number, at in enumerate(self.ctas):
             cta: Any = native.structure(state.Cta).from_address(at)
             cta.peers = self.table + 8 * (number - number % members)
-        if "racecheck" in self.grid.checks:
+        if not self.grid.checks.isdisjoint(("racecheck", "racecheck:global")):
             shadows.watch_races(self.grid, self.ctas[-members:])
         if "initcheck" in self.grid.checks:
             shadows.watch_first_reads(self.grid, self.ctas[-members:])

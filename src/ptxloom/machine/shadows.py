@@ -44,6 +44,10 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     order.ceiling = (1 << shadow.TICK_BITS - order.bits) - _LANES
     order.threads = threads
     order.columns = threads + shadow.COLUMNS
+    if grid.races is not None:
+        order.grid = grid.races.address
+        size = max(grid.launch.total * _WORD, _WORD)
+        order.others, order.glimpsed = take(size), take(size)
     if any(watch.orders_finely(op) for op in grid.program.ops):
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
@@ -116,3 +120,33 @@ class Unwritten:
             for start, end, marks in self._pieces:
                 if start <= row[0] and row[1] <= end and row[0] < row[1]:
                     row[3] = marks + int(row[0]) - start
+
+
+class GlobalRaces:
+    """What racecheck remembers of global memory.
+
+    Attributes:
+        address: Where the grid's part lies (`shadow.Grid`).
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._cells: dict[tuple[int, int], int] = {}
+        self.address = grid.arena.take(shadow.GRID_BYTES)
+        self._flags = False
+
+    def mark(self, table: NDArray[np.uint64]) -> None:
+        """Give the spans of a table (`state.Span`) their cells."""
+        take = self._grid.arena.take
+        if not self._flags:
+            state_: Any = native.structure(shadow.Grid).from_address(self.address)
+            state_.clock = 1
+            state_.keys, state_.room = take(shadow.SYNCS * 8), take(4 * _WORD)
+            state_.flags = take(shadow.SYNCS * self._grid.launch.total * _WORD)
+            self._flags = True
+        for row in table:
+            start, end = int(row[0]), int(row[1])
+            if start < end < 1 << 63:
+                if (start, end) not in self._cells:
+                    self._cells[start, end] = take((end - start) * shadow.CELL_BYTES)
+                row[4] = self._cells[start, end]

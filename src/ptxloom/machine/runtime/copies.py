@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.firsts import read_lane, written_lane
+from ptxloom.machine.runtime.grid import look_copy
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
 from ptxloom.machine.runtime.pending import copy_lane, copy_stretch, start_copy
@@ -47,6 +48,7 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
                 written_lane(w, lane, targets[lane], SHARED, size)
             if w.launch.watches_global != 0:
                 read_lane(w, lane, sources[lane], GLOBAL, takes[lane], site)
+            look_copy(w, lane, sources[lane], takes[lane], site, 0)
             take = takes[lane]
             at = sources[lane]
             if take > size:
@@ -148,6 +150,10 @@ def copy_bulk(  # noqa: C901 - one lane after the other
             if address(w.shadow) != 0 and source_space == SHARED:
                 check_lane(w, lane, sources[lane], size, stamp_of(w, site), 0, pointer(u64, 0), 1)
             read_lane(w, lane, sources[lane], source_space, size, site)
+            if source_space != SHARED:
+                look_copy(w, lane, sources[lane], size, site, 0)
+            if target_space != SHARED:
+                look_copy(w, lane, targets[lane], size, site, 1)
             left = ctas[lane]
             going: u32 = 1
             while going != 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, fill, pointer, u32, u64
+from ptxloom.machine.runtime.grid import start_grid
 from ptxloom.machine.runtime.orders import at_row, begin, find_sync, flag_place, released, row_of
 from ptxloom.machine.runtime.races import check, entry_of, me, shadow_at, stamp_of
 from ptxloom.machine.runtime.shadow import COPIES, COPY_SHIFT, PENDING, SYNCS, Copy, Shadow
@@ -128,6 +129,7 @@ def start_watch(cta: Cta) -> None:
     """A CTA starts: nothing of the ones before it matters any more."""
     drop_copies(cta)
     begin(cta)
+    start_grid(cta)
     at = cta.warps
     for _warp in range(cta.launch.warps):
         w = pointer(Warp, at)[0]

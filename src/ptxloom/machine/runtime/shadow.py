@@ -44,6 +44,32 @@ class Sync:
     column: u32  # of the copies that report to it, after the threads' columns
 
 
+class Trace:
+    """One access to a byte of global memory."""
+
+    owner: u32  # 1 + the number of the cluster; 0 if there is none
+    who: u32  # the thread and the tick within the cluster, as in a write's entry
+    when: u32  # on the grid's clock
+    stamp: u32
+    start: u64  # where the access started
+
+
+class Cell:
+    """What is remembered of a byte of global memory: its last write, and two readers."""
+
+    traces: Annotated[Array[Trace], 3]
+
+
+class Grid:
+    """What the clusters of a grid know of each other."""
+
+    clock: u32
+    spare: u32
+    keys: Ptr[u64]  # host addresses of flags
+    flags: Ptr[u32]  # [flag][cluster] the tick up to which it publishes what a cluster did
+    room: Ptr[u32]
+
+
 class Order:
     """What the threads of a cluster know of each other."""
 
@@ -64,6 +90,11 @@ class Order:
     used: u32  # syncs
     spare: u32
     room: Ptr[u32]  # [column] for intermediate results
+    grid: Grid  # null unless global memory is watched
+    others: Ptr[u32]  # [cluster] what this one knows of the others, on the grid's clock
+    glimpsed: Ptr[u32]  # [cluster] what relaxed reads have seen
+    fenced: u32  # when one of its threads made a fence
+    reserved: u32
 
 
 class Copy:
@@ -111,6 +142,8 @@ class Shadow:
     copies: Ptr[Copy]  # [warp of the CTA][COPIES]; null if the program has none
 
 
+GRID_BYTES: Final = native.record(Grid).size
+CELL_BYTES: Final = native.record(Cell).size
 SHADOW_BYTES: Final = native.record(Shadow).size
 ORDER_BYTES: Final = native.record(Order).size
 LOOK_BYTES: Final = native.record(Look).size

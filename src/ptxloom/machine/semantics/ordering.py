@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import vector
-from ptxloom.machine.runtime import orders, warps
+from ptxloom.machine.runtime import grid, orders, warps
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 
@@ -24,6 +24,8 @@ def fence(b: Builder, op: Op) -> None:
     b.do("fence seq_cst")
     if watch.is_racing(b):
         b.runtime(orders.fence, W, b.active_mask)
+        if op.has("gl", "sys", "gpu") and "racecheck:global" in b.checks:
+            b.runtime(grid.fence_grid, W, b.active_mask)
 
 
 @family("nanosleep")

@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
-from ptxloom.machine.runtime import orders, shadow, state
+from ptxloom.machine.ir import Value
+from ptxloom.machine.runtime import grid, orders, shadow, state
 from ptxloom.machine.runtime.watches import race_name, race_parameters
 from ptxloom.machine.semantics import firsts
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
-    from ptxloom.machine.ir import Value
     from ptxloom.machine.program import Op
 
+_PLACES: Final = 1984  # in the scratch: the addresses of the registers that are stored
 _STRONG: Final = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 
 
 def is_racing(b: Builder) -> bool:
-    """Whether racecheck watches this run."""
-    return "racecheck" in b.checks
+    """Whether racecheck watches this run, shared memory or global memory."""
+    return not b.checks.isdisjoint(("racecheck", "racecheck:global"))
 
 
 def orders_finely(op: Op) -> bool:
@@ -72,7 +73,9 @@ def access(
     if size:
         reads, writes = verb != "write", verb != "read"
         firsts.access(b, addresses, offset, reads=reads, writes=writes, space=space, size=size, wide=wide, mask=mask)
-    if not is_racing(b) or space not in {state.SHARED, state.GENERIC}:
+    if "racecheck:global" in b.checks and space in {state.GLOBAL, state.GENERIC}:
+        _look(b, verb, addresses, offset, space=space, bits=bits, places=places, strong=strong, mask=mask, parts=parts)
+    if "racecheck" not in b.checks or space not in {state.SHARED, state.GENERIC}:
         return
     window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
     if verb != "read" and not places:
@@ -84,6 +87,31 @@ def access(
     lanes = b.active_mask if mask is None else mask
     values = "".join(f", {p}" for p in places) if verb == "write" else ""
     b.do(f"call void @{name}({W}, {addresses}, i64 {offset}, {lanes}, i32 {site}{values})")
+
+
+def _look(
+    b: Builder,
+    verb: str,
+    addresses: Value,
+    offset: int,
+    *,
+    space: int,
+    bits: int,
+    parts: int,
+    places: tuple[Value, ...],
+    strong: bool,
+    mask: Value | None,
+) -> None:
+    """Tell of an access that may be to global memory."""
+    site = b.op.site | (shadow.STRONG if strong else 0)
+    lanes = b.active_mask if mask is None else mask
+    held = Value("ptr", "null")
+    if verb == "write" and places:
+        held = b.scratch(_PLACES)
+        for number, place in enumerate(places):
+            b.store(place, b.scratch(_PLACES + 8 * number), 8)
+    facts = (space, bits // 8 * parts, site, int(verb != "read"), held, bits // 8)
+    b.runtime(grid.look, W, addresses, offset, lanes, *facts)
 
 
 def is_strong(op: Op) -> bool:
@@ -102,3 +130,5 @@ def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
     if stores and op.has("release", "acq_rel"):
         does |= orders.RELEASE
     b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does)
+    if "racecheck:global" in b.checks and not op.has("cta"):
+        b.runtime(grid.flag_grid, W, b.scratch(), b.active_mask, space, does)

@@ -1,0 +1,92 @@
+"""Races in global memory, `racecheck:global`: within a CTA and between CTAs, and what orders the latter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from machine.small_kernels import entry
+
+CHECKS = ("memcheck", "racecheck:global")
+
+
+def found(body: str, grid: int = 2, block: int = 64, seed: int = 0) -> set[tuple[str, str, bool]]:
+    """The races: rule, space, and whether two CTAs are part of it."""
+    out = np.zeros(256, np.uint32)
+    result = entry(body).launch(grid, block, [out], checks=CHECKS, timeout=20, schedule_seed=seed)
+    return {(h.kind, h.space, h.other is not None and h.other.block != h.block) for h in result.hazards}
+
+
+NEIGHBOUR = "xor.b32 %r2, %r0, 32; mul.wide.u32 %rd5, %r2, 4; add.u64 %rd6, %rd1, %rd5;\n"
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_threads_of_a_cta(seed: int) -> None:
+    body = NEIGHBOUR + "st.global.u32 [%rd0], %r0;\n@\nld.global.u32 %r3, [%rd6];"
+    assert found(body.replace("@", ""), 1, seed=seed) == {("read-after-write", "global", False)}
+    assert found(body.replace("@", "bar.sync 0;"), 1, seed=seed) == set()
+    assert found(body.replace("@", "bar.warp.sync -1;"), 1, seed=seed) == {("read-after-write", "global", False)}
+    assert found(body.replace("ld.global.u32 %r3, [%rd6]", "ld.u32 %r3, [%rd6]").replace("@", ""), 1) != set()
+
+
+def test_ctas_that_write_one_place() -> None:
+    assert found("mov.u32 %r5, %ctaid.x; st.global.u32 [%rd0], %r5;") == {("write-after-write", "global", True)}
+    assert found("st.global.u32 [%rd0], 7;") == set()
+    assert found("atom.global.add.u32 %r3, [%rd0], 1;") == set()
+    assert found("red.global.add.u32 [%rd0], 1;\nld.global.u32 %r3, [%rd0];") != set()
+    assert found("mov.u32 %r5, %ctaid.x; mad.lo.u32 %r6, %r5, 64, %r0; mul.wide.u32 %rd5, %r6, 4;\n"
+                 "add.u64 %rd6, %rd1, %rd5; st.global.u32 [%rd6], %r5;") == set()  # fmt: skip
+
+
+LAST = """
+mov.u32 %r5, %ctaid.x; setp.eq.u32 %p1, %r0, 0; mul.wide.u32 %rd5, %r5, 4; add.u64 %rd6, %rd1, %rd5;
+@%p1 st.global.u32 [%rd6+16], %r5;
+FIRST
+@%p1 ARRIVE %r6, [%rd1], 1;
+@!%p1 bra E;
+setp.ne.u32 %p2, %r6, 3;
+@%p2 bra E;
+SECOND
+ld.global.u32 %r7, [%rd1+16];
+ld.global.u32 %r8, [%rd1+20];
+E:
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "arrive", "second", "ordered"),
+    [
+        ("membar.gl;", "atom.global.add.u32", "membar.gl;", True),
+        ("fence.acq_rel.gpu;", "atom.global.add.u32", "fence.acq_rel.gpu;", True),
+        ("", "atom.acq_rel.gpu.global.add.u32", "", True),
+        ("membar.gl;", "atom.global.add.u32", "", False),
+        ("", "atom.global.add.u32", "membar.gl;", False),
+        ("membar.cta;", "atom.global.add.u32", "membar.gl;", False),
+        ("membar.gl;", "atom.cta.global.add.u32", "membar.gl;", False),
+        ("", "atom.relaxed.gpu.global.add.u32", "", False),
+        ("", "atom.release.gpu.global.add.u32", "", False),
+        ("", "atom.release.gpu.global.add.u32", "fence.acq_rel.gpu;", True),
+    ],
+)
+def test_the_last_cta_reads_what_the_others_have_written(
+    first: str, arrive: str, second: str, *, ordered: bool
+) -> None:
+    body = LAST.replace("FIRST", first).replace("ARRIVE", arrive).replace("SECOND", second)
+    wanted = set[tuple[str, str, bool]]() if ordered else {("read-after-write", "global", True)}
+    assert all(found(body, 4, seed=seed) == wanted for seed in range(3))
+
+
+def test_shared_memory_is_left_to_the_other_tool() -> None:
+    shared = ".shared .align 4 .b8 tile[256];\n"
+    body = "mov.u32 %r5, tile; mad.lo.u32 %r5, %r0, 0, %r5; st.shared.u32 [%r5], %r0;"
+    out = np.zeros(64, np.uint32)
+    kernel = entry(body, before=shared)
+    assert tuple(kernel.launch(1, 64, [out], checks=CHECKS).hazards) == ()
+    assert tuple(kernel.launch(1, 64, [out], checks=("racecheck",)).hazards) != ()
+
+
+def test_as_many_bytes_are_named_as_are_at_fault() -> None:
+    body = "setp.eq.u32 %p1, %r0, 0;\n@%p1 st.global.u16 [%rd1+6], 5;\n@!%p1 ld.global.u64 %rd5, [%rd1];"
+    out = np.zeros(64, np.uint32)
+    hazards = entry(body).launch(1, 64, [out], checks=CHECKS).hazards
+    assert {(h.address - out.ctypes.data, h.size) for h in hazards} == {(6, 2)}

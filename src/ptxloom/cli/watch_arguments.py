@@ -53,6 +53,4 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--trace-type", default="", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ..."
     )
-    parser.add_argument(
-        "--trace-operand", default="", metavar="NAME", help="the operand that a picture shows: a, b, c, d"
-    )
+    parser.add_argument("--trace-operand", default="", metavar="NAME", help="the operand to show: a, b, c, d")

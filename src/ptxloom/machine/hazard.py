@@ -9,6 +9,7 @@ from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
+    from ptxloom.machine.trace import TraceRecord
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
 
@@ -154,12 +155,14 @@ class LaunchError(PtxloomError):
     Attributes:
         reason: Why, in one sentence.
         hazards: What went wrong: first what ended it, then what it had done before.
+        trace: What the traced instructions saw until then.
     """
 
     def __init__(self, reason: str, hazards: tuple[Hazard, ...] = ()) -> None:
         super().__init__(reason, hazards)
         self.reason = reason
         self.hazards = Hazards(hazards)
+        self.trace: tuple[TraceRecord, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join([self.reason, *map(str, self.hazards)])

@@ -17,6 +17,7 @@ from ptxloom.isa.target import Target
 from ptxloom.machine import compiler, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
+from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
 from ptxloom.machine.profile import Facts, facts_of
 from ptxloom.machine.program import plan
@@ -168,7 +169,11 @@ class Kernel:
             watched |= keys_of(recording.rooms)
         run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched)
         run.recording = recording
-        run.run(count, seconds, progress)
+        try:
+            run.run(count, seconds, progress)
+        except LaunchError as error:
+            error.trace = recording.records() if recording else ()
+            raise
         records = recording.records() if recording else ()
         return LaunchResult(run.instructions, run.hazards, "".join(run.output), run.profile(), records)
 

@@ -71,6 +71,17 @@ class Counts:
         """
         return self.executions + self.wavefronts + self.sectors / SECTORS_A_WAVEFRONT
 
+    def __str__(self) -> str:
+        parts = [f"{self.executions:,} warp instructions"]
+        if self.wavefronts:
+            conflicts = f"{self.conflicts:,} of them bank conflicts" if self.conflicts else "no bank conflict"
+            parts.append(f"{self.wavefronts:,} wavefronts of shared memory ({conflicts})")
+        if self.sectors:
+            parts.append(f"{self.sectors:,} sectors of global memory (ideally {self.ideal_sectors:,})")
+        if self.divergent:
+            parts.append(f"{self.divergent:,} divergent branch{'es' if self.divergent > 1 else ''}")
+        return ", ".join(parts)
+
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)))
 
@@ -155,6 +166,9 @@ class Profile:
     arrays: tuple[Piece, ...] = field(default=(), repr=False)
 
     _repr_mimebundle_ = mimebundle
+
+    def __str__(self) -> str:
+        return f"{self.kernel}: {self.totals}"
 
     @cached_property
     def rows(self) -> tuple[ProfileRow, ...]:

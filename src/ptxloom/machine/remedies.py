@@ -29,6 +29,7 @@ _FAREST: Final = 12  # bits of a byte offset that a swizzle looks at
 _CHUNK: Final = 4  # 16 bytes: what a swizzle may keep together although nobody asks for it
 _TRIED: Final = 6  # candidates that are tried on all instructions
 _MOST_PADDING: Final = 128
+_WORTH_IT: Final = 0.5  # a change that leaves more of the conflicts than this may as well be luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _remedy(row: ProfileRow, touching: Sequence[ProfileRow], profile: Profile) -
     found: list[Change] = []
     for candidates in (_swizzles(row.samples, unit), _paddings(row.samples, unit)):
         best = _best(candidates, row.samples, others, base)
-        if best is not None and best.conflicts < before:
+        if best is not None and best.conflicts <= before * _WORTH_IT:
             found.append(best)
     return Remedy(row, name, before, tuple(sorted(found, key=lambda change: change.conflicts)))
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.fragments.filled import fill
-from ptxloom.isa.types import is_type
+from ptxloom.isa.types import element_type, is_type
 from ptxloom.machine import native
+from ptxloom.machine.hazard import lanes_text
+from ptxloom.machine.ir import LANES
 from ptxloom.machine.runtime import tracing as recorder
-from ptxloom.machine.tracing import HEAD_BYTES, fields_of, record_bytes
+from ptxloom.machine.tracing import DONE, HEAD_BYTES, fields_of, record_bytes
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.visitor import instructions
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
     from ptxloom.machine.program import Op, Program
     from ptxloom.machine.tracing import Field
@@ -77,23 +80,29 @@ class TraceRecord:
         lanes: The lanes that executed it.
         addresses: (32,) uint64 within the state space; None if it has no address.
         before: (32,) of each register that it reads, as unsigned integers (predicates as bool), as it was before.
-        after: The same of each register that it writes, as it was after.
+        after: The same of each register that it writes, as it was after; empty if it ended the kernel.
     """
 
     line: int
     instruction: str
-    node: tree.Instruction
-    origin: SourceLine | None
+    node: tree.Instruction = field(repr=False)
+    origin: SourceLine | None = field(repr=False)
     block: tuple[int, int, int]
     warp: int
     number: int
     order: int
-    lanes: tuple[int, ...]
-    addresses: NDArray[np.uint64] | None
-    before: Mapping[str, NDArray[Any]]
-    after: Mapping[str, NDArray[Any]]
+    lanes: tuple[int, ...] = field(repr=False)
+    addresses: NDArray[np.uint64] | None = field(repr=False)
+    before: Mapping[str, NDArray[Any]] = field(repr=False)
+    after: Mapping[str, NDArray[Any]] = field(repr=False)
 
     _repr_mimebundle_ = mimebundle
+
+    def __str__(self) -> str:
+        origin = f"{self.origin}, " if self.origin else ""
+        missing = "" if len(self.lanes) == LANES else f", {lanes_text(self.lanes)}"
+        where = f"{origin}block {self.block}, warp {self.warp}, execution {self.number}{missing}"
+        return f"line {self.line}: {self.instruction} ({where})"
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -115,15 +124,50 @@ class TraceRecord:
         name = operand or (known[0] if known else "")
         if name not in known:
             raise UsageError("operand", operand, ", ".join(known) or "an operand of an instruction that moves matrices")
-        spelling = ".".join((self.node.opcode, *self.node.qualifiers))
-        held = fragment(spelling, None if name == "r" else name)
+        held = self._fragment(name)
         registers = self._registers(_OPERANDS[self.node.opcode].index(name), name)
         return fill(held, registers, type_ or self._type(name))
+
+    def matrices(self, type_: str = "", operand: str = "") -> tuple[Filled, ...]:
+        """The matrix operands with their values, or the one that is named; none if it moves no matrix.
+
+        Args:
+            type_: For the operand that is named; otherwise for all whose elements are as wide.
+            operand: Which operand; by default all whose registers were recorded.
+
+        Raises:
+            UsageError: There is no such operand or type, or the type fits none.
+        """
+        wanted = (operand,) if operand and self.operands else self.operands
+        found: list[Filled] = []
+        for name in wanted:
+            own = type_ if len(wanted) == 1 or self.node.opcode != "mma" or self._is_as_wide(name, type_) else ""
+            try:
+                found.append(self.filled(own, name))
+            except PtxloomError:
+                if own or operand:
+                    raise
+        if type_ and found and all(filled.type != type_ for filled in found):
+            widths = ", ".join(f"{filled.fragment.operand} {filled.type}" for filled in found)
+            raise UsageError(
+                "type", type_, f"as wide as the elements of an operand ({widths}), or for one that is named"
+            )
+        return tuple(found)
+
+    def _is_as_wide(self, operand: str, type_: str) -> bool:
+        """Whether values of a type are as wide as the elements of an operand."""
+        if not type_:
+            return False
+        known = element_type(type_)
+        return self._fragment(operand).width in {known.bits, known.container_bits}
+
+    def _fragment(self, operand: str) -> Fragment:
+        return fragment(".".join((self.node.opcode, *self.node.qualifiers)), None if operand == "r" else operand)
 
     def _type(self, operand: str) -> str:
         """The type that the instruction gives an operand; none for those that only move bits."""
         types = [word for word in self.node.qualifiers if is_type(word)]
-        return dict(zip("dabc", types, strict=False)).get(operand, "") if len(types) == 4 else ""
+        return dict(zip("dabc", types, strict=False)).get(operand, "") if len(types) >= 4 else ""
 
     def _registers(self, place: int, operand: str) -> NDArray[np.uint64]:
         """(32, registers) what an operand's registers held."""
@@ -284,21 +328,21 @@ def _record(
     op: Op, content: NDArray[np.uint8], origin: SourceLine | None, place: tuple[tuple[int, int, int], int, int]
 ) -> TraceRecord:
     order, mask = (int(n) for n in content[:HEAD_BYTES].view(np.uint64))
-    values = [(field, _values(field, content[field.at : field.at + field.bytes])) for field in fields_of(op)]
+    values = [(part, _values(part, content[part.at : part.at + part.bytes])) for part in fields_of(op)]
     return TraceRecord(
         op.line, op.text, op.node, origin, *place, order - 1,
-        tuple(lane for lane in range(32) if mask >> lane & 1),
-        next((value for field, value in values if not field.name), None),
-        {field.name: value for field, value in values if field.name and not field.after},
-        {field.name: value for field, value in values if field.after},
+        tuple(lane for lane in range(LANES) if mask >> lane & 1),
+        next((value for part, value in values if not part.name), None),
+        {part.name: value for part, value in values if part.name and not part.after},
+        {part.name: value for part, value in values if part.after and mask & DONE},
     )  # fmt: skip
 
 
-def _values(field: Field, content: NDArray[np.uint8]) -> NDArray[Any]:
-    """(32,) what a field holds by lane; (32, 2) of 128 bits."""
-    if field.bits == 1:
+def _values(part: Field, content: NDArray[np.uint8]) -> NDArray[Any]:
+    """(32,) what a part of a record holds by lane; (32, 2) of 128 bits."""
+    if part.bits == 1:
         mask = int(content.view(np.uint64)[0])
-        return np.array([mask >> lane & 1 for lane in range(32)], np.bool_)
-    if field.bits == 128:
+        return np.array([mask >> lane & 1 for lane in range(LANES)], np.bool_)
+    if part.bits == 128:
         return content.view(np.uint64).reshape(32, 2).copy()
-    return content[: 4 * field.bits].view(f"u{field.bits // 8}").copy()
+    return content[: 4 * part.bits].view(f"u{part.bits // 8}").copy()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.program import Op, Program
 
 HEAD_BYTES: Final = 16  # the order among the warp's records, and the lanes
+DONE: Final = 1 << 32  # beside the lanes: the instruction has run to its end
+_MASK_AT: Final = 8
 _W: Final = Value("ptr", "%w")
 _PREFIX: Final = "trace:"
 
@@ -144,6 +146,9 @@ class Tracing(Watch):
         width, b.width = b.width, LANES
         for field in fields:
             b.store(self._value(b, field), b.offset(place, field.at), 8)
+        if after:
+            mask = b.offset(place, _MASK_AT)
+            b.store(b.apply("or", b.load("i64", mask, 8), Value("i64", str(DONE))), mask, 8)
         b.width = width
         b.do(f"br label %{done}")
         b.label(done)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.isa.types import Kind, element_type
 from ptxloom.views.maps import LANES_PER_HUE, title
 from ptxloom.views.style import PLAIN, Ink, Style
 from ptxloom.views.svg import FILLS, Box, draw
@@ -22,6 +23,7 @@ LEFT: Final = 96  # room for the row's address and number
 GAP: Final = 28
 PER_LINE: Final = 2
 _SUBSTANCE: Final = 4  # significant digits of a number with a point
+_LONGEST: Final = 9  # characters of a number: what a cell holds
 
 
 def full(filled: Filled, addresses: Sequence[int] | None = None, style: Style = PLAIN) -> str:
@@ -42,7 +44,7 @@ def heading(filled: Filled) -> str:
 
 def _table(filled: Filled, matrix: int, addresses: Sequence[int] | None) -> Table:
     fragment = filled.fragment
-    shown = [[number(value) for value in row] for row in filled.values[matrix].tolist()]
+    shown = [[number(value, filled.type) for value in row] for row in filled.values[matrix].tolist()]
     columns = len(shown[0])
     widths = [max(len(str(c)), *(len(row[c]) for row in shown)) for c in range(columns)]
     with_address = addresses is not None and fragment.addressed
@@ -66,14 +68,22 @@ def _hue(filled: Filled, matrix: int, row: int, column: int) -> int:
     return filled.fragment.holder(matrix=matrix, row=row, column=at).lane // LANES_PER_HUE
 
 
-def number(value: Any) -> str:
-    """A value in a few characters.
+def number(value: Any, type_: str = "") -> str:
+    """A value in a few characters; plain bits in hexadecimal digits.
 
     Example:
         >>> [number(v) for v in (3, -0.5, 1.0, 0.333333, 123456.0, float("nan"))]
         ['3', '-0.5', '1', '0.3333', '1.235e+05', 'nan']
+        >>> number(-0.00090981), number(15360, "b16"), number(1, "b1")
+        ('-0.00091', '0x3c00', '1')
     """
-    return str(value) if isinstance(value, int) else f"{float(value):.{_SUBSTANCE}g}"
+    if not isinstance(value, int):
+        text = f"{float(value):.{_SUBSTANCE}g}"
+        return text if len(text) <= _LONGEST else f"{float(value):.{_SUBSTANCE - 1}g}"
+    known = element_type(type_) if type_ else None
+    if known is None or known.kind is not Kind.BITS or known.bits < 4:
+        return str(value)
+    return f"0x{value:0{-(-known.bits // 4)}x}"
 
 
 def svg(filled: Filled, addresses: Sequence[int] | None = None, subtitle: str = "") -> str:
@@ -125,7 +135,7 @@ def _cell(filled: Filled, place: tuple[int, int, int], x: int, y: int) -> Box:
     matrix, row, column = place
     fragment: Fragment = filled.fragment
     held = fragment.holder(matrix=matrix, row=row, column=min(int(column / filled.per_element), fragment.columns - 1))
-    value = number(filled.values[place].item())
+    value = number(filled.values[place].item(), filled.type)
     tip = f"row {row}, column {column}: {value}, held by lane {held.lane} in register {held.register}"
     return Box(x, y, CELL_WIDTH, CELL_HEIGHT, (value, fragment.label(held)), _fill(held.lane // LANES_PER_HUE), tip=tip)
 

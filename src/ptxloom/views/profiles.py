@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 VERSION: Final = 1  # of the JSON: a field that changes its meaning or goes raises it
 SHOWN: Final = 20
 SOURCES_SHOWN: Final = 10
+LINES_SHOWN: Final = 8
 BARS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 48
 _COUNTS: Final = ("executed", "lanes", "wavefronts", "conflicts", "sectors", "ideal", "divergent")
@@ -28,7 +29,7 @@ _COUNTS: Final = ("executed", "lanes", "wavefronts", "conflicts", "sectors", "id
 def full(profile: Profile, style: Style = PLAIN) -> str:
     """The totals, a remedy for each bank conflict, then the costliest instructions and source lines."""
     rows = profile.by_cost
-    lines = [style.paint(f"{harmless(profile.kernel)}: {totals(profile.totals)}", Ink.BOLD)]
+    lines = [style.paint(harmless(str(profile)), Ink.BOLD)]
     lines += [style.paint(line, Ink.YELLOW) for line in advice(profile.remedies)]
     lines += ["", *text_table(_instructions(rows[:SHOWN], profile.totals.cost), style)]
     if len(rows) > SHOWN:
@@ -40,19 +41,6 @@ def full(profile: Profile, style: Style = PLAIN) -> str:
         cells = [(_place(row.origin), row.counts) for row in sources[:SOURCES_SHOWN]]
         lines += ["", *text_table(_table(head, cells, profile.totals.cost), style)]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def totals(counts: Counts) -> str:
-    """All counts in one sentence."""
-    parts = [f"{counts.executions:,} warp instructions"]
-    if counts.wavefronts:
-        conflicts = f"{counts.conflicts:,} of them bank conflicts" if counts.conflicts else "no bank conflict"
-        parts.append(f"{counts.wavefronts:,} wavefronts of shared memory ({conflicts})")
-    if counts.sectors:
-        parts.append(f"{counts.sectors:,} sectors of global memory (ideally {counts.ideal_sectors:,})")
-    if counts.divergent:
-        parts.append(f"{counts.divergent:,} divergent branches")
-    return ", ".join(parts)
 
 
 def _instructions(rows: Sequence[ProfileRow], all_: float) -> Table:
@@ -140,11 +128,21 @@ def advice(remedies: Sequence[Remedy]) -> list[str]:
 def _advice(group: Sequence[Remedy]) -> str:
     first = group[0]
     lines = sorted({remedy.row.line for remedy in group})
-    where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+    where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:LINES_SHOWN]))}"
+    if len(lines) > LINES_SHOWN:
+        where += f" and {len(lines) - LINES_SHOWN} more"
+    sources = dict.fromkeys(f"{origin.file.rpartition('/')[2]}:{origin.line}" for origin in _origins(group))
+    if sources:
+        where += f" ({harmless(', '.join(list(sources)[:LINES_SHOWN]))}{', …' if len(sources) > LINES_SHOWN else ''})"
     tile = f" on `{harmless(first.array)}`" if first.array else ""
     now = sum(remedy.row.counts.wavefronts for remedy in group)
     ideal = sum(remedy.row.counts.ideal_wavefronts for remedy in group)
     return f"{where}{tile}: {now:,} wavefronts where {ideal:,} would do: {first.verdict}"
+
+
+def _origins(group: Sequence[Remedy]) -> list[SourceLine]:
+    """The lines of the compiled program that remedies are for."""
+    return [remedy.row.origin for remedy in group if remedy.row.origin is not None]
 
 
 def as_json(profile: Profile) -> str:

@@ -57,6 +57,7 @@ class Traced:
 
     records: tuple[TraceRecord, ...]
     type: str = ""
+    operand: str = ""
 
 
 def full(run: Run, style: Style = PLAIN) -> str:
@@ -76,9 +77,13 @@ def full(run: Run, style: Style = PLAIN) -> str:
     if run.profile is not None:
         lines += ["", profiles.full(run.profile, style).rstrip("\n")]
     if run.trace is not None:
-        nothing = "nothing was recorded: the warps chosen did not run it"
-        lines += ["", traces.full(run.trace.records, run.trace.type, style).rstrip("\n") or nothing]
+        lines += ["", _traced(run.trace, style)]
     return "\n".join(lines) + "\n"
+
+
+def _traced(trace: Traced, style: Style) -> str:
+    nothing = "nothing was recorded: the warps chosen did not run it"
+    return traces.full(trace.records, trace.type, trace.operand, style).rstrip("\n") or nothing
 
 
 def _compared(compared: Compared, style: Style) -> str:
@@ -115,6 +120,10 @@ def as_json(run: Run) -> str:
             "hazards": hazards,
             "comparisons": comparisons,
             **({} if run.profile is None else {"profile": profiles.record(run.profile)}),
-            **({} if run.trace is None else {"trace": traces.records(run.trace.records, run.trace.type)}),
+            **(
+                {}
+                if run.trace is None
+                else {"trace": traces.records(run.trace.records, run.trace.type, run.trace.operand)}
+            ),
         }
     )

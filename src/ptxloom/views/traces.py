@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.diagnostics import PtxloomError
 from ptxloom.views import filled_pictures
 from ptxloom.views.cells import harmless
 from ptxloom.views.maps import LANES_PER_HUE
@@ -14,55 +13,32 @@ from ptxloom.views.tables import Cell, Table, text_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.fragments.filled import Filled
     from ptxloom.machine.trace import TraceRecord
     from ptxloom.views.machine_readable import Value
 
 VERSION: Final = 1
+SHOWN: Final = 32  # records, as text
 
 
-def full(records: Sequence[TraceRecord], type_: str = "", style: Style = PLAIN) -> str:
-    """Every record in order."""
-    return "\n".join(one(record, type_, style) for record in records)
+def full(records: Sequence[TraceRecord], type_: str = "", operand: str = "", style: Style = PLAIN) -> str:
+    """The records in order, as far as anybody reads."""
+    pages = [one(record, type_, operand, style) for record in records[:SHOWN]]
+    if len(records) > SHOWN:
+        rest = f"{len(records) - SHOWN:,} more of {len(records):,} records"
+        pages.append(
+            f"{rest}: --output-format json holds all; --trace-blocks, --trace-warps and --trace-first choose\n"
+        )
+    return "\n".join(pages)
 
 
-def one(record: TraceRecord, type_: str = "", style: Style = PLAIN) -> str:
+def one(record: TraceRecord, type_: str = "", operand: str = "", style: Style = PLAIN) -> str:
     """A record: where it was, then its matrices, or its lanes."""
-    lines = [style.paint(headline(record), Ink.BOLD)]
-    found = matrices(record, type_)
+    lines = [style.paint(harmless(str(record)), Ink.BOLD)]
+    found = record.matrices(type_, operand)
     if not found:
         return "\n".join([*lines, *text_table(_lanes(record), style)]) + "\n"
     addresses = None if record.addresses is None else record.addresses.tolist()
     return "\n".join(lines) + "\n" + "".join(filled_pictures.full(filled, addresses, style) for filled in found)
-
-
-def headline(record: TraceRecord) -> str:
-    """Which instruction, which warp, which time."""
-    return harmless(f"line {record.line}: {record.instruction} {_where(record)}")
-
-
-def _where(record: TraceRecord) -> str:
-    origin = f"{record.origin}, " if record.origin else ""
-    missing = "" if len(record.lanes) == 32 else f", {len(record.lanes)} lanes"
-    block = ", ".join(map(str, record.block))
-    return f"({origin}block ({block}), warp {record.warp}, execution {record.number}{missing})"
-
-
-def matrices(record: TraceRecord, type_: str = "") -> tuple[Filled, ...]:
-    """Every matrix operand with its values; none of an instruction that holds no matrix.
-
-    Raises:
-        UsageError: The type does not fit.
-    """
-    found: list[Filled] = []
-    for operand in record.operands:
-        own = type_ if len(record.operands) == 1 or record.node.opcode == "movmatrix" else ""
-        try:
-            found.append(record.filled(own, operand))
-        except PtxloomError:
-            if own:
-                raise
-    return tuple(found)
 
 
 def _lanes(record: TraceRecord) -> Table:
@@ -98,19 +74,20 @@ def svg(record: TraceRecord, type_: str = "", operand: str = "") -> str:
         UsageError: The instruction holds no matrix, or no such operand.
     """
     addresses = None if record.addresses is None else record.addresses.tolist()
-    return filled_pictures.svg(record.filled(type_, operand), addresses, f"line {record.line} {_where(record)}")
+    return filled_pictures.svg(record.filled(type_, operand), addresses, harmless(str(record)))
 
 
-def records(found: Sequence[TraceRecord], type_: str = "") -> list[Value]:
+def records(found: Sequence[TraceRecord], type_: str = "", operand: str = "") -> list[Value]:
     """Everything for a program."""
-    return [_record(record, type_) for record in found]
+    return [_record(record, type_, operand) for record in found]
 
 
-def _record(record: TraceRecord, type_: str) -> Value:
+def _record(record: TraceRecord, type_: str, operand: str) -> Value:
     before: dict[str, Value] = {name: values.tolist() for name, values in record.before.items()}
     after: dict[str, Value] = {name: values.tolist() for name, values in record.after.items()}
     held: list[Value] = [
-        {"operand": f.fragment.operand, "type": f.type, "values": _numbers(f.values)} for f in matrices(record, type_)
+        {"operand": f.fragment.operand, "type": f.type, "values": _numbers(f.values)}
+        for f in record.matrices(type_, operand)
     ]
     return {
         "version": VERSION,

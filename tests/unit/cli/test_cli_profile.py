@@ -136,6 +136,38 @@ def test_a_trace_is_printed_typed(ptxloom: Call) -> None:
     assert len(record["after"]) == 4
 
 
+def test_a_type_is_for_the_operand_named_or_those_as_wide(ptxloom: Call) -> None:
+    trace = ("--trace", "mma", "--trace-limit", "1", "--trace-warps", "0")
+    _, out, _ = ptxloom("run", LAUNCH, *trace, "--trace-type", "bf16")
+    assert "operand a, as bf16" in out
+    assert "operand d, as f32" in out
+    _, out, _ = ptxloom("run", LAUNCH, *trace, "--trace-type", "b8", "--trace-operand", "a")
+    assert "operand a, as b8" in out
+    assert "operand d" not in out
+    assert " 0x3c " in out
+
+
+def test_text_ends_before_it_is_too_long(ptxloom: Call) -> None:
+    _, out, _ = ptxloom("run", LAUNCH, "--trace", "mma", "--trace-blocks", "all")
+    assert out.count("line ") == 32
+    assert "records: --output-format json holds all" in out
+
+
+def test_a_trace_survives_the_end_of_its_kernel(column: Path, ptxloom: Call) -> None:
+    ptx = column / "column.ptx"
+    ptx.write_text(
+        KERNEL.replace("[%p], %v", "[%p+4], %v").replace("mul.wide", "ld.global.b32 %v, [%p];\n    mul.wide")
+    )
+    code, out, _ = ptxloom("run", str(column / "column.toml"), "--trace", "st.global", "--trace", "ld.global")
+    assert code == 1
+    assert "memcheck" in out
+    load, store = out.split("\nline ")[-2:]
+    assert "ld.global.b32" in load
+    assert "%v after" in load
+    assert "st.global.b32" in store
+    assert "%v" in store
+
+
 def test_a_trace_is_drawn(tmp_path: Path, ptxloom: Call) -> None:
     picture = tmp_path / "x.svg"
     trace = ("--trace", "mma", "--trace-limit", "1", "--trace-operand", "a", "--trace-blocks", "1,1")
@@ -155,6 +187,12 @@ def test_a_trace_is_drawn(tmp_path: Path, ptxloom: Call) -> None:
         (("--trace", "mma", "--trace-warps", "9"), "warps from 0 to 3"),
         (("--trace", "mma", "--trace-blocks", "x"), "whole numbers"),
         (("--trace", "ldmatrix", "--trace-type", "q3"), "type is 'q3'"),
+        (("--trace", "mma", "--trace-type", "q3"), "type is 'q3'"),
+        (
+            ("--trace", "mma", "--trace-type", "s8"),
+            "as wide as the elements of an operand (d f32, a f16, b f16, c f32)",
+        ),
+        (("--trace", "mma", "--trace-operand", "e"), "operand is 'e'; it must be d, a, b, c"),
     ],
 )
 def test_what_cannot_be_traced(arguments: tuple[str, ...], sentence: str, ptxloom: Call) -> None:

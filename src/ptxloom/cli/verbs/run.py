@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.arguments import Options
     from ptxloom.cli.launch_file import Argument, Comparison, Launch
+    from ptxloom.machine.trace import TraceRecord
 
 
 def run(options: Options) -> Outcome:
@@ -59,7 +60,8 @@ def run(options: Options) -> Outcome:
             progress=_progress if sys.stderr.isatty() else None,
         )
     except LaunchError as error:
-        failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason)
+        traced = _traced(error.trace, options)
+        failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced)
         return Outcome(report(failed, options), FINDINGS, remark(failed))
     seconds = time.perf_counter() - began
     comparisons = tuple(_compare(c, launch, wanted) for c, wanted in zip(launch.comparisons, expected, strict=True))
@@ -74,11 +76,16 @@ def run(options: Options) -> Outcome:
         output=result.output,
         comparisons=comparisons,
         profile=result.profile,
-        trace=runs.Traced(result.trace, options.trace_type) if options.trace else None,
+        trace=_traced(result.trace, options),
     )
     clean = not result.hazards and all(c.passed for c in comparisons)
     text = watch_options.picture(result.trace, options) if watch_options.wants_picture(options) else ""
     return Outcome(text or report(done, options), CLEAN if clean else FINDINGS, remark(done, seconds))
+
+
+def _traced(records: tuple[TraceRecord, ...], options: Options) -> runs.Traced | None:
+    """What was recorded, if that was asked for."""
+    return runs.Traced(records, options.trace_type, options.trace_operand) if options.trace else None
 
 
 def _progress(started: int, total: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.types import is_type
+from ptxloom.isa.vectors import vector_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -97,6 +98,15 @@ class Form:
         free = [slot for slot in self.line.operands if slot not in bound]
         return range(sum(not slot.optional for slot in free) + standing, len(free) + standing + 1)
 
+    def looks(self, count: int) -> str:
+        """How `count` operands look, a letter each: `[` in brackets, `{` a vector of registers, `.` anything else."""
+        return "".join(
+            "[" if slot.bracketed else "{" if self._is_vector(slot.name) else "." for slot in self.operands(count)
+        )
+
+    def _is_vector(self, operand: str) -> bool:
+        return self.spec.operands[operand].kind == "fragment" or vector_length(self, operand) > 1
+
     def operands(self, count: int) -> tuple[OperandSlot, ...]:
         """The slots that `count` operands fill, in order; none if the form does not take so many."""
         if count not in self.counts:
@@ -121,12 +131,14 @@ class Resolution:
         ignored: Places of qualifiers that ptxas lets pass without effect.
         repeated: Places of qualifiers that ptxas lets stand twice.
         displaced: The place of the first qualifier that the manual puts earlier; None if the order is the manual's.
+        others: Forms of the same spelling that take as many operands; `Form.looks` tells which of them is meant.
     """
 
     form: Form | None
     ignored: tuple[int, ...] = ()
     repeated: tuple[int, ...] = ()
     displaced: int | None = None
+    others: tuple[Form, ...] = ()
 
 
 @cache
@@ -200,30 +212,44 @@ def resolve(opcode: str, qualifiers: tuple[str, ...], operands: int = -1) -> Res
 
 @lru_cache(maxsize=8192)
 def _resolve(opcode: str, qualifiers: tuple[str, ...], operands: int) -> Resolution:
-    spec = instruction_spec(opcode)
-    tolerance = spec.tolerance
-    ignored = tuple(place for place, word in enumerate(qualifiers) if word in tolerance.ignores)
+    tolerance = instruction_spec(opcode).tolerance
     repeated = tuple(
         place for place, word in enumerate(qualifiers) if word in tolerance.repeats and word in qualifiers[:place]
     )
+    lax = not tolerance.ignores_in or not set(tolerance.ignores_in).isdisjoint(qualifiers)
+    ignored = tuple(place for place, word in enumerate(qualifiers) if lax and word in tolerance.ignores)
+    for passed in ((), ignored) if ignored else ((),):
+        found = _read(opcode, qualifiers, operands, passed, repeated)
+        if found.form is not None:
+            return found
+    strange = tuple(place for place in ignored if not _has_place(opcode, qualifiers[place]))
+    return Resolution(None, strange, repeated)
+
+
+def _has_place(opcode: str, word: str) -> bool:
+    """Whether some syntax line has a place for a qualifier."""
+    return any(word in line.slots_of for line in instruction_spec(opcode).lines)
+
+
+def _read(
+    opcode: str, qualifiers: tuple[str, ...], operands: int, ignored: tuple[int, ...], repeated: tuple[int, ...]
+) -> Resolution:
+    """What qualifiers mean, less some of them."""
+    spec = instruction_spec(opcode)
     kept = tuple(place for place in range(len(qualifiers)) if place not in ignored and place not in repeated)
     words = tuple(qualifiers[place] for place in kept)
-    leading = [word in tolerance.leads for word in words]
-    if leading != sorted(leading, reverse=True):
+    leading = [word in spec.tolerance.leads for word in words]
+    ranked: dict[tuple[bool, bool], list[tuple[Form, tuple[int, ...]]]] = {}  # miscounted, beyond the manual
+    if leading == sorted(leading, reverse=True):
+        for line, filling, placed in readings_of(spec, words):
+            form = Form(spec, line, filling)
+            if all(constraint.lax or constraint.admits(filling) for constraint in spec.constraints):
+                rank = operands >= 0 and operands not in line.counts, bool(form.laxities)
+                ranked.setdefault(rank, []).append((form, placed))
+    if not ranked:
         return Resolution(None, ignored, repeated)
-    readings: list[tuple[bool, bool, Resolution]] = []  # beyond the manual, too many or few operands
-    for line, filling, placed in readings_of(spec, words):
-        form = Form(spec, line, filling)
-        if all(constraint.lax or constraint.admits(filling) for constraint in spec.constraints):
-            found = Resolution(form, ignored, repeated, _displaced(kept, placed))
-            readings.append((bool(form.laxities), operands >= 0 and operands not in line.counts, found))
-    return min(readings, key=_rank)[2] if readings else Resolution(None, ignored, repeated)
-
-
-def _rank(reading: tuple[bool, bool, Resolution]) -> tuple[bool, bool]:
-    """What is preferred: a reading with so many operands, and then one of the manual's."""
-    lax, miscounted, _ = reading
-    return miscounted, lax
+    (form, placed), *others = ranked[min(ranked)]
+    return Resolution(form, ignored, repeated, _displaced(kept, placed), tuple(other for other, _ in others))
 
 
 def readings_of(

@@ -185,8 +185,9 @@ class _Reader:
 
     def tolerance(self) -> Tolerance:
         table: _Table = self.table.get("ptxas", {})
-        repeats, ignores, leads = (tuple(table.get(key, ())) for key in ("repeats", "ignores", "leads"))
-        return Tolerance(repeats, ignores, table.get("misreads", {}), leads)
+        keys = ("repeats", "ignores", "leads", "ignores_in")
+        repeats, ignores, leads, ignores_in = (tuple(table.get(key, ())) for key in keys)
+        return Tolerance(repeats, ignores, table.get("misreads", {}), leads, ignores_in)
 
     def constraint(self, row: _Table, lines: tuple[SyntaxLine, ...], at: int) -> Constraint:
         when, require = self.condition(row.get("when", {}), lines, at), self.condition(row["require"], lines, at)

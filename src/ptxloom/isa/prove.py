@@ -11,6 +11,7 @@ from ptxloom.isa.notation import DataError
 from ptxloom.isa.spec import Condition
 from ptxloom.isa.target import targets
 from ptxloom.isa.types import is_type
+from ptxloom.isa.vectors import split_length
 from ptxloom.isa.version import NEWEST
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _used(spec: InstructionSpec) -> Iterator[DataError]:
     for name, rule in spec.operands.items():
         if name not in operands:
             yield DataError(spec.file, 1, f"operand `{name}` is described, and no syntax line has it")
-        for slot in (rule.type.removesuffix("*2"), rule.length, rule.space, f".{rule.when}" if rule.when else ""):
+        length, _, _ = split_length(rule.length)
+        for slot in (rule.type.removesuffix("*2"), length, rule.space, f".{rule.when}" if rule.when else ""):
             if slot.startswith(".") and slot[1:] not in slots:
                 yield DataError(spec.file, 1, f"operand `{name}` goes by `{slot}`, which is no qualifier")
 
@@ -112,7 +114,8 @@ def _distinct(spec: InstructionSpec) -> Iterator[DataError]:
     for form in some_forms(spec):
         # Words that fit several places mean what they do by their order.
         ordered = tuple(word for word in form.words if is_type(word) or len(form.line.slots_of[word]) > 1)
-        key = (*sorted(word for word in form.words if word not in ordered), ordered, form.counts)
+        looks = tuple(form.looks(count) for count in form.counts)
+        key = (*sorted(word for word in form.words if word not in ordered), ordered, looks)
         if key in seen:
             yield DataError(spec.file, form.line.line, f"{form.spelling} is {seen[key]} once more")
         seen[key] = form.spelling

@@ -151,7 +151,8 @@ class OperandRule:
             of an address the state space; empty where nothing is said.
         written: Whether the instruction writes it.
         about: What it means, in our words.
-        length: Of a vector its length, or the slot (with a leading dot) that gives it: `.v4` or `.x4` is 4.
+        length: Of a vector its length, or the slot (with a leading dot) that gives it: `.v4`, `.x4`
+            and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much.
         when: The slot whose qualifier brings this operand along: it stands exactly where that one does.
         such: An example, where a register or 1 would be none.
         traits: What else may stand here, each with the forms where it may.
@@ -178,7 +179,8 @@ class Tolerance:
 
     Attributes:
         repeats: Qualifiers that may stand twice.
-        ignores: Qualifiers that have no place here and no effect.
+        ignores: Qualifiers that have no effect where they have no place.
+        ignores_in: They are ignored only beside one of these; beside anything if this is empty.
         misreads: Qualifiers that are taken for another one: written -> taken.
         leads: Qualifiers that belong to the opcode's name: no others may stand before them.
     """
@@ -187,6 +189,7 @@ class Tolerance:
     ignores: tuple[str, ...] = ()
     misreads: Mapping[str, str] = field(default_factory=dict[str, str])
     leads: tuple[str, ...] = ()
+    ignores_in: tuple[str, ...] = ()
 
 
 KINDS = (

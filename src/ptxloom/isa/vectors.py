@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.spec import OperandRule
 
 _BYTE_KINDS = ("kind::f8f6f4", "kind::mxf8f6f4")  # these give every element, however narrow, a byte
-_PIECE = re.compile(r"(\d+)x(\d+)b(?:x2)?")  # lanes and bits of a piece of tensor memory
+_PIECE = re.compile(r"(\d+)x(\d+)b(?:x(2))?")  # lanes and bits of a piece of tensor memory
 _FACTORS = ("a", "b", "registers", "factor")
 
 
@@ -33,10 +33,21 @@ def vector_length(form: Form, operand: str) -> int:
         return _fragment_length(form, rule)
     if rule.kind != "vector":
         return 0
-    name, _, less = rule.length.partition("-")
+    name, sign, number = split_length(rule.length)
     word = form.filling.get(name[1:], "") if name[:1] == "." else name
-    digits = word.lstrip("vx").removesuffix("d")
-    return int(digits) - int(less or 0) if digits.isdigit() else 0
+    digits = re.search(r"(\d+)d?$", word)
+    if digits is None:
+        return 0
+    return int(digits[1]) * number if sign == "*" else int(digits[1]) - number
+
+
+def split_length(text: str) -> tuple[str, str, int]:
+    """A length's number or slot, and by how much it is multiplied or lessened: `.dim-2` is (".dim", "-", 2)."""
+    for sign in "*-":
+        name, found, number = text.partition(sign)
+        if found:
+            return name, sign, int(number)
+    return text, "", 0
 
 
 def _fragment_length(form: Form, rule: OperandRule) -> int:
@@ -44,7 +55,7 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
     type_ = filling.get(rule.type[1:], "") if rule.type[:1] == "." else rule.type
     shape = filling.get("shape", "")
     if piece := _PIECE.fullmatch(shape):
-        return int(piece[1]) * int(piece[2]) * int(filling["num"][1:]) // 1024
+        return int(piece[1]) * int(piece[2]) * int(piece[3] or 1) * int(filling["num"][1:]) // 1024
     if form.opcode in ("ldmatrix", "stmatrix"):
         return int(filling["num"][1:]) * (2 if shape == "m16n16" else 1)
     if form.opcode == "movmatrix":

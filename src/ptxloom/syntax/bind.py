@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.isa.forms import Form, Qualifiers, Resolution, resolve
 from ptxloom.isa.misfit import Problem, problems
 from ptxloom.source import Span
+from ptxloom.syntax.tree import Address, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,11 @@ class Bound:
     @property
     def form(self) -> Form | None:
         """The form, or None if the qualifiers name none; then `problems` says why."""
-        return self.resolution.form
+        form, others = self.resolution.form, self.resolution.others
+        if form is None or not others:
+            return form
+        looks = "".join(map(_look, self.instruction.operands))
+        return next((each for each in (form, *others) if each.looks(len(looks)) == looks), form)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -59,6 +64,17 @@ class Bound:
     def qualifier_span(self, place: int) -> Span:
         """Where the qualifier at `place` stands, with its dot; -1 is the opcode."""
         return qualifier_span(self.instruction, place)
+
+
+def _look(operand: Operand) -> str:
+    """How an operand looks, as `Form.looks` says it."""
+    match operand:
+        case Address():
+            return "["
+        case Vector():
+            return "{"
+        case _:
+            return "."
 
 
 def bind(instruction: Instruction) -> Bound:

@@ -43,7 +43,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
         case What.UNKNOWN:
             yield undeclared(site, operand.base)
         case What.REGISTER:
-            yield from _register(site, operand, it)
+            yield from _register(site, wanted, operand, it)
         case What.SPECIAL if not it.length:
             message = "a special register as an address is hardly meant; ptxas lets it pass"
             yield site.warning("address-register", message, site.span(operand.base))
@@ -73,7 +73,7 @@ def _misshapen(operand: Address, space: str) -> str | None:
     return None
 
 
-def _register(site: Site, operand: Address, it: Seen) -> Iterator[Diagnostic]:
+def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[Diagnostic]:
     span = site.span(operand.base)
     text = span.text
     symbol = site.scope.find(text)
@@ -82,6 +82,9 @@ def _register(site: Site, operand: Address, it: Seen) -> Iterator[Diagnostic]:
     if kind is None or kind.kind not in _INTEGERS or kind.count > 1 or kind.bits > _WIDEST:
         message = f"an address is an integer of 32 or 64 bits, and `{text}` is `.{it.type}`"
         yield site.error("address-register", message, span, related=related)
+    elif wanted.type == "tensor" and kind.bits != _NARROWEST:
+        message = f"an address in tensor memory has 32 bits, and `{text}` is `.{it.type}`"
+        yield site.error("address-register", message, span, label=wanted.about, related=related)
     elif kind.bits < _NARROWEST:
         message = f"an address has 32 or 64 bits, and `{text}` is `.{it.type}`; ptxas lets it pass"
         yield site.warning("address-register", message, span, related=related)

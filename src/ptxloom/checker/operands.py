@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.addresses import address
@@ -105,6 +106,8 @@ def _one(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
                 yield from scalar(site, want, operand)
         case "vector":
             yield from vector(site, want, operand)
+        case "factor":
+            yield from _factor(site, want, operand)
         case "address":
             yield from address(site, want, operand)
         case "sink":
@@ -117,6 +120,14 @@ def _one(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
             yield from _symbol(site, want, operand)
         case _:
             return
+
+
+def _factor(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    """A factor of wgmma: a fragment in registers, or the descriptor of a matrix in shared memory."""
+    if isinstance(operand, Vector):
+        yield from vector(site, want, operand)
+    else:
+        yield from scalar(site, replace(want, kind="value", type="b64", fixed=True, length=0), operand)
 
 
 def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:

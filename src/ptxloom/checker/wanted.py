@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.fit import register_fits
 from ptxloom.isa.types import Kind, element_type, is_type
+from ptxloom.isa.vectors import fragment_register, vector_length
 
 if TYPE_CHECKING:
     from ptxloom.isa.forms import Form
@@ -98,13 +99,14 @@ class Wanted:
 
 def wanted(form: Form, rule: OperandRule) -> Wanted:
     """What a form wants of an operand."""
-    type_ = resolved(rule.type, form)
+    fragment = rule.kind in {"fragment", "factor"}
+    type_ = fragment_register(form, rule.name) if fragment else resolved(rule.type, form)
     return Wanted(
-        rule.kind,
+        "vector" if rule.kind == "fragment" else rule.kind,
         type_ if type_ or rule.kind == "address" else _UNTYPED,
         rule.written,
-        not rule.type.startswith("."),
-        _length(rule.length, form),
+        type_ not in {"b32", "b64"} if fragment else not rule.type.startswith("."),
+        vector_length(form, rule.name),
         frozenset(name for name, condition in rule.traits if condition.holds(form.filling)),
         rule.limits,
         resolved(rule.space, form).partition("::")[0],
@@ -120,10 +122,3 @@ def resolved(name: str, form: Form) -> str:
         kind = element_type(found)
         return f"{kind.kind}{2 * kind.storage_bits}"
     return found
-
-
-def _length(word: str, form: Form) -> int:
-    """The length that a number, or the slot that it names, gives a vector; 0 for none."""
-    found = form.filling.get(word[1:], "") if word.startswith(".") else word
-    digits = found.lstrip("vx").removesuffix("d")
-    return int(digits) if digits.isdigit() else 0

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.shapes import MmaShape
-from ptxloom.isa.types import element_type
+from ptxloom.isa.types import Kind, element_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,45 @@ def vector_length(form: Form, operand: str) -> int:
     return int(digits[1]) * number if sign == "*" else int(digits[1]) - number
 
 
+def fragment_register(form: Form, operand: str) -> str:
+    """The type that the registers of a fragment have; "b32" where nothing but their width matters.
+
+    Example:
+        >>> from ptxloom.isa.forms import resolve
+        >>> words = ("sync", "aligned", "m16n8k16", "row", "col", "f32", "f16", "f16", "f32")
+        >>> [fragment_register(resolve("mma", words).form, operand) for operand in "dabc"]
+        ['f32', 'f16x2', 'f16x2', 'f32']
+    """
+    type_ = _fragment_type(form, form.spec.operands[operand])
+    if form.opcode == "wgmma" and operand in _FACTORS:
+        return "b32" if _is_whole(type_) else "f16x2"
+    if form.opcode == "wmma":
+        return _wmma_register(form, operand, type_)
+    return _REGISTERS.get(type_, "b64" if type_ == "f64" else "b32")
+
+
+_REGISTERS = {"f16": "f16x2", "bf16": "bf16x2", "tf32": "tf32", "f32": "f32", "s32": "s32"}
+
+
+def _wmma_register(form: Form, operand: str, type_: str) -> str:
+    """Of the fragments of wmma, integers have registers of integers, if they are not loaded by fours or eights."""
+    multiplied = bool(form.filling.get("mma"))
+    if type_ == "f64":
+        return "b64" if multiplied and operand in {"c", "d"} else "f64"
+    if _is_whole(type_):
+        return "s32" if multiplied or type_ in {"u8", "s8", "s32"} else "b32"
+    return _REGISTERS[type_]
+
+
+def _is_whole(name: str) -> bool:
+    return element_type(name).kind is not Kind.FLOAT
+
+
+def _fragment_type(form: Form, rule: OperandRule) -> str:
+    """The type of a fragment's elements; of the factors of a `wmma.mma` that does not say it, halves."""
+    return (form.filling.get(rule.type[1:], "") if rule.type[:1] == "." else rule.type) or "f16"
+
+
 def split_length(text: str) -> tuple[str, str, int]:
     """A length's number or slot, and by how much it is multiplied or lessened: `.dim-2` is (".dim", "-", 2)."""
     for sign in "*-":
@@ -52,7 +91,7 @@ def split_length(text: str) -> tuple[str, str, int]:
 
 def _fragment_length(form: Form, rule: OperandRule) -> int:
     filling = form.filling
-    type_ = filling.get(rule.type[1:], "") if rule.type[:1] == "." else rule.type
+    type_ = _fragment_type(form, rule)
     shape = filling.get("shape", "")
     if piece := _PIECE.fullmatch(shape):
         return int(piece[1]) * int(piece[2]) * int(piece[3] or 1) * int(filling["num"][1:]) // 1024
@@ -62,7 +101,6 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
         return 1
     elements = _elements(form, MmaShape.parse(shape), _role(rule.name, filling))
     lanes = 128 if form.opcode == "wgmma" else 32
-    type_ = type_ or "f16"  # of factors whose type a `wmma.mma` does not say
     bits = 8 if filling.get("kind") in _BYTE_KINDS and rule.name in _FACTORS else _bits(type_)
     return elements * bits // (lanes * (64 if type_ == "f64" else 32))
 

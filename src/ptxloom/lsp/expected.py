@@ -44,7 +44,8 @@ class Expected:
             return False
         if self.bracketed:
             return _is_address(declaration.type) if declaration.space == "reg" else self._reaches(declaration.space)
-        return declaration.space == "reg" and self.wanted.fits(declaration.type)
+        whole = declaration.vector in {0, self.wanted.length}
+        return declaration.space == "reg" and whole and self.wanted.fits(declaration.type)
 
     def _reaches(self, space: str) -> bool:
         """Whether the address may be that of a variable in a state space; a generic one reaches several."""

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.lsp import completion, edits, hover, outline, tokens
+from ptxloom.lsp.changes import Change, edited
 from ptxloom.lsp.document import Document
-from ptxloom.lsp.positions import Change, Position, edited
+from ptxloom.lsp.positions import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,8 @@ def measure(name: str, text: str, repeat: int) -> None:
     names = whole.names
     register = next(one for one in names.occurrences if one.start > place)
     asked: dict[str, Callable[[], object]] = {
-        "keystroke to findings": lambda: Document(edited(text, Change(row, row, "x"))).findings,
+        "keystroke to findings": lambda: Document(edited(text, [Change(row, row, "x")])).findings,
+        "5,000 edits at once": lambda: edited(text, [Change(row, row, "x")] * 5000),
         "names, once a version": lambda: Document(text).names,
         "hover": lambda: hover.hover(whole, place),
         "completion of qualifiers": lambda: completion.complete(whole, place + len("ldmatrix.sync.")),

@@ -5,9 +5,8 @@ local command = { "ptxloom", "lsp" }
 -- What `ptxloom check` takes as options: { target = "sm_90a", ignore = { "unused-ignore" } }
 local options = vim.empty_dict()
 
-vim.filetype.add({ extension = { ptx = "ptx" } })
-
 if vim.lsp.config then -- 0.11 and later
+  vim.filetype.add({ extension = { ptx = "ptx" } })
   vim.lsp.config("ptxloom", {
     cmd = command,
     filetypes = { "ptx" },
@@ -15,7 +14,8 @@ if vim.lsp.config then -- 0.11 and later
     init_options = options,
   })
   vim.lsp.enable("ptxloom")
-else
+else -- from 0.7 on
+  vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, { pattern = "*.ptx", command = "setfiletype ptx" })
   local client
   vim.api.nvim_create_autocmd("FileType", {
     pattern = "ptx",

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 from lsprotocol import types
 
 from ptxloom.diagnostics import Severity
+from ptxloom.lsp.changes import Change
 from ptxloom.lsp.completion import Sort
 from ptxloom.lsp.names import Kind
-from ptxloom.lsp.positions import Change, Position
+from ptxloom.lsp.positions import Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -113,17 +113,18 @@ class Document:
         start, end = self.lines.starts[line], self.lines.end_of(line)
         for match in _WORD.finditer(self.text, start, end):
             if match.start() <= offset <= match.end():
-                return None if self.is_comment(offset) else _word(match[0], match.start(), offset)
+                return None if self.comment_at(offset) else _word(match[0], match.start(), offset)
         return None
 
-    def is_comment(self, offset: int) -> bool:
-        """Whether an offset is inside a comment, at the end of a line one too."""
+    def comment_at(self, offset: int) -> tuple[int, int] | None:
+        """The comment around an offset, also where one ends that goes to the end of its line."""
         comments = self.module.comments
         place = bisect_right(comments, offset, key=lambda one: one[0]) - 1
         if place < 0:
-            return False
+            return None
         start, end = comments[place]
-        return start < offset < end or (offset == end and not self.text.startswith("/*", start))
+        inside = start < offset < end or (offset == end and not self.text.startswith("/*", start))
+        return (start, end) if inside else None
 
 
 def _word(text: str, start: int, offset: int) -> Word:

@@ -11,6 +11,7 @@ from ptxloom.isa.special import special_register
 from ptxloom.lsp.document import Document
 from ptxloom.syntax import format as laid_out
 from ptxloom.syntax import parse
+from ptxloom.syntax.tree import Block, Function
 from ptxloom.views.formatted import formatted
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def layout(document: Document) -> tuple[Edit, ...]:
     if any(one.severity is Severity.ERROR for one in document.module.diagnostics):
         return ()
     text = formatted(document.module)
-    return () if text is None else _difference(document.text, text, 0)
+    return () if text is None else _difference(document.text, _ended(document, text), 0)
 
 
 def layout_of(document: Document, start: int, end: int) -> tuple[Edit, ...]:
@@ -158,12 +159,32 @@ def layout_of(document: Document, start: int, end: int) -> tuple[Edit, ...]:
     start, end = document.lines.starts[first], document.lines.end_of(last)
     text = document.text[start:end]
     module = parse(text)
-    if module.diagnostics or not text.strip():
+    if module.diagnostics or not text.strip() or document.comment_at(start) or document.comment_at(end + 1):
+        return ()
+    if not {start + one.start for one in module.statements} <= set(_beginnings(document)):
         return ()
     depth = sum(1 for _ in document.names.module.at(max(start - 1, 0)).around()) - 1
     lines = laid_out(module).splitlines()
     indented = [line if not line or _is_label(line) else "\t" * depth + line for line in lines]
-    return _difference(text, "\n".join(indented), start)
+    return _difference(text, _ended(document, "\n".join(indented)), start)
+
+
+def _beginnings(document: Document) -> Iterator[int]:
+    """Where the statements of a text start."""
+    waiting = list(document.module.statements)
+    while waiting:
+        one = waiting.pop()
+        yield one.start
+        match one:
+            case Function(body=Block(inner)) | Block(inner):
+                waiting += inner
+            case _:
+                pass
+
+
+def _ended(document: Document, text: str) -> str:
+    """Lines that end as those of a document do."""
+    return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in document.text else text
 
 
 def _is_label(line: str) -> bool:

@@ -26,14 +26,6 @@ class Position(NamedTuple):
     column: int
 
 
-class Change(NamedTuple):
-    """An edit of a client: `text` for what stands from `start` to `end`."""
-
-    start: Position
-    end: Position
-    text: str
-
-
 class Lines:
     r"""The lines of a text, ended by a line feed, a carriage return or both, as the protocol has them.
 
@@ -63,7 +55,7 @@ class Lines:
         """The position of an offset."""
         line = bisect_right(self.starts, offset) - 1
         start = self.starts[line]
-        return Position(line, offset - start if self._plain else self._units(self.text[start:offset]))
+        return Position(line, offset - start if self._plain else units(self.text[start:offset], self.encoding))
 
     def offset(self, position: Position) -> int:
         """The offset of a position; one beyond a line's or the text's end means the end."""
@@ -73,11 +65,7 @@ class Lines:
         start, end = self.starts[line], self.end_of(line)
         if self._plain:
             return min(start + max(column, 0), end)
-        for at in range(start, end):
-            if column <= 0:
-                return at
-            column -= self._units(self.text[at])
-        return end
+        return start + characters(self.text[start:end], column, self.encoding)
 
     def end_of(self, line: int) -> int:
         """The offset at which the text of a line ends, before what ends the line."""
@@ -86,24 +74,24 @@ class Lines:
         end = self.starts[line + 1] - 1
         return end - (self.text[end] == "\n" and end > self.starts[line] and self.text[end - 1] == "\r")
 
-    def _units(self, text: str) -> int:
-        """How many code units a piece of text has."""
-        match self.encoding:
-            case Encoding.UTF8:
-                return len(text.encode("utf-8", "surrogatepass"))
-            case Encoding.UTF16:
-                return len(text.encode("utf-16-le", "surrogatepass")) // 2
-            case Encoding.UTF32:
-                return len(text)
+
+def units(text: str, encoding: Encoding) -> int:
+    """How many code units a piece of text has."""
+    match encoding:
+        case Encoding.UTF8:
+            return len(text.encode("utf-8", "surrogatepass"))
+        case Encoding.UTF16:
+            return len(text.encode("utf-16-le", "surrogatepass")) // 2
+        case Encoding.UTF32:
+            return len(text)
 
 
-def edited(text: str, change: Change, encoding: Encoding = Encoding.UTF16) -> str:
-    r"""A text after one edit of a client.
-
-    Example:
-        >>> edited("ret;\nret;\n", Change(Position(1, 0), Position(1, 3), "exit"))
-        'ret;\nexit;\n'
-    """
-    lines = Lines(text, encoding)
-    start = lines.offset(change.start)
-    return text[:start] + change.text + text[max(start, lines.offset(change.end)) :]
+def characters(line: str, column: int, encoding: Encoding) -> int:
+    """How many characters of a line stand before a column; beyond the line's end all, inside a character with it."""
+    if line.isascii() or encoding is Encoding.UTF32:
+        return min(max(column, 0), len(line))
+    for at, letter in enumerate(line):
+        if column <= 0:
+            return at
+        column -= units(letter, encoding)
+    return len(line)

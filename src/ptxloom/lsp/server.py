@@ -12,13 +12,16 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from ptxloom import __version__
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.lsp.changes import edited
 from ptxloom.lsp.convert import change_of, diagnostic
 from ptxloom.lsp.document import Document
-from ptxloom.lsp.positions import Encoding, edited
+from ptxloom.lsp.positions import Encoding
 from ptxloom.lsp.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
+
+    from ptxloom.lsp.changes import Change
 
     _Silence = Generator[Any, Any, None]
     """What pygls wants of a notification's handler: it may call others, and ours calls none."""
@@ -88,10 +91,14 @@ class Server(LanguageServer):
     def change(self, uri: str, version: int, changes: Iterable[types.TextDocumentContentChangeEvent]) -> None:
         """Make a client's edits, and judge the text once the typing pauses."""
         text = self.document(uri).text
+        parts: list[Change] = []
         for one in changes:
-            partial = isinstance(one, types.TextDocumentContentChangePartial)
-            text = edited(text, change_of(one), self.encoding) if partial else one.text
-        self.put(uri, text, version)
+            if isinstance(one, types.TextDocumentContentChangePartial):
+                parts.append(change_of(one))
+            else:
+                text = one.text
+                parts.clear()
+        self.put(uri, edited(text, parts, self.encoding), version)
         self._cancel(uri)
         delay = DELAY + DELAY_PER_CHARACTER * len(text)
         self._waiting[uri] = asyncio.get_running_loop().call_later(delay, self.judge, uri)

@@ -78,6 +78,10 @@ _KINDS: Final = {
 def tokens(document: Document, start: int = 0, end: int | None = None) -> Iterator[Token]:
     """The words between two offsets (of whole lines), in order."""
     stop = len(document.text) if end is None else end
+    comment = document.comment_at(start)
+    if comment is not None:  # it began further up
+        yield Token(start, min(comment[1], stop), Colour.COMMENT)
+        start = comment[1]
     named = {one.start: one for one in document.names.between(start, stop)}
     for match in _TOKEN.finditer(document.text, start, stop):
         begin = match.start()
@@ -115,24 +119,23 @@ def encode(document: Document, words: Iterator[Token]) -> list[int]:
     """Words as the protocol sends them: five numbers each, relative to the word before; one that spans lines is cut."""
     colours = {colour: at for at, colour in enumerate(Colour)}
     traits = {trait: 1 << at for at, trait in enumerate(Trait)}
-    position, lines, text = document.lines.position, document.lines, document.text
+    position, lines = document.lines.position, document.lines
     data: list[int] = []
     last_line = last_column = 0
     for token in words:
         mask = sum(traits[trait] for trait in token.traits)
         start = token.start
-        for piece in text[start : token.end].split("\n"):
-            end = start + len(piece.rstrip("\r"))
+        while start < token.end:
+            line, column = position(start)
+            end = min(token.end, lines.end_of(line))
             if end > start:
-                line, column = position(start)
-                length = lines.position(end).column - column
                 data += [
                     line - last_line,
                     column - (last_column if line == last_line else 0),
-                    length,
+                    position(end).column - column,
                     colours[token.colour],
                     mask,
                 ]
                 last_line, last_column = line, column
-            start += len(piece) + 1
+            start = lines.starts[line + 1] if line + 1 < len(lines.starts) else token.end
     return data

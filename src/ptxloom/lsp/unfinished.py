@@ -32,7 +32,7 @@ def unfinished(document: Document, offset: int) -> str | None:
     """
     number = document.lines.position(offset).line
     line = _without_comments(document, document.lines.starts[number], offset)
-    if line.count('"') % 2 or "//" in line or document.is_comment(offset):
+    if line.count('"') % 2 or "//" in line or document.comment_at(offset):
         return None
     first = _rest(line)
     if _BEGINS.match(first):

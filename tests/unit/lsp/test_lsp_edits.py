@@ -184,6 +184,24 @@ def test_a_whole_function_as_a_part_is_laid_out_as_by_the_formatter() -> None:
     assert applied(KERNEL, edits) == KERNEL.replace(function.rstrip(), laid_out(parse(function)).rstrip())
 
 
+@pytest.mark.parametrize("text", ["/*\n‸ret  ;\n*/\nret;", "‸ret  ; /*\n*/", "mma.sync\n‸d ;", "mma.sync {a,\n‸b },\n"])
+def test_what_is_no_whole_statement_is_not_laid_out(text: str) -> None:
+    document, offset = cursor(text)
+    assert layout_of(document, offset, offset) == ()
+
+
+def test_lines_keep_how_they_end() -> None:
+    laid = laid_out(parse(KERNEL)).replace("\n", "\r\n")
+    assert layout(Document(laid)) == ()
+    document = Document(laid.replace("\tret;\r\n", "\tret ; /* a\r\n b */\r\n", 1))
+    [edit] = layout(document)
+    after = applied(document.text, [edit])
+    assert after.count("\n") == after.count("\r") == after.count("\r\n")
+    start = document.text.index("ret ;")
+    [edit] = layout_of(document, start, document.text.index("b */"))
+    assert edit.text.count("\n") == edit.text.count("\r") == edit.text.count("\r\n") > 0
+
+
 def test_a_name_is_needed_to_rename() -> None:
     document, offset = cursor("re‸t;")
     with pytest.raises(CannotRename, match="no name here"):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxloom.lsp.positions import Change, Encoding, Lines, Position, edited
+from ptxloom.lsp.changes import Change, edited
+from ptxloom.lsp.positions import Encoding, Lines, Position
 
 PIECES = st.sampled_from(["a", ";", " ", "\t", "é", "…", "𝄞", "\n", "\r\n", "\r", "\f", "\u2028", "\x1c"])
 TEXTS = st.lists(PIECES, max_size=30).map("".join)
@@ -48,13 +49,24 @@ def test_the_lines_are_those_of_the_protocol(text: str, encoding: Encoding) -> N
     assert found == rows(text)
 
 
-@given(TEXTS, st.data(), ENCODINGS)
-def test_an_edit_replaces_what_stands_between_two_positions(text: str, data: st.DataObject, encoding: Encoding) -> None:
-    lines = Lines(text, encoding)
-    inside = [at for at in range(len(text) + 1) if at <= lines.end_of(lines.position(at).line)]
-    first, last = sorted((data.draw(st.sampled_from(inside)), data.draw(st.sampled_from(inside))))
-    change = Change(lines.position(first), lines.position(last), "new\n")
-    assert edited(text, change, encoding) == text[:first] + "new\n" + text[last:]
+@given(TEXTS, st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99), TEXTS), max_size=5), ENCODINGS)
+def test_edits_replace_what_stands_between_two_positions(
+    text: str, drawn: list[tuple[int, int, str]], encoding: Encoding
+) -> None:
+    changes: list[Change] = []
+    after = text
+    for one, other, new in drawn:
+        lines = Lines(after, encoding)
+        inside = [at for at in range(len(after) + 1) if at <= lines.end_of(lines.position(at).line)]
+        first, last = sorted((inside[one % len(inside)], inside[other % len(inside)]))
+        changes.append(Change(lines.position(first), lines.position(last), new))
+        after = after[:first] + new + after[last:]
+    assert edited(text, changes, encoding) == after
+
+
+def test_an_edit_beyond_the_text_is_one_at_its_end() -> None:
+    far = Position(9, 9)
+    assert edited("a\nb", [Change(far, far, "c"), Change(Position(0, 7), Position(0, 0), "!")]) == "a!\nbc"
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,16 @@ def test_part_of_a_text_is_coloured_like_the_whole() -> None:
     assert list(tokens(document, start, end)) == whole
 
 
+def test_a_part_that_starts_in_a_comment_is_coloured_like_the_whole() -> None:
+    text = "/* one\nadd.s32\ntwo */ ret;\nret;"
+    document = Document(text)
+    start = text.index("add")
+    [comment, *rest] = tokens(document, start)
+    assert (comment.start, text[comment.end :]) == (start, " ret;\nret;")
+    assert rest == list(tokens(document))[1:]
+    assert list(tokens(document, start, start + 7)) == [(start, start + 7, Colour.COMMENT, ())]
+
+
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_colours_are_sent_relative_and_cut_at_line_ends(encoding: Encoding) -> None:
     text = '/* 𝄞\r\n two */ ret; // é\n.file 1 "𝄞" '

@@ -1,0 +1,67 @@
+"""A client's edits: each replaces a stretch of the text that the one before it left."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.lsp.positions import Encoding, Position, characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
+
+
+class Change(NamedTuple):
+    """An edit of a client: `text` for what stands from `start` to `end`."""
+
+    start: Position
+    end: Position
+    text: str
+
+
+def edited(text: str, changes: Iterable[Change], encoding: Encoding = Encoding.UTF16) -> str:
+    r"""A text after a client's edits, made one after the other; each costs no more than the lines that it touches.
+
+    Example:
+        >>> first, second = Position(0, 3), Position(1, 0)
+        >>> edited("ret;\nret;\n", [Change(second, Position(1, 3), "exit"), Change(first, second, "")])
+        'retexit;\n'
+    """
+    lines = _lines(text)
+    for change in changes:
+        _change(lines, change, encoding)
+    return "".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text with what ends them; the last has no end."""
+    if "\r" not in text:
+        lines = [f"{line}\n" for line in text.split("\n")]
+        lines[-1] = lines[-1][:-1]
+        return lines
+    lines = _LINE.findall(text)
+    return [*lines, text[sum(map(len, lines)) :]]
+
+
+def _change(lines: list[str], change: Change, encoding: Encoding) -> None:
+    """Make one edit; what it leaves is divided into lines anew."""
+    first, start = _place(lines, change.start, encoding)
+    last, end = max(_place(lines, change.end, encoding), (first, start))
+    text = lines[first][:start] + change.text + lines[last][end:]
+    if first > 0 and text.startswith("\n") and lines[first - 1].endswith("\r"):  # together they end one line
+        first -= 1
+        text = lines[first] + text
+    made = _lines(text)
+    if last + 1 < len(lines):
+        made.pop()  # nothing stands behind the end of a line that others follow
+    lines[first : last + 1] = made
+
+
+def _place(lines: list[str], position: Position, encoding: Encoding) -> tuple[int, int]:
+    """The line, and how many of its characters stand before a position; one beyond the text means its end."""
+    if position.line >= len(lines):
+        return len(lines) - 1, len(lines[-1])
+    line = lines[position.line].rstrip("\r\n")
+    return position.line, characters(line, position.column, encoding)

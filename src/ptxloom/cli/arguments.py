@@ -16,6 +16,9 @@ FINDING_FORMATS: Final = ("full", "concise", "json", "sarif", "github")
 TABLE_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
 MAP_FORMATS: Final = (*TABLE_FORMATS, "svg")
 
+SPEAKING: Final = frozenset({"lsp"})
+"""Verbs that hold a conversation and print no result."""
+
 INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
 
 EXAMPLES: Final = """\
@@ -132,6 +135,9 @@ def build_parser() -> Parser:
             name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
         )
         declare(verb)
+        if name in SPEAKING:
+            verb.set_defaults(output=None, color="never")
+            continue
         verb.add_argument("-o", "--output", metavar="FILE", help="write the result to FILE instead of standard output")
         verb.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the result")
     return parser

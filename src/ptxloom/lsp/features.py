@@ -41,13 +41,15 @@ LEGEND: Final = types.SemanticTokensLegend(
 )
 
 
-def serve(settings: Settings) -> None:
-    """Speak the protocol on standard input and output until the client says goodbye."""
+def serve(settings: Settings) -> int:
+    """Speak the protocol on standard input and output until the client says goodbye; gives the exit code it wants."""
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_fault)
     gc.freeze()  # what is imported stays
     gc.set_threshold(*RARELY)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:  # pygls closes it, and the process is not done yet
-        build(settings).start_io(sys.stdin.buffer, out)
+        server = build(settings)
+        server.start_io(sys.stdin.buffer, out)
+    return 0 if server.dismissed else 1
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
@@ -69,6 +71,10 @@ def _initialized(server: Server, _: types.InitializedParams) -> None:
 
 def _initialize(server: Server, params: types.InitializeParams) -> None:
     server.configure(params.initialization_options)
+
+
+def _shutdown(server: Server, _: None) -> None:
+    server.dismissed = True
 
 
 def _configured(server: Server, params: types.DidChangeConfigurationParams) -> None:
@@ -222,6 +228,7 @@ def _wanted(kind: types.CodeActionKind, only: Any) -> bool:
 _FEATURES: Final[tuple[tuple[str, Any, Any], ...]] = (
     (types.INITIALIZE, _initialize, None),
     (types.INITIALIZED, _initialized, None),
+    (types.SHUTDOWN, _shutdown, None),
     (types.WORKSPACE_DID_CHANGE_CONFIGURATION, _configured, None),
     (types.TEXT_DOCUMENT_HOVER, _hover, None),
     (

@@ -103,10 +103,12 @@ def folds(document: Document) -> Iterator[tuple[int, int, str]]:
 
 
 def _comments(document: Document) -> Iterator[tuple[int, int, str]]:
-    """Comments with nothing but white space between them, together."""
+    """Comments that have their lines to themselves, those in a row together."""
     text = document.text
     run: tuple[int, int] | None = None
     for start, end in document.module.comments:
+        if not _alone(document, start, end):
+            continue
         if run is not None and not text[run[1] : start].strip():
             run = run[0], end
             continue
@@ -115,3 +117,11 @@ def _comments(document: Document) -> Iterator[tuple[int, int, str]]:
         run = start, end
     if run is not None:
         yield *run, "comment"
+
+
+def _alone(document: Document, start: int, end: int) -> bool:
+    """Whether nothing else stands on the lines of a stretch of text."""
+    text, lines = document.text, document.lines
+    before = text[lines.starts[lines.position(start).line] : start]
+    behind = text[end : lines.end_of(lines.position(end).line)]
+    return not before.strip() and not behind.strip()

@@ -62,7 +62,14 @@ class Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """The open documents and how they are judged."""
+    """The open documents and how they are judged.
+
+    Attributes:
+        defaults: How, as the command line says.
+        settings: How, as the client says.
+        documents: By URI.
+        dismissed: Whether the client has asked for the end.
+    """
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - pygls leaves the rest of its arguments untyped
@@ -71,6 +78,7 @@ class Server(LanguageServer):
         self.defaults: Final = settings or Settings()
         self.settings = self.defaults
         self.documents: Final[dict[str, Document]] = {}
+        self.dismissed = False
         self._waiting: Final[dict[str, asyncio.TimerHandle]] = {}
 
     @property

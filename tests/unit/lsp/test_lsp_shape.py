@@ -44,14 +44,14 @@ def test_entries_hold_their_names_and_lie_in_each_other(file: CorpusFile) -> Non
 
 
 def test_scopes_and_comments_fold() -> None:
-    text = "// one\n// two\n.entry k() {\n{\nret;\n}\n}\n/* three\n*/\n"
+    text = "// one\n// two\n.entry k() {\n{ // a\n/* b */ ret; // c\n}\n}\n/* three\n*/\n/* d\n*/ .entry j();"
     found = sorted((text[start:end], what) for start, end, what in folds(Document(text)))
-    body = text[text.index(".entry") : text.index("/*") - 1]
+    body = text[text.index(".entry") : text.index("/* three") - 1]
     assert found == sorted(
         [
             ("// one\n// two", "comment"),
             (body, "region"),
-            ("{\nret;\n}", "region"),
+            ("{ // a\n/* b */ ret; // c\n}", "region"),
             ("/* three\n*/", "comment"),
         ]
     )

@@ -1,11 +1,12 @@
-"""`ptxloom lsp`: the language server, on standard input and output."""
+"""`ptxloom lsp`: the language server, on standard input and output; it exits with 1 if nobody asked it to shut down."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from ptxloom.checker import Selection
-from ptxloom.cli.output import Outcome
+from ptxloom.cli.output import Outcome, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa import PtxVersion, Target
 from ptxloom.lsp.settings import Settings
@@ -31,5 +32,7 @@ def run(options: Options) -> Outcome:
         Target.parse(options.target)
     if options.ptx_version is not None:
         PtxVersion.parse(options.ptx_version)
-    serve(Settings(options.target, options.ptx_version, Selection.of(options.select, options.ignore)))
-    return Outcome("")
+    settings = Settings(options.target, options.ptx_version, Selection.of(options.select, options.ignore))
+    if sys.stdin is not None and sys.stdin.isatty():
+        talk("ptxloom: waiting for an editor's messages on standard input; an editor starts this, not a person")
+    return Outcome("", serve(settings))

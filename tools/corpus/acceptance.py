@@ -4,9 +4,10 @@
 hours of one core in full, and may be stopped and started again). CUTLASS's headers come from `pip install --no-deps
 nvidia-cutlass nvidia-curand`, or from the folder that `CUTLASS` names.
 
-`python tools/corpus/acceptance.py check [--assemble]` reads every file there and in the corpus with ptxloom and
-compares: nothing unread, as many instructions as a count of the text finds, the same tree from the printed text, no
-error from the checker and, with `--assemble`, the same machine code from the printed text.
+`python tools/corpus/acceptance.py check [--assemble] [PATTERN]` reads every file there and in the corpus with ptxloom
+and compares: nothing unread, as many instructions as a count of the text finds, each of them bound to a form, the same
+tree from the printed text, no error from the checker and, with `--assemble`, the same machine code from the printed
+text (`ptxas -O0`, which keeps every instruction).
 """
 
 from __future__ import annotations
@@ -229,10 +230,13 @@ def _complaints(text: str, name: str, assemble: bool) -> tuple[int, list[str]]:
     from oracle.cubin import machine_code  # noqa: PLC0415 - likewise
     from ptxloom.checker import check  # noqa: PLC0415 - likewise
     from ptxloom.syntax import instructions, parse  # noqa: PLC0415 - likewise
+    from ptxloom.syntax.bind import bind  # noqa: PLC0415 - likewise
 
     module = parse(text, name=name)
-    found = sum(1 for _ in instructions(module))
+    spelled = {(it.opcode, it.qualifiers, len(it.operands)): it for it in instructions(module)}
     said = [f"{finding.span.line}: {finding.message}" for finding in module.diagnostics]
+    said += [f"{it.span.line}: no form: {it}" for it in spelled.values() if bind(it).form is None]
+    found = sum(1 for _ in instructions(module))
     if found != (wanted := count_instructions(text)):
         said.append(f"{found} instructions instead of {wanted}")
     printed = str(module)
@@ -240,16 +244,17 @@ def _complaints(text: str, name: str, assemble: bool) -> tuple[int, list[str]]:
         said.append("the printed text reads differently")
     said += [f"{e.span.line}: {e.rule}: {e.message}" for e in check(module) if e.severity == "error"]
     target = next(part for part in module.target if part.startswith("sm_"))
-    if assemble and machine_code(text, target) != machine_code(printed, target):
+    if assemble and machine_code(text, target, "-O0") != machine_code(printed, target, "-O0"):
         said.append("the printed text assembles to other machine code")
     return found, said
 
 
-def check_files(assemble: bool) -> int:
-    """Read every file; 1 if anything is wrong with any."""
+def check_files(pattern: str, *, assemble: bool) -> int:
+    """Read every file that matches; 1 if anything is wrong with any."""
     from corpus_files import CorpusFile, corpus_files  # noqa: PLC0415 - the tests' folder is put on the path above
 
     files = (*corpus_files(), *(CorpusFile(path) for path in sorted(FOLDER.glob("*.ptx"))))
+    files = tuple(file for file in files if fnmatch.fnmatch(file.path.name, pattern))
     total = total_bytes = failed = 0
     start = time.perf_counter()
     for file in files:
@@ -270,7 +275,8 @@ def main(arguments: list[str]) -> int:
         case ["generate", *rest]:
             return generate(*rest[:1])
         case ["check", *rest]:
-            return check_files("--assemble" in rest)
+            named = [each for each in rest if each != "--assemble"]
+            return check_files(named[0] if named else "*", assemble="--assemble" in rest)
         case _:
             print(__doc__)
             return 2

@@ -42,10 +42,10 @@ def test_a_loaded_fragment_shows_the_rows_of_memory(spelling: str) -> None:
         ("u32", np.uint32), ("s8", np.int8), ("e4m3", ml_dtypes.float8_e4m3fn), ("e5m2", ml_dtypes.float8_e5m2),
     ],
 )  # fmt: skip
-def test_bits_are_read_as_the_type_says(name: str, dtype: type) -> None:
+def test_bits_are_read_as_the_type_says(name: str, dtype: type[Any]) -> None:
     spelling = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
     values = fill(fragment(spelling), ldmatrix(spelling, MEMORY, ROWS), name).values
-    wanted: NDArray[Any] = np.stack([MEMORY[at : at + 16] for at in ROWS]).view(dtype).reshape(4, 8, -1)
+    wanted: NDArray[Any] = np.stack([MEMORY[at : at + 16] for at in ROWS]).view(np.dtype(dtype)).reshape(4, 8, -1)
     assert values.dtype == np.dtype(dtype)
     assert values.tobytes() == wanted.tobytes()
 

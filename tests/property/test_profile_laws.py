@@ -24,6 +24,10 @@ MOVES: Final = tuple(
     f"{opcode}.sync.aligned.m8n8.x{count}{trans}.shared.b16"
     for opcode, count, trans in product(("ldmatrix", "stmatrix"), (1, 2, 4), ("", ".trans"))
 )
+ATOMICS: Final = (
+    "atom.shared.add.u32", "red.shared.or.b32", "atom.shared.cas.b32", "atom.shared.exch.b64", "atom.shared.cas.b64",
+    "red.shared.add.f32", "red.shared.add.noftz.f16x2",
+)  # fmt: skip
 ROOM: Final = 8192
 HEAD: Final = """
 .version 8.3
@@ -52,7 +56,9 @@ def compiled(instruction: str) -> Kernel:
     value = "{" + ", ".join(f"%v{n}" for n in range(registers)) + "}"
     if registers == 1 and "matrix" not in opcode:
         value = {"b64": "%x", "b128": "%z"}.get(instruction.rpartition(".")[2], "%v0")
-    operands = f"{value}, [%a]" if opcode in {"ld", "ldmatrix"} else f"[%a], {value}"
+    operands = f"{value}, [%a]" if opcode in {"ld", "ldmatrix", "atom"} else f"[%a], {value}"
+    if opcode == "atom":
+        operands += ", %y" * (1 + (".cas" in instruction)) if value == "%x" else ", %v1" * (1 + (".cas" in instruction))
     guard = "" if "matrix" in opcode else "@%k "
     text = f"{HEAD.format(room=ROOM)}{guard}{instruction} {operands};\nret;\n}}"
     return kernel(parse(text, instruction), "k")
@@ -88,7 +94,7 @@ def cases(instruction: str, seed: int, number: int) -> tuple[NDArray[np.uint32],
     return (picked * size).astype(np.uint32), masks
 
 
-@pytest.mark.parametrize("instruction", [*PLAIN, *MOVES])
+@pytest.mark.parametrize("instruction", [*PLAIN, *MOVES, *ATOMICS])
 @pytest.mark.parametrize("seed", range(3))
 def test_wavefronts_are_those_of_banks(instruction: str, seed: int) -> None:
     addresses, masks = cases(instruction, seed, 60)
@@ -104,4 +110,5 @@ def test_wavefronts_are_those_of_banks(instruction: str, seed: int) -> None:
     assert row.counts.lanes == sum(int(m).bit_count() for m in masks)
     assert row.counts.wavefronts == sum(r.wavefronts for r in reports)
     assert row.counts.ideal_wavefronts == sum(r.ideal for r in reports)
+    assert row.counts.conflicts == sum(r.conflicts for r in reports)
     assert row.counts.sectors == 0

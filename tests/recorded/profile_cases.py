@@ -101,6 +101,24 @@ def profile_cases() -> Iterator[ProfileCase]:
     yield from _control()
 
 
+def atomic_cases() -> Iterator[ProfileCase]:
+    """More launches, of atomic operations on global memory: which lanes go one after the other."""
+    for instruction in ("red.global.add.u32", "atom.global.exch.b32", "red.global.add.u64"):
+        size = size_of(instruction)
+        for distance in (32 << shift for shift in range(11)):
+            for near in (0, 1):
+                places = np.array([0, size, distance + size * near] + [GLOBAL_BYTES - 64] * 29)
+                yield ProfileCase(instruction, f"a third lane {distance} bytes from lane {near}", _words(places), 0x7)
+                yield ProfileCase(
+                    instruction,
+                    f"a first lane {distance} bytes from lane {near}",
+                    _words(places[[2, 0, 1, *range(3, 32)]]),
+                    0x7,
+                )
+        for room, seed in product((256, 512, 1024, 2048, 4096, 16384, GLOBAL_BYTES), range(6)):
+            yield ProfileCase(instruction, f"random in {room}, {seed}", _words(_scattered(f"many {seed}", size, room)))
+
+
 def _accesses(instruction: str, patterns: object, room: int) -> Iterator[ProfileCase]:
     size = size_of(instruction)
     for label, offsets, active in patterns(size, room):  # pyright: ignore[reportCallIssue, reportUnknownVariableType]

@@ -1,11 +1,12 @@
 """Record what ncu counts for memory accesses, branches and whole kernels on an sm_90 GPU.
 
-Run from the repository root: `PYTHONPATH=src:tests OUT=folder python3 tools/record/profiles.py [patterns | kernels]`.
-Needs the driver, ncu, ptxas and NumPy. Writes, under `$OUT`:
+Run from the repository root: `PYTHONPATH=src:tests OUT=folder python3 tools/record/profiles.py [PART]`, where a part is
+patterns, atomics or kernels. Needs the driver, ncu, ptxas and NumPy. Writes, under `$OUT`:
 
 - `patterns.npz`: `counts` (cases, counters), `counters`: each case of `tests/recorded/profile_cases.py`, one warp;
 - `kernels.npz`: `counts` (launches, counters), `counters`, `names`: each real kernel of `tests/kernels` and the
   examples, assembled without optimisation (`O0`: instructions stay what the PTX says) and with (`O3`);
+- `atomics.npz`: as `patterns.npz`, of more atomic operations;
 - `profile.json`: the GPU and the tools.
 
 A count that ncu does not give is -1. Cases run in chunks, one ncu each; what is left at the time limit stays -1.
@@ -34,8 +35,14 @@ for folder in ("tests", "src"):
 
 from kernels.catalog import cases  # noqa: E402 - the folder is put on the path above
 from ptxloom.isa.matrix import matrix_move  # noqa: E402 - likewise
-from recorded.profile_cases import GLOBAL_BYTES, SHARED_BYTES, ProfileCase, profile_cases  # noqa: E402 - likewise
-from recorded.profile_examples import examples  # noqa: E402 - likewise
+from recorded.profile_cases import (  # noqa: E402 - likewise
+    GLOBAL_BYTES,
+    SHARED_BYTES,
+    ProfileCase,
+    atomic_cases,
+    profile_cases,
+)
+from recorded.profile_examples import Example, examples  # noqa: E402 - likewise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +79,7 @@ COUNTERS: Final = (
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
 )
+PARTS = {"patterns": profile_cases, "atomics": atomic_cases}
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 
 
@@ -147,7 +155,7 @@ def assemble(folder: Path, name: str, text: str, level: int) -> bytes:
     return target.read_bytes()
 
 
-def real_kernels() -> list[tuple[KernelCase, int]]:
+def real_kernels() -> list[tuple[KernelCase | Example, int]]:
     """Every real kernel for sm_90, as the PTX says and optimised."""
     found = [*examples(), *(case for case in cases() if "sm_90" in case.architectures)]
     return [(case, level) for level in (0, 3) for case in found]
@@ -180,14 +188,14 @@ class Launcher:
         self.driver.call("cuCtxSynchronize")
 
 
-def launch_patterns(folder: Path, start: int, stop: int) -> None:
+def launch_patterns(folder: Path, part: str, start: int, stop: int) -> None:
     """Launch some cases in order; ncu watches."""
     launcher = Launcher(folder)
     memory, out = (launcher.driver.upload(np.zeros(size, np.uint8)) for size in (2 * GLOBAL_BYTES, 512))
-    for case in list(profile_cases())[start:stop]:
+    for case in list(PARTS[part]())[start:stop]:
         second = case.first if case.second is None else case.second
         held = [ctypes.create_string_buffer(words.tobytes(), 128) for words in (case.first, second)]
-        function = launcher.function("patterns", case.kernel)
+        function = launcher.function(part, case.kernel)
         launcher.launch(
             function, (1, 1, 1, 32, 1, 1, 0), [*held, ctypes.c_uint32(case.active), memory, out], together=False
         )
@@ -261,14 +269,14 @@ def _read(log: Path, counts: np.ndarray, start: int) -> None:
             counts[case, COUNTERS.index(row["Metric Name"])] = int(float(value))
 
 
-def record_patterns(folder: Path, out: Path) -> None:
-    """Every pattern."""
-    known = list(profile_cases())
+def record_patterns(folder: Path, out: Path, part: str) -> None:
+    """Every pattern of a part."""
+    known = list(PARTS[part]())
     texts = {case.kernel: kernel_of(case) for case in known}
-    assemble(folder, "patterns", HEAD + "\n".join(texts.values()), 3)
-    counts = counted(folder, "patterns", len(known))
-    np.savez_compressed(out / "patterns.npz", counts=counts, counters=np.array(COUNTERS))
-    _summary("patterns", counts)
+    assemble(folder, part, HEAD + "\n".join(texts.values()), 3)
+    counts = counted(folder, part, len(known))
+    np.savez_compressed(out / f"{part}.npz", counts=counts, counters=np.array(COUNTERS))
+    _summary(part, counts)
 
 
 def record_kernels(folder: Path, out: Path) -> None:
@@ -292,11 +300,11 @@ def _summary(part: str, counts: np.ndarray) -> None:
 def main() -> None:
     """Record everything, or the part that an argument names."""
     match sys.argv[1:]:
-        case ["--launch", "patterns", folder, start, stop]:
-            launch_patterns(Path(folder), int(start), int(stop))
-            return
         case ["--launch", "kernels", folder, start, stop]:
             launch_kernels(Path(folder), int(start), int(stop))
+            return
+        case ["--launch", part, folder, start, stop]:
+            launch_patterns(Path(folder), part, int(start), int(stop))
             return
         case ["--check"]:
             with tempfile.TemporaryDirectory() as name:
@@ -310,8 +318,9 @@ def main() -> None:
     out = Path(os.environ["OUT"])
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        if not parts or "patterns" in parts:
-            record_patterns(Path(name), out)
+        for part in PARTS:
+            if not parts or part in parts:
+                record_patterns(Path(name), out, part)
         if not parts or "kernels" in parts:
             record_kernels(Path(name), out)
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]

@@ -1,7 +1,10 @@
 """What an instruction asks of shared memory: how many bytes each lane names, and which lanes are served together.
 
 Lanes are served in phases of at most 128 bytes: 8 rows of 16 bytes of ldmatrix or stmatrix (one 8x8 matrix), 16 rows
-of 8 bytes; 32 lanes of 4 bytes or less, 16 of 8, 8 of 16.
+of 8 bytes; 32 lanes of 4 bytes or less, 16 of 8, 8 of 16. Lanes that want the same word share it, but those of an
+atomic operation do not. Measured on an H200: shared memory itself does 32-bit integer operations and exchanges; a
+compare-and-swap takes its wavefronts twice; all other operations are loops around a compare-and-swap (their loads,
+which are no part of the PTX, are not counted).
 """
 
 from __future__ import annotations
@@ -13,15 +16,18 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.matrix import MatrixMove, memory_move
 from ptxloom.isa.spelled import spelling_of
-from ptxloom.isa.types import element_type, is_type
+from ptxloom.isa.types import Kind, element_type, is_type
 
 if TYPE_CHECKING:
     from ptxloom.isa.spelled import Spelled
+    from ptxloom.isa.types import ElementType
 
 WARP_LANES: Final = 32
 BANKS: Final = 32
 WORD_BYTES: Final = 4
 PHASE_BYTES: Final = 128
+_PLAIN: Final = ("ld", "st", "atom", "red")
+_WIDE: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Access:
         phase_lanes: How many neighbouring lanes are served together.
         is_matrix: Whether it is ldmatrix or stmatrix.
         is_load: Whether it reads.
+        is_atomic: Whether it is an atomic operation, of which every lane is served by itself.
+        rounds: How often its wavefronts are taken: 2 for a compare-and-swap and what is made of it, else 1.
     """
 
     spelling: str
@@ -43,6 +51,8 @@ class Access:
     phase_lanes: int
     is_matrix: bool
     is_load: bool
+    is_atomic: bool = False
+    rounds: int = 1
 
     @property
     def phases(self) -> int:
@@ -65,7 +75,8 @@ def access(instruction: str | Spelled | MatrixMove) -> Access:
 
     Args:
         instruction: ldmatrix or stmatrix, full or short (`m8n8.x4.b16` is an ldmatrix); or a plain load or store of
-            shared memory, such as `ld.shared.v4.b32` or `st.shared.f16`; or an instruction of a parsed module.
+            shared memory, such as `ld.shared.v4.b32` or `st.shared.f16`, or an atomic operation on it, such as
+            `atom.shared.add.u32`; or an instruction of a parsed module.
 
     Raises:
         UnsupportedForm: The instruction does not access shared memory in one of these ways.
@@ -76,7 +87,7 @@ def access(instruction: str | Spelled | MatrixMove) -> Access:
         case _:
             text = spelling_of(instruction)
     opcode, *qualifiers = text.split(".")
-    return _of_plain(text, opcode, qualifiers) if opcode in ("ld", "st") else _of_move(memory_move(text))
+    return _of_plain(text, opcode, qualifiers) if opcode in _PLAIN else _of_move(memory_move(text))
 
 
 def _of_move(move: MatrixMove) -> Access:
@@ -96,13 +107,24 @@ def _of_plain(text: str, opcode: str, qualifiers: list[str]) -> Access:
     if len(types) != 1:
         raise UnsupportedForm(f"`{text}` must name one type, as in `ld.shared.v4.b32`")
     vectors = [int(word[1:]) for word in qualifiers if re.fullmatch(r"v[0-9]+", word)]
-    lane_bytes = element_type(types[0]).container_bits // 8 * (vectors[0] if vectors else 1)
+    of = element_type(types[0])
+    lane_bytes = of.container_bits * of.count // 8 * (vectors[0] if vectors else 1)
     if len(vectors) > 1 or lane_bytes not in (1, 2, 4, 8, 16):
         raise UnsupportedForm(
             f"`{text}` moves {lane_bytes} bytes a lane; shared memory is accessed by 1, 2, 4, 8 or 16"
         )
     lanes = min(WARP_LANES, PHASE_BYTES // lane_bytes)
-    return Access(text, lane_bytes, WARP_LANES, lanes, is_matrix=False, is_load=opcode == "ld")
+    atomic = opcode in ("atom", "red")
+    rounds = 2 if atomic and not _is_native(of, qualifiers, lane_bytes) else 1
+    return Access(text, lane_bytes, WARP_LANES, lanes, is_matrix=False, is_load=opcode == "ld", is_atomic=atomic,
+                  rounds=rounds)  # fmt: skip
+
+
+def _is_native(of: ElementType, qualifiers: list[str], lane_bytes: int) -> bool:
+    """Whether shared memory does an atomic operation by itself, without a compare-and-swap."""
+    if "exch" in qualifiers:
+        return lane_bytes in (WORD_BYTES, _WIDE)
+    return lane_bytes == WORD_BYTES and of.kind is not Kind.FLOAT and "cas" not in qualifiers
 
 
 def legal_address(argument: str, address: int, of: Access) -> None:

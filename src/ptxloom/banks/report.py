@@ -1,6 +1,7 @@
 """Bank conflicts: wavefronts = for each phase the most distinct words that any one bank must give.
 
-32 banks of 4 bytes; word w lies in bank w % 32. Lanes that want the same word share it. Phases merge in one case only:
+32 banks of 4 bytes; word w lies in bank w % 32. Lanes that want the same word share it, but those of an atomic
+operation do not: it takes a wavefront for each lane that wants anything of one bank. Phases merge in one case only:
 a plain load of 8 or 16 bytes a lane serves its phases in neighbouring pairs if every active lane's partner is inactive
 or wants the same, where the partner is lane XOR 1 for the whole warp, or lane XOR 2 for the whole warp. Measured on an
 H200 with ncu.
@@ -36,7 +37,7 @@ class BankUse:
 
     Attributes:
         bank: 0 to 31.
-        words: The distinct words wanted, as byte addresses, in order.
+        words: The distinct words wanted, as byte addresses, in order; of an atomic operation one for each lane.
         lanes: For each word the lanes that want it.
     """
 
@@ -51,7 +52,7 @@ class Phase:
 
     Attributes:
         lanes: Those of them that take part.
-        wavefronts: How many passes they take.
+        wavefronts: How many passes they take, in each round of an atomic operation.
         banks: Every bank that is used, in order.
     """
 
@@ -91,17 +92,17 @@ class BankReport:
     @property
     def wavefronts(self) -> int:
         """How many passes all warps take together."""
-        return int(self.by_phase.sum())
+        return int(self.by_phase.sum()) * self.access.rounds
 
     @property
     def ideal(self) -> int:
         """How many they would take without conflicts: one for each phase that has an active lane."""
-        return int(np.count_nonzero(self.by_phase))
+        return int(np.count_nonzero(self.by_phase)) * self.access.rounds
 
     @property
     def conflicts(self) -> int:
-        """Passes beyond the ideal."""
-        return self.wavefronts - self.ideal
+        """Passes beyond the ideal, those of one round."""
+        return (self.wavefronts - self.ideal) // self.access.rounds
 
     @property
     def ways(self) -> int:
@@ -111,7 +112,7 @@ class BankReport:
     @property
     def by_warp(self) -> Counts:
         """(...) int64, the wavefronts of each warp."""
-        return self.by_phase.sum(axis=-1)
+        return self.by_phase.sum(axis=-1) * self.access.rounds
 
     @property
     def worst_warp(self) -> tuple[int, ...]:
@@ -165,11 +166,12 @@ def bank_conflicts(
 ) -> BankReport:
     """How many wavefronts an access to shared memory takes, and which banks decide it.
 
-    Equal to ncu's counts on an H200 in all of 1,070 recorded launches of ldmatrix, stmatrix, and plain loads and
-    stores. ldmatrix with `.m16n16` is not measured; its 16 rows are taken as two phases of 8.
+    Equal to ncu's counts on an H200 in all of 1,610 recorded launches of ldmatrix, stmatrix, plain loads and stores,
+    and 306 of atomic operations that shared memory does itself. ldmatrix with `.m16n16` is not measured; its 16 rows
+    are taken as two phases of 8.
 
     Args:
-        instruction: ldmatrix, stmatrix, or a load or store such as `ld.shared.v4.b32`.
+        instruction: ldmatrix, stmatrix, a load or store such as `ld.shared.v4.b32`, or `atom.shared.add.u32`.
         addresses: (..., 32) integers, byte addresses in shared memory by lane.
         active: A mask of the lanes that take part, bit i for lane i; all if left out.
 
@@ -231,7 +233,8 @@ def _distinct(of: Access, wanted: Counts, lanes: int) -> Counts:
     rows = int(np.prod(wanted.shape[:-1], dtype=np.int64)) * groups
     ordered = np.sort(wanted.reshape(rows, lanes), axis=-1)
     first = ordered >= 0
-    first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+    if not of.is_atomic:
+        first[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
     keys = np.arange(rows)[:, None] * unit_banks + ordered % unit_banks
     counts = np.bincount(keys[first], minlength=rows * unit_banks).reshape(rows, unit_banks)
     return counts.max(axis=-1, initial=0).reshape(*wanted.shape[:-1], groups)
@@ -243,11 +246,12 @@ def _phase(of: Access, wanted: list[tuple[int, int]]) -> Phase:
     for lane, address in wanted:
         for word in range(address // WORD_BYTES, address // WORD_BYTES + of.words):
             by_word.setdefault(word, []).append(lane)
-    banks: dict[int, list[int]] = {}
-    for word in sorted(by_word):
-        banks.setdefault(word % BANKS, []).append(word)
+    banks: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+    for word, lanes in sorted(by_word.items()):
+        groups = [(lane,) for lane in lanes] if of.is_atomic else [tuple(lanes)]
+        banks.setdefault(word % BANKS, []).extend((word * WORD_BYTES, group) for group in groups)
     uses = tuple(
-        BankUse(bank, tuple(word * WORD_BYTES for word in words), tuple(tuple(by_word[word]) for word in words))
-        for bank, words in sorted(banks.items())
+        BankUse(bank, tuple(word for word, _ in served), tuple(lanes for _, lanes in served))
+        for bank, served in sorted(banks.items())
     )
     return Phase(tuple(lane for lane, _ in wanted), max((len(use.words) for use in uses), default=0), uses)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxloom.display import mimebundle
 from ptxloom.machine import native
-from ptxloom.machine.profiling import Counters, bank_spelling
+from ptxloom.machine.profiling import Counters, bank_access
 from ptxloom.machine.remedies import remedies
 from ptxloom.machine.runtime import counting, state
 from ptxloom.machine.semantics.copies import copied_bytes
@@ -45,8 +45,9 @@ class Counts:
         lanes: The lanes that took part, over all executions.
         wavefronts: Passes of shared memory, as ncu counts them.
         ideal_wavefronts: What these would be without bank conflicts.
+        conflicts: Bank conflicts: wavefronts beyond the ideal; of a compare-and-swap, which takes each twice, half.
         sectors: Sectors of 32 bytes that accesses to global memory asked for.
-        ideal_sectors: What these would be if the lanes' bytes lay side by side.
+        ideal_sectors: What these would be if the lanes' bytes lay side by side; no more than they are.
         divergent: Branches that sent the lanes of a warp to different places.
     """
 
@@ -54,14 +55,10 @@ class Counts:
     lanes: int = 0
     wavefronts: int = 0
     ideal_wavefronts: int = 0
+    conflicts: int = 0
     sectors: int = 0
     ideal_sectors: int = 0
     divergent: int = 0
-
-    @property
-    def conflicts(self) -> int:
-        """Bank conflicts: wavefronts beyond those that would do."""
-        return self.wavefronts - self.ideal_wavefronts
 
     @property
     def cost(self) -> float:
@@ -144,6 +141,7 @@ class Facts:
     block: int
     slots: tuple[int, ...]
     access: str
+    rounds: int
     predicated: bool
 
 
@@ -154,7 +152,7 @@ class Profile:
     Attributes:
         kernel: The kernel's name.
         facts: What the text says of each instruction.
-        counts: (instructions, 7) int64, the fields of `Counts` in order.
+        counts: (instructions, 8) int64, the fields of `Counts` in order.
         kept: The patterns of addresses that were met, by instruction; none for one that did not reach shared memory.
         arrays: The variables in shared memory.
     """
@@ -233,7 +231,7 @@ def facts_of(program: Program) -> tuple[Facts, ...]:
     found = [
         Facts(
             op.line, op.text, op.function.name, origins.at(op.node.start), op.site, block.number,
-            tuple(slots.get(op.site, ())), _spelling(op) if op.site in slots else "",
+            tuple(slots.get(op.site, ())), *(_access(op) if op.site in slots else ("", 1)),
             op.node.predicate is not None and op.opcode != "bra",
         )
         for block in program.blocks
@@ -243,10 +241,13 @@ def facts_of(program: Program) -> tuple[Facts, ...]:
     return tuple(sorted(found, key=lambda facts: facts.line))
 
 
-def _spelling(op: Op) -> str:
-    """The access that shared memory sees."""
+def _access(op: Op) -> tuple[str, int]:
+    """The access that shared memory sees, if it sees one, and how often it takes its wavefronts."""
+    if op.opcode == "wmma":
+        return "", 1
     size = op.type.bits // 8 * parts_of(op) if op.types and op.opcode != "cp" else copied_bytes(op)
-    return bank_spelling(op, size)
+    of = bank_access(op, size)
+    return ("", 1) if of is None else (of.spelling, of.rounds)
 
 
 def gather(
@@ -267,10 +268,13 @@ def gather(
     predicated = np.array([f.predicated for f in facts], np.bool_)
     first, second = (np.array([(*f.slots, -1, -1)[n] for f in facts], np.int64) for n in (0, 1))
     ran = np.where(predicated, active[sites], 32 * whole[blocks] + lanes[blocks])
-    columns = [whole[blocks] + part[blocks], ran, memory[first] + memory[second], divergent[sites]]
+    costs = memory[first] + memory[second]
+    rounds = np.array([f.rounds for f in facts], np.int64)
+    conflicts = (costs[:, 0] - costs[:, 1]) // rounds
+    columns = [whole[blocks] + part[blocks], ran, costs[:, :2], conflicts, costs[:, 2:], divergent[sites]]
     counts = np.column_stack(columns).astype(np.int64)
     kept: dict[int, NDArray[Any]] = {}
-    for index in np.flatnonzero(counts[:, 2]).tolist():
+    for index in (n for n in np.flatnonzero(counts[:, 2]).tolist() if facts[n].access):
         patterns = np.concatenate([one["patterns"][n] for one in slots for n in facts[index].slots])
         kept[index] = patterns[(patterns["hits"] > 0) & (patterns["wavefronts"] > 0)]
     return Profile(program.entry.name, facts, counts, kept, arrays)

@@ -19,13 +19,15 @@ from ptxloom.machine.watching import Watch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ptxloom.banks import Access
     from ptxloom.machine.builder import Builder
     from ptxloom.machine.program import Op, Program
 
 _W: Final = Value("ptr", "%w")
 PROFILE: Final = "profile"  # the word among a variant's checks that asks for it
 _ONE: Final = Value("i64", "1")
-_MEMORY: Final = frozenset(("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp"))
+_ATOMICS: Final = frozenset(("atom", "red"))
+_MEMORY: Final = frozenset(("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp", "wmma"))
 
 
 SLOT: Final = np.dtype(native.structure(counting.Slot))
@@ -138,11 +140,11 @@ class Profiling(Watch):
         mask = b.active_mask if mask is None else mask
         if lanes < 32:
             mask = b.apply("and", mask, Value("i32", str((1 << lanes) - 1)))
-        phase, merges = phases(b.op, size)
+        phase, rules = _rules(b.op, size)
         name = f"ptxloom_count_{bits}"
         b.helper(name, _function(name, bits))
         b.natives[translation.symbol(counting.meet)] = counting.meet
-        facts = (Value("i32", str(int(n))) for n in (size, phase, merges, space))
+        facts = (Value("i32", str(int(n))) for n in (size, phase, rules, space))
         b.call(name, _W, slot, addresses, Value("i64", str(offset)), mask, *facts)
 
     def _add(self, b: Builder, at: int, by: Value) -> None:
@@ -154,22 +156,33 @@ def _population(b: Builder, mask: Value) -> Value:
     return b.resize(b.intrinsic("llvm.ctpop", mask), 64)
 
 
-def phases(op: Op, size: int) -> tuple[int, bool]:
-    """How many lanes shared memory serves together, and whether neighbouring phases may be served as one."""
-    of = None
-    try:
-        of = access(bank_spelling(op, size))
-    except PtxloomError:
-        return 32, False
-    return of.phase_lanes, of.merges
+def _rules(op: Op, size: int) -> tuple[int, int]:
+    """How many lanes shared memory serves together, and the rules by which it does."""
+    of = bank_access(op, size)
+    if of is None:
+        return 32, counting.ALONE if op.opcode in _ATOMICS else 0
+    rules = (of.merges, counting.MERGES), (of.is_atomic, counting.ALONE), (of.rounds > 1, counting.TWICE)
+    return of.phase_lanes, sum(rule for holds, rule in rules if holds)
 
 
-def bank_spelling(op: Op, size: int) -> str:
-    """The access that shared memory sees: a copy and an atomic are stores, a generic access a shared one."""
-    if op.opcode in {"ldmatrix", "stmatrix"}:
-        return f"{op.opcode}.{'.'.join(op.qualifiers)}"
+def bank_access(op: Op, size: int) -> Access | None:
+    """The access that shared memory sees: a copy is a store, a generic access a shared one; None if it takes none."""
     words = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "v4.b32"}
-    return f"{'ld' if op.opcode in {'ld', 'ldu'} else 'st'}.shared.{words.get(size, 'b32')}"
+    match op.opcode:
+        case "ldmatrix" | "stmatrix":
+            spelling = f"{op.opcode}.{'.'.join(op.qualifiers)}"
+        case "atom" | "red":
+            spelling = f"{op.opcode}.shared.{'.'.join(op.qualifiers)}"
+        case "wmma":
+            return None
+        case "ld" | "ldu":
+            spelling = f"ld.shared.{words.get(size)}"
+        case _:
+            spelling = f"st.shared.{words.get(size)}"
+    try:
+        return access(spelling)
+    except PtxloomError:
+        return None
 
 
 def _function(name: str, bits: int) -> str:
@@ -210,7 +223,7 @@ _INSIDE: Final = """
 _COUNT: Final = """
 {declaration}
 declare i32 @llvm.cttz.i32(i32, i1)
-define void @{name}(ptr %w, ptr %slot, ptr %addresses, i64 %offset, i32 %mask, i32 %size, i32 %phase, i32 %merges,
+define void @{name}(ptr %w, ptr %slot, ptr %addresses, i64 %offset, i32 %mask, i32 %size, i32 %phase, i32 %rules,
                     i32 %space) #0 {{
 entry:
   %none = icmp eq i32 %mask, 0
@@ -262,7 +275,7 @@ new:
   %wide = {zero_extended} <32 x i{bits}> %all to <32 x i64>
   %room = alloca [32 x i64], align 64
   store <32 x i64> %wide, ptr %room, align 64
-  call void @{meet}(ptr %w, ptr %slot, ptr %room, i32 %mask, i32 %size, i32 %phase, i32 %merges, i32 %space)
+  call void @{meet}(ptr %w, ptr %slot, ptr %room, i32 %mask, i32 %size, i32 %phase, i32 %rules, i32 %space)
   br label %end
 end:
   ret void

@@ -21,7 +21,11 @@ from ptxloom.machine.runtime.state import (
 )
 
 PATTERNS: Final = 8  # kept for each instruction
+MERGES: Final = 1  # a rule: phases may be served in pairs
+ALONE: Final = 2  # a rule: lanes do not share what they want, as those of an atomic operation
+TWICE: Final = 4  # a rule: wavefronts are taken twice
 SECTOR_SHIFT: Final = 5  # a sector is 32 bytes
+TURN_BITS: Final = 5  # beside a sector: which of 32 lanes that name one address
 
 
 class Pattern:
@@ -57,7 +61,7 @@ class Slot:
 
 
 def meet(
-    w: Warp, slot: Slot, addresses: Ptr[u64], mask: u32, size: u32, phase_lanes: u32, merges: u32, space: u32
+    w: Warp, slot: Slot, addresses: Ptr[u64], mask: u32, size: u32, phase_lanes: u32, rules: u32, space: u32
 ) -> None:
     """Take in an access that is not the current pattern.
 
@@ -68,7 +72,7 @@ def meet(
         mask: The lanes that take part, at least one.
         size: Bytes a lane.
         phase_lanes: How many lanes shared memory serves together.
-        merges: 1 if phases may be served in pairs.
+        rules: MERGES, ALONE and TWICE, as far as they hold.
         space: SHARED, GLOBAL or GENERIC.
     """
     first = trailing_zeros(mask)
@@ -92,8 +96,8 @@ def meet(
     pattern.wavefronts = 0
     pattern.ideal = 0
     if shared != 0:
-        count_wavefronts(slot, pattern, shared, size, phase_lanes, merges)
-    count_sectors(w, slot, pattern, mask & ~shared, size, space)
+        count_wavefronts(slot, pattern, shared, size, phase_lanes, rules)
+    count_sectors(w, slot, pattern, mask & ~shared, size, space, rules)
     if shared == mask:
         pattern.start = addresses[first] & ~u64(WINDOW_BYTES - 1)
         pattern.end = pattern.start + WINDOW_BYTES
@@ -155,20 +159,23 @@ def lanes_in_shared(addresses: Ptr[u64], mask: u32, space: u32) -> u32:
     return found
 
 
-def count_wavefronts(slot: Slot, pattern: Pattern, mask: u32, size: u32, phase_lanes: u32, merges: u32) -> None:
+def count_wavefronts(slot: Slot, pattern: Pattern, mask: u32, size: u32, phase_lanes: u32, rules: u32) -> None:
     """Wavefronts, and what they would be without conflicts."""
     shift = max(trailing_zeros(size), 2)
     for lane in range(32):
         slot.wanted[lane] = pattern.addresses[lane] >> u64(shift)
     lanes = phase_lanes
-    if merges != 0 and (partners(slot, mask, 1) != 0 or partners(slot, mask, 2) != 0):
+    if rules & MERGES != 0 and (partners(slot, mask, 1) != 0 or partners(slot, mask, 2) != 0):
         lanes = 2 * phase_lanes
     phase: u32 = 0
     while phase < 32:
-        passes = distinct(slot, mask, phase, lanes, 128 >> shift)
+        passes = distinct(slot, mask, phase, lanes, 128 >> shift, rules)
         pattern.wavefronts = pattern.wavefronts + passes
         pattern.ideal = pattern.ideal + min(passes, 1)
         phase = phase + lanes
+    if rules & TWICE != 0:
+        pattern.wavefronts = 2 * pattern.wavefronts
+        pattern.ideal = 2 * pattern.ideal
 
 
 def partners(slot: Slot, mask: u32, distance: u32) -> u32:
@@ -180,8 +187,8 @@ def partners(slot: Slot, mask: u32, distance: u32) -> u32:
     return 1
 
 
-def distinct(slot: Slot, mask: u32, first: u32, lanes: u32, banks: u32) -> u32:
-    """The most distinct units that some of the lanes want of one bank."""
+def distinct(slot: Slot, mask: u32, first: u32, lanes: u32, banks: u32, rules: u32) -> u32:
+    """The most distinct units that some of the lanes want of one bank; ALONE, the most lanes that want any."""
     fill(address(slot.counts), 0, 128)
     most: u32 = 0
     for index in range(lanes):
@@ -190,7 +197,8 @@ def distinct(slot: Slot, mask: u32, first: u32, lanes: u32, banks: u32) -> u32:
             want = slot.wanted[lane]
             bank = u32(want) & (banks - 1)
             count = slot.counts[bank]
-            if count == 0 or (slot.seen[bank] != want and (count == 1 or is_new(slot, mask, first, lane) != 0)):
+            other = u32(slot.seen[bank] != want and (count == 1 or is_new(slot, mask, first, lane) != 0))
+            if count == 0 or rules & ALONE != 0 or other != 0:
                 slot.seen[bank] = want
                 slot.counts[bank] = count + 1
                 most = max(most, count + 1)
@@ -207,9 +215,14 @@ def is_new(slot: Slot, mask: u32, first: u32, lane: u32) -> u32:
     return 1
 
 
-def count_sectors(w: Warp, slot: Slot, pattern: Pattern, mask: u32, size: u32, space: u32) -> None:
-    """Distinct sectors of 32 bytes. An array starts a sector, as every piece of device memory does."""
+def count_sectors(w: Warp, slot: Slot, pattern: Pattern, mask: u32, size: u32, space: u32, rules: u32) -> None:
+    """Distinct sectors of 32 bytes. An array starts a sector, as every piece of device memory does.
+
+    Of an atomic operation (ALONE) the lanes that name one address go one after the other, each with lanes that name
+    others, and each time the sectors are counted anew.
+    """
     sectors: u32 = 0
+    apart: u32 = 0
     counted: u32 = 0
     start: u64 = 0
     end: u64 = 0
@@ -227,11 +240,26 @@ def count_sectors(w: Warp, slot: Slot, pattern: Pattern, mask: u32, size: u32, s
                 if index < w.launch.span_count:
                     start = w.launch.spans[index].start
                     end = w.launch.spans[index].end
-            slot.wanted[lane] = base + ((at - start) >> SECTOR_SHIFT)
-            sectors = sectors + is_new(slot, counted, 0, lane)
+            turn: u32 = 0
+            if rules & ALONE != 0:
+                turn = same_before(pattern, counted, lane)
+            slot.wanted[lane] = base + ((at - start) >> SECTOR_SHIFT << TURN_BITS) + u64(turn)
+            other = is_new(slot, counted, 0, lane)
+            sectors = sectors + other
+            if turn == 0:
+                apart = apart + other
             counted = counted | 1 << lane
     pattern.sectors = sectors
-    pattern.ideal_sectors = (popcount(counted) * size + 31) >> SECTOR_SHIFT
+    pattern.ideal_sectors = min(apart, (popcount(counted) * size + 31) >> SECTOR_SHIFT)
     if pieces == 1 and counted == mask:
         pattern.start = start
         pattern.end = end
+
+
+def same_before(pattern: Pattern, mask: u32, lane: u32) -> u32:
+    """How many lanes before one name its address."""
+    found: u32 = 0
+    for other in range(32):
+        if other < lane and mask >> other & 1 != 0 and pattern.addresses[other] == pattern.addresses[lane]:
+            found = found + 1
+    return found

@@ -133,7 +133,7 @@ def _mutant(original: Form, form: Form, words: tuple[str, ...]) -> Case:
     spelling = ".".join((form.opcode, *words))
     try:
         return Case(form.opcode, words, text(spelling, meant, count), count)
-    except (UsageError, KeyError, ValueError):  # the shape of a matrix is gone, or the type of its elements
+    except (UsageError, KeyError, ValueError, IndexError):  # the shape of a matrix is gone, or the type of its elements
         return Case(form.opcode, words, text(spelling, original, count), count)
 
 
@@ -146,7 +146,7 @@ def text(spelling: str, form: Form, count: int) -> str:
 def _operands(slots: tuple[OperandSlot, ...], form: Form) -> Iterator[str]:
     rules = form.spec.operands
     for place, slot in enumerate(slots):
-        names = [slot.name, *slot.extra]
+        names = [slot.name, *slot.inside(len(slot.extra) - len(slot.spare))]
         inside = ", ".join(_operand(rules[name], form, place + at) for at, name in enumerate(names))
         partner = f"|{_operand(rules[slot.partner], form, 19)}" if slot.partner else ""
         yield (f"[{inside}]" if slot.bracketed else inside) + partner
@@ -163,7 +163,7 @@ def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911
             return "0f3F800000" if is_type(type_) and element_type(type_).kind is Kind.FLOAT else "1"
         case "factor":
             return "b64r1"
-        case "vector" | "fragment":
+        case "vector" | "fragment" | "place":
             length = vector_length(form, rule.name)
             if not length:
                 return _register(type_, place)

@@ -22,7 +22,7 @@ def version_suffices(site: Site) -> Iterator[Diagnostic]:
     version = site.platform.version
     if version is None or site.bound.form is None:
         return
-    needed = [(_version_of(feature, site.platform.target), feature) for feature in site.bound.form.features]
+    needed = [(_version_of(feature, site.platform.target), feature) for feature in site.bound.features]
     least, feature = max(needed, key=lambda pair: pair[0])
     if least > version:
         where = site.platform.version_span
@@ -41,7 +41,7 @@ def target_suffices(site: Site) -> Iterator[Diagnostic]:
     target = site.platform.target
     if target is None or site.bound.form is None:
         return
-    lacking = [feature for feature in site.bound.form.features if not _has(feature, target)]
+    lacking = [feature for feature in site.bound.features if not _has(feature, target)]
     if lacking:
         feature, where = lacking[-1], site.platform.target_span
         better = _suffixed(feature, target)
@@ -61,7 +61,7 @@ def still_there(site: Site) -> Iterator[Diagnostic]:
     version, target = site.platform.version, site.platform.target
     if version is None or target is None or site.bound.form is None:
         return
-    for feature in site.bound.form.features:
+    for feature in site.bound.features:
         if feature.gone is not None and feature.gone.met(version, target):
             message = f"`{_name(site, feature)}` is gone in {str(feature.gone).replace(' or later', '', 1)}"
             yield site.error("needs-version", message, _place(site, feature), label=feature.name)

@@ -9,6 +9,7 @@ from ptxloom.checker.addresses import address
 from ptxloom.checker.fragments import fragment, register
 from ptxloom.checker.rows import row_address
 from ptxloom.checker.seen import What, see
+from ptxloom.checker.textures import OPAQUE, opaque, place
 from ptxloom.checker.values import scalar
 from ptxloom.checker.vectors import packs, packs_whole, vector
 from ptxloom.checker.wanted import wanted
@@ -82,6 +83,11 @@ def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnosti
         message = f"`{site.opcode}` sets two registers here: `{slot.name}|{slot.partner}`"
         yield site.error("operand-kind", message, site.span(operand), label=want.about)
         return
+    if slot.bracketed and want.kind != "address" and not isinstance(operand, Address):
+        text = site.span(operand).text
+        fix = Fix("add the brackets", site.span(operand), f"[{text}]")
+        yield site.error("address-form", f"`{site.opcode}` takes brackets around `{text}`", site.span(operand), fix=fix)
+        return
     yield from _one(site, want, operand)
     if slot.extra and isinstance(operand, Address):
         yield from _inside(site, slot, operand)
@@ -96,30 +102,27 @@ def wanted_of(site: Site, name: str) -> Wanted:
 
 
 def _one(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
-    match want.kind:
-        case "register" | "value" | "constant":
-            if isinstance(operand, Vector) and want.has("pack"):
-                yield from packs(site, want, operand)
-            elif want.has("pack") and see(operand, site.scope).what is What.WIDE_REGISTER:
-                yield from packs_whole(site, want, operand)
-            else:
-                yield from scalar(site, want, operand)
-        case "vector":
-            yield from vector(site, want, operand)
-        case "factor":
-            yield from _factor(site, want, operand)
-        case "address":
-            yield from address(site, want, operand)
-        case "sink":
-            if not (isinstance(operand, Name) and operand.text == "_"):
-                message = f"`{site.opcode}` returns nothing here: write `_`"
-                yield site.error(
-                    "sink", message, site.span(operand), label=want.about, fix=Fix("write `_`", site.span(operand), "_")
-                )
-        case "symbol":
-            yield from _symbol(site, want, operand)
-        case _:
-            return
+    rule = _RULES.get(want.kind)
+    if rule is not None:
+        yield from rule(site, want, operand)
+
+
+def _single(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    """One value, or the parts of one in braces."""
+    if isinstance(operand, Vector) and want.has("pack"):
+        yield from packs(site, want, operand)
+    elif want.has("pack") and see(operand, site.scope).what is What.WIDE_REGISTER:
+        yield from packs_whole(site, want, operand)
+    else:
+        yield from scalar(site, want, operand)
+
+
+def _sink(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    """`_` alone."""
+    if not (isinstance(operand, Name) and operand.text == "_"):
+        message = f"`{site.opcode}` returns nothing here: write `_`"
+        fix = Fix("write `_`", site.span(operand), "_")
+        yield site.error("sink", message, site.span(operand), label=want.about, fix=fix)
 
 
 def _factor(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
@@ -131,7 +134,10 @@ def _factor(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
 
 
 def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
-    """A label, or a list of labels."""
+    """A label, or a list of labels; a texture, a surface or a sampler."""
+    if want.type in OPAQUE:
+        yield from opaque(site, want, operand)
+        return
     if want.type not in {"label", "targets"}:
         return
     it = see(operand, site.scope)
@@ -147,13 +153,28 @@ def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         yield site.error("operand-kind", message, site.span(operand), label=want.about)
 
 
+_RULES: Mapping[str, Callable[[Site, Wanted, Operand], Iterator[Diagnostic]]] = {
+    **dict.fromkeys(("register", "value", "constant"), _single),
+    "vector": vector,
+    "place": place,
+    "factor": _factor,
+    "address": address,
+    "sink": _sink,
+    "symbol": _symbol,
+}
+"""The rules about an operand of any other instruction, by the kind that the ISA data gives it."""
+
+
 def _inside(site: Site, slot: OperandSlot, operand: Address) -> Iterator[Diagnostic]:
     """What follows a comma inside the brackets."""
-    if len(operand.extra) != len(slot.extra):
-        message = f"`[{', '.join(slot.names)}]` holds {1 + len(slot.extra)} operands, not {1 + len(operand.extra)}"
+    names = slot.inside(len(operand.extra))
+    if not names:
+        fewest, most = 1 + len(slot.extra) - len(slot.spare), 1 + len(slot.extra)
+        counts = f"{fewest} to {most}" if fewest < most else f"{most}"
+        message = f"`[{', '.join(slot.names)}]` holds {counts} operands, not {1 + len(operand.extra)}"
         yield site.error("operand-count", message, site.span(operand))
         return
-    for name, inner in zip(slot.extra, operand.extra, strict=True):
+    for name, inner in zip(names, operand.extra, strict=True):
         yield from _one(site, wanted_of(site, name), inner)
 
 

@@ -83,7 +83,7 @@ def _register(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterato
         return
     if wanted.fits(it.type):
         return
-    if wanted.lets_halves_be_predicates and it.type == "f16x2":
+    if wanted.lets_pass(it.type):
         yield site.warning(
             "operand-type", f"{_mismatch(site, wanted, operand, it)}; ptxas lets it pass", site.span(operand)
         )

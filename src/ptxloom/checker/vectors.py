@@ -29,10 +29,10 @@ def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
     """The findings about an operand that is a vector, or one value where the form has no `.v2`, `.v4` or `.v8`."""
     it = see(operand, site.scope)
     if isinstance(operand, Vector):
-        if not wanted.length and not wanted.has("pack"):
+        if not wanted.length and not wanted.has("pack") and not wanted.has("braces"):
             yield from scalar(site, wanted, operand)
         elif len(operand.elements) != max(1, wanted.length):
-            yield _length(site, wanted, operand, len(operand.elements))
+            yield vector_length(site, wanted, operand, len(operand.elements))
         elif len(operand.elements) <= _MOST_ELEMENTS:
             yield from _elements(site, wanted, operand.elements)
     elif it.what is What.WIDE_REGISTER:
@@ -52,7 +52,7 @@ def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
 def _wide(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
     """A register declared with `.v2` or `.v4`, without braces."""
     if it.length != wanted.length:
-        yield _length(site, wanted, operand, it.length)
+        yield vector_length(site, wanted, operand, it.length)
     elif not wanted.fits(it.type) and not _same_width(it.type, wanted):
         text = site.span(operand).text
         message = f"`{text}` has elements of `.{it.type}`, and `{site.opcode}` takes `.{wanted.type}`"
@@ -75,7 +75,8 @@ def _same_width(register: str, wanted: Wanted) -> bool:
     return is_type(register) and register_fits(f"b{element_type(register).storage_bits}", wanted.type, wanted.wider)
 
 
-def _length(site: Site, wanted: Wanted, operand: Operand, found: int) -> Diagnostic:
+def vector_length(site: Site, wanted: Wanted, operand: Operand, found: int) -> Diagnostic:
+    """The finding that a vector has too few or too many elements."""
     expected = max(1, wanted.length)
     message = f"`{site.opcode}` takes a vector of {expected} here, not of {found}"
     label = f"{found} {'element' if found == 1 else 'elements'} here"
@@ -106,6 +107,9 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
         common = joined
     if packed:
         yield from _adds_up(site, wanted, nodes, common)
+    elif common and wanted.lets_pass(common):
+        message = f"`{site.opcode}` takes elements of `.{wanted.type}` here; ptxas lets `.{common}` pass"
+        yield site.warning("operand-type", message, site.span(typed[0][0]), label=wanted.about)
     elif common and not wanted.fits(common):
         node = next((node for node, it in typed if it.what not in _CONSTANT), nodes[0])
         message = (

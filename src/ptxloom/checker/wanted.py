@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.fit import register_fits
@@ -30,6 +30,7 @@ class Wanted:
         limits: Which values a constant may have; None if any.
         space: Which state space a variable has whose name may stand here; empty: any.
         about: What it means.
+        indexed: Whether it is a place whose first number may be the index in an array.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Wanted:
     limits: Limits | None
     space: str
     about: str
+    indexed: bool = False
 
     def has(self, trait: str) -> bool:
         """Whether a trait holds here."""
@@ -76,10 +78,21 @@ class Wanted:
         """Whether ptxas lets a function's name stand here: wherever the instruction names the type."""
         return self.constants and not (self.fixed or self.written) and not (self.wider and self.kind == "value")
 
-    @property
-    def lets_halves_be_predicates(self) -> bool:
-        """Whether ptxas takes a `.f16x2` register for a predicate: where the instruction names the type."""
-        return self.type == "pred" and not self.fixed
+    def lets_pass(self, register: str) -> bool:
+        """Whether ptxas takes a register that does not fit: halves for a named predicate, some integers for floats."""
+        if self.type == "pred":
+            return register == "f16x2" and not self.fixed
+        if not self.has("integer") or self.fits(register) or not is_type(self.type):
+            return False
+        return register_fits(register, f"s{element_type(self.type).bits}", fixed=True)
+
+    def of_length(self, length: int) -> Wanted:
+        """The same as a vector of another length, or with 0 as one value."""
+        return replace(self, kind="vector" if length else "value", length=length)
+
+    def typed(self, type_: str) -> Wanted:
+        """The same as one value of a fixed type."""
+        return replace(self, kind="value", length=0, type=type_, fixed=True)
 
     @property
     def phrase(self) -> str:
@@ -89,7 +102,7 @@ class Wanted:
                 return f"a `.{self.type}` register"
             case "constant":
                 return "a constant"
-            case "vector" if self.length:
+            case "vector" | "place" if self.length:
                 return f"a vector of {self.length}"
             case "address":
                 return "an address"
@@ -111,6 +124,7 @@ def wanted(form: Form, rule: OperandRule) -> Wanted:
         rule.limits,
         resolved(rule.space, form).partition("::")[0],
         rule.about,
+        rule.kind == "place" and rule.length == "coordinates",
     )
 
 

@@ -105,7 +105,7 @@ class Form:
         )
 
     def _is_vector(self, operand: str) -> bool:
-        return self.spec.operands[operand].kind == "fragment" or vector_length(self, operand) > 1
+        return self.spec.operands[operand].kind in {"fragment", "place"} or vector_length(self, operand) > 1
 
     def operands(self, count: int) -> tuple[OperandSlot, ...]:
         """The slots that `count` operands fill, in order; none if the form does not take so many."""

@@ -145,7 +145,7 @@ class _Reader:
             words = entry["is"].split()
             written = words[0] == "out"
             kind, *types = words[written:]
-            if kind not in KINDS or len(types) > (2 if kind == "vector" else 1):
+            if kind not in KINDS or len(types) > (2 if kind in {"vector", "place"} else 1):
                 raise DataError(
                     self.file, at, f"operand `{name}` is `{entry['is']}`; a kind is one of {', '.join(KINDS)}"
                 )

@@ -59,6 +59,7 @@ class OperandSlot:
         negatable: Whether `!` may stand before it.
         partner: What may follow it after `|`, such as a predicate.
         extra: What follows it in its brackets.
+        spare: Which of that may be left out.
         alone: Whether it may stand without its partner.
     """
 
@@ -68,12 +69,20 @@ class OperandSlot:
     negatable: bool = False
     partner: str = ""
     extra: tuple[str, ...] = ()
+    spare: tuple[str, ...] = ()
     alone: bool = True
 
     @property
     def names(self) -> tuple[str, ...]:
         """Its name, its partner's, and those of what follows it in its brackets."""
         return (self.name, *([self.partner] if self.partner else []), *self.extra)
+
+    def inside(self, count: int) -> tuple[str, ...]:
+        """What `count` operands after the first one in the brackets are; none if it does not take so many."""
+        surplus = len(self.extra) - count
+        if not 0 <= surplus <= len(self.spare):
+            return ()
+        return tuple(name for name in self.extra if name not in self.spare[len(self.spare) - surplus :])
 
 
 @dataclass(frozen=True)
@@ -197,7 +206,7 @@ def _syntax_line(text: str, definitions: _Definitions, file: str, line: int) -> 
 
 
 def _operands(text: str, file: str, line: int) -> tuple[OperandSlot, ...]:
-    """The operands of a line: `d`, `[a]`, `d{|p}`, `{!}c`, `[map, coordinates]`, `{, policy}` (it may be left out)."""
+    """The operands of a line: `d`, `[a]`, `d{|p}`, `{!}c`, `[a{, b}, c]`, `{, policy}` (it may be left out)."""
     slots: list[OperandSlot] = []
     opened: list[str] = []
     before = ""
@@ -224,8 +233,9 @@ def _add_operand(slots: list[OperandSlot], name: str, before: str, opened: list[
     """Take in one name: a new operand, the partner of the last one (`d|p`), or more inside its brackets."""
     if slots and before in {"|", "{|"}:
         slots[-1] = replace(slots[-1], partner=name, alone=before == "{|")
-    elif slots and before == "," and "[" in opened:
-        slots[-1] = replace(slots[-1], extra=(*slots[-1].extra, name))
+    elif slots and before in {",", "{,"} and "[" in opened:
+        spare = (*slots[-1].spare, name) if before == "{," else slots[-1].spare
+        slots[-1] = replace(slots[-1], extra=(*slots[-1].extra, name), spare=spare)
     else:
         slots.append(OperandSlot(name, "[" in opened, "{," in opened, before == "{!}"))
 

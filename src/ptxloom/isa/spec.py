@@ -136,6 +136,10 @@ TRAITS = {
     "halves": "two halves of a pair of registers: `.h10`, `.h32`",
     "bytes": "bytes of a pair of registers: `.b3210`, `.b7654`",
     "bare": "no constant",
+    "braced": "braces even around one value",
+    "braces": "one value in braces",
+    "texture": "a texture, whose sampler is meant",
+    "integer": "an integer where the manual has a float, which ptxas lets pass",
 }
 """What else may stand for an operand, or with "bare" what may not."""
 
@@ -152,7 +156,8 @@ class OperandRule:
         written: Whether the instruction writes it.
         about: What it means, in our words.
         length: Of a vector its length, or the slot (with a leading dot) that gives it: `.v4`, `.x4`
-            and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much.
+            and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much. Of a place in a texture
+            "coordinates", or "dimensions" where array index and sample are left out.
         when: The slot whose qualifier brings this operand along: it stands exactly where that one does.
         such: An example, where a register or 1 would be none.
         traits: What else may stand here, each with the forms where it may.
@@ -194,11 +199,12 @@ class Tolerance:
 
 KINDS = (
     *("fragment", "register", "value", "constant", "factor", "vector"),
-    *("address", "symbol", "list", "sink", "other"),
+    *("place", "address", "symbol", "list", "sink", "other"),
 )
 """Operand kinds: the registers of a matrix fragment, one register, a register or a constant, a constant alone, the
-registers of a factor of wgmma or the 64-bit descriptor of one in shared memory, a vector of registers, a memory
-address, the name of a label, function or variable, a list in parentheses, `_` alone, anything else."""
+registers of a factor of wgmma or the 64-bit descriptor of one in shared memory, a vector of registers, the
+coordinates in a texture or surface or steps there, a memory address, the name of a label, function or variable, a
+list in parentheses, `_` alone, anything else."""
 
 
 @dataclass(frozen=True)

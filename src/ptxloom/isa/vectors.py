@@ -31,6 +31,8 @@ def vector_length(form: Form, operand: str) -> int:
     rule = form.spec.operands[operand]
     if rule.kind in {"fragment", "factor"}:
         return _fragment_length(form, rule)
+    if rule.kind == "place":
+        return coordinates(form.filling["geom"], whole=rule.length == "coordinates")
     if rule.kind != "vector":
         return 0
     name, sign, number = split_length(rule.length)
@@ -39,6 +41,24 @@ def vector_length(form: Form, operand: str) -> int:
     if digits is None:
         return 0
     return int(digits[1]) * number if sign == "*" else int(digits[1]) - number
+
+
+def coordinates(geometry: str, *, whole: bool = True) -> int:
+    """How many coordinates a place in a texture or surface has, filled up to 1, 2 or 4 (PTX ISA 9.7.10.3).
+
+    Args:
+        geometry: Such as "2d", "acube", "2dms".
+        whole: Whether the index in an array and the number of a sample count.
+
+    Example:
+        >>> [coordinates(each) for each in ("1d", "a1d", "2d", "a2d", "cube", "2dms", "a2dms")]
+        [1, 2, 2, 4, 4, 4, 4]
+        >>> coordinates("a2d", whole=False)
+        2
+    """
+    dimensions = 3 if "cube" in geometry else int(geometry.removeprefix("a")[0])
+    more = geometry.startswith("a") + geometry.endswith("ms") if whole else 0
+    return 1 << (dimensions + more - 1).bit_length()
 
 
 def fragment_register(form: Form, operand: str) -> str:

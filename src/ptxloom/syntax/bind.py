@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from ptxloom.isa.forms import Form, Qualifiers, Resolution, resolve
 from ptxloom.isa.misfit import Problem, problems
 from ptxloom.source import Span
-from ptxloom.syntax.tree import Address, Vector
+from ptxloom.syntax.tree import Address, Pair, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ptxloom.isa.spec import Feature
     from ptxloom.syntax.tree import Instruction, Operand
 
 
@@ -35,12 +36,29 @@ class Bound:
         if form is None or not others:
             return form
         looks = "".join(map(_look, self.instruction.operands))
-        return next((each for each in (form, *others) if each.looks(len(looks)) == looks), form)
+        return max((form, *others), key=lambda each: _likeness(each.looks(len(looks)), looks))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Why no form fits; empty if one does."""
         return problems(self.instruction.opcode, self.instruction.qualifiers)
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """The features that the form uses with the operands written; none if no form fits."""
+        return () if self.form is None else tuple(each for each in self.form.features if self._has(each.operand))
+
+    def _has(self, operand: str) -> bool:
+        """Whether an operand is written, or the form has none of that name to leave out."""
+        if not operand or self.form is None:
+            return True
+        slots = self.form.operands(len(self.instruction.operands))
+        for slot, written in zip(slots, self.instruction.operands, strict=False):
+            if slot.partner == operand:
+                return isinstance(written, Pair)
+            if operand in slot.spare and isinstance(written, Address):
+                return operand in slot.inside(len(written.extra))
+        return not slots or any(operand in slot.names for slot in slots)
 
     @property
     def qualifiers(self) -> Qualifiers:
@@ -73,8 +91,15 @@ def _look(operand: Operand) -> str:
             return "["
         case Vector():
             return "{"
+        case Pair(first, _):
+            return _look(first)
         case _:
             return "."
+
+
+def _likeness(expected: str, written: str) -> int:
+    """How many operands look as expected."""
+    return sum(one == other for one, other in zip(expected, written, strict=False))
 
 
 def bind(instruction: Instruction) -> Bound:

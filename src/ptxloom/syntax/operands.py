@@ -74,7 +74,7 @@ def operand(cursor: Cursor, opcode: str = "") -> Operand:
     if opcode == "call" and cursor.here == "(":
         return Arguments(_listed(cursor, "(", ")", 0), start=start, end=cursor.behind)
     first = expression(cursor, pairs=True)
-    if cursor.here == "|" and isinstance(first, Name | Component):
+    if cursor.here == "|" and isinstance(first, Name | Component | Vector):
         cursor.advance()
         second = _unary(cursor, 0)
         return Pair(first, second, start=start, end=cursor.behind)

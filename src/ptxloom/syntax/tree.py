@@ -115,7 +115,7 @@ class Address(Node):
 
 
 class Pair(Node):
-    """Two destinations: `%p1|%p2`."""
+    """Two destinations: `%p1|%p2`, `{%f1, %f2, %f3, %f4}|%p1`."""
 
     first: Operand
     second: Operand

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.aligned import divergent
 from ptxloom.checker.comments import heed
 from ptxloom.checker.directives import head, platform_of
 from ptxloom.checker.gates import still_there, target_suffices, version_suffices
@@ -14,6 +15,7 @@ from ptxloom.checker.scope import Scope
 from ptxloom.checker.seen import signature
 from ptxloom.checker.site import Platform, Site
 from ptxloom.diagnostics import Diagnostic, in_order
+from ptxloom.flow import flow_graphs
 from ptxloom.isa.load import instruction_classes, judged, opcodes
 from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.bind import bind
@@ -61,6 +63,7 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
     platform = platform_of(module, target, ptx_version)
     findings = [*module.diagnostics, *head(module, platform)]
     findings += _statements(module.statements, platform)
+    findings += divergent(flow_graphs(module))
     return in_order(heed(module, findings))
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Instruction
 
+_ASSERTION = "__assertfail"  # the driver's own: it ends the kernel, though older compilers do not declare it so
+
 __all__ = ["BasicBlock", "Edge", "EdgeKind", "FlowGraph", "Loop", "flow_graph", "flow_graphs"]
 
 
@@ -219,9 +221,10 @@ def flow_graph(function: Function, *, noreturn: Collection[str] = ()) -> FlowGra
 
 
 def flow_graphs(module: Module) -> tuple[FlowGraph, ...]:
-    """The graphs of all functions with a body, in the order of the text; calls of `.noreturn` functions end a block."""
+    """The graphs of all functions with a body, in the order of the text; calls that never return end a block."""
     functions = [one for one in module.statements if isinstance(one, Function)]
     noreturn = {f.name for f in functions if any(directive.name == "noreturn" for directive in f.directives)}
+    noreturn |= {f.name for f in functions if f.name == _ASSERTION}
     return tuple(flow_graph(f, noreturn=noreturn) for f in functions if f.body is not None)
 
 

@@ -1,0 +1,177 @@
+"""The rule about `.aligned`: all lanes of a warp come by such an instruction together (PTX ISA 9.7.13.1, 9.7.14)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import Diagnostic, Label, Severity
+from ptxloom.flow.bits import Level
+from ptxloom.flow.uniformity import Uniformity
+from ptxloom.isa.load import instruction_spec, known
+from ptxloom.source import Span
+from ptxloom.syntax.bind import qualifier_span
+from ptxloom.syntax.tree import Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.flow import FlowGraph
+    from ptxloom.flow.uniformity import Cause
+    from ptxloom.syntax.tree import Instruction
+
+RULE: Final = "divergent-aligned"
+_BARRIERS: Final = frozenset(("bar", "barrier"))
+_REMEDY: Final = (
+    "move it to where all lanes come, or branch on what a whole warp shares: a warp's index (`%tid.x >> 5`), "
+    "a vote, a value that `shfl.sync.idx` spreads"
+)
+_BARRIER_REMEDY: Final = "; or write `barrier` without `.aligned`, at which lanes may arrive one by one"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An instruction that needs its whole warp, and where it is."""
+
+    block: int
+    position: int
+    instruction: Instruction
+    through: str = ""  # the function that a call leads to
+
+
+def is_aligned(instruction: Instruction) -> bool:
+    """Whether all lanes of a warp must execute an instruction together; `bar` is short for `barrier.aligned`."""
+    qualifiers = instruction.qualifiers
+    return "aligned" in qualifiers or (instruction.opcode == "bar" and "warp" not in qualifiers)
+
+
+def divergent(graphs: Sequence[FlowGraph]) -> Iterator[Diagnostic]:
+    """The warnings about instructions that a part of a warp may come by."""
+    inside = _functions_with_aligned(graphs)
+    for graph in graphs:
+        places = list(_places(graph, inside)) if graph.function.name in inside else []
+        if places and not graph.unresolved and not graph.irreducible:
+            yield from _in_function(graph, places)
+
+
+def _functions_with_aligned(graphs: Sequence[FlowGraph]) -> frozenset[str]:
+    """The functions that hold such an instruction, or call one that does."""
+    found = set[str]()
+    callers: dict[str, list[str]] = {}
+    for graph in graphs:
+        name = graph.function.name
+        for block in graph.blocks:
+            for instruction in block.instructions:
+                if instruction.opcode == "call":
+                    for callee in _callees(instruction):
+                        callers.setdefault(callee, []).append(name)
+                elif name not in found and is_aligned(instruction):
+                    found.add(name)
+    waiting = list(found)
+    while waiting:
+        for caller in callers.get(waiting.pop(), ()):
+            if caller not in found:
+                found.add(caller)
+                waiting.append(caller)
+    return frozenset(found)
+
+
+def _callees(instruction: Instruction) -> Iterator[str]:
+    return (one.text for one in instruction.operands[:2] if isinstance(one, Name))
+
+
+def _places(graph: FlowGraph, inside: frozenset[str]) -> Iterator[_Place]:
+    unreachable = graph.unreachable
+    for block in graph.blocks:
+        if block.number in unreachable:
+            continue
+        for position, instruction in enumerate(block.instructions):
+            if instruction.opcode == "call":
+                callee = next((one for one in _callees(instruction) if one in inside), "")
+                if callee and callee != graph.function.name:
+                    yield _Place(block.number, position, instruction, callee)
+            elif is_aligned(instruction):
+                yield _Place(block.number, position, instruction)
+
+
+def _in_function(graph: FlowGraph, places: list[_Place]) -> Iterator[Diagnostic]:
+    """One finding for each branch at which lanes part, and one for each guard that differs."""
+    lanes = Uniformity(graph)
+    behind: dict[int, list[_Place]] = {}
+    nearest: dict[int, int | None] = {}
+    for place in places:
+        if lanes.guard(place.block, place.position).level is Level.DIVERGENT:
+            yield _guarded(graph, lanes, place)
+        elif place.block not in nearest:
+            nearest[place.block] = next(iter(lanes.partings(place.block)), None)
+        branch = nearest.get(place.block)
+        if branch is not None:
+            behind.setdefault(branch, []).append(place)
+    for branch, several in behind.items():
+        yield _behind(graph, lanes, branch, several)
+
+
+def _guarded(graph: FlowGraph, lanes: Uniformity, place: _Place) -> Diagnostic:
+    instruction = place.instruction
+    guard = instruction.predicate
+    if guard is None:
+        raise ValueError(place)
+    cause = lanes.cause(place.block, place.position, guard.name)
+    return _finding(
+        place,
+        f"the guard `{guard.span_in(instruction.source).text}` is not the same in all lanes of a warp",
+        _cause_labels(cause, graph),
+    )
+
+
+def _behind(graph: FlowGraph, lanes: Uniformity, branch: int, places: list[_Place]) -> Diagnostic:
+    inside = graph.blocks[branch].instructions
+    last = inside[-1]
+    register = last.predicate.name if last.predicate else next(iter(_names(last)), "")
+    cause = lanes.cause(branch, len(inside) - 1, register) if register else None
+    more = len(places) - 1
+    label = f"and {more} more `.aligned` instruction{'s' * (more > 1)}" if more else "some lanes may not come here"
+    parting = Label(last.span, f"lanes part here: `{register}` is not the same in all of them")
+    return _finding(places[0], label, (parting, *_cause_labels(cause, graph)))
+
+
+def _names(branch: Instruction) -> Iterator[str]:
+    return (one.text for one in branch.operands[:1] if isinstance(one, Name))
+
+
+def _cause_labels(cause: Cause | None, graph: FlowGraph) -> tuple[Label, ...]:
+    if cause is None:
+        return ()
+    what = f"`{cause.source}` differs from lane to lane" if cause.source else _makes(cause.instruction)
+    return (Label(Span(graph.function.source, cause.instruction.start, cause.instruction.end), what),)
+
+
+def _makes(instruction: Instruction) -> str:
+    return f"each lane gets its own result of `{instruction.opcode}`"
+
+
+def _finding(place: _Place, label: str, related: tuple[Label, ...]) -> Diagnostic:
+    instruction = place.instruction
+    opcode = instruction.opcode
+    span = _span(instruction)
+    if place.through:
+        message = f"`{place.through}` holds instructions that all lanes of a warp must execute together"
+    else:
+        message = f"all lanes of a warp must execute `{span.text}` together, and some may be missing"
+    return Diagnostic(
+        RULE,
+        Severity.WARNING,
+        message,
+        span,
+        label,
+        instruction_spec(opcode).section if known(opcode) else "9.7.13.1",
+        _REMEDY + (_BARRIER_REMEDY if opcode in _BARRIERS and not place.through else ""),
+        related=related,
+    )
+
+
+def _span(instruction: Instruction) -> Span:
+    """The opcode and the qualifiers up to `.aligned`."""
+    opcode, qualifiers = qualifier_span(instruction, -1), instruction.qualifiers
+    last = qualifiers.index("aligned") if "aligned" in qualifiers else len(qualifiers) - 1
+    return Span(opcode.source, opcode.start, qualifier_span(instruction, last).end)

@@ -1,0 +1,200 @@
+"""Which branches decide whether a block runs, and where the ways that part at a branch meet again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.flow.dominance import immediate_dominators, reachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.flow.graph import FlowGraph
+
+_FATAL: Final = frozenset(("trap", "call"))
+"""Ends that no lane survives: what a warp does after one of its lanes came there is of no interest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A block where lanes come together that had parted.
+
+    Attributes:
+        block: The block.
+        sides: The blocks before it that lanes come from, and for each the side on which they do: lanes from blocks with
+            different sides had parted.
+    """
+
+    block: int
+    sides: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """What happens where lanes part at a branch.
+
+    Attributes:
+        joins: Where ways meet that had parted.
+        loops: The loops (by place in `FlowGraph.loops`) that some lanes leave and others do not.
+    """
+
+    joins: tuple[Join, ...]
+    loops: tuple[int, ...]
+
+
+class Control:
+    """The control dependences of a graph, each worked out when it is asked for."""
+
+    def __init__(self, graph: FlowGraph) -> None:
+        self.graph = graph
+        self.ways = self._ways()
+        self._closures: dict[int, tuple[int, ...]] = {}
+        self._partings: dict[int, Parting] = {}
+
+    @property
+    def end(self) -> int:
+        """The number that stands for the function's end."""
+        return len(self.graph.blocks)
+
+    def forks(self, block: int) -> bool:
+        """Whether control may go more than one way after a block."""
+        return len(self.ways[block]) > 1
+
+    def above(self, block: int) -> tuple[int, ...]:
+        """The branches that decide whether lanes come by a block, the nearest first."""
+        found = self._closures.get(block)
+        if found is None:
+            order = dict.fromkeys(self._direct[block])
+            waiting = list(order)
+            for one in waiting:
+                new = [each for each in self._direct[one] if each not in order]
+                order.update(dict.fromkeys(new))
+                waiting += new
+            found = self._closures[block] = tuple(order)
+        return found
+
+    def parting(self, branch: int) -> Parting:
+        """Where the ways that leave a branch meet, and which loops they leave."""
+        found = self._partings.get(branch)
+        if found is None:
+            found = self._partings[branch] = self._part(branch)
+        return found
+
+    def loops_around(self, block: int) -> tuple[int, ...]:
+        """The loops that hold a block, by place in `FlowGraph.loops`."""
+        return self._around.get(block, ())
+
+    def _ways(self) -> list[tuple[int, ...]]:
+        """Where control goes from each block, the function's end included; without what ends in a trap only."""
+        blocks, end = self.graph.blocks, len(self.graph.blocks)
+        ways = [
+            (*after, end) if blocks[at].leaves and blocks[at].leaves not in _FATAL else after
+            for at, after in enumerate(self.graph.successors)
+        ]
+        doomed: set[int] = set()
+        waiting = [at for at, after in enumerate(ways) if not after]
+        while waiting:
+            at = waiting.pop()
+            doomed.add(at)
+            waiting += [
+                before
+                for before in self.graph.predecessors[at]
+                if before not in doomed and all(one in doomed for one in ways[before])
+            ]
+        if not doomed:
+            return ways
+        return [tuple(one for one in after if one not in doomed) for after in ways]
+
+    @cached_property
+    def postdominators(self) -> list[int]:
+        """The immediate postdominator of each block; the end's number is its own."""
+        backwards: list[list[int]] = [[] for _ in range(self.end + 1)]
+        for at, after in enumerate(self.ways):
+            for one in after:
+                backwards[one].append(at)
+        ending = reachable(backwards, self.end)
+        for at in range(self.end - 1, -1, -1):
+            if at not in ending:
+                backwards[self.end].append(at)
+                ending |= reachable(backwards, at)
+        return [self.end if one is None else one for one in immediate_dominators(backwards, self.end)]
+
+    @cached_property
+    def _direct(self) -> list[list[int]]:
+        """For each block the branches that it depends on at once."""
+        found: list[list[int]] = [[] for _ in range(self.end + 1)]
+        after = self.postdominators
+        for at, ways in enumerate(self.ways):
+            if len(ways) > 1 and at not in self.graph.unreachable:
+                for one in ways:
+                    runner = one
+                    while runner not in (after[at], self.end):
+                        if found[runner][-1:] != [at]:
+                            found[runner].append(at)
+                        runner = after[runner]
+        return found
+
+    @cached_property
+    def _around(self) -> dict[int, tuple[int, ...]]:
+        found: dict[int, tuple[int, ...]] = {}
+        for number, loop in enumerate(self.graph.loops):
+            for block in loop.blocks:
+                found[block] = (*found.get(block, ()), number)
+        return found
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """Where each reachable block stands in reverse postorder; the end is last."""
+        return {block: at for at, block in enumerate((*self.graph.order, self.end))}
+
+    def _part(self, branch: int) -> Parting:
+        """Send each way's own label on; where two meet, ways that had parted join."""
+        labels = {one: one for one in self.ways[branch]}
+        joins: set[int] = set()
+        waiting: list[tuple[int, int]] = []
+        for one in labels:
+            heappush(waiting, (self.place[one], one))
+        meeting = self.postdominators[branch]
+        while waiting:
+            _, at = heappop(waiting)
+            if at in (branch, meeting, self.end):
+                continue
+            for one in self.ways[at]:
+                if one not in labels:
+                    labels[one] = labels[at]
+                elif labels[one] != labels[at] and one not in joins:
+                    labels[one] = one
+                    joins.add(one)
+                else:
+                    continue
+                heappush(waiting, (self.place[one], one))
+        joins.discard(self.end)
+        met = tuple(Join(one, tuple(self._sides(branch, one, meeting, labels))) for one in joins)
+        return Parting(met, tuple(self._left(branch, labels)))
+
+    def _sides(self, branch: int, join: int, meeting: int, labels: dict[int, int]) -> Iterator[tuple[int, int]]:
+        for one in self.graph.predecessors[join]:
+            if one == branch:
+                yield one, join
+            elif one in labels and one != meeting and join in self.ways[one]:
+                yield one, labels[one]
+
+    def _left(self, branch: int, labels: dict[int, int]) -> list[int]:
+        """The loops around a branch that lanes on some of its ways leave while others go round again."""
+        found: list[int] = []
+        for number in self.loops_around(branch):
+            loop = self.graph.loops[number]
+            if loop.header not in labels:
+                continue
+            onward = labels[loop.header]
+            for at in loop.blocks:
+                if at != branch and at not in labels:
+                    continue
+                out = [one for one in self.ways[at] if one not in loop.blocks and one in labels]
+                if any((one if at == branch else labels[at]) != onward or labels[one] != onward for one in out):
+                    found.append(number)
+                    break
+        return found

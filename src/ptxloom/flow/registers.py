@@ -1,0 +1,250 @@
+"""Where registers are written and which write a read sees: static single assignment, worked out name by name."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ptxloom.syntax.tree import Address, Arguments, Block, Component, Declaration, Instruction, Name, Pair, Vector
+
+if TYPE_CHECKING:
+    from ptxloom.flow.graph import FlowGraph
+    from ptxloom.syntax.tree import Function, Operand, Statement
+
+_READS_FIRST: Final = frozenset(
+    (
+        *("bar", "barrier", "bra", "brx", "brkpt", "cp", "discard", "exit", "fence", "griddepcontrol", "membar"),
+        *("nanosleep", "pmevent", "prefetch", "prefetchu", "red", "ret", "setmaxnreg", "st", "stackrestore", "trap"),
+    )
+)
+"""Opcodes whose first operand is no destination, unless the form says `.red`."""
+_SERIES_END: Final = "0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An instruction that writes a register.
+
+    Attributes:
+        block: The block that it is in.
+        position: Its place among the block's instructions.
+        place: Which of its destinations the register is.
+        whole: False if only a part of the register is written, so that nothing is known of the rest.
+    """
+
+    block: int
+    position: int
+    place: int
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A register at the start of a block where different writes of it meet."""
+
+    block: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """A register that nothing has written."""
+
+
+Origin: TypeAlias = "Write | Merge | Nothing"
+NOTHING: Final = Nothing()
+
+
+class Registers:
+    """The writes of all registers of a function, and which one a read sees.
+
+    Names are told apart by the braces that declare them: registers of one name in different scopes are different.
+    """
+
+    def __init__(self, graph: FlowGraph) -> None:
+        self.graph = graph
+        self._scopes = _Scopes(graph.function)
+        self._writes_of: dict[str, dict[int, list[Write]]] = {}
+        self._merges: dict[str, frozenset[int]] = {}
+        self._starts: dict[tuple[int, str], Origin] = {}
+
+    def key(self, instruction: Instruction, name: str) -> str:
+        """A name that only one register of the function has."""
+        return self._scopes.key(instruction, name) if self._scopes.inside else name
+
+    def origin(self, block: int, position: int, key: str) -> Origin:
+        """What a read sees just before an instruction; `position` may be the number of a block's instructions."""
+        if key not in self._index:
+            return NOTHING
+        here = self._writes(key).get(block)
+        if here:
+            at = bisect_left(here, position, key=lambda one: one.position)
+            if at:
+                return here[at - 1]
+        return self._at_start(block, key)
+
+    def at_end(self, block: int, key: str) -> Origin:
+        """What a block leaves in a register."""
+        return self.origin(block, len(self.graph.blocks[block].instructions), key)
+
+    def written(self, key: str) -> bool:
+        """Whether any instruction writes a register."""
+        return key in self._index
+
+    def _writes(self, key: str) -> dict[int, list[Write]]:
+        """The writes of a register by block, in the order of the text."""
+        found = self._writes_of.get(key)
+        if found is None:
+            found = self._writes_of[key] = {}
+            for number, position in self._index.get(key, ()):
+                instruction = self.graph.blocks[number].instructions[position]
+                names = destinations(instruction.operands[0])
+                for place, (name, whole) in enumerate(names):
+                    if self.key(instruction, name) == key:
+                        found.setdefault(number, []).append(Write(number, position, place, whole))
+        return found
+
+    @cached_property
+    def _index(self) -> dict[str, list[tuple[int, int]]]:
+        """Where every register is written: by block and place in it."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for number, block in enumerate(self.graph.blocks):
+            for position, instruction in enumerate(block.instructions):
+                operands = instruction.operands
+                if not operands or type(operands[0]) is Address or _reads_first(instruction):
+                    continue
+                first = operands[0]
+                names = (first.text,) if type(first) is Name else [name for name, _ in destinations(first)]
+                for name in names:
+                    found.setdefault(self.key(instruction, name), []).append((number, position))
+        return found
+
+    def _at_start(self, block: int, key: str) -> Origin:
+        """Go up the dominators to the block that writes the register, or where writes of it meet."""
+        merges, path = self._meetings(key), list[int]()
+        writes = self._writes(key)
+        at, found = block, None
+        while found is None:
+            found = self._starts.get((at, key))
+            if found is not None:
+                break
+            path.append(at)
+            above = self.graph.dominators[at]
+            if at in merges:
+                found = Merge(at, key)
+            elif above is None:
+                found = NOTHING
+            elif above in writes:
+                found = writes[above][-1]
+            else:
+                at = above
+        for one in path:
+            self._starts[one, key] = found
+        return found
+
+    def _meetings(self, key: str) -> frozenset[int]:
+        """The blocks where different writes of a register meet: the iterated dominance frontier of them."""
+        found = self._merges.get(key)
+        if found is None:
+            writes = self._writes(key)
+            meetings = set[int]()
+            waiting = list(writes) if len(writes) > 1 or self._starts_over(writes) else []
+            while waiting:
+                for one in self._frontiers[waiting.pop()]:
+                    if one not in meetings:
+                        meetings.add(one)
+                        waiting.append(one)
+            found = self._merges[key] = frozenset(meetings)
+        return found
+
+    def _starts_over(self, writes: dict[int, list[Write]]) -> bool:
+        """Whether a register that one block alone writes may be written under a guard, so that older values count."""
+        return any(
+            self.graph.blocks[one.block].instructions[one.position].predicate is not None or not one.whole
+            for block in writes.values()
+            for one in block
+        )
+
+    @cached_property
+    def _frontiers(self) -> list[set[int]]:
+        """The dominance frontier of each block."""
+        found: list[set[int]] = [set() for _ in self.graph.blocks]
+        above = self.graph.dominators
+        for number in self.graph.order:
+            before = [one for one in self.graph.predecessors[number] if one not in self.graph.unreachable]
+            if len(before) > 1 or (number == 0 and before):
+                for one in before:
+                    runner: int | None = one
+                    while runner is not None and runner != above[number]:
+                        found[runner].add(number)
+                        runner = above[runner]
+        return found
+
+
+def _reads_first(instruction: Instruction) -> bool:
+    """Whether the first operand is no destination."""
+    opcode = instruction.opcode
+    if opcode in _READS_FIRST:
+        return "red" not in instruction.qualifiers
+    if opcode == "call":
+        return type(instruction.operands[0]) is Name
+    return opcode == "tcgen05" and "dealloc" in instruction.qualifiers
+
+
+def destinations(operand: Operand) -> list[tuple[str, bool]]:
+    """The registers that a destination names, and whether it is all of each."""
+    match operand:
+        case Name(text):
+            return [(text, True)]
+        case Component(Name(text)):
+            return [(text, False)]
+        case Vector(elements) | Arguments(elements):
+            return [name for element in elements for name in destinations(element)]
+        case Pair(first, second):
+            return [*destinations(first), *destinations(second)]
+        case _:
+            return []
+
+
+class _Scopes:
+    """The registers that nested braces declare.
+
+    Attributes:
+        inside: For each instruction within such braces, by its offset, what they declare, the innermost first.
+    """
+
+    def __init__(self, function: Function) -> None:
+        self.inside: dict[int, list[dict[str, int]]] = {}
+        nested = function.body is not None and any(type(one) is Block for one in function.body.statements)
+        if function.body is not None and nested:
+            self._read(function.body)
+
+    def key(self, instruction: Instruction, name: str) -> str:
+        """A name that no other scope's register has."""
+        frames = self.inside.get(instruction.start)
+        if frames:
+            stem = name.rstrip(_SERIES_END)
+            for depth, frame in enumerate(frames):
+                at = frame.get(name, frame.get(f"{stem}<"))
+                if at is not None and depth < len(frames) - 1:
+                    return f"{name}@{at}"
+        return name
+
+    def _read(self, body: Block) -> None:
+        waiting: list[tuple[list[dict[str, int]], tuple[Statement, ...]]] = [([{}], body.statements)]
+        while waiting:
+            frames, statements = waiting.pop()
+            for one in statements:
+                match one:
+                    case Instruction() if len(frames) > 1:
+                        self.inside[one.start] = frames
+                    case Declaration(space="reg"):
+                        for declarator in one.declarators:
+                            name = declarator.name if declarator.count is None else f"{declarator.name}<"
+                            frames[0][name] = one.start
+                    case Block(statements=inner):
+                        waiting.append(([{}, *frames], inner))
+                    case _:
+                        pass

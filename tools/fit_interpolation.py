@@ -1,9 +1,9 @@
 """Fit the coefficients of the hardware's interpolator to recorded outputs.
 
-`python tools/fit_interpolation.py FOLDER > src/ptxloom/machine/interpolation.toml` with the `NAME.xz` files that
-`tools/record/approximate.py` wrote. Needs SciPy (`pip install scipy`). An output y says that the sum lies in
-[y, y + ulp): for each interval these are the sides of a polytope in three coefficients, whose inside a linear program
-finds; whole numbers near it are then tried until one gives every output.
+`python tools/fit_interpolation.py FOLDER [NAME...] > src/ptxloom/machine/interpolation.toml` with the `NAME.xz` files
+that `tools/record/approximate.py` wrote (by default all). Needs SciPy (`pip install scipy`). An output y says that the
+sum lies in [y, y + ulp): for each interval these are the sides of a polytope in three coefficients, whose inside a
+linear program finds; whole numbers near it are then tried until one gives every output.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ HEAD = """# How an H200 computes its approximate functions: quadratic interpolat
 # each row is a point of the polytope of coefficients that give every output of its interval, and the polytopes are so
 # small that the rows are the hardware's own, up to bits that no output shows.
 #
-# m is the significand, from 1 up to 2 (4 for the roots); f a fraction from 0 up to 1."""
+# m is the significand, from 1 up to 2 (4 for the roots); f a fraction from 0 up to 1.
+#
+# The table of tanh takes numbers from 2^-8 up to 8, octave by octave: in octave n the index is that of the octave's
+# first row plus the highest `bits[n]` bits of the fraction; x is what follows, cut to `low` bits. Its coefficients are
+# in the coarsest unit that gives every output (each fourth was looked at, which is every x), then shifted up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Task:
     low: int
     scale: int
     unit: int
+    bits: tuple[int, ...] = ()  # of the index, by octave
+    spare: int = 0  # bits of the coefficients that may be zero
 
 
 TASKS = {
@@ -50,6 +56,7 @@ TASKS = {
     "lg2": Task("logarithm of m, in units of 2^-23", 17, 15, 23),
     "ex2": Task("2 to the power of f, in units of 2^-23", 17, 15, 22),
     "sin": Task("sine of f quarters of a turn, in units of 2^-24", 17, 17, 24),
+    "tanh": Task("hyperbolic tangent, in units of 2^-23", 17, 16, 23, (0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3), 12),
 }
 
 
@@ -63,6 +70,8 @@ def observed(folder: Path, name: str) -> tuple[Any, Any]:
     """Arguments of the interpolator (index and place) and what came out of it."""
     if name == "sin":
         return waves(folder)
+    if name == "tanh":
+        return octaves(folder)
     values = outputs(folder, name)
     fractions = np.arange(len(values))
     if name == "lg2":
@@ -87,6 +96,22 @@ def waves(folder: Path) -> tuple[Any, Any]:
     found = np.concatenate((sine[ahead], cosine[ahead], -cosine[~ahead]))
     inside = places > 0
     return places[inside], found[inside]
+
+
+def octaves(folder: Path) -> tuple[Any, Any]:
+    """Tanh from 2^-8 on: each octave's intervals follow those of the octave before."""
+    task = TASKS["tanh"]
+    values = outputs(folder, "tanh").reshape(len(task.bits), -1)
+    arguments: list[Any] = []
+    found: list[Any] = []
+    first = 0
+    for bits, ys in zip(task.bits, values, strict=True):
+        place = np.arange(len(ys)) >> len(ys).bit_length() - 1 - task.low - bits
+        keep = np.concatenate(([True], place[1:] != place[:-1]))
+        arguments.append(place[keep] + (first << task.low))
+        found.append(ys[keep])
+        first += 1 << bits
+    return np.concatenate(arguments), np.concatenate(found)
 
 
 def square(place: Any, low: int) -> Any:
@@ -136,13 +161,15 @@ def fit(task: Task, place: Any, value: Any) -> tuple[int, int, int]:
         width[value == 1] = 2.0**task.scale
     squares = square(place, task.low)
     terms = np.stack((np.ones(len(place)), place, squares), 1)
-    _, linear, quadratic = (round(c) for c in inside(least, width, terms))
+    middle = inside(least, width, terms)
     near = sorted(product(range(-4, 5), repeat=2), key=lambda p: 2 * abs(p[0]) + abs(p[1]))
-    for by, also in near:
-        rest = least - ((linear + by) * place + (quadratic + also) * squares)
-        low, high = np.ceil(rest.max()), (rest + width).min()
-        if low < high:
-            return int(low), linear + by, quadratic + also
+    for step in (1 << n for n in range(task.spare, -1, -1)):
+        for by, also in near:
+            linear, quadratic = (round(c / step) + more for c, more in zip(middle[1:], (by, also), strict=True))
+            rest = least - step * (linear * place + quadratic * squares)
+            low, high = np.ceil(rest.max() / step) * step, (rest + width).min()
+            if low < high:
+                return int(low), linear * step, quadratic * step
     raise SystemExit("an interval fits no coefficients")
 
 
@@ -151,12 +178,16 @@ def main() -> None:
     folder = Path(sys.argv[1])
     print(HEAD)
     for name, task in TASKS.items():
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
         fractions, values = observed(folder, name)
         index = fractions >> task.low
         rows = [
             fit(task, fractions[index == i] & (1 << task.low) - 1, values[index == i]) for i in range(index.max() + 1)
         ]
         print(f"\n[{name}]  # {task.words}\nlow = {task.low}\nscale = {task.scale}")
+        if task.bits:
+            print(f"bits = {list(task.bits)}")
         for key, column in zip(("constant", "linear", "quadratic"), zip(*rows, strict=True), strict=True):
             print(f"{key} = [" + ",".join(f"{'' if n % 8 else chr(10)}    {v}" for n, v in enumerate(column)) + ",\n]")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 NAN: Final = 0x7FFFFFFF
 INFINITY: Final = 0x7F800000
 ONE: Final = 0x3F800000
+_LEAST_TANH: Final = 0x3B800000  # 2^-8: where the table of tanh begins
 _HIDDEN: Final = 1 << 23
 _FRACTION: Final = _HIDDEN - 1
 _WORDS: Final = vector("i32")
@@ -35,6 +37,7 @@ class Table:
         low: Bits of the place within an interval.
         scale: Bits of the sum below the result's last.
         constant: By interval; likewise `linear` and `quadratic`.
+        bits: Where each octave has intervals of its own: how many bits of the fraction tell them, by octave.
     """
 
     low: int
@@ -42,6 +45,7 @@ class Table:
     constant: tuple[int, ...]
     linear: tuple[int, ...]
     quadratic: tuple[int, ...]
+    bits: tuple[int, ...] = ()
 
     @property
     def column(self) -> int:
@@ -54,13 +58,20 @@ def tables() -> dict[str, Table]:
     """The coefficients of every function."""
     data = tomllib.loads((Path(__file__).parents[1] / "interpolation.toml").read_text())
     return {
-        name: Table(entry["low"], entry["scale"], *(tuple(entry[key]) for key in ("constant", "linear", "quadratic")))
+        name: Table(
+            entry["low"],
+            entry["scale"],
+            constant=tuple(entry["constant"]),
+            linear=tuple(entry["linear"]),
+            quadratic=tuple(entry["quadratic"]),
+            bits=tuple(entry.get("bits", ())),
+        )
         for name, entry in data.items()
     }
 
 
 def symbol(name: str) -> str:
-    """The name of a function: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, rcp64 or rsqrt64."""
+    """The name of a function: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh, rcp64 or rsqrt64."""
     return f"ptxloom_approximate_{name}"
 
 
@@ -93,6 +104,7 @@ class _Unit:
             ("constant", self.table.constant),
             ("linear", self.table.linear),
             ("quadratic", self.table.quadratic),
+            ("octave", self.table.bits and _octaves(self.table)),
         ):
             items = ", ".join(f"i64 {value}" for value in values)
             lines.append(f"@{name} = internal constant [{len(values)} x i64] [{items}], align 64")
@@ -109,6 +121,13 @@ class _Unit:
         for name, factor in (("linear", place), ("quadratic", self._square(place))):
             terms.append(e.apply("mul", self._coefficient(name, index), e.resize(factor, 64)))
         return e.apply("add", e.apply("add", terms[0], terms[1]), terms[2])
+
+    def octave(self, fraction: Value, number: Value) -> Value:
+        """Index and place within an octave with intervals of its own."""
+        e, low = self.e, self.table.low
+        packed = e.resize(self._coefficient("octave", e.resize(number, 64)), 32)
+        place = e.apply("lshr", fraction, e.apply("and", packed, word(31)))
+        return e.apply("add", place, e.apply("shl", e.apply("lshr", packed, word(5)), word(low)))
 
     def _coefficient(self, name: str, index: Value) -> Value:
         e = self.e
@@ -187,6 +206,12 @@ class _Unit:
     def sign(self, a: Value) -> Value:
         """The sign bit, in its place."""
         return self.e.apply("and", a, word(-(1 << 31)))
+
+
+def _octaves(table: Table) -> tuple[int, ...]:
+    """By octave: its first interval, and in the low 5 bits how far its fractions are shifted down."""
+    firsts = accumulate((1 << bits for bits in table.bits), initial=0)
+    return tuple(first << 5 | 23 - table.low - bits for first, bits in zip(firsts, table.bits, strict=False))
 
 
 def word(value: int) -> Value:
@@ -301,6 +326,20 @@ def _cos(u: _Unit, a: Value) -> Value:
     return _wave(u, a, 1)
 
 
+def _tanh(u: _Unit, a: Value) -> Value:
+    """Small numbers are their own hyperbolic tangents, subnormal ones too; that of large ones is 1."""
+    e, octaves = u.e, len(u.table.bits)
+    first = u.exponent(word(_LEAST_TANH))
+    number = e.apply("sub", u.exponent(a), first)
+    kept = e.call("llvm.umin.v32i32", number, word(octaves - 1), result=_WORDS)
+    total = u.interpolate(u.octave(u.fraction(a), kept))
+    found = u.normalised(total, 23 + u.table.scale)
+    found = e.select(e.compare("sge", number, word(octaves)), word(ONE), found)
+    magnitude = e.apply("and", a, word(0x7FFFFFFF))
+    found = e.select(e.compare("slt", number, word(0)), magnitude, found)
+    return e.select(e.compare("ugt", magnitude, word(u.infinity)), word(NAN), e.apply("or", found, u.sign(a)))
+
+
 _FUNCTIONS: Final[dict[str, Callable[[_Unit, Value], Value]]] = {
     "rcp": _rcp,
     "sqrt": _sqrt,
@@ -309,4 +348,5 @@ _FUNCTIONS: Final[dict[str, Callable[[_Unit, Value], Value]]] = {
     "ex2": _ex2,
     "sin": _sin,
     "cos": _cos,
+    "tanh": _tanh,
 }

@@ -1,7 +1,6 @@
 """Approximate functions (PTX ISA 9.7.3 and 9.7.4): the hardware's tables, and what ptxas puts around them.
 
-Without `.ftz` a subnormal operand is scaled up first and the result scaled back. `tanh` is not
-the hardware's own: it is within the error that the manual grants.
+Without `.ftz` a subnormal operand is scaled up first and the result scaled back.
 """
 
 from __future__ import annotations
@@ -147,21 +146,11 @@ def _paired(b: Builder, name: str, value: Value) -> Value:
 
 @family("tanh")
 def tanh(b: Builder, op: Op) -> None:
-    """The hyperbolic tangent: the operand below 2^-8, 1 from 8 on as an H200; narrow results are cut toward zero."""
+    """The hyperbolic tangent; narrow results are cut toward zero."""
     name = op.type.name.removesuffix("x2")
     wide = numbers.widen(b, numbers.bits_of(b, b.read(op.operands[1], op.type)), name)
-    x = b.convert("fpext", wide, "double")
-    limit = _number(b, x, 20.0)
-    magnitude = b.intrinsic("llvm.minnum", b.intrinsic("llvm.fabs", x), limit)
-    power = b.intrinsic("llvm.exp", b.apply("fmul", magnitude, _number(b, x, 2.0)))
-    one = _number(b, x, 1.0)
-    ratio = b.apply("fdiv", b.apply("fsub", power, one), b.apply("fadd", power, one))
-    found = b.select(b.compare("olt", magnitude, _number(b, x, 2.0**-8)), magnitude, ratio)
-    found = b.select(b.compare("oge", magnitude, _number(b, x, 8.0)), one, found)
-    found = b.intrinsic("llvm.copysign", found, x)
-    found = b.select(numbers.is_nan(b, x), x, found)
-    near = numbers.canonical(b, b.convert("fptrunc", found, "float"))
-    b.write(op.operands[0], numbers.narrow(b, near, name, "rn" if name == "f32" else "rz"))
+    result = _paired(b, "tanh", wide)
+    b.write(op.operands[0], numbers.narrow(b, result, name, "rn" if name == "f32" else "rz"))
 
 
 @family("rcp", "rsqrt", types="f64", when=lambda op: op.has("approx"))

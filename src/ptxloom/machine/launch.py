@@ -174,13 +174,17 @@ class Grid:
         Raises:
             LaunchError: The kernel was ended by a fault, a deadlock or the time limit.
         """
+        if progress is None:
+            self._work(threads, timeout)
+            return
         ended = threading.Event()
-        if progress is not None:
-            threading.Thread(target=self._tell, args=(progress, ended), daemon=True).start()
+        teller = threading.Thread(target=self._tell, args=(progress, ended), daemon=True)
+        teller.start()
         try:
             self._work(threads, timeout)
         finally:
             ended.set()
+            teller.join()
 
     def _tell(self, progress: Progress, ended: threading.Event) -> None:
         while not ended.wait(PROGRESS_SECONDS):

@@ -28,7 +28,7 @@ def group(name: str, number: int) -> str:
     return "{" + ", ".join(f"%{name}{index}" for index in range(number)) + "}"
 
 
-def kernel(spelling: str, body: str, outputs: int = 1) -> str:
+def kernel(spelling: str, body: str, outputs: int = 1, target: str = "sm_90a") -> str:
     """A warp a CTA: registers a, b and c from memory, d to memory `outputs` times (body: `{mma}`, `{store}`)."""
     counts = tensor_form(spelling).registers
     declared = " ".join(f".reg .b32 %{name}<{number}>;" for name, number in zip("dabc", counts, strict=True))
@@ -49,7 +49,7 @@ def kernel(spelling: str, body: str, outputs: int = 1) -> str:
         text = text.replace("{store}", next(stores), 1)
     params = ", ".join(f".param .u64 p{name}" for name in "dabc")
     return f""".version 8.7
-.target sm_90a
+.target {target}
 .address_size 64
 .visible .entry k({params})
 {{
@@ -59,11 +59,16 @@ def kernel(spelling: str, body: str, outputs: int = 1) -> str:
 }}"""
 
 
-def run(
-    spelling: str, body: str, given: tuple[NDArray[np.uint32], ...], outputs: int = 1, warps: int = 1
+def run(  # noqa: PLR0917 - one launch has as many facts
+    spelling: str,
+    body: str,
+    given: tuple[NDArray[np.uint32], ...],
+    outputs: int = 1,
+    warps: int = 1,
+    target: str = "sm_90a",
 ) -> NDArray[np.uint32]:
     d = np.zeros((WARPS, 32, outputs, tensor_form(spelling).registers[0]), np.uint32)
-    pl.kernel(pl.parse(kernel(spelling, body, outputs)), "k").launch(WARPS // warps, 32 * warps, [d, *given])
+    pl.kernel(pl.parse(kernel(spelling, body, outputs, target)), "k").launch(WARPS // warps, 32 * warps, [d, *given])
     return d
 
 
@@ -103,9 +108,11 @@ def draws(  # noqa: PLR0911 - one case a kind
             return rng.standard_normal(size)
 
 
-@pytest.mark.parametrize("spelling", FORMS)
+@pytest.mark.parametrize(
+    ("spelling", "target"), [*((form, "sm_90a") for form in FORMS), *((form, "sm_80") for form in FORMS[:4])]
+)
 @pytest.mark.parametrize("kind", ["integers", "zeros", "powers", "wide", "subnormal", "special", "normal"])
-def test_products_of_a_kernel_are_those_of_mma(spelling: str, kind: str) -> None:
+def test_products_of_a_kernel_are_those_of_mma(spelling: str, target: str, kind: str) -> None:
     form = tensor_form(spelling)
     rng = np.random.default_rng(len(kind))
     kinds = (form.a_type, form.b_type, form.c_type)
@@ -113,12 +120,15 @@ def test_products_of_a_kernel_are_those_of_mma(spelling: str, kind: str) -> None
         operand(draws(kind, rng, 4096), number, element)
         for number, element in zip(form.registers[1:], kinds, strict=True)
     )
-    assert np.array_equal(run(spelling, "{mma} {store}", given)[:, :, 0], pl.mma(spelling, *given))
+    found = run(spelling, "{mma} {store}", given, target=target)[:, :, 0]
+    assert np.array_equal(found, pl.mma(spelling, *given, arch=target.rstrip("a")))
 
 
-@pytest.mark.parametrize("spelling", [F16, HALF, TF32])
+@pytest.mark.parametrize(
+    ("spelling", "target"), [(F16, "sm_90a"), (HALF, "sm_90a"), (TF32, "sm_90a"), (F16, "sm_80"), (HALF, "sm_80")]
+)
 @pytest.mark.parametrize("bits", range(12, 21))
-def test_the_border_of_what_is_exact(spelling: str, bits: int) -> None:
+def test_the_border_of_what_is_exact(spelling: str, target: str, bits: int) -> None:
     """Sums of 18 to 26 bits; C at and about the most units that are taken as exact, off a unit, and either zero."""
     form = tensor_form(spelling)
     rng = np.random.default_rng(bits)
@@ -142,7 +152,8 @@ def test_the_border_of_what_is_exact(spelling: str, bits: int) -> None:
                 (a, b, c), form.registers[1:], (form.a_type, form.b_type, form.c_type), strict=True
             )
         )
-        assert np.array_equal(run(spelling, "{mma} {store}", given)[:, :, 0], pl.mma(spelling, *given))
+        found = run(spelling, "{mma} {store}", given, target=target)[:, :, 0]
+        assert np.array_equal(found, pl.mma(spelling, *given, arch=target.rstrip("a")))
 
 
 def test_an_image_is_made_again_when_a_register_changes() -> None:

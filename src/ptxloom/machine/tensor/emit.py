@@ -214,27 +214,50 @@ def _steps(
     factors, exponents = multiplicands
     addends, result = arrays
     rule = _rule(form, recipe_)
-    rows = factors.rows
     if len(recipe_.steps) == 1:
         first = Value("i64", "0")
         FusedSum(b, rule, factors.window(first), exponents).add(addends, result)
         return
-    start = b.array(COLUMNS * rows * 4)
-    _copy(b, b.number(rows, "float", 0.0) if recipe_.from_zero else addends, start, rows)
-    with b.loop(len(recipe_.steps)) as step:
-        seen = exponents.at_step(step) if exponents else None
-        FusedSum(b, rule, factors.window(step), seen).add(start, result)
-        _copy(b, result, start, rows)
+    if not (exponents and exponents.ranged and rule.wide) or recipe_.from_zero:
+        _one_by_one(b, (recipe_, rule), multiplicands, arrays)
+        return
+    # where nothing can be cut, what is added when makes no difference
+    with b.when(FusedSum(b, rule, factors.whole(), exponents).try_exact(addends, result)):
+        _one_by_one(b, (recipe_, rule), (factors, exponents.completed()), arrays)
+
+
+def _one_by_one(
+    b: Builder,
+    rules: tuple[Recipe, Rule],
+    multiplicands: tuple[Factors, Exponents | None],
+    arrays: tuple[Value, Value],
+) -> None:
+    """One step after the other, each on what the one before gave."""
+    recipe_, rule = rules
+    factors, exponents = multiplicands
+    addends, result = arrays
+    size = COLUMNS * factors.rows * 4
+    start = addends
     if recipe_.from_zero:
-        _add_last(b, recipe_, (addends, result), rows)
+        start = b.array(size)
+        _clear(b, start, factors.rows)
+    other = b.array(size)  # steps write to it and to the result in turn, to the result at last
+    last = len(recipe_.steps) - 1
+    with b.loop(len(recipe_.steps)) as step:
+        odd = b.apply("and", b.apply("xor", step, Value("i64", str(last))), Value("i64", "1"))
+        to_other = b.compare("ne", odd, Value("i64", "0"))
+        source = b.select(to_other, result, other)
+        source = b.select(b.compare("eq", step, Value("i64", "0")), start, source)
+        seen = exponents.at_step(step) if exponents else None
+        FusedSum(b, rule, factors.window(step), seen).add(source, b.select(to_other, other, result))
+    if recipe_.from_zero:
+        _add_last(b, recipe_, (addends, result), factors.rows)
 
 
-def _copy(b: Builder, source: Value, target: Value, rows: int) -> None:
-    """Columns from an array, or one value to all."""
+def _clear(b: Builder, target: Value, rows: int) -> None:
+    """Zeros to all columns."""
     with b.loop(COLUMNS) as n:
-        kind = vector("float", rows)
-        value = b.load(kind, b.at(source, n, rows * 4), 4 * rows) if source.type == "ptr" else source
-        b.store(value, b.at(target, n, rows * 4), 4 * rows)
+        b.store(b.number(rows, "float", 0.0), b.at(target, n, rows * 4), 4 * rows)
 
 
 def _add_last(b: Builder, recipe_: Recipe, arrays: tuple[Value, Value], rows: int) -> None:

@@ -132,6 +132,12 @@ class Exponents:
         self._step = step
         return self
 
+    def completed(self) -> Exponents:
+        """The same once every exponent is known: there is no other way left."""
+        self.complete()
+        self.ranged = False
+        return self
+
     def largest(self, depth: int) -> Value:
         """The largest sum of exponents of each row for each column: `[n][row]` of `i8`."""
         b, rows = self.b, self.rows

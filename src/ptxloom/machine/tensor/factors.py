@@ -117,7 +117,11 @@ class Factors:
 
     def window(self, step: Value) -> Window:
         """The share of a step."""
-        return _DenseWindow(self, step)
+        return _DenseWindow(self, step, self.depth)
+
+    def whole(self) -> Window:
+        """The shares of all steps as one."""
+        return _DenseWindow(self, Value("i64", "0"), len(self.positions))
 
 
 def _converts_whole(element: str) -> bool:
@@ -151,15 +155,15 @@ def _plane(column: Column) -> tuple[int, int]:
 
 
 class _DenseWindow:
-    def __init__(self, factors: Factors, step: Value) -> None:
+    def __init__(self, factors: Factors, step: Value, depth: int) -> None:
         self.b = factors.b
         self.rows = factors.rows
-        self.depth = factors.depth
+        self.depth = depth
         shares = len(factors.positions) // factors.depth
         self._a = self.b.at(factors.a_array, step, factors.depth * factors.rows * 4)
         self._planes = self.b.at(factors.b_array, step, len(factors.planes) // shares * PLANE_BYTES)
         self._column_bytes = 4 * factors.lane_bytes
-        self._offsets = tuple(factors.b_offset(place) for place in factors.positions[: factors.depth])
+        self._offsets = tuple(factors.b_offset(place) for place in factors.positions[:depth])
 
     def a(self, position: int | Value, first: Value | None = None, rows: int | None = None) -> Value:
         return _row_vector(self.b, self._a, position, (self.rows, rows or self.rows, first))

@@ -61,17 +61,21 @@ class FusedSum:
         b = self.b
         if self._exponents is None:
             self._wide(c, d)
-            return
+        elif self._exponents.ranged:
+            with b.when(self.try_exact(c, d)):
+                self._exponents.complete()
+                self._add_cut(self._exponents, c, d)
+        else:
+            self._add_cut(self._exponents, c, d)
+
+    def _add_cut(self, exponents: Exponents, c: Value, d: Value) -> None:
+        """Add products that may have to be cut."""
+        b = self.b
         left = b.array(4)  # nonzero: the sum is still to be formed
         b.store(Value("i32", "1"), left, 4)
-        if self._exponents.ranged:
-            self._try_exact(self._exponents, (c, d, left))
-        with b.when(self._is_left(left)):
-            if self._exponents.ranged:
-                self._exponents.complete()
-            unfit = b.apply("or", self._exponents.unfit, self._outside(c))
-            with b.when(b.compare("eq", unfit, Value("i1", "false"))):
-                b.store(b.resize(self._narrow(self._exponents, c, d), 32), left, 4)
+        unfit = b.apply("or", exponents.unfit, self._outside(c))
+        with b.when(b.compare("eq", unfit, Value("i1", "false"))):
+            b.store(b.resize(self._narrow(exponents, c, d), 32), left, 4)
         with b.when(self._is_left(left)):
             self._wide(c, d)
 
@@ -80,11 +84,13 @@ class FusedSum:
 
     # ------------------------------------------------------------------------------------------------------- exact
 
-    def _try_exact(self, exponents: Exponents, arrays: tuple[Value, Value, Value]) -> None:
-        """Form the sums in `.f32` if that is exact; clears the flag if so."""
+    def try_exact(self, c: Value, d: Value) -> Value:
+        """Form the sums in `.f32` if that is exact; gives whether they are still to be formed."""
         b = self.b
-        c, d, left = arrays
-        one, other = exponents.ranges()
+        assert self._exponents is not None
+        left = b.array(4)
+        b.store(Value("i32", "1"), left, 4)
+        one, other = self._exponents.ranges()
         unit = b.apply("add", one.last, other.last)
         # sums of products lie below 2^top
         added = Value("i32", str(2 + (self.window.depth - 1).bit_length()))
@@ -96,6 +102,7 @@ class FusedSum:
             with b.loop(COLUMNS // _BLOCK) as block:
                 self._exact_columns(b.apply("mul", block, Value("i64", str(_BLOCK))), d)
             b.store(Value("i32", "0"), left, 4)
+        return self._is_left(left)
 
     def _exact_columns(self, first: Value, d: Value) -> None:
         """Add the products of a few columns to D; each column of `a` is read once for all of them."""

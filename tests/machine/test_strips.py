@@ -102,6 +102,50 @@ mul.wide.u32 %rd18, %r37, 4; add.u64 %rd19, %rd19, %rd18;
     assert len(np.unique(out[0])) > 100  # the kernel computes something
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_values_written_once_are_there_as_long_as_they_are_needed(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """As compilers write code: many registers, each written once, some read at once, some much later."""
+    rng = random.Random(seed)
+    first, last = 40, 240
+    lines: list[str] = []
+    for n in range(first, last):
+        near, far = rng.randrange(max(n - 4, first - 10), n), rng.randrange(first - 10, n)
+        lines.append(f"mad.lo.u32 %r{n}, %r{near}, {rng.randrange(99)}, %r{far};")
+        if rng.random() < 0.2:
+            lines.append(f"setp.lt.u32 %p{n}, %r{near}, %r{far}; @%p{n} xor.b32 %r{n}, %r{near}, 77;")
+        if rng.random() < 0.1:
+            lines.append(f"st.global.u32 [%rd1+{4096 * rng.randrange(8)}], %r{far};")
+        if rng.random() < 0.05:
+            jump = f"setp.gt.u32 %p{n + last}, %r{near}, %r{far}; @%p{n + last} bra L{n};"
+            lines.append(f"{jump} add.u32 %r{far}, %r{far}, 3; L{n}:")
+    text = f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{{
+.reg .pred %p<{2 * last}>; .reg .b32 %r<{last}>; .reg .b64 %rd<4>;
+mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1;
+ld.param.u64 %rd2, [out]; mul.wide.u32 %rd3, %r4, 4; add.u64 %rd1, %rd2, %rd3;
+{" ".join(f"mad.lo.u32 %r{n}, %r4, {n}, {n * n};" for n in range(first - 10, first))}
+{chr(10).join(lines)}
+st.global.u32 [%rd1+{4096 * 8}], %r{last - 1};
+}}"""
+    out = results(monkeypatch, text, "k", np.zeros((9, 1024), np.uint32))
+    assert len(np.unique(out[8])) > 100
+
+
+def test_a_value_needed_only_within_a_run_is_not_stored() -> None:
+    body = (
+        "mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 1; add.u32 %r3, %r2, %r2; add.u32 %r4, %r3, %r1; add.u32 %r5, %r4, 1;"
+    )
+    module = pl.parse(
+        f".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{REGISTERS}\n{body} "
+        "bar.sync 0; st.shared.u32 [%r5], %r4;\n}}"
+    )
+    ir = compiler.translate(plan(module, "k", semantics.Table()), whole=True).ir
+    assert ir.count(f"store <{strips.strip_lanes()} x i32>") == 2  # r4 and r5, in the loop over the strips
+
+
 def chosen(rng: random.Random) -> str:
     return rng.choice(STEPS).format(
         a=rng.randrange(10), b=rng.randrange(10), c=rng.randrange(10), d=rng.randrange(8), e=rng.randrange(8),

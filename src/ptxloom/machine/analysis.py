@@ -8,7 +8,9 @@ place. nvcc and Triton write such registers a lot: parameters, block indices, ad
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.symbols import FunctionName, Place, Register, Targets, Variable
@@ -17,6 +19,7 @@ from ptxloom.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ptxloom.machine.placement import Placement
     from ptxloom.machine.program import Op
     from ptxloom.machine.types import Type
 
@@ -36,16 +39,30 @@ class Knowledge:
         literals: The bits of registers that hold a literal.
         uniform: Registers that hold one value for a whole CTA (literals among them).
         uniform_ops: The sites of the instructions that write them.
+        scalars: Where the values of uniform registers lie.
+        temporaries: For registers of one block, the sites of their first and last mention; several may share a place.
     """
 
     literals: dict[int, int]
     uniform: frozenset[int]
     uniform_ops: frozenset[int]
+    scalars: Mapping[int, int] = field(default_factory=dict[int, int])
+    temporaries: Mapping[int, tuple[tuple[int, int], ...]] = field(
+        default_factory=dict[int, tuple[tuple[int, int], ...]]
+    )
 
-    def moved(self, places: Mapping[int, int]) -> Knowledge:
+    def moved(self, to: Placement) -> Knowledge:
         """The same of registers in new places; what has none is dropped."""
+        places = to.places
         literals = {places[at]: bits for at, bits in self.literals.items() if at in places}
-        return Knowledge(literals, frozenset(places[at] for at in self.uniform if at in places), self.uniform_ops)
+        uniform = frozenset(places[at] for at in self.uniform if at in places)
+        return Knowledge(literals, uniform, self.uniform_ops, to.scalars, to.temporaries)
+
+    def is_done(self, place: int, written: int, last: int) -> bool:
+        """Whether what an instruction wrote to a register is needed by none after another, both given by site."""
+        mentions = self.temporaries.get(place, ())
+        at = bisect_right(mentions, written, key=itemgetter(0)) - 1  # they are apart and in order
+        return at >= 0 and written <= mentions[at][1] <= last
 
 
 def analyse(ops: Sequence[Op]) -> Knowledge:

@@ -45,6 +45,7 @@ class Builder(Emitter):
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
         strip: The strip of lanes that is being computed; None for whole warps.
         images: Multiplicands of this block that are unpacked already.
+        scalars: Values of uniform registers (by place) that this stretch of code has at hand.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Builder(Emitter):
         self.active: Value | None = None
         self.strip: Strip | None = None
         self.images = Images(program)
+        self.scalars: dict[int, Value] = {}
         self.ended = False
         self.natives: dict[str, Callable[..., object]] = {}
         self.accesses: set[str] = set()
@@ -90,6 +92,11 @@ class Builder(Emitter):
         if predicate.negated:
             lanes = self.emit(lanes.type, f"xor {lanes}, -1")
         self.active = lanes if self.whole else self._and(lanes, self.mask)
+
+    def label(self, name: str) -> None:
+        """Start an LLVM basic block."""
+        self.scalars.clear()
+        super().label(name)
 
     @property
     def active_mask(self) -> Value:
@@ -161,7 +168,11 @@ class Builder(Emitter):
         if bits != register.type.bits:
             plain = self.bitcast(value, self.vector(f"i{bits}"))
             value = self.resize(plain, register.type.bits, signed)
-        if self.strip is None:
+        if self.width == 1 and register.offset in self.program.knowledge.scalars:
+            one = self.extract(value, 0)
+            self.scalars[register.offset] = one if one.element[0] == "i" else self.bitcast(one, f"i{one.bits}")
+            self.store(one, self._slot(register), 8)
+        elif self.strip is None:
             self.store_lanes(value, self._slot(register, index), 64)
         else:
             if self.active is not None:
@@ -244,13 +255,16 @@ class Builder(Emitter):
 
     def register_place(self, register: Register, index: int = 0) -> Value:
         """Where a register of the warp lies: 32 lanes side by side (a predicate: one i32)."""
-        place = self._slot(register, index)
-        if register.offset in self.program.knowledge.uniform and self.width == LANES:
-            self.store(self.splat(self.load(f"i{register.type.bits}", place, 8)), place, 64)
+        scalar = self._slot(register, index)
+        if register.offset not in self.program.knowledge.scalars or self.width != LANES:
+            return scalar
+        place = self.offset(W, state.REGISTERS + register.offset)
+        self.store(self.splat(self.load(f"i{register.type.bits}", scalar, 8)), place, 64)
         return place
 
     def _slot(self, register: Register, index: int = 0) -> Value:
-        return self.offset(W, state.REGISTERS + register.offset + index * register.bytes)
+        place = register.offset + index * register.bytes
+        return self.offset(W, state.REGISTERS + self.program.knowledge.scalars.get(register.offset, place))
 
     def field(self, name: str) -> Value:
         """Where a field of the warp's state lies."""
@@ -452,8 +466,9 @@ class Builder(Emitter):
             number = known.literals[register.offset] & (1 << wanted.bits) - 1
             return self.bitcast(self.constant(self.vector(f"i{wanted.bits}"), number), self.llvm(wanted))
         if register.offset in known.uniform:
-            one = self.resize(self.load(f"i{bits}", self._slot(register), 8), wanted.bits)
-            return self.bitcast(self.splat(one), self.llvm(wanted))
+            one = self.scalars.get(register.offset) or self.load(f"i{bits}", self._slot(register), 8)
+            self.scalars[register.offset] = one
+            return self.bitcast(self.splat(self.resize(one, wanted.bits)), self.llvm(wanted))
         plain = self.llvm(wanted) if bits == wanted.bits else self.vector(f"i{bits}")
         whole = self.strip.read(register, plain) if self.strip else self.load(plain, self._slot(register, index), 64)
         if bits == wanted.bits:

@@ -22,6 +22,24 @@ if TYPE_CHECKING:
     from ptxloom.machine.program import BasicBlock, Op
 
 
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the registers of a program have been put.
+
+    Attributes:
+        places: Old place -> new place; registers that are never mentioned are left out.
+        scalars: Of registers with one value a warp: new place -> where this value lies (eight or sixteen bytes), close
+            to the others. What stands at the new place itself is made of it when 32 lanes are needed in memory.
+        temporaries: By new place, for registers of one block: the sites of their first and last mention.
+        size: The bytes of the file.
+    """
+
+    places: dict[int, int]
+    scalars: dict[int, int]
+    temporaries: dict[int, tuple[tuple[int, int], ...]]
+    size: int
+
+
 @dataclass(slots=True)
 class _Interval:
     register: Register
@@ -31,15 +49,12 @@ class _Interval:
     block: int  # the one block it is mentioned in; -1 if there are several, or it is read before it is written
 
 
-def place_registers(blocks: Sequence[BasicBlock], fixed: frozenset[int]) -> tuple[dict[int, int], int]:
+def place_registers(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> Placement:
     """New places for registers.
 
     Args:
         blocks: The program's blocks, function by function.
-        fixed: Registers (by place) that must not share.
-
-    Returns:
-        Old place -> new place (registers that are never mentioned are left out), and the bytes of the file.
+        uniform: Registers (by place) that hold one value a warp: these share with nobody.
     """
     intervals = _intervals(blocks)
     loops = _apart(_loops(blocks))
@@ -47,25 +62,40 @@ def place_registers(blocks: Sequence[BasicBlock], fixed: frozenset[int]) -> tupl
         if interval.block < 0:
             _cover(interval, loops)
     predicates = [i for i in intervals.values() if i.register.type.kind == "p"]
-    lone = [i for i in intervals.values() if i.register.type.kind != "p" and _is_lone(i.register, fixed)]
-    shared = [i for i in intervals.values() if i.register.type.kind != "p" and not _is_lone(i.register, fixed)]
+    lone = [i for i in intervals.values() if i.register.type.kind != "p" and _is_lone(i.register, uniform)]
+    shared = [i for i in intervals.values() if i.register.type.kind != "p" and not _is_lone(i.register, uniform)]
     places: dict[int, int] = {}
     at = 0
     for interval in predicates:
         places[interval.register.offset] = at
         at += interval.register.bytes * interval.register.vector
+    scalars: dict[int, int] = {}
+    for interval in lone:
+        if interval.register.offset in uniform:
+            size = 16 if interval.register.type.bits > 64 else 8
+            scalars[interval.register.offset] = at = -(-at // size) * size
+            at += size
+    at = -(-at // 64) * 64
+    for function in sorted({i.function for i in shared}):  # a caller's registers outlive its callee's
+        at = _share((i for i in shared if i.function == function), places, at)
     for interval in lone:
         at = -(-at // 64) * 64
         places[interval.register.offset] = at
         at += interval.register.bytes * interval.register.vector
-    at = -(-at // 64) * 64
-    for function in sorted({i.function for i in shared}):  # a caller's registers outlive its callee's
-        at = _share((i for i in shared if i.function == function), places, at)
-    return places, at
+    temporaries: dict[int, list[tuple[int, int]]] = {}
+    for interval in intervals.values():
+        if interval.block >= 0:
+            temporaries.setdefault(places[interval.register.offset], []).append((interval.start, interval.end))
+    return Placement(
+        places,
+        {places[old]: scalar for old, scalar in scalars.items()},
+        {place: tuple(sorted(mentions)) for place, mentions in temporaries.items()},
+        at,
+    )
 
 
-def _is_lone(register: Register, fixed: frozenset[int]) -> bool:
-    return register.offset in fixed or register.vector > 1
+def _is_lone(register: Register, uniform: frozenset[int]) -> bool:
+    return register.offset in uniform or register.vector > 1
 
 
 def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> int:

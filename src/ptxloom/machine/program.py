@@ -268,9 +268,10 @@ class _Planner:
     def _place_registers(self) -> None:
         """Move registers that are never needed together to one place, and drop those never mentioned."""
         knowledge = analyse(self.program.ops)
-        places, size = place_registers(self.program.blocks, knowledge.uniform)
-        self.program.register_bytes = align(max(size, 64), 64)
-        self.program.knowledge = knowledge.moved(places)
+        placement = place_registers(self.program.blocks, knowledge.uniform)
+        places = placement.places
+        self.program.register_bytes = align(max(placement.size, 64), 64)
+        self.program.knowledge = knowledge.moved(placement)
         for scope in self.scopes:
             for name, symbol in scope.names.items():
                 if isinstance(symbol, Register) and symbol.offset in places:

@@ -48,8 +48,10 @@ def read_special(b: Builder, name: str) -> Value:  # noqa: PLR0911 - one case a 
 def _vector_register(b: Builder, base: str, axis: int, name: str) -> Value:  # noqa: PLR0911 - one case a register
     match base:
         case "%tid":
-            table = b.load("ptr", b.field("tids"), 8)
-            return b.load(vector("i32"), b.offset(table, axis * LANES * 4), 64)
+            table = b.offset(b.load("ptr", b.field("tids"), 8), axis * LANES * 4)
+            if b.strip is not None:
+                return b.load(b.vector("i32"), b.offset(table, b.strip.offset(4)), 4)
+            return b.load(vector("i32"), table, 64)
         case "%ntid":
             return b.splat(_launch(b, "block", 4 * axis))
         case "%ctaid":

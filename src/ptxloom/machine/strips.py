@@ -53,7 +53,7 @@ class Strip:
         self.first = first
         self._bases: dict[int, Value] = {}
         self._held: dict[int, dict[str, Value]] = {}  # by place: the value, by the types it has been asked for in
-        self._changed: dict[int, Register] = {}
+        self._changed: dict[int, tuple[Register, int]] = {}  # by place: and the site of the instruction that did it
         self._masks: dict[int, Value] = {}
         self._spread: dict[str, Value] = {}
 
@@ -68,7 +68,7 @@ class Strip:
     def write(self, register: Register, value: Value) -> None:
         """A register's new lanes."""
         self._held[register.offset] = {value.type: value}
-        self._changed[register.offset] = register
+        self._changed[register.offset] = register, self._b.op.site
 
     def read_mask(self, register: Register) -> Value:
         """A predicate's bits."""
@@ -79,7 +79,7 @@ class Strip:
     def write_mask(self, register: Register, mask: Value) -> None:
         """A predicate's new bits."""
         self._masks[register.offset] = mask
-        self._changed[register.offset] = register
+        self._changed[register.offset] = register, self._b.op.site
 
     def spread(self, mask: Value) -> Value:
         """A mask, one element a lane."""
@@ -94,12 +94,15 @@ class Strip:
         return mask
 
     def finish(self) -> list[tuple[int, Value]]:
-        """Write what has changed, but for predicates: gives their places and masks.
+        """Write what has changed and is needed after this, but for predicates: gives their places and masks.
 
         Strips are to join them, so that they are stored as a whole and can be read at once.
         """
         masks: list[tuple[int, Value]] = []
-        for place, register in self._changed.items():
+        known, last = self._b.program.knowledge, self._b.op.site
+        for place, (register, site) in self._changed.items():
+            if known.is_done(place, site, last):
+                continue
             if register.type.kind == "p":
                 masks.append((place, self._masks[place]))
             else:
@@ -116,10 +119,15 @@ class Strip:
         if self.first.text.isdecimal():
             return b.offset(W, state.REGISTERS + register.offset + int(self.first.text) * bits // 8)
         if bits not in self._bases:
-            name, amount = ("mul", bits // 8) if bits >= 8 else ("lshr", 3)
-            by = b.apply(name, self.first, Value("i64", str(amount)))
+            by = b.apply("lshr", self.first, Value("i64", "3")) if bits == 1 else self.offset(bits // 8)
             self._bases[bits] = b.offset(W, by)
         return b.offset(self._bases[bits], state.REGISTERS + register.offset)
+
+    def offset(self, lane_bytes: int) -> Value:
+        """The bytes before the strip's lanes, `i64`."""
+        if self.first.text.isdecimal():
+            return Value("i64", str(int(self.first.text) * lane_bytes))
+        return self._b.apply("mul", self.first, Value("i64", str(lane_bytes)))
 
 
 def fits(b: Builder, op: Op, row: Row) -> bool:
@@ -137,13 +145,15 @@ def fits(b: Builder, op: Op, row: Row) -> bool:
     )
 
 
-def _plain(b: Builder, op: Op, operand: tree.Operand) -> bool:
+def _plain(b: Builder, op: Op, operand: tree.Operand) -> bool:  # noqa: PLR0911 - one case a node
     match operand:
         case tree.Name(text=name):
             found = op.scope.find(name)
             return name == "_" or (isinstance(found, Register) and found.vector == 1)
         case tree.Integer() | tree.Float():
             return True
+        case tree.Component(base=tree.Name(text=name)):
+            return name == "%tid"
         case tree.Unary(operator="!", operand=inner):
             return _plain(b, op, inner)
         case tree.Pair(first=first, second=second):

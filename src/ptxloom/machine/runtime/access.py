@@ -17,6 +17,9 @@ from ptxloom.machine.runtime.state import Span, Warp
 
 NAME: Final = re.compile(r"ptxloom_(load|store)_(global|shared)_(\d+)x(\d+)")
 HALF: Final = LANES // 2
+W: Final = Value("ptr", "%w")
+MASK: Final = Value("i32", "%mask")
+LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
 
 
 def access_name(verb: str, window: str, bits: int, parts: int) -> str:
@@ -31,22 +34,27 @@ def parameters(parts: int) -> str:
 
 
 def access_function(name: str) -> tuple[str, tuple[str, ...]]:
-    """The IR of a warp-wide access and the run-time functions it calls."""
+    """The IR of a warp-wide access and the run-time functions it calls.
+
+    What is usual stands in a function of its own, which needs few registers and saves none: the rest is jumped to.
+    """
     found = NAME.fullmatch(name)
     assert found is not None
-    access = _Access(found[1] == "store", found[2] == "shared", int(found[3]), int(found[4]), Emitter())
-    access.build()
-    body = "\n".join(access.e.lines)
-    slow = _Access(access.store, access.shared, access.size_bits, access.parts, Emitter())
-    slow.slow()
-    inner = "\n".join(slow.e.lines)
-    declarations = "\n".join({**access.e.declarations, **slow.e.declarations}.values())
-    heads = parameters(access.parts)
-    ir = (
-        f"{declarations}\ndefine i32 @{name}({heads}) #0 {{\n{body}\n}}\n"
-        f"define internal i32 @slow({heads}) nounwind noinline cold {{\n{inner}\n}}"
-    )
-    return ir, ("store_lanes" if access.store else "load_lanes",)
+    heads = parameters(int(found[4]))
+    declarations: dict[str, str] = {}
+    functions: list[str] = []
+    for function, build in (
+        (f"define i32 @{name}({heads}) #0", _Access.build),
+        (f"define internal i32 @part({heads}) nounwind noinline", _Access.part),
+        (f"define internal i32 @apart({heads}) nounwind noinline", _Access.apart),
+        (f"define internal i32 @slow({heads}) nounwind noinline cold", _Access.slow),
+    ):
+        access = _Access(found[1] == "store", found[2] == "shared", int(found[3]), int(found[4]), Emitter())
+        build(access)
+        declarations |= access.e.declarations
+        functions.append("\n".join((function, "{", *access.e.lines, "}")))
+    ir = "\n".join((*declarations.values(), *functions))
+    return ir, ("store_lanes" if found[1] == "store" else "load_lanes",)
 
 
 def field(name: str) -> int:
@@ -72,90 +80,95 @@ class _Access:
         return f"i{self.size_bits}"
 
     def build(self) -> None:
+        """Whole warps at contiguous addresses; anything else elsewhere."""
         e = self.e
-        w, mask = Value("ptr", "%w"), Value("i32", "%mask")
-        bits = 32 if self.shared else 64
-        addresses = e.load(vector(f"i{bits}"), Value("ptr", "%addresses"), 32)
-        offset = e.resize(Value("i64", "%offset"), bits)
-        full = e.compare("eq", mask, Value("i32", "-1"))
+        full = e.compare("eq", MASK, Value("i32", "-1"))
         e.do(f"br {full}, label %whole, label %part")
-        e.label("part")
-        if self.parts == 1:
-            self._part(w, addresses, offset, mask)
-        else:
-            e.do("br label %slow")
-
         e.label("whole")
-        starts = e.shuffle(addresses, [0] * HALF + [HALF] * HALF)
-        steps = e.apply("sub", addresses, starts)
-        firsts = [e.apply("add", e.extract(addresses, at), offset) for at in (0, HALF)]
-        row = constant_vector(f"i{bits}", (lane % HALF * self.bytes for lane in range(LANES)))
+        _, steps, firsts = self._halves()
+        row = constant_vector(steps.element, (lane % HALF * self.bytes for lane in range(LANES)))
         contiguous = self._none(e.compare("ne", steps, row))
-        e.do(f"br {contiguous}, label %contiguous, label %repeated")
+        e.do(f"br {contiguous}, label %contiguous, label %apart")
         e.label("contiguous")
-        self._check(w, firsts, self.bytes * HALF, "row")
+        self._check(firsts, self.bytes * HALF, "row", "apart")
         e.label("row")
-        self._rows([self._host(w, first) for first in firsts])
+        self._rows([self._host(first) for first in firsts])
+        self._jump("part")
+        self._jump("apart")
 
-        e.label("repeated")
-        if self.store:
-            e.do("br label %general")
-        else:
+    def apart(self) -> None:
+        """Whole warps at other addresses: equal ones (loads), else any."""
+        e = self.e
+        addresses, steps, firsts = self._halves()
+        if not self.store:
             same = self._none(e.compare("ne", steps, e.constant(steps.type, 0)))
             e.do(f"br {same}, label %same, label %general")
             e.label("same")
-            self._check(w, firsts, self.bytes, "one")
+            self._check(firsts, self.bytes, "one", "general")
             e.label("one")
-            self._ones([self._host(w, first) for first in firsts])
+            self._ones([self._host(first) for first in firsts])
+            e.label("general")
+        self._general(e.apply("add", addresses, e.splat(self._offset())))
+        self._jump("slow")
 
-        e.label("general")
-        self._general(w, e.apply("add", addresses, e.splat(offset)))
+    def _jump(self, function: str) -> None:
+        """A label from which another of the functions goes on."""
+        self.e.label(function)
+        self.e.do(f"%{function}.failed = tail call i32 @{function}({parameters(self.parts)})")
+        self.e.do(f"ret i32 %{function}.failed")
 
-        e.label("slow")
-        e.do(f"%failed = tail call i32 @slow({parameters(self.parts)})")
-        e.do("ret i32 %failed")
+    def _addresses(self) -> Value:
+        return self.e.load(vector(f"i{32 if self.shared else 64}"), Value("ptr", "%addresses"), 32)
+
+    def _offset(self) -> Value:
+        return self.e.resize(Value("i64", "%offset"), 32 if self.shared else 64)
+
+    def _halves(self) -> tuple[Value, Value, list[Value]]:
+        """The addresses; how far each is from the first of its half warp; and these two, with the offset."""
+        e = self.e
+        addresses = self._addresses()
+        starts = e.shuffle(addresses, [0] * HALF + [HALF] * HALF)
+        steps = e.apply("sub", addresses, starts)
+        return addresses, steps, [e.apply("add", e.extract(addresses, at), self._offset()) for at in (0, HALF)]
 
     def _none(self, lanes: Value) -> Value:
         bits = self.e.emit("i32", f"bitcast {lanes} to i32")
         return self.e.compare("eq", bits, Value("i32", "0"))
 
-    def _bounds(self, w: Value) -> tuple[Value, Value]:
+    def _bounds(self) -> tuple[Value, Value]:
         """The first and the end address that may be touched, as the addresses are written."""
         e = self.e
         if self.shared:
-            size = e.load("i64", e.offset(w, field("shared_bytes")), 8)
+            size = e.load("i64", e.offset(W, field("shared_bytes")), 8)
             return Value("i32", "0"), e.resize(size, 32)
-        sites = e.load("ptr", e.offset(w, field("sites")), 8)
+        sites = e.load("ptr", e.offset(W, field("sites")), 8)
         at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(Span).size)))
         span = e.offset(sites, at)
         return e.load("i64", span, 8), e.load("i64", e.offset(span, 8), 8)
 
-    def _host(self, w: Value, at: Value) -> Value:
+    def _host(self, at: Value) -> Value:
         e = self.e
         if self.shared:
-            base = e.load("ptr", e.offset(w, field("shared")), 8)
+            base = e.load("ptr", e.offset(W, field("shared")), 8)
             return e.offset(base, e.resize(at, 64))
         return e.emit("ptr", f"inttoptr {at} to ptr")
 
-    def _check(self, w: Value, firsts: list[Value], length: int, good: str) -> None:
-        """Go to `good` if both stretches are aligned and in bounds, else to `general`."""
+    def _check(self, firsts: list[Value], length: int | Value, good: str, bad: str) -> None:
+        """Go to `good` if stretches of a length are aligned and in bounds."""
         e = self.e
-        ok = Value("i1", "true")
+        start, end = self._bounds()
+        size = e.apply("sub", end, start)
+        needed = length if isinstance(length, Value) else e.constant(start.type, length)
+        ok = e.compare("uge", size, needed)
+        room = e.apply("sub", size, needed)
+        low = firsts[0]
         for first in firsts:
-            last = e.apply("add", first, e.constant(first.type, length))
-            ok = e.apply("and", ok, self._inside(w, first, last))
-        e.do(f"br {ok}, label %{good}, label %general")
-
-    def _inside(self, w: Value, first: Value, last: Value) -> Value:
-        """Whether a stretch of addresses is aligned and in bounds."""
-        e = self.e
-        start, end = self._bounds(w)
-        low = e.apply("and", first, e.constant(first.type, self.bytes - 1))
-        ok = e.compare("eq", low, e.constant(first.type, 0))
-        if not self.shared:
-            ok = e.apply("and", ok, e.compare("uge", first, start))
-        ok = e.apply("and", ok, e.compare("ule", last, end))
-        return e.apply("and", ok, e.compare("uge", last, first))
+            # what lies before the start is far behind the end
+            ok = e.apply("and", ok, e.compare("ule", e.apply("sub", first, start), room))
+            low = low if first is low else e.apply("or", low, first)
+        low = e.apply("and", low, e.constant(low.type, self.bytes - 1))
+        ok = e.apply("and", ok, e.compare("eq", low, e.constant(low.type, 0)))
+        e.do(f"br {ok}, label %{good}, label %{bad}")
 
     def _value(self, part: int, lane: int = 0) -> Value:
         return self.e.offset(Value("ptr", f"%v{part}"), lane * self.size_bits // 8)
@@ -194,30 +207,33 @@ class _Access:
                 e.store(e.splat(value, HALF), self._value(part, half * HALF), 16)
         e.do("ret i32 0")
 
-    def _part(self, w: Value, addresses: Value, offset: Value, mask: Value) -> None:
+    def part(self) -> None:
         """Some lanes, contiguous as if all took part: a masked load or store."""
+        if self.parts > 1:
+            self.e.do("br label %slow")
+            self._jump("slow")
+            return
         e = self.e
-        scalar = offset.type
+        addresses, mask = self._addresses(), MASK
         lane = e.intrinsic("llvm.cttz", mask, Value("i1", "true"), overload="i32", result="i32")
         unused = e.intrinsic("llvm.ctlz", mask, Value("i1", "true"), overload="i32", result="i32")
-        length = e.constant(scalar, self.bytes)
-        at = e.emit(scalar, f"extractelement {addresses}, {lane}")
+        length = e.constant(addresses.element, self.bytes)
+        at = e.emit(addresses.element, f"extractelement {addresses}, {lane}")
         base = e.apply("sub", at, e.apply("mul", e.resize(lane, addresses.bits), length))
-        row = constant_vector(scalar, (n * self.bytes for n in range(LANES)))
-        steps = e.apply("sub", addresses, e.splat(base))
-        apart = e.emit("i32", f"bitcast {e.compare('ne', steps, row)} to i32")
-        contiguous = e.compare("eq", e.apply("and", apart, mask), Value("i32", "0"))
-        first = e.apply("add", at, offset)
+        row = constant_vector(addresses.element, (n * self.bytes for n in range(LANES)))
+        apart = e.compare("ne", e.apply("sub", addresses, e.splat(base)), row)
+        lanes = e.compare("ne", e.apply("and", e.splat(mask), LANE_BITS), e.constant(LANE_BITS.type, 0))
+        contiguous = self._none(e.apply("and", apart, lanes))
+        e.do(f"br {contiguous}, label %contiguous, label %slow")
+        e.label("contiguous")
+        first = e.apply("add", at, self._offset())
         covered = e.apply("sub", e.apply("sub", Value("i32", "32"), unused), lane)
-        last = e.apply("add", first, e.apply("mul", e.resize(covered, addresses.bits), length))
-        ok = e.apply("and", contiguous, self._inside(w, first, last))
-        e.do(f"br {ok}, label %stretch, label %slow")
+        self._check([first], e.apply("mul", e.resize(covered, addresses.bits), length), "stretch", "slow")
         e.label("stretch")
         # the row as if lane 0 took part: it may start before the window, where no lane looks
         before = e.apply("mul", e.resize(lane, 64), Value("i64", str(-self.bytes)))
-        host = e.offset(self._host(w, first), before)
+        host = e.offset(self._host(first), before)
         type_, align = vector(self.scalar), Value("i32", str(self.size_bits // 8))
-        lanes = e.emit(vector("i1"), f"bitcast {mask} to <32 x i1>")
         old = e.load(type_, self._value(0), 16)
         if self.store:
             e.call(f"llvm.masked.store.v32{self.scalar}.p0", old, host, align, lanes)
@@ -225,11 +241,12 @@ class _Access:
             got = e.call(f"llvm.masked.load.v32{self.scalar}.p0", host, align, lanes, old, result=type_)
             e.store(got, self._value(0), 16)
         e.do("ret i32 0")
+        self._jump("slow")
 
-    def _general(self, w: Value, addresses: Value) -> None:
+    def _general(self, addresses: Value) -> None:
         """Any addresses of a whole warp: checked as vectors, then gathered or scattered."""
         e = self.e
-        start, end = self._bounds(w)
+        start, end = self._bounds()
         last = e.apply("sub", end, e.constant(end.type, self.bytes))
         misaligned = e.apply("and", addresses, e.constant(addresses.type, self.bytes - 1))
         low = e.compare("slt", addresses, e.splat(start))
@@ -238,7 +255,7 @@ class _Access:
         good = self._none(e.apply("or", e.apply("or", low, high), odd))
         e.do(f"br {good}, label %each, label %slow")
         e.label("each")
-        hosts = self._hosts(w, addresses)
+        hosts = self._hosts(addresses)
         for part in range(self.parts):
             places = hosts
             if part:
@@ -258,10 +275,10 @@ class _Access:
         got = e.call(name, places, align, active, Value(type_, "poison"), result=type_)
         e.store(got, self._value(part), 16)
 
-    def _hosts(self, w: Value, addresses: Value) -> Value:
+    def _hosts(self, addresses: Value) -> Value:
         e = self.e
         if self.shared:
-            base = e.load("i64", e.offset(w, field("shared")), 8)
+            base = e.load("i64", e.offset(W, field("shared")), 8)
             addresses = e.apply("add", e.resize(addresses, 64), e.splat(base))
         return e.emit(vector("ptr"), f"inttoptr {addresses} to {vector('ptr')}")
 

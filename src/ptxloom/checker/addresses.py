@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 _INTEGERS = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 _NARROWEST, _WIDEST = 32, 64
 _GENERIC = ("global", "shared", "local")  # the spaces whose variables have a generic address here
-_WHOLE_SPACE = 90  # the first architecture with 64-bit addresses only
-_LONGEST = 64  # bits of an offset
+_LONG = ("", "global")  # the spaces whose addresses have 64 bits
 
 
 def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
@@ -32,7 +31,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
     if not isinstance(operand, Address):
         yield _unbracketed(site, wanted, operand)
         return
-    reason = _misshapen(operand, wanted.type)
+    reason = _misshapen(site, operand, wanted.type)
     if reason is not None:
         yield site.error("address-form", reason, site.span(operand), fix=minus_fix(site, operand))
         return
@@ -61,7 +60,7 @@ def _unbracketed(site: Site, wanted: Wanted, operand: Operand) -> Diagnostic:
     return site.error("operand-kind", message, span, label=wanted.about, fix=fix)
 
 
-def _misshapen(operand: Address, space: str) -> str | None:
+def _misshapen(site: Site, operand: Address, space: str) -> str | None:
     """What is wrong with the form of an address; None if nothing is."""
     if operand.minus:
         return "PTX takes nothing away in an address; add a negative offset: `+-`"
@@ -70,6 +69,8 @@ def _misshapen(operand: Address, space: str) -> str | None:
         return None if space == "local" else "only local memory has constant addresses; name a register or a variable"
     if not isinstance(base, Name) or base.text == "_":
         return "an address is a register or a variable, and perhaps `+` and a constant"
+    if site.span(operand).text[1:].lstrip().startswith("("):
+        return "an address has no parentheses around its start"
     return None
 
 
@@ -85,9 +86,18 @@ def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterato
     elif wanted.type == "tensor" and kind.bits != _NARROWEST:
         message = f"an address in tensor memory has 32 bits, and `{text}` is `.{it.type}`"
         yield site.error("address-register", message, span, label=wanted.about, related=related)
+    elif kind.bits < _NARROWEST and wanted.has("word"):
+        message = f"an address has 32 or 64 bits, and `{text}` is `.{it.type}`"
+        yield site.error("address-register", message, span, related=related)
     elif kind.bits < _NARROWEST:
         message = f"an address has 32 or 64 bits, and `{text}` is `.{it.type}`; ptxas lets it pass"
         yield site.warning("address-register", message, span, related=related)
+    elif kind.bits < _WIDEST and wanted.type in _LONG:
+        message = f"{'global' if wanted.type else 'generic'} addresses have 64 bits, and `{text}` is `.{it.type}`"
+        if wanted.has("narrow"):
+            yield site.warning("address-size", f"{message}; ptxas lets it pass here", span, related=related)
+        else:
+            yield site.error("address-size", message, span, label="ptxas assembles no 32-bit programs", related=related)
 
 
 def _space(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[Diagnostic]:

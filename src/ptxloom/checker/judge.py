@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.aligned import divergent
+from ptxloom.checker.calls import call
 from ptxloom.checker.comments import heed
 from ptxloom.checker.directives import head, platform_of
 from ptxloom.checker.gates import still_there, target_suffices, version_suffices
@@ -36,6 +38,7 @@ RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     guard,
     operand_count,
     each_operand,
+    call,
 )
 """What is asked about every instruction that the ISA data describes, in this order."""
 
@@ -69,7 +72,7 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
-    functions: set[str] = set()
+    functions: dict[str, Function] = {}
     scope, known, classes = Scope(functions), frozenset(opcodes()), instruction_classes()
     strangers: dict[str, str] = {}
     sound: set[Hashable] = set()
@@ -91,9 +94,9 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 scope.open()
                 waiting.append(iter(inner))
             case Function():
-                functions.add(statement.name)
+                functions[statement.name] = statement
                 scope.open()
-                scope.labels = frozenset(_labels(statement))
+                scope.labels = dict(_labels(statement))
                 for parameter in (*statement.returns, *statement.params):
                     scope.declare(parameter)
                 waiting.append(iter(statement.body.statements if statement.body else ()))
@@ -101,15 +104,16 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 pass
 
 
-def _labels(function: Function) -> Iterator[str]:
-    """The labels of a function, those of nested blocks included."""
-    waiting = list(function.body.statements if function.body else ())
+def _labels(function: Function) -> Iterator[tuple[str, Statement | None]]:
+    """The labels of a function, those of nested blocks included, each with the statement after it."""
+    waiting = [function.body.statements if function.body else ()]
     while waiting:
-        statement = waiting.pop()
-        if isinstance(statement, Label):
-            yield statement.name
-        elif isinstance(statement, Block):
-            waiting.extend(statement.statements)
+        statements = waiting.pop()
+        for statement, after in zip_longest(statements, statements[1:]):
+            if isinstance(statement, Label):
+                yield statement.name, after
+            elif isinstance(statement, Block):
+                waiting.append(statement.statements)
 
 
 def _instruction(

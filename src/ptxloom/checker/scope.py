@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
 
     from ptxloom.checker.seen import Seen
-    from ptxloom.syntax.tree import Declaration, Declarator
+    from ptxloom.syntax.tree import Declaration, Declarator, Function, Statement
 
 _Frame = dict[str, "tuple[Declaration, Declarator]"]
 _DIGITS = "0123456789"
@@ -49,16 +49,16 @@ class Scope:
     """The names that are visible at one point of a module; blocks open and close frames, in the order of the text.
 
     Attributes:
-        functions: The names of the module's functions.
-        labels: The labels of the function at hand.
+        functions: The functions declared so far, by name.
+        labels: The labels of the function at hand, each with the statement after it.
     """
 
-    def __init__(self, functions: Collection[str] = ()) -> None:
+    def __init__(self, functions: Mapping[str, Function] | None = None) -> None:
         self._frames: list[_Frame] = [{}]
         self._series: list[_Frame] = [{}]
         self._known: list[dict[str, Seen]] = [{}]
-        self.functions = functions
-        self.labels: Collection[str] = ()
+        self.functions: Mapping[str, Function] = functions if functions is not None else {}
+        self.labels: Mapping[str, Statement | None] = {}
         self.seen: dict[str, Seen] = self._known[-1]
         """What names are known to be here; whoever looks one up notes it."""
 

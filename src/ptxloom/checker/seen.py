@@ -213,9 +213,9 @@ def _key(operand: Operand, scope: Scope) -> Hashable:  # noqa: PLR0911 - one ret
             return value if -_LARGE <= value <= _LARGE else (value.bit_length(), value < 0, value % _COARSE)
         case Vector(elements):
             return tuple(_key(element, scope) for element in elements)
-        case Address(base, offset, minus, extra):
+        case Address(base, _, minus, extra):
             inner = tuple(_key(each, scope) for each in extra) if extra else ()
-            return "[", _key(base, scope), minus, offset.bit_length(), inner
+            return "[", _key(base, scope), minus, base.start - operand.start, inner
         case Pair(first, second):
             return "|", _key(first, scope), _key(second, scope)
         case Float() | Component():

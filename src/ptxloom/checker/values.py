@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _WARP_SIZE = 32
+_WORD = 32  # bits
 
 
 def scalar(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:  # noqa: C901, PLR0912 - one case a sort of operand
@@ -233,6 +234,10 @@ def _constant_fix(site: Site, wanted: Wanted, operand: Operand) -> Fix | None:
 
 def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
     """The name of a variable where its address is meant."""
+    if it.space == "global" and is_type(wanted.type) and element_type(wanted.type).storage_bits == _WORD:
+        message = f"the address of the global variable `{site.span(operand).text}` has 64 bits, not 32"
+        yield site.error("address-size", message, site.span(operand), label="ptxas assembles no 32-bit programs")
+        return
     if wanted.space and it.space != wanted.space:
         text = site.span(operand).text
         message = f"`{site.opcode}` wants the address of a `.{wanted.space}` variable, and `{text}` is `.{it.space}`"
@@ -241,7 +246,7 @@ def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Itera
     need = element_type(wanted.type) if is_type(wanted.type) else None
     if need is None or need.kind in {Kind.FLOAT, Kind.PREDICATE}:
         yield _wrong_kind(site, wanted, operand, it)
-    elif need.storage_bits < 32:
+    elif need.storage_bits < _WORD:
         message = f"an address of {need.storage_bits} bits is cut; ptxas lets it pass"
         yield site.warning("operand-type", message, site.span(operand))
 

@@ -105,7 +105,10 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
             yield site.error("element-types", message, site.span(node), label=f"`.{kind}`")
             return
         common = joined
-    if packed:
+    if wanted.kind == "fragment" and all(it.what in _CONSTANT for _, it in found):
+        message = f"`{site.opcode}` takes registers here, and all elements are constants"
+        yield site.error("not-a-register", message, site.span(nodes[0]))
+    elif packed:
         yield from _adds_up(site, wanted, nodes, common)
     elif common and wanted.lets_pass(common):
         message = f"`{site.opcode}` takes elements of `.{wanted.type}` here; ptxas lets `.{common}` pass"
@@ -133,7 +136,7 @@ def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Di
         case What.SPECIAL if not it.length:
             if wanted.written:
                 message = f"`{site.opcode}` writes registers, and `{span.text}` is a special register"
-                yield site.error("not-a-register", f"{message}; ptxas lets it pass", span)
+                yield site.warning("not-a-register", f"{message}; ptxas lets it pass", span)
         case What.INTEGER | What.FLOAT if not wanted.written:
             return
         case _:

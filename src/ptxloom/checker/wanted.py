@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.fit import register_fits
+from ptxloom.isa.misfit import SPACES
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.vectors import fragment_register, vector_length
 
@@ -114,6 +115,8 @@ def wanted(form: Form, rule: OperandRule) -> Wanted:
     """What a form wants of an operand."""
     fragment = rule.kind in {"fragment", "factor"}
     type_ = fragment_register(form, rule.name) if fragment else resolved(rule.type, form)
+    if rule.kind == "address" and not type_:
+        type_ = next((space for space in SPACES if form.filling.get(space)), "")
     return Wanted(
         "vector" if rule.kind == "fragment" else rule.kind,
         type_ if type_ or rule.kind == "address" else _UNTYPED,

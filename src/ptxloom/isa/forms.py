@@ -212,10 +212,9 @@ def resolve(opcode: str, qualifiers: tuple[str, ...], operands: int = -1) -> Res
 
 @lru_cache(maxsize=8192)
 def _resolve(opcode: str, qualifiers: tuple[str, ...], operands: int) -> Resolution:
-    tolerance = instruction_spec(opcode).tolerance
-    repeated = tuple(
-        place for place, word in enumerate(qualifiers) if word in tolerance.repeats and word in qualifiers[:place]
-    )
+    spec = instruction_spec(opcode)
+    tolerance, again = spec.tolerance, spec.repeatable
+    repeated = tuple(place for place, word in enumerate(qualifiers) if word in again and word in qualifiers[:place])
     lax = not tolerance.ignores_in or not set(tolerance.ignores_in).isdisjoint(qualifiers)
     ignored = tuple(place for place, word in enumerate(qualifiers) if lax and word in tolerance.ignores)
     for passed in ((), ignored) if ignored else ((),):
@@ -263,20 +262,37 @@ def readings_of(
 
 
 def place_words(line: SyntaxLine, words: tuple[str, ...]) -> tuple[int, ...] | None:
-    """For each word the slot it fills, the first free one; None if one has none or types stand out of order."""
+    """For each word the first free slot it fills; None if one has none, or words of a sort are out of order."""
     taken: list[int] = []
-    last_type = -1
+    last: dict[str, int] = {}
     for word in words:
         free = (slot for slot in line.slots_of.get(word, ()) if slot not in taken)
         slot = next(free, None)
         if slot is None:
             return None
-        if is_type(word):
-            if slot < last_type:
-                return None
-            last_type = slot
+        sort = _sort(line, word)
+        if sort and slot < last.get(sort, -1):
+            return None
+        last[sort] = slot
         taken.append(slot)
     return tuple(taken)
+
+
+_LAYOUTS = ("row", "col")
+
+
+def _sort(line: SyntaxLine, word: str) -> str:
+    """Among which words a word keeps its place: types, layouts, state spaces, parts of the opcode; else empty."""
+    if is_type(word):
+        return "type"
+    if word in line.leads:
+        return "lead"
+    if word in _LAYOUTS:
+        return "layout"
+    return "space" if word.partition("::")[0] in _SPACES else ""
+
+
+_SPACES = ("const", "global", "local", "param", "shared")
 
 
 def _filling(line: SyntaxLine, words: tuple[str, ...], placed: tuple[int, ...]) -> dict[str, str] | None:

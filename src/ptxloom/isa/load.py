@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -99,7 +100,9 @@ class _Reader:
 
     def spec(self) -> InstructionSpec:
         syntax = self.entry("syntax")
-        lines = read_syntax(syntax, self.file, self.line_of("syntax") + 1)
+        leads = frozenset(self.tolerance().leads)
+        read = read_syntax(syntax, self.file, self.line_of("syntax") + 1)
+        lines = tuple(replace(line, leads=leads) for line in read)
         opcode = self.entry("opcode")
         for line in lines:
             if line.opcode != opcode:

@@ -242,7 +242,7 @@ def _repeated(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
         if word == other:
             if not any(form.words.count(word) > 1 for form in pool.forms):
                 found.append(Repeated(place, first))
-        elif len(slots := pool.slots[word]) == 1 and slots == pool.slots[other]:
+        elif len(slots := pool.slots.get(word, ())) == 1 and slots == pool.slots.get(other):
             found.append(Crowded(place, first, next(iter(slots))))
     return tuple(found)
 
@@ -271,12 +271,12 @@ def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 def _rank(pool: _Pool, word: str) -> int:
     """Where in the manual's order a word stands."""
-    return max(list(form.filling.values()).index(word) for form in pool.forms if word in form.words)
+    return max((list(form.filling.values()).index(word) for form in pool.forms if word in form.words), default=-1)
 
 
 def _reason(pool: _Pool, words: set[str], about: set[str]) -> tuple[str, set[str]]:
     """The reason of a constraint on words of `about` that applies to `words`, and which of these ask for it."""
-    slots = {slot for word in about for slot in pool.slots[word]}
+    slots = {slot for word in about for slot in pool.slots.get(word, ())}
     for constraint in pool.spec.constraints:
         values = [set(allowed) for _, allowed in constraint.when.allowed]
         required = {name for name, _ in constraint.require.allowed}

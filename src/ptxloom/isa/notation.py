@@ -94,6 +94,7 @@ class SyntaxLine:
     operands: tuple[OperandSlot, ...]
     text: str
     line: int  # in the data file
+    leads: frozenset[str] = frozenset()  # the qualifiers that belong to the opcode's name, and keep their order
 
     @property
     def spellings(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -140,8 +141,10 @@ TRAITS = {
     "braces": "one value in braces",
     "texture": "a texture, whose sampler is meant",
     "integer": "an integer where the manual has a float, which ptxas lets pass",
+    "narrow": "a register of 32 bits where the address has 64",
+    "word": "no register of fewer than 32 bits",
 }
-"""What else may stand for an operand, or with "bare" what may not."""
+"""What else may stand for an operand, or with "bare" and "word" what may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,9 @@ class Tolerance:
     ignores_in: tuple[str, ...] = ()
 
 
+_REPEATABLE = frozenset(("sync", "uni", "sat", "satfinite", "relu", "approx", "cc", "NaN", "shiftamt"))
+"""The qualifiers that ptxas lets stand twice in any instruction where they mean but one thing."""
+
 KINDS = (
     *("fragment", "register", "value", "constant", "factor", "vector"),
     *("place", "address", "symbol", "list", "sink", "other"),
@@ -225,6 +231,12 @@ class InstructionSpec:
     examples: tuple[str, ...]
     file: str
     judged: bool = True  # whether its rules were compared with ptxas, so that the checker may go by them
+
+    @cached_property
+    def repeatable(self) -> frozenset[str]:
+        """The qualifiers that ptxas lets stand twice."""
+        fixed = {slot.name for line in self.lines for slot in line.slots if slot.values == (slot.name,)}
+        return frozenset(self.tolerance.repeats) | (fixed & _REPEATABLE)
 
     def features_of(self, line: SyntaxLine, filling: Filling) -> tuple[Feature, ...]:
         """The features that a form uses, in the order of the data."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _ERROR = re.compile(r"^ptxas (?!<builtin>)[^,\n]*, line (\d+); (error|fatal)\s*: (.*)$", re.MULTILINE)
+_NARROW = re.compile(r"Program uses 32-bit address on line '(\d+)'")
+_PATIENCE = 60  # seconds; some illegal statements keep ptxas busy without end
+_MOST_MEMORY = 4 << 30
 _RENAMED = {"sm_101": "sm_110", "sm_101a": "sm_110a", "sm_101f": "sm_110f"}
 
 
@@ -45,6 +49,11 @@ class Verdict:
         self.output = output
 
 
+def _bounded() -> None:
+    """Some illegal statements make ptxas take all memory."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+
+
 def assemble(text: str, target: str) -> Verdict:
     """ptxas's verdict on a module, assembled for its own target."""
     path = find_ptxas()
@@ -55,10 +64,18 @@ def assemble(text: str, target: str) -> Verdict:
         source.write_text(text, encoding="utf-8")
         arch = _RENAMED.get(target, target)
         command = [path, "-arch", arch, "-O0", str(source), "-o", os.devnull]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=_PATIENCE, preexec_fn=_bounded
+            )
+        except subprocess.TimeoutExpired:
+            return Verdict(False, {}, True, "ptxas does not end")
     output = done.stdout + done.stderr
     errors: dict[int, list[str]] = {}
     fatal = False
+    if "32-Bit ABI" in output or "32-bit compilation" in output.lower():
+        for line in _NARROW.findall(output):
+            errors.setdefault(int(line), []).append("an address of 32 bits")
     for match in _ERROR.finditer(output):
         errors.setdefault(int(match[1]), []).append(match[3])
         fatal = fatal or match[2] == "fatal"

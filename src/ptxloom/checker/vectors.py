@@ -105,19 +105,21 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
             yield site.error("element-types", message, site.span(node), label=f"`.{kind}`")
             return
         common = joined
-    if wanted.kind == "fragment" and all(it.what in _CONSTANT for _, it in found):
-        message = f"`{site.opcode}` takes registers here, and all elements are constants"
-        yield site.error("not-a-register", message, site.span(nodes[0]))
-    elif packed:
+    if packed:
         yield from _adds_up(site, wanted, nodes, common)
-    elif common and wanted.lets_pass(common):
+    elif common:
+        yield from _common(site, wanted, typed, common)
+
+
+def _common(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], common: str) -> Iterator[Diagnostic]:
+    """The type that the elements have in common against the one that the instruction takes."""
+    if wanted.lets_pass(common):
         message = f"`{site.opcode}` takes elements of `.{wanted.type}` here; ptxas lets `.{common}` pass"
         yield site.warning("operand-type", message, site.span(typed[0][0]), label=wanted.about)
-    elif common and not wanted.fits(common):
-        node = next((node for node, it in typed if it.what not in _CONSTANT), nodes[0])
-        message = (
-            f"`{site.span(node).text}` is `.{common}`, and `{site.opcode}` takes elements of `.{wanted.type}` here"
-        )
+    elif not wanted.fits(common):
+        node = next((node for node, it in typed if it.what not in _CONSTANT), typed[0][0])
+        text = site.span(node).text
+        message = f"`{text}` is `.{common}`, and `{site.opcode}` takes elements of `.{wanted.type}` here"
         yield site.error("operand-type", message, site.span(node), label=wanted.about)
 
 

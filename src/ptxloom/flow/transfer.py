@@ -66,8 +66,11 @@ class Op:
 
 
 def result(op: Op) -> Bits:
-    """What an instruction writes to the destination asked for."""
-    return _BY_OPCODE.get(op.instruction.opcode, _plain)(op)
+    """What an instruction writes to the destination asked for; of one that lacks operands, nothing is known."""
+    try:
+        return _BY_OPCODE.get(op.instruction.opcode, _plain)(op)
+    except (IndexError, ValueError):
+        return _plain(op)
 
 
 def _plain(op: Op) -> Bits:

@@ -11,7 +11,7 @@ from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms, names_of
 from ptxloom.atoms.mma import MmaAtom, forms_with_saturation, mma_atom_of
 from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.matrix import MOVES, MatrixMove, matrix_move
+from ptxloom.isa.matrix import MOVES, MatrixMove, describes_move, matrix_move
 from ptxloom.isa.mma import MmaForm, mma_form
 from ptxloom.isa.spelling import near_misses
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CALL: Final = re.compile(r"(?:[a-z_]+\.)*((?:Ld|St)Matrix\d+x\d+x\d+bOp|Mma\w+Op)\((.*)\)", re.DOTALL)
+_MMA: Final = re.compile(r"\A\.?mma(?:\.|\Z)|\bm\d+n\d+k\d+\b")
 _FIELDS: Final = ("transpose", "num_matrices", "unpack_bits")  # of the DSL's matrix moves, in order
 
 
@@ -78,7 +79,7 @@ def _named(text: str) -> CopyAtom | MmaAtom:
         return _copy_names()[name]
     if name in _mma_names():
         return mma_atom_of(_mma_names()[name])
-    if call is None and not text.startswith("SM"):
+    if call is None and not text.startswith("SM") and (_MMA.search(text) or describes_move(text)):
         return _spelled(text)
     near = near_misses(name, (*_copy_names(), *_mma_names()))
     hint = f"; did you mean `{near[0]}`?" if near else ""
@@ -87,10 +88,10 @@ def _named(text: str) -> CopyAtom | MmaAtom:
 
 def _spelled(text: str) -> CopyAtom | MmaAtom:
     """The atom of a PTX spelling; a short one without an opcode is an ldmatrix or an mma."""
-    words = text.split(".")
-    if words[0] == "mma" or any(re.fullmatch(r"m\d+n\d+k\d+", word) for word in words):
+    if _MMA.search(text):
         return mma_atom_of(mma_form(text))
-    return copy_atom_of(matrix_move(text, None if words[0] in MOVES else "ldmatrix"))
+    opcode, _, rest = text.partition(".")
+    return copy_atom_of(matrix_move(rest, opcode) if opcode in MOVES else matrix_move(text, "ldmatrix"))
 
 
 @cache

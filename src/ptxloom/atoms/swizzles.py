@@ -62,17 +62,23 @@ class Tile:
         return f"{self.rows}x{self.columns} {self.element}, rows {self.pitch_bytes} bytes apart"
 
 
+SHARED_BYTES: Final = 227 * 1024
+"""The most shared memory that a block can have on any target so far."""
+
+
 def make_tile(rows: int, columns: int, element: str, pitch_bytes: int | None = None) -> Tile:
     """A tile, its rows as close as they can be if no pitch is given.
 
     Raises:
-        UsageError: The rows are no whole multiple of 16 bytes, or overlap.
+        UsageError: The rows are no whole multiple of 16 bytes, or overlap, or are more than shared memory holds.
     """
     tile = Tile(rows, columns, element, pitch_bytes or columns * element_type(element).container_bits // 8)
     if rows < 1 or columns < 1 or columns * tile.element_bits % (8 * _ROW_BYTES):
         raise UsageError("tile", f"{rows}x{columns} {element}", "of rows that are a multiple of 16 bytes")
     if tile.pitch_bytes < tile.row_bytes or tile.pitch_bytes % _ROW_BYTES:
         raise UsageError("pitch", tile.pitch_bytes, f"a multiple of 16, at least {tile.row_bytes}")
+    if rows * tile.pitch_bytes > SHARED_BYTES:
+        raise UsageError("tile", f"{rows}x{columns} {element}", f"no larger than shared memory, {SHARED_BYTES:,} bytes")
     return tile
 
 

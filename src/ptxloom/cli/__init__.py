@@ -38,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcome = verb.run(options)
         deliver(outcome, options)
     except PtxloomError as error:
-        talk(f"ptxloom: {error}")
+        from ptxloom.cli.mistakes import in_words_of_options  # noqa: PLC0415 - only mistakes need it
+
+        talk(f"ptxloom: {in_words_of_options(error, options)}")
         return COULD_NOT_RUN
     except KeyboardInterrupt:
         talk("ptxloom: interrupted")

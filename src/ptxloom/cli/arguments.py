@@ -116,7 +116,11 @@ class Parser(argparse.ArgumentParser):
 
 def read_arguments(arguments: Sequence[str]) -> Options:
     """The options of one command line; prints help and exits where that is asked for."""
-    return build_parser().parse_args(arguments, Options())
+    parser = build_parser()
+    if not arguments:
+        parser.print_help(sys.stderr)
+        parser.exit(2)
+    return parser.parse_args(arguments, Options())
 
 
 def build_parser() -> Parser:
@@ -179,7 +183,7 @@ def _fmt(parser: Parser) -> None:
 
 def _explain(parser: Parser) -> None:
     parser.add_argument(
-        "topic", metavar="RULE|OPCODE", nargs="?", help="a rule's id or an opcode; nothing lists them all"
+        "topic", metavar="RULE|OPCODE", nargs="?", help="a rule's id or an opcode; left out, all are listed"
     )
 
 
@@ -301,9 +305,9 @@ VERBS: Final = {
     "map": ("which lane holds which element of a matrix, as a table", _map),
     "where": ("what one lane holds, or who holds one element", _where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
-    "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
-    "lsp": ("the language server, for editors to start", _lsp),
     "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
+    "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
+    "lsp": ("the language server, for editors to start", _lsp),
 }

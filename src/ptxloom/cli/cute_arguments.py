@@ -17,7 +17,7 @@ def atom(parser: ArgumentParser) -> None:
         "name",
         metavar="ATOM",
         nargs="?",
-        help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling; nothing lists all copy atoms",
+        help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling; left out, all copy atoms are listed",
     )
     wanted = parser.add_argument_group("which atom for which operand")
     wanted.add_argument("--mma", metavar="MMA", help="the mma, such as m16n8k16.row.col.f32.f16.f16.f32")

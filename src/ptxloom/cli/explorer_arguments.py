@@ -53,7 +53,10 @@ def _lines(parser: _Group) -> None:
 def _span(text: str) -> tuple[int, int]:
     """`12` or `12-40` as two numbers."""
     first, dash, last = text.partition("-")
-    return int(first), int(last if dash else first)
+    span = int(first), int(last if dash else first)
+    if not 0 < span[0] <= span[1]:
+        raise ValueError(text)
+    return span
 
 
 _span.__name__ = "line or lines N-M"  # argparse names the type in its message

@@ -99,7 +99,8 @@ def read_launch(name: str) -> Launch:
         reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
         raise BadLaunchFile(f"{name}: cannot be read: {reason}") from error
     except tomllib.TOMLDecodeError as error:
-        raise BadLaunchFile(f"{name}: this is no TOML: {error}") from error
+        what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in {".ptx", ".cubin"} else ""
+        raise BadLaunchFile(f"{name}: this is no TOML: {error}{what}") from error
     reader = _Reader(name, path.parent)
     return reader.launch(table)
 

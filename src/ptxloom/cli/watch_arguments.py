@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import sys
 from argparse import Action
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
+
+BESIDE_TRACE: Final[dict[str, Any]] = {
+    "trace_blocks": "0",
+    "trace_warps": "all",
+    "trace_first": 0,
+    "trace_limit": 4,
+    "trace_type": "",
+    "trace_operand": "",
+}
+"""What goes with `--trace`, as it is where nothing is said."""
 
 
 class PrintSchema(Action):
@@ -44,13 +54,10 @@ def declare(parser: ArgumentParser) -> None:
         "(kernel.cu:45); may be given several times",
     )
     chosen = "of which --trace records"
-    parser.add_argument(
-        "--trace-blocks", default="0", metavar="LIST", help=f"the blocks {chosen}, as '0 5' or '1,0 1,1', or all"
-    )
-    parser.add_argument("--trace-warps", default="all", metavar="LIST", help=f"the warps {chosen}, as 0,1, or all")
-    parser.add_argument("--trace-first", type=int, default=0, metavar="N", help="executions of each warp to pass over")
-    parser.add_argument("--trace-limit", type=int, default=4, metavar="N", help="executions of each warp to record")
-    parser.add_argument(
-        "--trace-type", default="", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ..."
-    )
-    parser.add_argument("--trace-operand", default="", metavar="NAME", help="the operand to show: a, b, c, d")
+    parser.add_argument("--trace-blocks", metavar="LIST", help=f"the blocks {chosen}, as '0 5' or '1,0 1,1', or all")
+    parser.add_argument("--trace-warps", metavar="LIST", help=f"the warps {chosen}, as 0,1, or all")
+    parser.add_argument("--trace-first", type=int, metavar="N", help="executions of each warp to pass over")
+    parser.add_argument("--trace-limit", type=int, metavar="N", help="executions of each warp to record")
+    parser.add_argument("--trace-type", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ...")
+    parser.add_argument("--trace-operand", metavar="NAME", help="the operand to show: a, b, c, d")
+    parser.set_defaults(**BESIDE_TRACE)

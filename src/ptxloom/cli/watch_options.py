@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.output import talk
+from ptxloom.cli.watch_arguments import BESIDE_TRACE
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.kernel import kernel
 from ptxloom.machine.trace import Trace
@@ -26,8 +27,12 @@ def requests(options: Options) -> tuple[Trace, ...]:
     """What `--trace` and the options beside it ask for.
 
     Raises:
-        UsageError: A list of numbers is none.
+        PtxloomError: A list of numbers is none, or nothing is to be recorded.
     """
+    unused = [name for name, default in BESIDE_TRACE.items() if getattr(options, name) != default]
+    if unused and not options.trace:
+        option = f"--{unused[0].replace('_', '-')}"
+        raise PtxloomError(f"`{option}` goes with `--trace`, which says what instruction to record")
     blocks = "all" if options.trace_blocks == "all" else _blocks(options.trace_blocks)
     warps = None if options.trace_warps == "all" else _numbers("--trace-warps", options.trace_warps)
     return tuple(

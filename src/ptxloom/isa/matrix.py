@@ -7,6 +7,7 @@ from functools import cache
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.forms import Form, forms, resolve
+from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.shapes import MatrixShape
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import ElementType, element_type
@@ -112,7 +113,8 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
         raise UnsupportedForm(f"`{text}` is no form of {opcode}")
     words = tuple(rest)
     if short:
-        words = (*(word for word in ("sync", "aligned") if word not in (first, *rest)), first, *rest)
+        written = tuple(filter(None, (first, *rest)))
+        words = (*(word for word in ("sync", "aligned") if word not in written), *written)
     form = resolve(name, words).form
     if form is None:
         from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
@@ -133,6 +135,8 @@ def memory_move(text: str) -> MatrixMove:
     """
     if text.strip().split(".")[0] in MOVES:
         return matrix_move(text)
+    if not describes_move(text):
+        raise UnsupportedForm(f"`{text}` is neither an ldmatrix nor a stmatrix, in full or in short")
     try:
         return matrix_move(text, "ldmatrix")
     except UnsupportedForm as no_load:
@@ -140,6 +144,17 @@ def memory_move(text: str) -> MatrixMove:
             return matrix_move(text, "stmatrix")
         except UnsupportedForm:
             raise no_load from None
+
+
+def describes_move(text: str) -> bool:
+    """Whether some word of a dotted spelling is an opcode or a qualifier of a matrix move.
+
+    Example:
+        >>> describes_move("m8n8.x9"), describes_move("add.s32")
+        (True, False)
+    """
+    words = {*MOVES, *(word for move in MOVES for line in instruction_spec(move).lines for word in line.slots_of)}
+    return not words.isdisjoint(text.strip().removesuffix(";").split("."))
 
 
 @cache

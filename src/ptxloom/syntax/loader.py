@@ -57,6 +57,9 @@ def decoded(data: bytes, name: str) -> str:
     if data[:4] == b"\x7fELF":
         message = f"{name}: this is a compiled cubin, not PTX text; `cuobjdump --dump-ptx` may find PTX in it"
         raise UnreadableFile(message)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        message = f"{name}: this is UTF-16 text, as a redirection in PowerShell writes it; PTX is ASCII or UTF-8"
+        raise UnreadableFile(message)
     zero = data.rstrip(b"\0").find(b"\0")
     if zero >= 0:
         message = f"{name}: this is a binary file, not PTX text (byte {zero} is zero)"

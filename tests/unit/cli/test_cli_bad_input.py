@@ -25,6 +25,7 @@ UNREADABLE = {
     "cubin.ptx": (b"\x7fELF\2\1\1\0", "cubin"),
     "empty.ptx": (b"", "there is nothing in it"),
     "blank.ptx": (b" \n\t\n", "there is nothing in it"),
+    "utf16.ptx": (".version 9.0\n".encode("utf-16"), "UTF-16"),
     "latin.ptx": (b".version 9.0 // caf\xe9\n", "not UTF-8"),
 }
 MALFORMED = {

@@ -117,7 +117,6 @@ def test_where_answers_both_questions_alike(run: Run, fmt: str) -> None:
         (["where", "ldmatrix.m8n8.x1.b16", "--row", "8", "--column", "0"], "row is 8; it must be from 0 to 7"),
         (["where", "ldmatrix.m8n8.x1.b16", "--lane", "x"], "invalid int value: 'x'"),
         (["mpa"], "did you mean `map`?"),
-        ([], "the following arguments are required: VERB"),
     ],
 )
 def test_what_cannot_be_answered_is_one_sentence(run: Run, arguments: list[str], sentence: str) -> None:

@@ -114,7 +114,7 @@ MISSES = {
     "m8n8.x1.shared::cluster.b16": "did you mean `.shared::cta`",
     "m8n8.x1.global.b16": "it takes `.shared` or `.shared::cta`",
     "m8n8.x1.foo.b16": "takes no `.foo`",
-    "": "names no matrix move|takes no `.`",
+    "": "names no matrix move|requires `.m8n8",
 }
 
 

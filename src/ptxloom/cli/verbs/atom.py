@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Describe the atom, or answer for the operands; an operand without an atom is a finding."""
+    """Describe the atom, or answer for the operands; an operand without an atom is a finding.
+
+    Raises:
+        PtxloomError: There is no such atom, or the options do not say for which operand of which mma one is wanted.
+    """
     if options.mma is not None:
         return _advised(options)
+    if any((options.operand, options.major, options.blas, options.element, options.target)):
+        raise PtxloomError("say for which mma the atom is, such as `--mma m16n8k16.row.col.f32.f16.f16.f32`")
     if options.name is None:
         return Outcome(atom_pages.listed(copy_atoms(), style_for(options)))
     found = atom(options.name)

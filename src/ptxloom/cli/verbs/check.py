@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.checker import Selection, check
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import files, read
+from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.syntax import parse
@@ -22,6 +23,8 @@ def run(options: Options) -> Outcome:
     told = Selection.of(options.select, options.ignore)
     names = files(options.files)
     unread = 0
+    for remark in strangers(options):
+        talk(f"ptxloom: {remark}")
     for name in names:
         try:
             source = read(name)

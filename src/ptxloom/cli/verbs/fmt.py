@@ -23,7 +23,13 @@ class CannotFormat(PtxloomError):  # noqa: N818 - reads as the sentence it print
 
 
 def run(options: Options) -> Outcome:
-    """Format every file, or say which would change."""
+    """Format every file, or say which would change.
+
+    Raises:
+        PtxloomError: The result is to go to two places.
+    """
+    if options.write and options.output:
+        raise PtxloomError("`--write` puts each result into its file, and leaves nothing for `--output`")
     out: list[str] = []
     code = CLEAN
     changed = 0

@@ -7,28 +7,25 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
 from ptxloom.cli.verbs.parse import read_modules
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.flow import flow_graphs
 from ptxloom.views import graphs
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
     from ptxloom.flow import FlowGraph
-    from ptxloom.syntax import Module
 
 
 def run(options: Options) -> Outcome:
     """Draw the functions that are asked for."""
     modules, unread = read_modules(options)
     chosen = [g for m in modules for g in flow_graphs(m) if fnmatchcase(g.function.name, options.function or "*")]
-    if not chosen and modules:
-        raise UsageError("--function", options.function, _names(modules))
-    return Outcome(_text(chosen, options), COULD_NOT_RUN if unread else CLEAN)
-
-
-def _names(modules: list[Module]) -> str:
     names = [f.name for m in modules for f in m.functions.values() if f.body is not None]
-    return f"one of {', '.join(names)}" if names else "left out: no function here has a body"
+    if modules and not names:
+        raise PtxloomError(f"{', '.join(m.source.name for m in modules)}: no function here has a body")
+    if modules and not chosen:
+        raise UsageError("--function", options.function, f"one of {', '.join(names)}")
+    return Outcome(_text(chosen, options), COULD_NOT_RUN if unread else CLEAN)
 
 
 def _text(chosen: list[FlowGraph], options: Options) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import files, read
+from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.inspection import Inspection, inspect
@@ -23,6 +24,8 @@ def run(options: Options) -> Outcome:
     """Look every file over; one that cannot be read does not keep the others from being shown."""
     seen: list[Inspection] = []
     unread = 0
+    for remark in strangers(options):
+        talk(f"ptxloom: {remark}")
     for name in files(options.files):
         try:
             source = read(name)

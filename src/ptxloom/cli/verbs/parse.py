@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import files, sources
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
-from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.diagnostics import PtxloomError
 from ptxloom.survey import survey
 from ptxloom.syntax import Selection, parse, select
 from ptxloom.views import findings, machine_readable, surveys, trees
@@ -30,13 +30,16 @@ def run(options: Options) -> Outcome:
     modules, unread = read_modules(options)
     found = [d for m in modules for d in m.diagnostics]
     code, remark = verdict(found, len(modules))
+    wanted = selection(options)
+    if not wanted.everything and not any(True for m in modules for _ in select(m, wanted)):
+        talk("ptxloom: nothing in what was read is so")
     return Outcome(_text(modules, options), COULD_NOT_RUN if unread else code, remark if found else "")
 
 
 def read_modules(options: Options) -> tuple[list[Module], int]:
     """The modules of every file that is named, and how many files could not be read."""
     if not options.files:
-        raise UsageError("FILE", None, "one or more PTX files, folders, or - for standard input")
+        raise PtxloomError("FILE is missing: name PTX files, folders of them, or - for standard input")
     modules: list[Module] = []
     unread = 0
     for name in files(options.files):

@@ -27,7 +27,7 @@ def run(options: Options) -> Outcome:
     found = [match for module in modules for match in _matches(module, wanted)]
     code = COULD_NOT_RUN if unread else 0 if found else NOTHING_FOUND
     number = f"{len(found)} instruction{'s' * (len(found) != 1)} in {len(modules)} file{'s' * (len(modules) != 1)}"
-    return Outcome(_text(found, options), code, number)
+    return Outcome(_text(found, options), code, number if modules else "")
 
 
 def _matches(module: Module, wanted: Selection) -> list[Match]:

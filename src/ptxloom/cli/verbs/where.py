@@ -21,7 +21,9 @@ def run(options: Options) -> Outcome:
         PtxloomError: They ask none, or two.
     """
     found = fragment_of(options)
-    by_lane, by_place = options.lane is not None, options.row is not None and options.column is not None
+    of_lane, of_place = (options.lane, options.register, options.bit), (options.row, options.column)
+    by_lane = options.lane is not None and of_place == (None, None)
+    by_place = None not in of_place and of_lane == (None, None, None)
     if by_lane == by_place:
         raise PtxloomError(
             "say either `--lane` (what does it hold?) or `--row` and `--column` (who holds the element?)"

@@ -1,0 +1,47 @@
+"""What is wrong with a command line, in the words that were typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa import PtxVersion, Target, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.cli.arguments import Options
+    from ptxloom.diagnostics import PtxloomError
+
+_PLACED: Final = frozenset(("accesses", "element", "file", "files", "instruction", "name", "pattern", "tile", "topic"))
+"""What is written without an option's name."""
+_ALSO: Final = {
+    "addresses": ("pitch", "stride", "addresses"),
+    "operand": ("operand", "trace_operand"),
+    "transposition": ("blas",),
+    "type": ("trace_type",),
+}
+"""Arguments of functions that come from options of other names; the first that was given is meant."""
+
+
+def in_words_of_options(error: PtxloomError, options: Options) -> str:
+    """The sentence of an error; an argument that came from an option is called by the option's name."""
+    if not isinstance(error, UsageError) or error.argument in _PLACED:
+        return str(error)
+    given = vars(options)
+    for name in _ALSO.get(error.argument, (error.argument,)):
+        if given.get(name) not in (None, [], ""):
+            return str(UsageError(f"--{name.replace('_', '-')}", error.value, error.legal))
+    return str(error)
+
+
+def strangers(options: Options) -> Iterator[str]:
+    """What is remarkable about `--target` and `--ptx-version`: they are open-ended, and may be mistyped.
+
+    Raises:
+        UsageError: One of them is no target, or no version.
+    """
+    if options.target is not None and Target.parse(options.target) not in targets():
+        yield f"`--target {options.target}` is none of the targets that ptxloom knows; it is judged by its number"
+    if options.ptx_version is not None and not PtxVersion.parse(options.ptx_version).released:
+        yield f"`--ptx-version {options.ptx_version}` is no version that ptxloom knows"

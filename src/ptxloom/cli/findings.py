@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
 
 
-def render(found: Sequence[Diagnostic], options: Options) -> str:
-    """The findings as text; each format is imported only when it is asked for."""
+def render(found: Sequence[Diagnostic], options: Options, *, complete: bool = True) -> str:
+    """The findings, all of them or (not `complete`) of what could be read, as text in the format asked for."""
     match options.output_format:
         case "concise":
             from ptxloom.views.findings import concise  # noqa: PLC0415 - one format a run
@@ -29,7 +29,7 @@ def render(found: Sequence[Diagnostic], options: Options) -> str:
         case "sarif":
             from ptxloom.views.sarif import sarif  # noqa: PLC0415 - likewise
 
-            return sarif(found, __version__, _pages(found))
+            return sarif(found, __version__, _pages(found), complete=complete)
         case "github":
             from ptxloom.views.machine_readable import github  # noqa: PLC0415 - likewise
 

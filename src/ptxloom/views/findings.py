@@ -35,11 +35,14 @@ def _finding(diagnostic: Diagnostic, style: Style) -> str:
     lines = [f"{head}: {style.paint(harmless(diagnostic.message), Ink.BOLD)}", *snippet(marks, style)]
     if diagnostic.section:
         lines.append(f"{'':{_gutter(marks)}} {style.paint('=', Ink.BLUE)} note: PTX ISA {diagnostic.section}")
-    helps = [diagnostic.help] * bool(diagnostic.help)
-    if diagnostic.fix is not None:
-        helps.append(repair(diagnostic.fix))
-    lines += [f"{style.paint('help', Ink.CYAN)}: {harmless(text)}" for text in helps]
+    lines += [f"{style.paint('help', Ink.CYAN)}: {harmless(text)}" for text in helps(diagnostic)]
     return "\n".join(lines) + "\n"
+
+
+def helps(diagnostic: Diagnostic) -> list[str]:
+    """What can be done about a finding, a sentence each."""
+    found = [diagnostic.help] if diagnostic.help else []
+    return [*found, repair(diagnostic.fix)] if diagnostic.fix is not None else found
 
 
 def _gutter(marks: Sequence[Mark]) -> int:

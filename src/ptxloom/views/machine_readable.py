@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.diagnostics import Severity
 from ptxloom.views.cells import harmless
+from ptxloom.views.findings import helps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +75,7 @@ def _annotation(diagnostic: Diagnostic) -> str:
     }
     properties = ",".join(f"{name}={_escape_property(value)}" for name, value in fields.items())
     text = f"{diagnostic.message}: {diagnostic.label}" if diagnostic.label else diagnostic.message
+    text = "\n".join((text, *(f"help: {one}" for one in helps(diagnostic))))
     return f"::{GITHUB_LEVEL[diagnostic.severity]} {properties}::{_escape(text)}\n"
 
 

@@ -33,6 +33,8 @@ def sarif(
     version: str,
     pages: Mapping[str, str],
     extras: Sequence[Mapping[str, Value]] = (),
+    *,
+    complete: bool = True,
 ) -> str:
     """A SARIF log of one run.
 
@@ -41,6 +43,7 @@ def sarif(
         version: ptxloom's version.
         pages: Rule id -> its page in Markdown; a rule without a page is listed by its id.
         extras: For each finding, more members of its result; lists are appended to its own.
+        complete: Whether all that was asked could be done; False if a file could not be read.
     """
     rules = sorted({d.rule for d in diagnostics})
     driver: Value = {
@@ -55,7 +58,7 @@ def sarif(
         results.append(_joined(result, extras[number]) if extras else result)
     run: Value = {
         "tool": {"driver": driver},
-        "invocations": [{"executionSuccessful": True}],
+        "invocations": [{"executionSuccessful": complete}],
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
@@ -92,6 +95,7 @@ def _rule(rule: str, page: str) -> dict[str, Value]:
 def _result(diagnostic: Diagnostic, index: int) -> dict[str, Value]:
     """One finding as a result."""
     text = f"{diagnostic.message}: {diagnostic.label}" if diagnostic.label else diagnostic.message
+    text += f"; {diagnostic.help}" if diagnostic.help else ""
     result: dict[str, Value] = {
         "ruleId": diagnostic.rule,
         "ruleIndex": index,

@@ -81,6 +81,15 @@ def test_github_escapes_what_the_commands_use() -> None:
     assert line.count("\n") == 1
 
 
+def test_github_and_sarif_say_what_to_do() -> None:
+    fix = Fix("add the qualifier", Span(SOURCE, span(".b8").start, span(".b8").start), ".trans")
+    found = Diagnostic("r", Severity.ERROR, "m", span(".m16n8"), "l", help="or not", fix=fix)
+    line = github([found])
+    assert line.endswith("::m: l%0Ahelp: or not%0Ahelp: add the qualifier: `stmatrix.sync.aligned.m16n8.x4.trans.b8`\n")
+    (result,) = json.loads(sarif([found], "1.2.3", {}))["runs"][0]["results"]
+    assert result["message"]["text"] == "m: l; or not"
+
+
 def test_github_escapes_colons_and_commas_in_file_names() -> None:
     source = Source("x", "C:/a,b/k.ptx")
     line = github([Diagnostic("r", Severity.NOTE, "m", Span(source, 0, 1))])
@@ -144,6 +153,12 @@ def test_a_fingerprint_survives_a_move_and_tells_equal_lines_apart() -> None:
 def at_line(text: str, name: str = "kernel.ptx") -> Diagnostic:
     start = len(text) - len(text.lstrip())
     return Diagnostic("no-form", Severity.ERROR, "no", Span(Source(text, name), start, start + 3))
+
+
+def test_sarif_says_whether_everything_could_be_read() -> None:
+    for complete in (True, False):
+        log = json.loads(sarif([], "1.2.3", {}, complete=complete))
+        assert log["runs"][0]["invocations"] == [{"executionSuccessful": complete}]
 
 
 def test_sarif_of_nothing_is_a_run_without_results() -> None:

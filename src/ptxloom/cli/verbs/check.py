@@ -35,4 +35,4 @@ def run(options: Options) -> Outcome:
         module = parse(source.text, source.name)
         found += told.of_interest(check(module, target=options.target, ptx_version=options.ptx_version))
     code, remark = verdict(found, len(names) - unread)
-    return Outcome(render(found, options), COULD_NOT_RUN if unread else code, remark)
+    return Outcome(render(found, options, complete=not unread), COULD_NOT_RUN if unread else code, remark)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
 from machine.small_kernels import entry
+from ptxloom.machine.launch import Grid
 
 CHECKS = ("memcheck", "racecheck:global")
 
@@ -90,3 +93,53 @@ def test_as_many_bytes_are_named_as_are_at_fault() -> None:
     out = np.zeros(64, np.uint32)
     hazards = entry(body).launch(1, 64, [out], checks=CHECKS).hazards
     assert {(h.address - out.ctypes.data, h.size) for h in hazards} == {(6, 2)}
+
+
+SIGNAL = """
+mov.u32 %r5, %ctaid.x; setp.eq.u32 %p1, %r0, 0; setp.ne.u32 %p2, %r5, 0;
+@%p2 bra READ;
+st.global.u32 [%rd0+256], %r0;
+FIRST
+@!%p1 bra E;
+membar.gl;
+st.relaxed.gpu.global.u32 [%rd1], 1;
+bra E;
+READ:
+@!%p1 bra D;
+W: ld.relaxed.gpu.global.u32 %r6, [%rd1];
+setp.eq.u32 %p3, %r6, 0; @%p3 bra W;
+membar.gl;
+D:
+SECOND
+ld.global.u32 %r7, [%rd0+256];
+E:
+"""
+
+
+def test_a_flag_speaks_for_those_who_met_its_thread_at_a_barrier() -> None:
+    """All threads write, one sets the flag; in the other CTA one waits for it and all read."""
+    barrier, none = "bar.sync 0;", "bar.warp.sync -1;"
+    assert found(SIGNAL.replace("FIRST", barrier).replace("SECOND", barrier)) == set()
+    race = {("read-after-write", "global", True)}
+    assert found(SIGNAL.replace("FIRST", none).replace("SECOND", barrier)) == race
+    assert found(SIGNAL.replace("FIRST", barrier).replace("SECOND", none)) == race
+
+
+def test_bytes_of_a_word_have_owners_of_their_own() -> None:
+    bytes_ = "cvt.u64.u32 %rd5, %r0; add.u64 %rd6, %rd1, %rd5; cvt.u16.u32 %h1, %r0; st.global.u8 [%rd6], %h1;\n"
+    read = "ld.global.u8 %h1, [%rd6];\nst.global.u8 [%rd6], %h1;\n"
+    assert found(".reg .b16 %h1;\n" + bytes_ + read, 1) == set()
+    assert found(".reg .b16 %h1;\n" + bytes_ + "ld.global.u32 %r5, [%rd1+60];", 1) != set()
+    whole = "st.global.u32 [%rd0], %r0;\nbar.sync 0;\n" + bytes_
+    assert found(".reg .b16 %h1;\n" + whole, 1) == set()
+    assert found(".reg .b16 %h1;\n" + whole.replace("bar.sync 0;\n", ""), 1) != set()
+
+
+def test_a_launch_leaves_no_memory_behind() -> None:
+    gc.disable()
+    try:
+        before = {id(thing) for thing in gc.get_objects() if isinstance(thing, Grid)}
+        assert found("st.global.u32 [%rd0], %r0;", 1) == set()
+        assert {id(thing) for thing in gc.get_objects() if isinstance(thing, Grid)} <= before
+    finally:
+        gc.enable()

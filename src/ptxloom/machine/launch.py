@@ -121,8 +121,8 @@ class Grid:
         self.launch: Any = native.structure(state.Launch).from_address(
             self.arena.take(native.record(state.Launch).size)
         )
-        self.unwritten = shadows.Unwritten(self, memory.unwritten)
-        self.races = shadows.GlobalRaces(self) if "racecheck:global" in checks else None
+        self.unwritten = shadows.Unwritten(self.arena, memory.unwritten)
+        self.races = shadows.GlobalRaces(self.arena) if "racecheck:global" in checks else None
         self.launch.watches_global = int("initcheck:global" in checks)
         self._fill(shape, params, memory, seed)
         self.given = frozenset(start for start, _, _ in memory.spans)  # no kernel may free these
@@ -158,6 +158,8 @@ class Grid:
         self._publish()
         launch.tids = arena.put(_thread_ids(block, launch.warps))
         launch.symbols = arena.put(module.addresses)
+        if self.races is not None:
+            self.races.start(launch, self.members)
         functions = np.full(len(self.program.module.functions), state.NONE, np.uint32)
         codes = function_codes(self.program.module)
         functions[[codes[f.name] for f in self.program.functions]] = [f.first for f in self.program.functions]

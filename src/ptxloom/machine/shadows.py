@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ptxloom.machine.launch import Grid
+    from ptxloom.machine.launch import Arena, Grid
     from ptxloom.machine.program import Program
 
 _LANES: Final = 32
 _WORD: Final = 4
 _ALIGNMENT: Final = 64
+_COLUMNS: Final = 1 << 16  # of what the clusters of a grid publish at a flag
+_FLAG_WORDS: Final = 1 << 26  # of all flags
+_FLAGS: Final = (64, 4096)  # how many at least, and at most
 
 
 def watch_races(grid: Grid, ctas: Sequence[int]) -> None:
@@ -46,8 +49,6 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     order.columns = threads + shadow.COLUMNS
     if grid.races is not None:
         order.grid = grid.races.address
-        size = max(grid.launch.total * _WORD, _WORD)
-        order.others, order.glimpsed = take(size), take(size)
     if any(watch.orders_finely(op) for op in grid.program.ops):
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
@@ -55,6 +56,10 @@ def _order(grid: Grid, members: int, threads: int) -> int:
         order.arriving, order.complete = take(shadow.SYNCS * row), take(shadow.SYNCS * row)
         order.barriers, order.gathering = take(members * 16 * row), take(2 * row)
         order.room = take(row)
+        if grid.races is not None:
+            row = grid.races.columns * _WORD
+            order.lessons, order.learnt = take(shadow.LESSONS * shadow.LESSON_BYTES), take(shadow.LESSONS * row)
+            order.taught, order.fences_far = take(row), take(threads * _WORD)
     return at
 
 
@@ -99,8 +104,8 @@ def unsure_bytes(program: Program, checks: frozenset[str]) -> int:
 class Unwritten:
     """Global memory that came uninitialised, each piece with marks of what has been written since."""
 
-    def __init__(self, grid: Grid, arrays: Sequence[NDArray[Any]]) -> None:
-        self._grid = grid
+    def __init__(self, arena: Arena, arrays: Sequence[NDArray[Any]]) -> None:
+        self._arena = arena
         self._pieces: list[tuple[int, int, int]] = []  # start, end, marks
         for array in arrays:
             self.add(array)
@@ -108,7 +113,7 @@ class Unwritten:
     def add(self, array: NDArray[Any]) -> None:
         """Another piece."""
         start = array.ctypes.data
-        self._pieces.append((start, start + array.nbytes, self._grid.arena.take(array.nbytes + 1)))
+        self._pieces.append((start, start + array.nbytes, self._arena.take(array.nbytes + 1)))
 
     def remove(self, address: int) -> None:
         """The piece at an address is gone."""
@@ -127,26 +132,36 @@ class GlobalRaces:
 
     Attributes:
         address: Where the grid's part lies (`shadow.Grid`).
+        columns: Of a row of ticks: the threads of the grid, or fewer if there are too many.
     """
 
-    def __init__(self, grid: Grid) -> None:
-        self._grid = grid
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
         self._cells: dict[tuple[int, int], int] = {}
-        self.address = grid.arena.take(shadow.GRID_BYTES)
-        self._flags = False
+        self.address = arena.take(shadow.GRID_BYTES)
+        self.columns = 0
+
+    def start(self, launch: Any, members: int) -> None:
+        """Make room for what the clusters, of so many CTAs, publish; the launch's shape is known by now."""
+        take = self._arena.take
+        threads = members * launch.warps * _LANES
+        shift = 0
+        while launch.total * -(-threads >> shift) > _COLUMNS and threads >> shift:
+            shift += 1
+        share = -(-threads >> shift)
+        self.columns = launch.total * share
+        state_: Any = native.structure(shadow.Grid).from_address(self.address)
+        state_.columns, state_.share, state_.shift = self.columns, share, shift
+        state_.limit = min(max(_FLAG_WORDS // self.columns, _FLAGS[0]), _FLAGS[1])
+        state_.keys, state_.rows = take(state_.limit * 8), take(state_.limit * self.columns * _WORD)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
-        """Give the spans of a table (`state.Span`) their cells."""
-        take = self._grid.arena.take
-        if not self._flags:
-            state_: Any = native.structure(shadow.Grid).from_address(self.address)
-            state_.clock = 1
-            state_.keys, state_.room = take(shadow.SYNCS * 8), take(4 * _WORD)
-            state_.flags = take(shadow.SYNCS * self._grid.launch.total * _WORD)
-            self._flags = True
+        """Give the spans of a table (`state.Span`) that may be written their cells, those that are new fresh ones."""
+        known, self._cells = self._cells, {}
         for row in table:
             start, end = int(row[0]), int(row[1])
-            if start < end < 1 << 63:
-                if (start, end) not in self._cells:
-                    self._cells[start, end] = take((end - start) * shadow.CELL_BYTES)
-                row[4] = self._cells[start, end]
+            if start < end < 1 << 63 and row[2]:
+                words = (end - 1 >> 2) - (start >> 2) + 1
+                at = known.get((start, end)) or self._arena.take((words + end - start) * shadow.CELL_BYTES)
+                self._cells[start, end] = at
+                row[4] = at

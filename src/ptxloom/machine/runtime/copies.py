@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.cells import look_copy
 from ptxloom.machine.runtime.firsts import read_lane, written_lane
-from ptxloom.machine.runtime.grid import look_copy
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
 from ptxloom.machine.runtime.pending import copy_lane, copy_stretch, start_copy

@@ -31,6 +31,7 @@ LOOKS: Final = 1024  # reads that a warp's ring holds
 COPIES: Final = 128  # asynchronous copies that a warp's ring holds
 COPY_SHIFT: Final = 12  # 7 bits of the copy in its ring, 5 of the lane; the warp above
 COLUMNS: Final = 64  # of `known`, for what copies have written, by the mbarrier they tell
+LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
 SYNCS: Final = 256  # places in memory that order accesses: mbarriers, flags
 
 # States of a lane's copy.
@@ -45,29 +46,43 @@ class Sync:
 
 
 class Trace:
-    """One access to a byte of global memory."""
+    """What is remembered of one access to some global memory: by lanes of a warp, at one tick."""
 
     owner: u32  # 1 + the number of the cluster; 0 if there is none
-    who: u32  # the thread and the tick within the cluster, as in a write's entry
-    when: u32  # on the grid's clock
+    who: u32  # the warp's first thread and the tick within the cluster, as in a write's entry
     stamp: u32
-    start: u64  # where the access started
+    lanes: u32
 
 
 class Cell:
-    """What is remembered of a byte of global memory: its last write, and two readers."""
+    """What is remembered of four aligned bytes of global memory, or of one: the last write, and two readers."""
 
     traces: Annotated[Array[Trace], 3]
+    split: u32  # 1: accesses to parts of the four bytes have been seen, each has a cell of its own
+    spare: u32
 
 
 class Grid:
-    """What the clusters of a grid know of each other."""
+    """What the clusters of a grid publish at flags in global memory."""
 
-    clock: u32
+    columns: u32  # of a row: some for each cluster
+    share: u32  # how many for one
+    shift: u32  # so many threads, as a power of two, share a column
+    limit: u32  # flags
+    lost: u32  # 1: there were more flags than can be kept; nothing is reported between clusters any more
     spare: u32
-    keys: Ptr[u64]  # host addresses of flags
-    flags: Ptr[u32]  # [flag][cluster] the tick up to which it publishes what a cluster did
-    room: Ptr[u32]
+    keys: Ptr[u64]  # [flag] host addresses
+    rows: Ptr[u32]  # [flag][column] the tick of its cluster up to which it publishes what a thread did
+    block: Annotated[Array[u32], 4]  # room
+
+
+class Lesson:
+    """What lanes of a warp have learnt at a flag."""
+
+    warp: u32  # of the cluster
+    lanes: u32
+    tick: u32  # since when; 0 while no fence has followed the relaxed read
+    spare: u32
 
 
 class Order:
@@ -91,9 +106,13 @@ class Order:
     spare: u32
     room: Ptr[u32]  # [column] for intermediate results
     grid: Grid  # null unless global memory is watched
-    others: Ptr[u32]  # [cluster] what this one knows of the others, on the grid's clock
-    glimpsed: Ptr[u32]  # [cluster] what relaxed reads have seen
-    fenced: u32  # when one of its threads made a fence
+    lessons: Ptr[Lesson]  # [LESSONS]
+    learnt: Ptr[u32]  # [lesson][column of the grid]
+    taught: Ptr[u32]  # [column of the grid] what all threads know of other clusters
+    fences_far: Ptr[u32]  # [thread] the tick of its last fence of a scope wider than a cluster
+    lesson_count: u32
+    informed: u32  # 1 if `taught` holds anything
+    started: u32  # the tick before the cluster started
     reserved: u32
 
 
@@ -144,6 +163,7 @@ class Shadow:
 
 GRID_BYTES: Final = native.record(Grid).size
 CELL_BYTES: Final = native.record(Cell).size
+LESSON_BYTES: Final = native.record(Lesson).size
 SHADOW_BYTES: Final = native.record(Shadow).size
 ORDER_BYTES: Final = native.record(Order).size
 LOOK_BYTES: Final = native.record(Look).size

@@ -67,7 +67,7 @@ class Span:
     end: u64
     writable: u64
     written: u64  # initcheck's marks; 0 if all has been written
-    cells: u64  # racecheck's cells, one a byte; 0 unless it watches
+    cells: u64  # racecheck's cells: one for each aligned word, then one a byte; 0 unless it watches
 
 
 class Fault:

@@ -23,9 +23,9 @@ def fence(b: Builder, op: Op) -> None:
     """Order memory: warps run in order, other CTAs in other threads see a full fence."""
     b.do("fence seq_cst")
     if watch.is_racing(b):
-        b.runtime(orders.fence, W, b.active_mask)
         if op.has("gl", "sys", "gpu") and "racecheck:global" in b.checks:
             b.runtime(grid.fence_grid, W, b.active_mask)
+        b.runtime(orders.fence, W, b.active_mask)
 
 
 @family("nanosleep")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import grid, orders, shadow, state
+from ptxloom.machine.runtime import cells, grid, orders, shadow, state
 from ptxloom.machine.runtime.watches import race_name, race_parameters
 from ptxloom.machine.semantics import firsts
 
@@ -111,7 +111,7 @@ def _look(
         for number, place in enumerate(places):
             b.store(place, b.scratch(_PLACES + 8 * number), 8)
     facts = (space, bits // 8 * parts, site, int(verb != "read"), held, bits // 8)
-    b.runtime(grid.look, W, addresses, offset, lanes, *facts)
+    b.runtime(cells.look, W, addresses, offset, lanes, *facts)
 
 
 def is_strong(op: Op) -> bool:
@@ -129,6 +129,6 @@ def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
         does |= orders.ACQUIRE
     if stores and op.has("release", "acq_rel"):
         does |= orders.RELEASE
-    b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does)
-    if "racecheck:global" in b.checks and not op.has("cta"):
+    if "racecheck:global" in b.checks and not op.has("cta", "cluster"):
         b.runtime(grid.flag_grid, W, b.scratch(), b.active_mask, space, does)
+    b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does)

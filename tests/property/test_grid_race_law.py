@@ -1,0 +1,315 @@
+"""Racecheck in global memory against happens-before worked out by hand, of random grids whose CTAs signal each other.
+
+As in `test_race_law`, the oracle knows no clocks: it keeps, for each thread, the set of accesses that come before what
+the thread does next. A signal hands on what its thread's last fence covered; a wait is worth what a fence makes of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ptxloom.machine import kernel
+from ptxloom.syntax import parse
+
+CTAS, THREADS = 3, 64
+WORDS = 8
+GROUPS = {
+    "%q0": (0,),
+    "%q1": (5,),
+    "%q2": (33,),
+    "%q3": (0, 32),
+    "%q4": tuple(range(32, 64)),
+    "": tuple(range(THREADS)),
+}
+Thread: TypeAlias = tuple[int, int]  # CTA, thread
+Node: TypeAlias = tuple[int, Thread]  # step, who
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load or store of some threads of one CTA, or of all (-1)."""
+
+    cta: int
+    group: str
+    write: bool
+    at: int
+    size: int
+
+    def threads(self) -> list[Thread]:
+        """Who makes it."""
+        return [(c, t) for c in range(CTAS) if self.cta in {c, -1} for t in GROUPS[self.group]]
+
+    def ptx(self, number: int) -> str:
+        """Each store writes, in every byte, what no other does."""
+        bits = 8 * self.size
+        register = {8: "%h", 32: "%v", 64: "%d"}[bits]
+        verb = (
+            f"st.global.b{bits} [%out+{self.at}], {register};"
+            if self.write
+            else f"ld.global.b{bits} {register}, [%out+{self.at}];"
+        )
+        return guarded(self.cta, self.group, f"{values(number)}\n{verb}", number)
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """A barrier of all threads of each CTA, or of each warp."""
+
+    text: str
+
+    def ptx(self, number: int) -> str:  # noqa: ARG002 - as the other steps have it
+        """Everybody comes."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One thread of a CTA sets a flag, one of another waits for it; each with more or less order."""
+
+    source: int
+    setter: str
+    setting: str
+    target: int
+    waiter: str
+    waiting: str
+
+    def ptx(self, number: int) -> str:
+        """The flag of a step is its own."""
+        flag = f"[%flags+{4 * number}]"
+        publish = {
+            "fence": f"fence.acq_rel.gpu;\nst.relaxed.gpu.global.u32 {flag}, 1;",
+            "membar": f"membar.gl;\natom.global.add.u32 %v, {flag}, 1;",
+            "release": f"st.release.gpu.global.u32 {flag}, 1;",
+            "none": f"st.relaxed.gpu.global.u32 {flag}, 1;",
+            "cta": f"fence.acq_rel.cta;\nst.relaxed.gpu.global.u32 {flag}, 1;",
+        }[self.setting]
+        load = {"acquire": "ld.acquire.gpu", "volatile": "ld.volatile"}.get(self.waiting, "ld.relaxed.gpu")
+        wait = f"W{number}: {load}.global.u32 %v, {flag};\nsetp.eq.u32 %p, %v, 0;\n@%p bra W{number};"
+        wait += {"fence": "\nfence.acq_rel.gpu;", "volatile": "\nmembar.gl;"}.get(self.waiting, "")
+        return (
+            guarded(self.source, self.setter, publish, number)
+            + "\n"
+            + guarded(self.target, self.waiter, wait, number, "T")
+        )
+
+
+Step: TypeAlias = Access | Barrier | Signal
+
+
+def values(number: int) -> str:
+    """What a store of this step puts everywhere: a byte of the step and the thread."""
+    byte = f"mad.lo.u32 %v, %who, 11, {number}; and.b32 %v, %v, 255;"
+    return f"{byte} mul.lo.u32 %v, %v, 0x01010101; cvt.u16.u32 %h, %v; mov.b64 %d, {{%v, %v}};"
+
+
+def byte_of(who: Thread, number: int) -> int:
+    return ((who[0] * THREADS + who[1]) * 11 + number) & 255
+
+
+def guarded(cta: int, group: str, text: str, number: int, mark: str = "S") -> str:
+    """What some threads of a CTA do."""
+    tests = ([f"setp.ne.u32 %p, %cta, {cta};\n@%p bra {mark}{number};"] if cta >= 0 else []) + (
+        [f"@!{group} bra {mark}{number};"] if group else []
+    )
+    return "\n".join([*tests, text, f"{mark}{number}:"])
+
+
+ctas = st.integers(-1, CTAS - 1)
+single = st.sampled_from(["%q0", "%q1", "%q2"])
+groups = st.sampled_from(["%q0", "%q0", *sorted(GROUPS)])
+sizes = st.sampled_from([1, 4, 8])
+settings_ = st.sampled_from(["fence", "membar", "release", "fence", "membar", "release", "none", "cta"])
+waitings = st.sampled_from(["fence", "acquire", "volatile", "fence", "acquire", "none"])
+barriers = st.sampled_from([None, Barrier("bar.sync 0;"), Barrier("bar.sync 0;"), Barrier("bar.warp.sync -1;")])
+
+
+@st.composite
+def anything(draw: st.DrawFn) -> list[Step]:
+    """Accesses, barriers and signals in any order."""
+    found: list[Step] = []
+    for _ in range(draw(st.integers(3, 10))):
+        match draw(st.integers(0, 2)):
+            case 0:
+                size = draw(sizes)
+                at = draw(st.integers(0, 3)) * size
+                found.append(Access(draw(ctas), draw(groups), draw(st.booleans()), at, size))
+            case 1:
+                found.append(draw(barriers) or Barrier("bar.sync 0;"))
+            case _:
+                found.append(signal(draw, draw(st.integers(0, CTAS - 1))))
+    return found
+
+
+@st.composite
+def chains(draw: st.DrawFn) -> list[Step]:
+    """An access, signals from CTA to CTA, an access in the last: and most of what orders them is strong enough."""
+    cta, holder = draw(st.integers(0, CTAS - 1)), draw(single)
+    writes = draw(st.booleans())
+    found: list[Step] = [Access(cta, holder, writes, 0, draw(sizes))]
+    for _ in range(draw(st.integers(1, 3))):
+        holder = hand(draw, found, holder)
+        hop = signal(draw, cta)
+        found.append(Signal(cta, holder, hop.setting, hop.target, hop.waiter, hop.waiting))
+        cta, holder = hop.target, hop.waiter
+    holder = hand(draw, found, holder)
+    found.append(Access(cta, holder, not writes or draw(st.booleans()), 0, draw(sizes)))
+    return found
+
+
+def hand(draw: st.DrawFn, found: list[Step], holder: str) -> str:
+    """Who goes on in a CTA: the one who knows, or another, behind a barrier or behind none."""
+    barrier = draw(barriers)
+    if barrier is not None:
+        found.append(barrier)
+    return draw(single) if barrier is not None or draw(st.integers(0, 5)) == 0 else holder
+
+
+def signal(draw: st.DrawFn, source: int) -> Signal:
+    """From a CTA to another one."""
+    target = (source + draw(st.integers(1, CTAS - 1))) % CTAS
+    return Signal(source, draw(single), draw(settings_), target, draw(single), draw(waitings))
+
+
+def text_of(program: list[Step]) -> tuple[str, list[range]]:
+    """The kernel, and the lines of each step."""
+    lines = [
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 flags)\n{",
+        ".reg .pred %q<9>, %p; .reg .b32 %r0, %cta, %v, %who; .reg .b16 %h; .reg .b64 %d, %out, %flags;",
+        "ld.param.u64 %out, [out]; ld.param.u64 %flags, [flags];",
+        f"mov.u32 %r0, %tid.x; mov.u32 %cta, %ctaid.x; mad.lo.u32 %who, %cta, {THREADS}, %r0;",
+        "setp.eq.u32 %q0, %r0, 0; setp.eq.u32 %q1, %r0, 5; setp.eq.u32 %q2, %r0, 33;",
+        "and.b32 %v, %r0, 31; setp.eq.u32 %q3, %v, 0; setp.ge.u32 %q4, %r0, 32;",
+    ]
+    places: list[range] = []
+    for number, step in enumerate(program):
+        first = "\n".join(lines).count("\n") + 2
+        lines.append(step.ptx(number))
+        places.append(range(first, "\n".join(lines).count("\n") + 2))
+    return "\n".join([*lines, "ret;\n}\n"]), places
+
+
+class Threads:
+    """What comes before what each thread does next."""
+
+    def __init__(self) -> None:
+        self.before: dict[Thread, frozenset[Node]] = defaultdict(frozenset)
+        self.fenced: dict[Thread, frozenset[Node]] = defaultdict(frozenset)
+        self.glimpsed: dict[Thread, frozenset[Node]] = defaultdict(frozenset)
+
+    def fence(self, who: Thread) -> None:
+        """All that relaxed reads have seen is known, and all that is known may be published."""
+        self.before[who] |= self.glimpsed[who]
+        self.fenced[who] = self.before[who]
+
+    def set_flag(self, who: Thread, how: str) -> frozenset[Node]:
+        """What a signal hands on: of the thread's own accesses those before its fence, and all it knows of others."""
+        if how in {"fence", "membar"}:
+            self.fence(who)
+        if how == "release":
+            return self.before[who]
+        others = {node for node in self.before[who] if node[1] != who} if self.fenced[who] else set[Node]()
+        return self.fenced[who] | others
+
+    def wait(self, who: Thread, how: str, published: frozenset[Node]) -> None:
+        """What a wait is worth."""
+        if how == "acquire":
+            self.before[who] |= published
+        self.glimpsed[who] |= published
+        if how in {"fence", "volatile"}:
+            self.fence(who)
+
+    def meet(self, groups: list[list[Thread]]) -> None:
+        """Barriers."""
+        for group in groups:
+            known = frozenset[Node]().union(*(self.before[t] for t in group))
+            for who in group:
+                self.before[who] = known
+
+
+def ancestors(program: list[Step]) -> dict[Node, frozenset[Node]]:
+    """For each access all those that come before it."""
+    threads = Threads()
+    found: dict[Node, frozenset[Node]] = {}
+    for number, step in enumerate(program):
+        match step:
+            case Access():
+                for who in step.threads():
+                    found[number, who] = threads.before[who]
+                    threads.before[who] |= {(number, who)}
+            case Barrier():
+                width = 32 if "warp" in step.text else THREADS
+                starts = range(0, THREADS, width)
+                threads.meet([[(c, t) for t in range(s, s + width)] for c in range(CTAS) for s in starts])
+            case Signal():
+                setter, waiter = (step.source, GROUPS[step.setter][0]), (step.target, GROUPS[step.waiter][0])
+                threads.wait(waiter, step.waiting, threads.set_flag(setter, step.setting))
+    return found
+
+
+def races(program: list[Step]) -> tuple[set[tuple[int, int]], bool]:
+    """Pairs of steps that race; and whether some byte has more readers than are remembered."""
+    before = ancestors(program)
+    touching: dict[int, list[Node]] = defaultdict(list)
+    for node in before:
+        step = program[node[0]]
+        assert isinstance(step, Access)
+        for byte in range(step.at, step.at + step.size):
+            touching[byte].append(node)
+    found: set[tuple[int, int]] = set()
+    crowded = False
+    for nodes in touching.values():
+        writers = {node for node in nodes if _writes(program, node)}
+        crowded |= len({(who[0], who[1] // 32) for _, who in set(nodes) - writers}) > 2
+        for one, other in combinations(nodes, 2):
+            if one[1] == other[1] or not {one, other} & writers or one in before[other] or other in before[one]:
+                continue
+            if {one, other} <= writers and byte_of(one[1], one[0]) == byte_of(other[1], other[0]):
+                continue
+            found.add((min(one[0], other[0]), max(one[0], other[0])))
+    return found, crowded
+
+
+def _writes(program: list[Step], node: Node) -> bool:
+    step = program[node[0]]
+    return isinstance(step, Access) and step.write
+
+
+def reported(program: list[Step], seed: int) -> set[tuple[int, int]]:
+    """The same as the machine sees it."""
+    text, places = text_of(program)
+    out, flags = np.zeros(WORDS, np.uint64), np.zeros(len(program), np.uint32)
+    run = kernel(parse(text), "k").launch(
+        CTAS, THREADS, [out, flags], checks=("memcheck", "racecheck:global"), timeout=20, schedule_seed=seed
+    )
+    found: set[tuple[int, int]] = set()
+    for hazard in run.hazards:
+        assert hazard.other is not None
+        pair = [next(n for n, place in enumerate(places) if line in place) for line in (hazard.line, hazard.other.line)]
+        found.add((min(pair), max(pair)))
+    return found
+
+
+@settings(max_examples=70, deadline=None)
+@given(st.one_of(chains(), chains(), chains(), anything()), st.integers(0, 3))
+def test_races_between_ctas_are_those_that_happens_before_allows(program: list[Step], seed: int) -> None:
+    expected, crowded = races(program)
+    seen = reported(program, seed)
+    assert seen <= expected
+    assert crowded or bool(seen) == bool(expected)
+
+
+def test_the_oracle_itself() -> None:
+    store, load = Access(0, "%q0", True, 0, 4), Access(1, "%q0", False, 3, 1)
+    assert races([store, load])[0] == {(0, 1)}
+    assert races([store, Signal(0, "%q0", "fence", 1, "%q0", "fence"), load])[0] == set()
+    assert races([store, Signal(0, "%q2", "fence", 1, "%q0", "fence"), load])[0] == {(0, 2)}
+    assert races([store, Barrier("bar.sync 0;"), Signal(0, "%q2", "fence", 1, "%q0", "acquire"), load])[0] == set()
+    assert races([store, Signal(0, "%q0", "none", 1, "%q0", "fence"), load])[0] == {(0, 2)}
+    assert races([store, Signal(0, "%q0", "release", 1, "%q0", "none"), load])[0] == {(0, 2)}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ptxloom as pl
 from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import LaunchError, UnsupportedInstruction
@@ -147,6 +148,43 @@ def test_module_variables_start_as_written_and_are_shared_by_the_kernels_of_a_mo
     assert kernel.global_array("matrix")[0, 0] == 77
     with pytest.raises(UsageError, match="matrix"):
         kernel.global_array("nothing")
+
+
+def test_a_function_has_global_and_const_variables_of_its_own() -> None:
+    module = pl.parse("""
+.version 8.0
+.target sm_80
+.address_size 64
+.global .u32 x = 5;
+.visible .entry k(.param .u64 out)
+{
+    .reg .b64 %rd<4>; .reg .b32 %r<9>;
+    .global .u32 x = 7; .const .u32 c = 9; .global .align 8 .b8 room[8]; .global .u64 at = generic(x);
+    { .global .u32 x = 8; ld.global.u32 %r3, [x]; st.global.u32 [x], 80; }
+    ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [x]; ld.const.u32 %r2, [c];
+    ld.global.u64 %rd2, [at]; ld.u32 %r4, [%rd2];
+    st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4}; st.global.u32 [room+4], %r2;
+    ret;
+}
+.visible .entry other(.param .u64 out)
+{
+    .reg .b64 %rd<4>; .reg .b32 %r<9>;
+    ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [x]; st.global.u32 [%rd1], %r1; st.global.u32 [x], 6; ret;
+}
+""")
+    out = np.zeros(4, np.uint32)
+    pl.kernel(module, "k").launch(1, 1, [out])
+    assert out.tolist() == [7, 9, 8, 7]
+    assert module.global_array("k.room").tolist() == [0, 0, 0, 0, 9, 0, 0, 0]
+    assert [int(module.global_array(name).item()) for name in ("x", "k.x", "k.x#2", "k.c")] == [5, 7, 80, 9]
+    pl.kernel(module, "other").launch(1, 1, [out])
+    assert out[0] == 5
+    assert module.global_array("x").item() == 6
+    module.global_array("x")[...] = 12
+    pl.kernel(module, "other").launch(1, 1, [out])
+    assert out[0] == 12
+    with pytest.raises(UsageError, match=r"k\.room"):
+        module.global_array("room")
 
 
 def test_each_thread_has_its_own_local_memory() -> None:

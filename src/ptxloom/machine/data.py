@@ -11,17 +11,10 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.constants import evaluate
-from ptxloom.machine.program import (
-    OPAQUE,
-    UnsupportedInstruction,
-    align,
-    alignment_of,
-    function_codes,
-    module_variables,
-    size_of,
-)
+from ptxloom.machine.program import UnsupportedInstruction
 from ptxloom.machine.runtime.state import CODE_WINDOW
 from ptxloom.machine.types import Type, ptx_type
+from ptxloom.machine.variables import OPAQUE, align, alignment_of, function_codes, module_variables, size_of
 from ptxloom.machine.whereabouts import Piece
 from ptxloom.syntax import print_statements, tree
 
@@ -50,6 +43,7 @@ class Place:
 
     declaration: tree.Declaration
     declarator: tree.Declarator
+    owner: str
     offset: int
     size: int
 
@@ -61,18 +55,19 @@ class ModuleMemory:
         self._codes = function_codes(module)
         self._places: dict[str, Place] = {}
         sizes = {"global": 0, "const": 0}
-        for declaration, declarator in module_variables(module):
-            at = align(sizes[declaration.space], alignment_of(declaration))
-            size = size_of(declaration, declarator) or _length(declaration, declarator)
-            self._places[declarator.name] = Place(declaration, declarator, at, size)
-            sizes[declaration.space] = at + size
+        for kept in module_variables(module):
+            space = kept.declaration.space
+            at = align(sizes[space], alignment_of(kept.declaration))
+            size = size_of(kept.declaration, kept.declarator) or _length(kept.declaration, kept.declarator)
+            self._places[kept.name] = Place(kept.declaration, kept.declarator, kept.owner, at, size)
+            sizes[space] = at + size
         self.memory = {space: _aligned(size) for space, size in sizes.items()}
         found = [self.memory[p.declaration.space].ctypes.data + p.offset for p in self._places.values()]
         self.addresses = np.array(found or [0], np.uint64)
         self._numbers = {name: number for number, name in enumerate(self._places)}
         for place in self._places.values():
             if place.declarator.initializer is not None:
-                self._initialise(place.declaration, place.declarator, place.offset)
+                self._initialise(place)
 
     def array(self, name: str) -> NDArray[Any]:
         """A variable as an array of its own type and shape, writable in place.
@@ -100,7 +95,8 @@ class ModuleMemory:
             for name, at, size in zip(self._places, self.addresses[: len(self._places)], sizes, strict=True)
         )
 
-    def _initialise(self, declaration: tree.Declaration, declarator: tree.Declarator, at: int) -> None:
+    def _initialise(self, place: Place) -> None:
+        declaration, declarator, at = place.declaration, place.declarator, place.offset
         if declaration.type in OPAQUE:
             return
         type_ = ptx_type(declaration.type)
@@ -111,18 +107,18 @@ class ModuleMemory:
         if declaration.vector > 1:
             dimensions.append(declaration.vector)
         for index, element in _elements(declarator.initializer, dimensions):
-            data = self._value(element, type_, declaration)
+            data = self._value(element, type_, place)
             memory[at + index * step : at + index * step + len(data)] = np.frombuffer(data, np.uint8)
 
-    def _value(self, operand: tree.Operand, type_: Type, declaration: tree.Declaration) -> bytes:
+    def _value(self, operand: tree.Operand, type_: Type, place: Place) -> bytes:
         size = max(type_.bits // 8, 1)
         match operand:
             case tree.Float():
                 return struct.pack({4: "<f", 8: "<d"}.get(size, "<e"), operand.value)
             case tree.Apply(function=tree.Name(text="generic"), argument=argument):
-                return self._value(argument, type_, declaration)
+                return self._value(argument, type_, place)
             case tree.Apply(function=tree.Integer(value=mask), argument=argument):
-                address = int.from_bytes(self._value(argument, ptx_type("u64"), declaration), "little")
+                address = int.from_bytes(self._value(argument, ptx_type("u64"), place), "little")
                 shift = (mask & -mask).bit_length() - 1
                 return ((address & mask) >> shift & 0xFF).to_bytes(size, "little")
             case tree.Unary(operator="-", operand=tree.Float() as literal):
@@ -130,25 +126,28 @@ class ModuleMemory:
             case _:
                 number = evaluate(operand)
                 if number is None:
-                    number = self._address(operand, declaration)
+                    number = self._address(operand, place)
                 return (number & (1 << 8 * size) - 1).to_bytes(size, "little")
 
-    def _address(self, operand: tree.Operand, declaration: tree.Declaration) -> int:
+    def _address(self, operand: tree.Operand, place: Place) -> int:
         match operand:
             case tree.Name(text=name) if name in self._codes:
                 return CODE_WINDOW + (self._codes[name] + 1) * 16
+            case tree.Name(text=name) if (own := f"{place.owner}.{name}") in self._numbers:
+                return int(self.addresses[self._numbers[own]])
             case tree.Name(text=name) if name in self._numbers:
                 return int(self.addresses[self._numbers[name]])
             case tree.Apply(function=tree.Name(text="generic"), argument=argument):
-                return self._address(argument, declaration)
+                return self._address(argument, place)
             case tree.Binary(operator="+" | "-" as sign, left=left, right=right):
                 by = evaluate(right)
                 if by is not None:
-                    return self._address(left, declaration) + (by if sign == "+" else -by)
+                    return self._address(left, place) + (by if sign == "+" else -by)
             case _:
                 pass
+        written = place.declaration
         raise UnsupportedInstruction(
-            declaration.span.line, " ".join(print_statements((declaration,)).split()), f"the initial value `{operand}`"
+            written.span.line, " ".join(print_statements((written,)).split()), f"the initial value `{operand}`"
         )
 
 

@@ -68,9 +68,7 @@ class Kernel:
         return facts_of(self.program)
 
     def global_array(self, name: str) -> NDArray[Any]:
-        """A global or const variable of the kernel's module, by its own type and shape; writable in place.
-
-        All kernels of one module see the same variables.
+        """A global or const variable of the kernel's module, as `Module.global_array` gives it: all kernels share it.
 
         Raises:
             UsageError: The module has no such variable.

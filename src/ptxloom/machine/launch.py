@@ -13,9 +13,9 @@ import numpy as np
 
 from ptxloom.machine import deadlock, llvm, native, profile, services, shadows
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
-from ptxloom.machine.program import function_codes
 from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
+from ptxloom.machine.variables import function_codes
 from ptxloom.machine.whereabouts import Atlas
 
 if TYPE_CHECKING:

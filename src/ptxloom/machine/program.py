@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.analysis import Knowledge, analyse
 from ptxloom.machine.placement import place_registers
 from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
 from ptxloom.machine.types import Type, is_type, ptx_type
+from ptxloom.machine.variables import align, alignment_of, function_codes, module_variables, size_of
 from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.visitor import walk
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.flow import Boundaries
     from ptxloom.syntax.module import Module
 
-OPAQUE: Final = frozenset(
-    ("texref", "samplerref", "surfref")
-)  # types whose insides nobody sees: textures, not run here
 FRAME_HEAD = 16  # bytes at a frame's start: block to return to, caller's frame bytes
 
 
@@ -179,45 +177,6 @@ class Program:
         return any(op.opcode in {"call", "alloca"} for op in self.ops)
 
 
-def size_of(declaration: tree.Declaration, declarator: tree.Declarator) -> int:
-    """The bytes of a variable; 0 if it is unsized."""
-    if declaration.type in OPAQUE:
-        return 8
-    total = max(ptx_type(declaration.type).bits // 8, 1) * max(declaration.vector, 1)
-    for dimension in declarator.dimensions:
-        total *= dimension or 0
-    return total
-
-
-def alignment_of(declaration: tree.Declaration) -> int:
-    """The alignment of a variable: stated, or its type's (times its vector length)."""
-    if declaration.alignment:
-        return declaration.alignment
-    bits = 64 if declaration.type in OPAQUE else ptx_type(declaration.type).bits
-    return max(bits // 8, 1) * max(declaration.vector, 1)
-
-
-def align(at: int, alignment: int) -> int:
-    """The next multiple of an alignment."""
-    return -(-at // alignment) * alignment
-
-
-def module_variables(module: Module) -> tuple[tuple[tree.Declaration, tree.Declarator], ...]:
-    """The global and const variables of a module; their order numbers them. A definition wins over its declarations."""
-    found: dict[str, tuple[tree.Declaration, tree.Declarator]] = {}
-    for statement in module.statements:
-        if isinstance(statement, tree.Declaration) and statement.space in {"global", "const"}:
-            for declarator in statement.declarators:
-                if declarator.name not in found or statement.linkage != "extern":
-                    found[declarator.name] = (statement, declarator)
-    return tuple(found.values())
-
-
-def function_codes(module: Module) -> Mapping[str, int]:
-    """The number of every function of a module, which its address tells."""
-    return {name: number for number, name in enumerate(module.functions)}
-
-
 def plan(module: Module, name: str, boundaries: Boundaries) -> Program:
     """Cut a kernel and all it can reach into blocks.
 
@@ -247,6 +206,7 @@ class _Planner:
         self.dynamic: list[tuple[Scope, str, int]] = []
         self.registers = 0
         self.kept: list[tuple[int, int]] = []
+        self.inner: dict[int, Variable] = {}  # global and const variables by their declarators' identity
         reached = _reachable(module, entry)
         self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
         self.scopes += [p.scope for p in self.plans]
@@ -280,9 +240,12 @@ class _Planner:
             function.kept = tuple(dict.fromkeys((places[at], size) for at, size in function.kept if at in places))
 
     def _module_names(self) -> None:
-        for number, (declaration, declarator) in enumerate(module_variables(self.module)):
-            size = size_of(declaration, declarator)
-            self.outer.names[declarator.name] = Variable(declarator.name, declaration.space, number, size)
+        for number, kept in enumerate(module_variables(self.module)):
+            name = kept.declarator.name
+            variable = Variable(name, kept.declaration.space, number, size_of(kept.declaration, kept.declarator))
+            self.inner[id(kept.declarator)] = variable
+            if not kept.owner:
+                self.outer.names[name] = variable
         for statement in self.module.statements:
             if isinstance(statement, tree.Declaration) and statement.space not in {"global", "const"}:
                 self._declare(statement, self.outer, None)
@@ -368,6 +331,8 @@ class _Planner:
                     self.shared += size
                 case "local" | "param" if function is not None:
                     self._in_frame(declaration, declarator, scope, function)
+                case "global" | "const":
+                    scope.names[name] = self.inner[id(declarator)]
                 case space:
                     raise UnsupportedInstruction(
                         declaration.span.line,

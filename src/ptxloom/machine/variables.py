@@ -1,0 +1,98 @@
+"""Variables in memory: how large they are, and which of them belong to the whole module (PTX ISA 5.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.types import ptx_type
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.syntax.module import Module
+
+OPAQUE: Final = frozenset(
+    ("texref", "samplerref", "surfref")
+)  # types whose insides nobody sees: textures, not run here
+_LASTING: Final = ("global", "const")  # the spaces of variables that outlive a kernel
+
+
+class Lasting(NamedTuple):
+    """A global or const variable: where it is declared, and in which function if in one."""
+
+    declaration: tree.Declaration
+    declarator: tree.Declarator
+    owner: str = ""
+    number: int = 1  # among the variables of this name in its function
+
+    @property
+    def name(self) -> str:
+        """Its name for those outside: `function.variable` if it is a function's own, and then `function.variable#2`."""
+        inner = f"{self.owner}." if self.owner else ""
+        return f"{inner}{self.declarator.name}{f'#{self.number}' if self.number > 1 else ''}"
+
+
+def size_of(declaration: tree.Declaration, declarator: tree.Declarator) -> int:
+    """The bytes of a variable; 0 if it is unsized."""
+    if declaration.type in OPAQUE:
+        return 8
+    total = max(ptx_type(declaration.type).bits // 8, 1) * max(declaration.vector, 1)
+    for dimension in declarator.dimensions:
+        total *= dimension or 0
+    return total
+
+
+def alignment_of(declaration: tree.Declaration) -> int:
+    """The alignment of a variable: stated, or its type's (times its vector length)."""
+    if declaration.alignment:
+        return declaration.alignment
+    bits = 64 if declaration.type in OPAQUE else ptx_type(declaration.type).bits
+    return max(bits // 8, 1) * max(declaration.vector, 1)
+
+
+def align(at: int, alignment: int) -> int:
+    """The next multiple of an alignment."""
+    return -(-at // alignment) * alignment
+
+
+def module_variables(module: Module) -> tuple[Lasting, ...]:
+    """The global and const variables of a module; their order numbers them. A definition wins over its declarations.
+
+    Those that a function declares for itself come last.
+    """
+    found: dict[str, Lasting] = {}
+    inner: list[Lasting] = []
+    for statement in module.statements:
+        match statement:
+            case tree.Declaration(space="global" | "const"):
+                for declarator in statement.declarators:
+                    if declarator.name not in found or statement.linkage != "extern":
+                        found[declarator.name] = Lasting(statement, declarator)
+            case tree.Function(name=name, body=tree.Block(statements=statements)):
+                seen = Counter[str]()
+                for declaration, declarator in _declared(statements):
+                    seen[declarator.name] += 1
+                    inner.append(Lasting(declaration, declarator, name, seen[declarator.name]))
+            case _:
+                pass
+    return (*found.values(), *inner)
+
+
+def _declared(statements: tuple[tree.Statement, ...]) -> Iterator[tuple[tree.Declaration, tree.Declarator]]:
+    """The global and const variables of a function, in its blocks too."""
+    for statement in statements:
+        match statement:
+            case tree.Declaration(space=space, declarators=declarators) if space in _LASTING:
+                for declarator in declarators:
+                    yield statement, declarator
+            case tree.Block(statements=inner):
+                yield from _declared(inner)
+            case _:
+                pass
+
+
+def function_codes(module: Module) -> Mapping[str, int]:
+    """The number of every function of a module, which its address tells."""
+    return {name: number for number, name in enumerate(module.functions)}

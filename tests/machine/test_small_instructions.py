@@ -141,3 +141,16 @@ def test_clocks_go_on() -> None:
     entry(body).launch(1, 32, [out])
     assert (out[:, 0] < out[:, 1]).all()
     assert (out[:, 2] <= out[:, 3]).all()
+
+
+@pytest.mark.parametrize("joined", ["and", "or", "xor"])
+def test_both_halves_of_a_packed_comparison_are_joined_with_the_predicate(joined: str) -> None:
+    out = np.zeros((64, 2), np.uint32)
+    body = f"""and.b32 %r4, %r0, 1; setp.eq.u32 %p1, %r4, 1; mov.b32 %r2, 0x40003C00; mov.b32 %r3, 0x3C004000;
+    set.lt.{joined}.f16x2.f16x2 %r5, %r2, %r3, %p1; set.lt.{joined}.u32.f16x2 %r6, %r2, %r3, !%p1;
+    mul.wide.u32 %rd2, %r0, 8; add.u64 %rd1, %rd1, %rd2; st.global.v2.u32 [%rd1], {{%r5, %r6}};"""
+    entry(body).launch(1, 64, [out])
+    odd = np.arange(64) % 2 == 1
+    join = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}[joined]
+    assert np.array_equal(out[:, 0], join(True, odd) * 0x3C00 + join(False, odd) * 0x3C000000)
+    assert np.array_equal(out[:, 1], join(True, ~odd) * 0xFFFF + join(False, ~odd) * 0xFFFF0000)

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.analysis import Knowledge, analyse
+from ptxloom.machine.passing import Formals, entering, leaving, lowered, place_of
 from ptxloom.machine.placement import place_registers
+from ptxloom.machine.reach import mark_recursion, reachable
 from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
 from ptxloom.machine.types import Type, is_type, ptx_type
 from ptxloom.machine.variables import align, alignment_of, function_codes, module_variables, size_of
 from ptxloom.syntax import print_statements, tree
-from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable
 
     from ptxloom.machine.assignment import Unsure
     from ptxloom.machine.flow import Boundaries
@@ -206,8 +207,10 @@ class _Planner:
         self.dynamic: list[tuple[Scope, str, int]] = []
         self.registers = 0
         self.kept: list[tuple[int, int]] = []
+        self.prototypes: dict[str, tree.CallPrototype] = {}  # of this function, by their labels
+        self.targets: dict[str, str] = {}  # likewise the first of a list of targets
         self.inner: dict[int, Variable] = {}  # global and const variables by their declarators' identity
-        reached = _reachable(module, entry)
+        reached = reachable(module, entry)
         self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
         self.scopes += [p.scope for p in self.plans]
         self.program = Program(module, self.plans[-1], self.plans)
@@ -222,7 +225,7 @@ class _Planner:
             scope.names[name] = Variable(name, "shared", at, 0)
             self.program.shared_bytes = max(self.program.shared_bytes, at)
         self._place_registers()
-        _mark_recursion(self.program)
+        mark_recursion(self.program)
         return self.program
 
     def _place_registers(self) -> None:
@@ -258,6 +261,7 @@ class _Planner:
 
     def _function(self, function: FunctionPlan) -> None:
         self.kept = []
+        self.prototypes, self.targets = {}, {}
         function.first = len(self.program.blocks)
         if function.is_entry:
             self._entry_parameters(function)
@@ -266,8 +270,11 @@ class _Planner:
             function.params = self._frame_parameters(function, function.node.params)
         assert function.node.body is not None
         blocks: list[list[Op]] = [[]]
+        if not function.is_entry:
+            for load in entering(function.node.params):
+                self._instruction(load, function.scope, function, blocks)
         self._statements(function.node.body.statements, function.scope, function, blocks)
-        self._instruction(tree.Instruction(None, "ret"), function.scope, function, blocks)  # falling off the end
+        self._statement(tree.Instruction(None, "ret"), function.scope, function, blocks)  # falling off the end
         blocks.pop()
         called: Op | None = None
         for ops in blocks:
@@ -298,11 +305,16 @@ class _Planner:
         variables: list[Variable] = []
         for declaration in declarations:
             for declarator in declaration.declarators:
-                if declaration.space == "reg":  # the old ABI: parameters in registers; they lie in the frame too
-                    raise UnsupportedInstruction(
-                        declaration.span.line, " ".join(print_statements((declaration,)).split()), "register parameters"
-                    )
-                variables.append(self._in_frame(declaration, declarator, function.scope, function))
+                name = declarator.name
+                if declaration.space == "reg":
+                    if declaration.type == "pred":
+                        raise UnsupportedInstruction(
+                            declaration.span.line, " ".join(print_statements((declaration,)).split()), "a predicate"
+                        )
+                    self._registers(declaration, declarator, function.scope)
+                    name = place_of(name)
+                place = declarator.replace(name=name)
+                variables.append(self._in_frame(declaration, place, function.scope, function))
         return tuple(variables)
 
     def _in_frame(
@@ -369,9 +381,11 @@ class _Planner:
                     continue
                 case tree.BranchTargets() | tree.CallTargets() if label is not None:
                     scope.names[label.name] = Targets(tuple(n.text for n in statement.names))
+                    self.targets[label.name] = statement.names[0].text
                     continue
                 case tree.CallPrototype() if label is not None:
                     scope.names[label.name] = Targets(())
+                    self.prototypes[label.name] = statement
                     continue
                 case _:
                     pass
@@ -390,7 +404,12 @@ class _Planner:
             case tree.Block():
                 self.scopes.append(Scope(scope))
                 self._statements(statement.statements, self.scopes[-1], function, blocks)
+            case tree.Instruction(opcode="call"):
+                self._call(statement, scope, function, blocks)
             case tree.Instruction():
+                if statement.opcode == "ret" and not function.is_entry:
+                    for store in leaving(statement, function.node.returns):
+                        self._instruction(store, scope, function, blocks)
                 self._instruction(statement, scope, function, blocks)
             case tree.Malformed():
                 raise UnsupportedInstruction(statement.span.line, statement.text.strip(), "it could not be read")
@@ -401,6 +420,35 @@ class _Planner:
         if blocks[-1] or (len(blocks) > 1 and blocks[-2] and blocks[-2][-1].opcode == "call"):
             blocks.append([])
         scope.names[label.name] = Place(function.first + len(blocks) - 1)
+
+    def _call(self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
+        """A call; what it passes in registers is given places in the caller's frame."""
+
+        def in_memory(operand: tree.Operand) -> bool:
+            return isinstance(operand, tree.Name) and isinstance(scope.find(operand.text), Variable)
+
+        formals = self._formals(node)
+        lists = [o.elements for o in node.operands if isinstance(o, tree.Arguments)]
+        if formals is None or all(in_memory(element) for elements in lists for element in elements):
+            self._instruction(node, scope, function, blocks)
+            return
+        call = lowered(node, formals, in_memory)
+        inner = Scope(scope)
+        self.scopes.append(inner)
+        for name, declaration in call.places:
+            self._in_frame(declaration, tree.Declarator(name), inner, function)
+        for one in (*call.before, call.call, *call.after):
+            self._instruction(one, inner, function, blocks)
+
+    def _formals(self, node: tree.Instruction) -> Formals | None:
+        """What the function takes that a call names, or the prototype or list of targets that it does."""
+        for operand in node.operands:
+            if isinstance(operand, tree.Name):
+                name = operand.text
+                known = self.module.functions.get(self.targets.get(name, name)) or self.prototypes.get(name)
+                if known is not None:
+                    return Formals(known.returns, known.params)
+        return None
 
     def _instruction(
         self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
@@ -415,52 +463,3 @@ class _Planner:
             blocks.append([])
         if op.opcode == "call":
             blocks.append([])  # the callee returns into a block of its own
-
-
-def _reachable(module: Module, entry: tree.Function) -> tuple[tree.Function, ...]:
-    """The functions an entry can call, in the order of the text, the entry last."""
-    bodies = {f.name: f for f in module.functions.values() if f.body is not None and f.kind == "func"}
-    for statement in module.statements:
-        if isinstance(statement, tree.Alias) and statement.target in bodies:
-            bodies[statement.name] = bodies[statement.target]
-    if not bodies:
-        return (entry,)
-    reached = set[str]()
-    waiting: list[tree.Node] = [entry]
-    for statement in module.statements:  # tables of function addresses
-        if isinstance(statement, tree.Declaration):
-            waiting.extend(d.initializer for d in statement.declarators if d.initializer is not None)
-    while waiting:
-        for name in _names(waiting.pop()):
-            if name in bodies and name not in reached:
-                reached.add(name)
-                waiting.append(bodies[name])
-    wanted = {bodies[name].name for name in reached}
-    return (*(f for f in bodies.values() if f.name in wanted and bodies.get(f.name) is f), entry)
-
-
-def _names(node: tree.Node) -> Iterator[str]:
-    for inner in walk(node):
-        if isinstance(inner, tree.Name):
-            yield inner.text
-
-
-def _mark_recursion(program: Program) -> None:
-    """Mark the functions that can be entered again before they return; indirect calls reach any function."""
-    calls: Mapping[int, set[int]] = {f.number: set() for f in program.functions}
-    for op in program.ops:
-        if op.opcode != "call":
-            continue
-        found = {s.number for name in _names(op.node) if isinstance(s := op.scope.find(name), FunctionName)}
-        if not found:
-            found = {f.number for f in program.functions if not f.is_entry}
-        calls[op.function.number].update(found)
-    for function in program.functions:
-        seen = set[int]()
-        waiting = list(calls[function.number])
-        while waiting:
-            number = waiting.pop()
-            if number not in seen:
-                seen.add(number)
-                waiting.extend(calls[number])
-        function.recursive = function.number in seen

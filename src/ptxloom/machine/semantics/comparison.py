@@ -82,9 +82,10 @@ def set_(b: Builder, op: Op) -> None:
     found = _compare(b, op, op.operands[1], op.operands[2])
     combination = op.one_of(_COMBINATIONS)
     if combination:
+        joined = b.lanes(b.read_mask(op.operands[3]))
         if op.type.packed > 1:
-            raise op.unsupported("packed comparisons are combined with no predicate here")
-        found = b.lanes(_combine(b, op, b.mask_of(found)))
+            joined = b.shuffle(joined, [lane // 2 for lane in range(2 * b.width)])
+        found = b.apply(combination, found, joined)
     if result.is_float:
         form = numbers.FORMATS[result.name.removesuffix("x2")]
         true = form.one

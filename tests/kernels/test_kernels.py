@@ -18,8 +18,7 @@ def test_a_kernel_leaves_what_hardware_left(case: KernelCase, architecture: str)
     arguments = case.arguments()
     values = [a.tobytes() if isinstance(a, np.void) else a for a in arguments]
     ready = kernel(parse(case.ptx(architecture)), case.kernel, arch="sm_90")
-    cluster = 2 if case.kernel == "cluster_histogram" else 1
-    result = ready.launch(case.grid, case.block, values, case.shared_bytes, cluster=cluster, threads=1, timeout=60)
+    result = ready.launch(case.grid, case.block, values, case.shared_bytes, threads=1, timeout=60)
     expected = case.expected(architecture)
     for position, wanted in zip(case.outputs, expected.arrays, strict=True):
         assert differs(arguments[position], wanted, case.tolerance) is None, f"argument {position}"

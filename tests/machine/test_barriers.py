@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from machine.small_kernels import entry
-from ptxloom.machine import LaunchError
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine import LaunchError, kernel
+from ptxloom.syntax import parse
 
 CELL = ".shared .align 4 .b32 cell[128];"
 ADDRESS = "shl.b32 %r10, %r0, 2; mov.u32 %r11, cell; add.u32 %r10, %r10, %r11;"
@@ -124,3 +126,25 @@ def test_a_cluster_barrier_that_a_block_never_reaches_is_a_deadlock() -> None:
     with pytest.raises(LaunchError, match="deadlocked") as caught:
         entry(body).launch(2, 32, [np.zeros(64, np.uint32)], cluster=2)
     assert {h.instruction for h in caught.value.hazards} == {"bar.sync 1, 64;", "barrier.cluster.wait;"}
+
+
+def test_a_kernel_may_say_what_cluster_it_needs() -> None:
+    text = """
+.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) .reqnctapercluster 2, 1, 1 {
+.reg .b32 %n; .reg .b64 %p;
+ld.param.u64 %p, [p];
+mov.u32 %n, %cluster_nctaid.x;
+st.global.b32 [%p], %n;
+ret;
+}
+"""
+    out = np.zeros(1, np.uint32)
+    asking = kernel(parse(text, "cluster.ptx"), "k")
+    asking.launch(4, 32, [out])
+    assert out[0] == 2
+    asking.launch(4, 32, [out], cluster=[2, 1, 1])
+    with pytest.raises(UsageError, match=r"cluster is 4; it must be \(2, 1, 1\)"):
+        asking.launch(4, 32, [out], cluster=4)

@@ -127,7 +127,7 @@ class _Reader:
             self.text(table, "kernel", "the file"),
             table.get("grid", 1),
             table.get("block", 1),
-            table.get("cluster", 1),
+            table.get("cluster"),
             shared,
             arch,
             arguments,

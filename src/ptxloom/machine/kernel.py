@@ -26,6 +26,7 @@ from ptxloom.machine.semantics.control import frame_of
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
 from ptxloom.machine.trace import Recording, choose
 from ptxloom.machine.tracing import keys_of
+from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,6 +92,29 @@ class Kernel:
         """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions."""
         return frame_of(self.program.entry) + (stack_bytes if self.program.has_calls else 0)
 
+    @cached_property
+    def required_cluster(self) -> tuple[int, int, int] | None:
+        """The cluster that the kernel's `.reqnctapercluster` asks for."""
+        for directive in self.program.module.functions[self.name].directives:
+            if directive.name == "reqnctapercluster":
+                values = [value.value for value in directive.values if isinstance(value, Integer)]
+                return _extent("cluster", values, _CLUSTER_LIMITS)
+        return None
+
+    def _cluster(self, given: int | Sequence[int] | None) -> tuple[int, int, int]:
+        """The cluster of a launch.
+
+        Raises:
+            UsageError: It is not what the kernel asks for, or no cluster at all.
+        """
+        required = self.required_cluster
+        if given is None:
+            return required or (1, 1, 1)
+        cluster = _extent("cluster", given, _CLUSTER_LIMITS)
+        if required is not None and cluster != required:
+            raise UsageError("cluster", given, f"{required}, as the kernel's `.reqnctapercluster` says")
+        return cluster
+
     def launch(
         self,
         grid: int | Sequence[int],
@@ -98,7 +122,7 @@ class Kernel:
         args: Sequence[object] = (),
         shared_bytes: int = 0,
         *,
-        cluster: int | Sequence[int] = 1,
+        cluster: int | Sequence[int] | None = None,
         checks: Sequence[str] = DEFAULT_CHECKS,
         profile: bool = False,
         trace: Sequence[Request] = (),
@@ -117,7 +141,8 @@ class Kernel:
             args: One value a parameter: a C-contiguous NumPy array is device memory, written in place; numbers take the
                 parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
             shared_bytes: Dynamic shared memory.
-            cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory.
+            cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
+                default what the kernel's `.reqnctapercluster` asks for, else 1.
             checks: The tools that watch the run: memcheck and synccheck, which cost nothing; racecheck, which tells of
                 accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule;
                 initcheck, of reads of shared and local memory and of registers that nobody has written, and
@@ -141,7 +166,7 @@ class Kernel:
         shape = Shape(
             _extent("grid", grid, _GRID_LIMITS),
             _extent("block", block, _BLOCK_LIMITS),
-            _extent("cluster", cluster, _CLUSTER_LIMITS),
+            self._cluster(cluster),
         )
         _check_shape(shape)
         static = self.program.shared_bytes

@@ -80,7 +80,8 @@ class TraceRecord:
         lanes: The lanes that executed it.
         addresses: (32,) uint64 within the state space; None if it has no address.
         before: (32,) of each register that it reads, as unsigned integers (predicates as bool), as it was before.
-        after: The same of each register that it writes, as it was after; empty if it ended the kernel.
+        after: The same of each register that it writes, as it was after; empty if it ended the
+            kernel, or had to wait for its result (`bar.red`).
     """
 
     line: int

@@ -51,7 +51,8 @@ def test_out_of_bounds_names_the_place_and_leaves_the_neighbours_alone() -> None
     with pytest.raises(LaunchError) as caught:
         kernel(load(EXAMPLES / "vector_add.ptx"), "vector_add").launch(1, 64, [a, a, whole[:40], 64])
     (hazard,) = caught.value.hazards
-    assert (hazard.tool, hazard.kind, hazard.warp, hazard.lanes) == ("memcheck", "out-of-bounds", 1, (8,))
+    assert (hazard.tool, hazard.kind) == ("memcheck", "out-of-bounds")
+    assert (hazard.warp, hazard.lanes) == (1, tuple(range(8, 32)))
     assert hazard.instruction.startswith("st.global")
     assert (whole[40:] == 0).all()
 

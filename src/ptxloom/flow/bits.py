@@ -171,6 +171,15 @@ def moved(a: Bits, by: int, width: int) -> Bits:
     return cut(made(filled, a.ones << by & FULL, a.varies << by & FULL, a.level), width)
 
 
+def shifted_signed(a: Bits, by: int, width: int) -> Bits:
+    """A signed value shifted right, copies of its sign moving in."""
+    a, by = cut(a, width), min(by, width - 1)
+    top, entered = 1 << width - 1, mask(width) & ~mask(width - by)
+    zeros = FULL & ~mask(width) | (a.zeros & mask(width)) >> by | (entered if a.zeros & top else 0)
+    ones = a.ones >> by | (entered if a.ones & top else 0)
+    return made(zeros, ones, a.varies >> by | (entered if a.varies & top else 0), a.level)
+
+
 def total(a: Bits, b: Bits, width: int, carry: int = 0) -> Bits:
     """The sum of two values and a carry, wrapped around."""
     if not carry and not a.high & b.high:

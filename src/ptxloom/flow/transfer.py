@@ -182,8 +182,7 @@ def _shift(op: Op) -> Bits:
     if op.instruction.opcode == "shl":
         return bits.moved(a, by, op.width)
     if _signed(op):
-        by = min(by, op.width - 1)
-        return bits.cut(bits.moved(bits.extended(a, op.width, 64), -by, 64), op.width)
+        return bits.shifted_signed(a, by, op.width)
     return bits.moved(a, -by, op.width) if by < op.width else fixed(0)
 
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.syntax.declarations import declaration
 from ptxloom.syntax.lexer import NAME, QUALIFIER, Cursor, Problem
-from ptxloom.syntax.node import NOWHERE, ended, moved, raw
+from ptxloom.syntax.node import NOWHERE, ended, maker, moved
 from ptxloom.syntax.operands import expression, operand
 from ptxloom.syntax.tree import Address, Component, Float, Instruction, Integer, Label, Loc, Name, Predicate, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeVar
 
     from ptxloom.source import Source
@@ -48,10 +48,17 @@ STATEMENT: Final = re.compile(
 7 `.loc`, 8-10 place, 11-12 function, 13-15 inlined at."""
 _ENTRY: Final = re.compile(r"[ \t\n]*+(?:(\{)[ \t]*+([^{}]++)\}[ \t]*+|((?:[^,{}\[\]]++|\[[^\[\]{}]*+\])++))(,|\Z)")
 """An entry of a list with vectors: 1 a brace and 2 what it holds, or 3 another operand; 4 what ends it."""
+_UNUSUAL: Final = re.compile(r'[;{}"/()#\\\r\n]|\A\s*+\.|\A\Z')
+"""What no operand holds that can be read by itself: a comment may hide in it, or a qualifier."""
 _COMMON: Final = re.compile(
     rf"({NAME})|(-?(?:0|[1-9]\d{{0,17}}))|\[ ?({NAME})(?: ?\+ ?(-?(?:0|[1-9]\d{{0,17}})))?+ ?\]", re.ASCII
 )
 """The operands that need no template: 1 a name, 2 a decimal integer, 3 and 4 an address and its offset."""
+_address, _component, _float, _integer = maker(Address), maker(Component), maker(Float), maker(Integer)
+_instruction, _label, _loc = maker(Instruction), maker(Label), maker(Loc)
+_name, _predicate, _vector = maker(Name), maker(Predicate), maker(Vector)
+_CHUNK: Final = 1 << 16
+"""How much text is cut into lines at a time."""
 _MOST_FORMS: Final = 100_000
 """So many operand texts are remembered; then remembering starts anew."""
 
@@ -60,80 +67,69 @@ class NotKnown(Exception):  # noqa: N818 - never leaves the reader
     """This operand text has to be read in its place."""
 
 
-class _Forms(dict[str, Any]):
-    """What operand texts stand for: a name for itself, anything else for what makes the node at a place.
-
-    A text that is not there yet is read when it is first asked for.
-    """
-
-    def __init__(self, reader: Callable[[Cursor], Operand]) -> None:
-        super().__init__()
-        self._reader: Final = reader
-
-    def __missing__(self, text: str) -> Any:
-        if len(self) >= _MOST_FORMS:
-            self.clear()
-        form = self[text] = _learned(text, self._reader)
-        return form
+_Forms = dict[str, Any]
+"""What operand texts stand for: a name for itself, anything else for what makes the node at a place."""
 
 
-def _learned(text: str, reader: Callable[[Cursor], Operand]) -> str | Callable[[int], Operand]:
-    """What a text stands for.
+def _learned(text: str, reader: Callable[[Cursor], Operand], forms: _Forms) -> Any:
+    """Read a text that was not met before, and remember what it stands for.
 
     Raises:
         NotKnown: The grammar reads nothing in it by itself.
     """
+    if len(forms) >= _MOST_FORMS:
+        forms.clear()
+    form = forms[text] = _form(text, reader)
+    return form
+
+
+def _form(text: str, reader: Callable[[Cursor], Operand]) -> str | Callable[[int], Operand]:
     found = _COMMON.fullmatch(text)
-    if found is None:
-        return _mover(_template(text, reader), len(text))
-    name, number, base, offset = found.groups()
     size = len(text)
+    if found is None:
+        if _UNUSUAL.search(text) is not None:
+            raise NotKnown
+        return _mover(_template(text, reader), size)
+    name, number, base, offset = found.groups()
     if name is not None:
         return intern(text)
     if number is not None:
         value = int(number)
-        return lambda at: raw(Integer, (value, 10, False, at, at + size))
+        return lambda at: _integer((value, 10, False, at, size))
     inside, by, base = found.start(3), int(offset or 0), intern(base)
     zero = offset is not None and not by
-    return lambda at: raw(Address, (raw(Name, (base, at + inside)), by, False, (), zero, at, at + size))
+    return lambda at: _address((_name((base, at + inside)), by, False, (), zero, at, size))
 
 
 def _mover(template: Operand, size: int) -> Callable[[int], Operand]:
     """What makes a template's copy at a place."""
     match template:
         case Float(bits, width, decimal) if template.start == 0 and template.end == size:
-            return lambda at: raw(Float, (bits, width, decimal, at, at + size))
+            return lambda at: _float((bits, width, decimal, at, size))
         case Component(Name(base), field) if template.start == 0 and template.end == size:
-            return lambda at: raw(Component, (raw(Name, (base, at)), field, at, at + size))
+            return lambda at: _component((_name((base, at)), field, at, size))
         case _:
             return lambda at: moved(template, at, NOWHERE)
 
 
-class _Spellings(dict[str, tuple[str, tuple[str, ...]]]):
-    """Opcode and qualifiers of spellings, cut when they are first asked for."""
-
-    def __missing__(self, text: str) -> tuple[str, tuple[str, ...]]:
-        if len(self) >= _MOST_FORMS:
-            self.clear()
-        opcode, *qualifiers = text.split(".")
-        words = self[text] = (intern(opcode), tuple(map(intern, qualifiers)))
-        return words
+def _cut(text: str) -> tuple[str, tuple[str, ...]]:
+    """Opcode and qualifiers of a spelling that was not met before."""
+    if len(_SPELLINGS) >= _MOST_FORMS:
+        _SPELLINGS.clear()
+    opcode, *qualifiers = text.split(".")
+    words = _SPELLINGS[text] = (intern(opcode), tuple(map(intern, qualifiers)))
+    return words
 
 
-class _Guards(dict[str, tuple[str, bool]]):
-    """Register and sense of guards."""
-
-    def __missing__(self, text: str) -> tuple[str, bool]:
-        if len(self) >= _MOST_FORMS:
-            self.clear()
-        guard = self[text] = (intern(text.lstrip("@!")), text[1] == "!")
-        return guard
+@lru_cache(maxsize=4096)
+def _guarded(text: str) -> tuple[str, bool]:
+    """Register and sense of a guard."""
+    return intern(text.lstrip("@!")), text[1] == "!"
 
 
-_SPELLINGS: Final = _Spellings()
-_GUARDS: Final = _Guards()
-_OPERAND_FORMS: Final = _Forms(operand)
-_ELEMENT_FORMS: Final = _Forms(expression)
+_SPELLINGS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {}
+_OPERANDS_READ: Final[_Forms] = {}
+_ELEMENTS_READ: Final[_Forms] = {}
 
 
 class FastReader:
@@ -141,6 +137,9 @@ class FastReader:
 
     def __init__(self, source: Source) -> None:
         self._source: Final = source
+        self._lines: Iterator[str] = iter(())  # whole lines that were cut off already, and
+        self._at = 0  # where the next of them starts, and
+        self._cut = 0  # the one after the last
 
     def read(self, offset: int, out: list[Statement]) -> tuple[int, str]:
         """Read statements from `offset` on into `out`.
@@ -148,58 +147,125 @@ class FastReader:
         Returns:
             Where the statement starts that it leaves alone (or blanks before it), and the brace if it is one.
         """
-        match, append, new, forms, source = STATEMENT.match, out.append, raw, _OPERAND_FORMS, self._source
-        text, spellings, guards = source.text, _SPELLINGS, _GUARDS
+        text, append = self._source.text, out.append
         try:
-            while (found := match(text, offset)) is not None:
-                guard, spelling, listed = found.group(1, 2, 3)
-                if spelling is None:
-                    if found[5] is not None:
-                        return found.start(5), found[5]
-                    append(self._marker(found))
-                    offset = found.end()
-                    continue
-                if listed is None:
-                    operands = ()
-                elif "{" in listed:
-                    operands = self._list(listed, found.start(3))
-                else:
-                    at = found.start(3)
-                    gap = ", " if ", " in listed else ","
-                    step = len(gap)
-                    nodes: list[Operand] = []
-                    for part in listed.split(gap):
-                        form = forms[part]
-                        nodes.append(new(Name, (form, at)) if form.__class__ is str else form(at))
-                        at += len(part) + step
-                    operands = tuple(nodes)
-                start = found.start(2)
-                predicate = None
-                if guard is not None:
-                    start = found.start(1)
-                    name, negated = guards[guard]
-                    predicate = new(Predicate, (name, negated, start, start + len(guard)))
-                opcode, qualifiers = spellings[spelling]
+            while True:
+                if self._at == offset or self._seek(offset):
+                    offset = self._plain(append)
+                found = STATEMENT.match(text, offset)
+                if found is None:
+                    break
+                if found[5] is not None:
+                    return found.start(5), found[5]
+                append(self._special(found))
                 offset = found.end()
-                append(new(Instruction, (predicate, opcode, qualifiers, operands, source, start, offset)))
         except NotKnown:
             pass
         return offset, ""
 
+    def _seek(self, offset: int) -> bool:
+        """Have the next line be the one that starts at `offset`, or the one after the line that ends there.
+
+        Returns:
+            Whether there is one: in the middle of a line there is none.
+        """
+        text = self._source.text
+        if text[offset : offset + 1] == "\n":
+            offset += 1
+        elif offset and text[offset - 1] != "\n":
+            return False
+        if self._at <= offset < self._cut:
+            at = self._at
+            while at < offset:
+                at += len(next(self._lines)) + 1
+            self._at = at
+        else:
+            lines = text[offset : offset + _CHUNK].split("\n")
+            rest = lines.pop()
+            self._lines = iter(lines)
+            self._at = offset
+            self._cut = min(offset + _CHUNK, len(text)) - len(rest)
+        return True
+
+    def _plain(self, append: Callable[[Statement], None]) -> int:
+        """Read lines that hold one statement each.
+
+        Returns:
+            Where the first other line starts, or blanks before it.
+        """
+        name, forms, known, source, instruction = _name, _OPERANDS_READ, _SPELLINGS, self._source, _instruction
+        stop = self._at - 1
+        start = stop + 1
+        try:
+            for line in self._lines:
+                start = stop + 1
+                stop = start + len(line)
+                plain = line.lstrip(" \t")
+                size = len(plain)
+                spelling, _, listed = plain[:-1].partition(" ")
+                words = known.get(spelling)
+                if words is None or plain[-1] != ";":
+                    if not size or plain[:2] == "//":
+                        continue
+                    found = STATEMENT.match(source.text, stop - size)
+                    if found is None or found.end() != stop or found[5] is not None:
+                        break
+                    append(self._special(found))
+                    continue
+                listed = listed.lstrip(" \t")
+                if not listed:
+                    operands = ()
+                elif "{" in listed:
+                    operands = self._list(listed, stop - 1 - len(listed))
+                else:
+                    at = stop - 1 - len(listed)
+                    gap = ", " if ", " in listed else ","
+                    step = len(gap)
+                    nodes: list[Operand] = []
+                    for part in listed.split(gap):
+                        form = forms.get(part) or _learned(part, operand, forms)
+                        nodes.append(name((form, at)) if type(form) is str else form(at))
+                        at += len(part) + step
+                    operands = tuple(nodes)
+                opcode, qualifiers = words
+                append(instruction((None, opcode, qualifiers, operands, source, stop - size, size)))
+            else:
+                start = stop + 1
+        except NotKnown:
+            pass
+        self._at = stop + 1
+        return start
+
+    def _special(self, found: re.Match[str]) -> Statement:
+        """What the expression found, which is no brace."""
+        return self._marker(found) if found[2] is None else self._instruction(found)
+
+    def _instruction(self, found: re.Match[str]) -> Instruction:
+        guard, spelling, listed = found.group(1, 2, 3)
+        operands = () if listed is None else self._list(listed, found.start(3))
+        start = found.start(2)
+        predicate = None
+        if guard is not None:
+            start = found.start(1)
+            predicate = _predicate((*_guarded(guard), start, len(guard)))
+        words = _SPELLINGS.get(spelling) or _cut(spelling)
+        return _instruction((predicate, *words, operands, self._source, start, found.end() - start))
+
     def _marker(self, found: re.Match[str]) -> Statement:
         if found[4] is not None:
-            return raw(Label, (found[4], self._source, found.start(4), found.end()))
+            return _label((found[4], self._source, found.start(4), len(found[4]) + 1))
         if found[6] is not None:
             return moved(_declared(found[6]), found.start(6), self._source)
         place = found.group(8, 9, 10)
         inlined = None if found[13] is None else tuple(map(int, found.group(13, 14, 15)))
         function, start = found[11], found.start(7)
-        return raw(Loc, (*map(int, place), function, int(found[12] or 0), inlined, self._source, start, found.end()))
+        size = found.end() - start
+        return _loc((*map(int, place), function, int(found[12] or 0), inlined, self._source, start, size))
 
     def _list(self, text: str, at: int) -> tuple[Operand, ...]:
-        """The operands that `text`, which stands at `at`, lists; there are vectors among them."""
+        """The operands that `text`, which stands at `at`, lists."""
         entries: list[Operand] = []
-        offset, more = 0, ","
+        offset, more, forms = 0, ",", _OPERANDS_READ
         while more:
             found = _ENTRY.match(text, offset)
             if found is None:
@@ -208,20 +274,21 @@ class FastReader:
             offset = found.end()
             if brace:
                 elements = self._elements(inside.rstrip(), at + found.start(2))
-                entries.append(raw(Vector, (elements, at + found.start(1), at + found.end(2) + 1)))
+                start = found.start(1)
+                entries.append(_vector((elements, at + start, found.end(2) + 1 - start)))
             else:
-                form, start = _OPERAND_FORMS[other], at + found.start(3)
-                entries.append(raw(Name, (form, start)) if form.__class__ is str else form(start))
+                form, start = forms.get(other) or _learned(other, operand, forms), at + found.start(3)
+                entries.append(_name((form, start)) if type(form) is str else form(start))
         return tuple(entries)
 
     def _elements(self, text: str, at: int) -> tuple[Operand, ...]:
-        new, forms = raw, _ELEMENT_FORMS
+        name, forms = _name, _ELEMENTS_READ
         gap = ", " if ", " in text else ","
         step = len(gap)
         found: list[Operand] = []
         for part in text.split(gap):
-            form = forms[part]
-            found.append(new(Name, (form, at)) if form.__class__ is str else form(at))
+            form = forms.get(part) or _learned(part, expression, forms)
+            found.append(name((form, at)) if type(form) is str else form(at))
             at += len(part) + step
         return tuple(found)
 

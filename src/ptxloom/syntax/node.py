@@ -1,18 +1,18 @@
 """What every node of the tree is: an immutable record that knows where it stands.
 
-Nodes are tuples underneath (their fields, then their position): making one costs what making a tuple costs, which is
-what lets a full tree be built at megabytes a second. Test for `Node` before testing for `tuple`.
+Nodes are tuples underneath (their fields, then their source if they know it, their start and their size): making one
+costs little more than making a tuple, which is what lets a full tree be built at megabytes a second. Test for `Node`
+before testing for `tuple`.
 """
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 from ptxloom.source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import TypeVar
 
     N = TypeVar("N", bound="Node")
@@ -27,10 +27,28 @@ NOWHERE = Source("", "<nowhere>")
 
 
 if TYPE_CHECKING:
-    raw: Callable[..., Any]
+
+    def maker(kind: type[N]) -> Callable[[tuple[object, ...]], N]:
+        """What makes nodes of a class from a tuple of all that they hold, unchecked: for the parser."""
+        ...
+
+    def getter(index: int, doc: str) -> property:
+        """The attribute that is an item of a tuple."""
+        ...
+
 else:
-    raw = tuple.__new__
-    """Makes a node from (class, all its fields and then its positions), unchecked: for the parser."""
+    try:
+        from _collections import _tuplegetter as getter  # what named tuples read their fields with
+    except ImportError:
+        from operator import itemgetter
+
+        def getter(index: int, doc: str) -> property:
+            """The attribute that is an item of a tuple."""
+            return property(itemgetter(index), doc=doc)
+
+    def maker(kind: type[Node]) -> Callable[[tuple[object, ...]], Node]:
+        """What makes nodes of a class from a tuple of all that they hold, unchecked: for the parser."""
+        return type.__call__.__get__(kind)  # past the constructor, straight to `tuple.__new__`
 
 
 def position(*, default: Any, kw_only: bool = True) -> Any:
@@ -43,6 +61,9 @@ class _Position:
 
     def __init__(self, default: object) -> None:
         self.default = default
+
+
+_END = property(lambda node: node[-2] + node[-1], doc="The field `end`: where the node starts and its size.")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(position,))
@@ -72,28 +93,37 @@ class NodeType(type):
                     defaults[field] = default
         positions = tuple(field for field in positions if field not in namespace)
         namespace |= {"__slots__": (), "_payload": payload, "_positions": positions, "_defaults": defaults}
-        namespace |= {"__match_args__": payload, "__new__": _constructor(name, payload, positions, defaults)}
+        namespace["__match_args__"] = payload
         deep = tuple(index for index, field in enumerate(payload) if annotations.get(field) not in _SCALARS)
-        places = tuple(index for index, field in enumerate(payload + positions) if field in {"start", "end"})
-        namespace["_moving"] = (deep, places, "source" in positions)
+        place = (payload + positions).index("start")
+        namespace["_moving"] = (deep, place, "source" in positions)
         for index, field in enumerate(payload + positions):
-            namespace[field] = property(itemgetter(index), doc=f"The field `{field}`.")
-        return super().__new__(mcs, name, bases, namespace)
+            namespace[field] = _END if field == "end" else getter(index, f"The field `{field}`.")
+        made: Any = super().__new__(mcs, name, bases, namespace)
+        made._constructor = _constructor(name, payload, positions, defaults, maker(made))  # noqa: SLF001 - its own
+        return made
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, *fields: object, **named: object) -> Node:
+            """Make a node: its fields in order or by name, its position by name."""
+            return cls._constructor(*fields, **named)
 
 
 def _constructor(
-    name: str, payload: tuple[str, ...], positions: tuple[str, ...], defaults: dict[str, Any]
+    name: str, payload: tuple[str, ...], positions: tuple[str, ...], defaults: dict[str, Any], make: Any
 ) -> Callable[..., Any]:
-    """A `__new__` that takes the payload in order and the position by keyword.
+    """What makes a node from its payload in order and its position by keyword.
 
     It is made from text, as `collections.namedtuple` makes its own: nothing else is as fast to call.
     """
     ordered = [f"{field}=_{field}" if field in defaults else field for field in payload]
     keyed = [f"{field}=_{field}" for field in positions]
-    text = f"lambda _cls, {', '.join((*ordered, '*', *keyed))}: _new(_cls, ({', '.join(payload + positions)},))"
-    scope: dict[str, Any] = {"_new": raw} | {f"_{field}": value for field, value in defaults.items()}
+    held = ["end - start" if field == "end" else field for field in payload + positions]
+    scope: dict[str, Any] = {"_make": make} | {f"_{field}": value for field, value in defaults.items()}
+    text = f"lambda {', '.join((*ordered, '*', *keyed))}: _make(({', '.join(held)},))"
     made: Any = eval(text, scope)  # noqa: S307 - the text is made of our own field names
-    made.__name__, made.__qualname__ = "__new__", name
+    made.__name__ = made.__qualname__ = name
     return made
 
 
@@ -108,15 +138,18 @@ class Node(_Record, metaclass=NodeType):
     end: int = position(default=0)
     start: int = position(default=0)
 
+    _constructor: ClassVar[Any]
     _payload: ClassVar[tuple[str, ...]]
     _positions: ClassVar[tuple[str, ...]]
     _defaults: ClassVar[dict[str, Any]]
-    _moving: ClassVar[tuple[tuple[int, ...], tuple[int, ...], bool]]  # which fields to move, which are offsets
+    _moving: ClassVar[
+        tuple[tuple[int, ...], int, bool]
+    ]  # which fields to move, where the start is, whether a source is
 
     if not TYPE_CHECKING:
 
         def __reduce__(self) -> tuple[object, ...]:
-            return raw, (type(self), tuple(self))
+            return _remade, (type(self), tuple(self))
 
     def __copy__(self) -> Self:
         return self
@@ -188,12 +221,12 @@ else:
 
     def ended(node: Node, end: int) -> Node:
         """The same node, ending elsewhere."""
-        return raw(type(node), (*tuple.__getitem__(node, slice(-1)), end))  # a node's end is its last field
+        return _remade(type(node), (*tuple.__getitem__(node, slice(-1)), end - node.start))
 
     def moved(node: Node, by: int, source: Source) -> Node:
         """The same node, `by` characters further on in `source`."""
         kind = type(node)
-        deep, places, sourced = kind._moving  # noqa: SLF001 - the other half of the class
+        deep, place, sourced = kind._moving  # noqa: SLF001 - the other half of the class
         values = list(node)
         for index in deep:
             value = values[index]
@@ -201,8 +234,11 @@ else:
                 values[index] = moved(value, by, source)
             elif value:
                 values[index] = tuple([moved(one, by, source) if isinstance(one, Node) else one for one in value])
-        for index in places:
-            values[index] += by
+        values[place] += by
         if sourced:
-            values[-3] = source
-        return raw(kind, values)
+            values[place - 1] = source
+        return _remade(kind, values)
+
+    def _remade(kind: type[Node], values: Iterable[object]) -> Node:
+        """The node of a class that holds these."""
+        return tuple.__new__(kind, values)

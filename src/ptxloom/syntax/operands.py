@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import struct
 from itertools import accumulate, repeat
-from operator import add
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.lexer import Problem
-from ptxloom.syntax.node import raw
+from ptxloom.syntax.node import maker
 from ptxloom.syntax.tree import (
     Address,
     Apply,
@@ -278,12 +277,10 @@ _VALUES: Final = _Values()
 def _numbers(text: str, at: int) -> tuple[Integer, ...]:
     """The integers of a plain list, which stands at `at`."""
     parts = text.split(", ")
-    lengths = list(map(len, parts))
-    starts = list(accumulate(map((2).__add__, lengths), initial=at))
-    fields = zip(
-        map(_VALUES.__getitem__, parts), repeat(10), repeat(False), starts, map(add, starts, lengths), strict=False
-    )
-    return tuple(map(raw, repeat(Integer), fields))
+    sizes = list(map(len, parts))
+    starts = accumulate(map((2).__add__, sizes), initial=at)
+    held = zip(map(_VALUES.__getitem__, parts), repeat(10), repeat(False), starts, sizes, strict=False)
+    return tuple(map(maker(Integer), held))
 
 
 def _address(cursor: Cursor, depth: int) -> Operand:

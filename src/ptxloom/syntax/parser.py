@@ -57,6 +57,9 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
         statements = parser.module()
     finally:
         if collecting:
+            if not gc.get_freeze_count():
+                gc.freeze()  # there and back: what was made counts as old, and is not searched at the next chance
+                gc.unfreeze()
             gc.enable()
     return Module(source, statements, in_order(parser.diagnostics))
 

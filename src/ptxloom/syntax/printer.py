@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from typing import TYPE_CHECKING, assert_never, cast
+from typing import TYPE_CHECKING, Final, assert_never, cast
 
 from ptxloom.syntax.node import Node, StatementNode
 from ptxloom.syntax.operands import PRECEDENCE
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptxloom.syntax.tree import Operand, Statement
+
+_DOTTED: Final = re.compile(r"^\.[\w$:]+")
+"""A section's name; right after an opcode it would read as a qualifier."""
 
 
 def print_statements(statements: Iterable[Statement]) -> str:
@@ -274,7 +278,8 @@ def _instruction(node: Instruction) -> str:
     if node.predicate is not None:
         guard = f"{print_node(node.predicate)} "
     spelling = ".".join((node.opcode, *node.qualifiers))
-    return f"{guard}{spelling} {_commas(node.operands)}".rstrip() + ";"
+    listed = _DOTTED.sub(r"(\g<0>)", _commas(node.operands))
+    return f"{guard}{spelling} {listed}".rstrip() + ";"
 
 
 def _declaration(node: Declaration) -> str:

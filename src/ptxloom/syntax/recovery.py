@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 _WORDS: Final = r"[a-z]\w*+(?:\.[\w:]++)++"  # an opcode with qualifiers
-_MARKED: Final = r"\.[a-z]\w*+|@|[A-Za-z_$%][\w$]*+[ \t]*+:(?!:)"
+_NAME: Final = r"(?:[A-Za-z_]|[$%](?=[\w$]))[\w$]*+"
+_MARKED: Final = rf"\.[a-z]\w*+|@|{_NAME}[ \t]*+:(?!:)"
 _SCOPE: Final = r"\{(?![^{};\"]*+\}(?:\s|//[^\n]*+)*+[,;])"  # a brace that opens no list of operands
 _START: Final = (
     rf"(?:{_MARKED}|{_SCOPE}|\}}|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,()\n]*+;)"
@@ -15,7 +16,7 @@ _START: Final = (
 STATEMENT: Final = re.compile(_START, re.ASCII)
 """What the first token of a line, and what follows it, look like if a statement starts here."""
 
-CERTAIN: Final = re.compile(rf"\.[a-z]\w*+[ \t]++|@|[A-Za-z_$%][\w$]*+:(?!:)|{_WORDS}[ \t]++[A-Za-z_$%\[{{(]", re.ASCII)
+CERTAIN: Final = re.compile(rf"\.[a-z]\w*+[ \t]++|@|{_NAME}:(?!:)|{_WORDS}[ \t]++[A-Za-z_$%\[{{(]", re.ASCII)
 """The same where an operand should come: only what no operand can look like."""
 
 LINE: Final = re.compile(r"[^\n}]*+")

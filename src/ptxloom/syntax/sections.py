@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.lexer import MOST_PROBLEMS, NAME, Problem
-from ptxloom.syntax.node import raw
+from ptxloom.syntax.node import maker
 from ptxloom.syntax.operands import expression
 from ptxloom.syntax.recovery import LINE
 from ptxloom.syntax.tree import Data, Integer, Label, Malformed, Name, Section
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.lexer import Cursor
     from ptxloom.syntax.tree import Operand
 
+_data, _label, _name = maker(Data), maker(Label), maker(Name)
 _OUTSIDE: Final = frozenset((".section", ".entry", ".func", ".visible", ".weak", ".extern", ".file", ".version"))
 _WHOLE: Final = r"(?:0|[1-9]\d{0,18})"
 _DATA: Final = re.compile(
@@ -59,12 +60,13 @@ def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label | Malf
             values = known.get(numbers)
             if values is None:
                 values = known[numbers] = tuple(map(int, numbers.split(",")))
-            contents.append(raw(Data, (kind, values, source, found.start(1) - 1, found.end(2))))
+            start = found.start(1) - 1
+            contents.append(_data((kind, values, source, start, found.end(2) - start)))
         elif name is not None:
-            at = found.start(3)
-            contents.append(raw(Data, (kind, (raw(Name, (name, at)),), source, found.start(1) - 1, found.end(3))))
+            start, at = found.start(1) - 1, found.start(3)
+            contents.append(_data((kind, (_name((name, at)),), source, start, found.end(3) - start)))
         else:
-            contents.append(raw(Label, (label, source, found.start(4), found.end(4) + 1)))
+            contents.append(_label((label, source, found.start(4), len(label) + 1)))
     if offset != cursor.start:
         cursor.seek(offset)
 

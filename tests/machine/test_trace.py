@@ -67,6 +67,7 @@ def test_ldmatrix_holds_the_corner_of_its_matrix() -> None:
     assert (np.block([[trans[0], trans[2]], [trans[1], trans[3]]]) == b[:16, :16]).all()
     assert records[0].addresses is not None
     assert records[0].addresses.max() < 16384
+    assert records[0].places[:3] == ("tiles", "tiles+0x40", "tiles+0x90")
     assert str(records[0].origin) == "hgemm.cu:33, inlined at hgemm.cu:90"
 
 
@@ -99,6 +100,7 @@ def test_registers_before_and_after() -> None:
     assert store.addresses is not None
     assert np.diff(store.addresses.astype(np.int64)).tolist() == [4] * 31
     assert store.addresses[0] == store.before["%p"][0] + 8
+    assert store.places == tuple(f"args[0]+{8 + 4 * lane:#x}" for lane in range(32))
     assert store.before["%i"].tolist() == [10, 20, 30, 40] * 8 or store.before["%i"].tolist() == [10, 10, 20, 30] * 8
     assert not store.before["%q"].any()
     assert store.after == {}

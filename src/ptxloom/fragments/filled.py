@@ -82,6 +82,32 @@ def fill(fragment: Fragment, registers: NDArray[Any], type_: str = "") -> Filled
     return Filled(fragment, name, _read(_rows(fragment, registers), bits, name))
 
 
+def read_registers(registers: NDArray[Any], type_: str) -> NDArray[Any]:
+    """The numbers of a type that registers hold side by side, the lowest bits first.
+
+    Args:
+        registers: (n,) unsigned integers.
+        type_: f16, bf16, s8, e4m3, b16, ...
+
+    Returns:
+        (n, numbers in a register).
+
+    Raises:
+        UsageError: There is no such type, or it does not divide a register.
+
+    Example:
+        >>> import numpy as np
+        >>> read_registers(np.array([0x40003C00], np.uint32), "f16").tolist()
+        [[1.0, 2.0]]
+    """
+    known = element_type(type_)
+    width = 8 * registers.dtype.itemsize
+    if known.count > 1 or known.kind is Kind.PREDICATE or width % known.container_bits:
+        raise UsageError("type", type_, f"a type of one number that divides {width} bits")
+    digits = (registers[:, None].astype(np.uint64) >> np.arange(width, dtype=np.uint64) & np.uint64(1)).astype(np.uint8)
+    return _read(digits.reshape(1, len(registers), width), known.container_bits, type_)[0]
+
+
 def _bits(fragment: Fragment, name: str) -> int:
     """How wide a value is; a narrow one may be read from the whole of its element."""
     known = element_type(name)

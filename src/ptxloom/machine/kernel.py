@@ -195,12 +195,12 @@ class Kernel:
         try:
             run.run(count, seconds, progress)
         except LaunchError as error:
-            error.trace = recording.records() if recording else ()
+            error.trace = recording.records(run.atlas) if recording else ()
             raise
         finally:
             profiled = None if run.failure else run.profile()
             run.workers.clear()  # they hold the grid: its memory goes now, not at the next collection
-        records = recording.records() if recording else ()
+        records = recording.records(run.atlas) if recording else ()
         return LaunchResult(run.instructions, run.hazards, "".join(run.output), profiled, records)
 
 

@@ -20,13 +20,14 @@ from ptxloom.machine import native
 from ptxloom.machine.hazard import lanes_text
 from ptxloom.machine.ir import LANES
 from ptxloom.machine.runtime import tracing as recorder
+from ptxloom.machine.semantics import memory
 from ptxloom.machine.tracing import DONE, HEAD_BYTES, fields_of, record_bytes
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.visitor import instructions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ptxloom.fragments.filled import Filled
     from ptxloom.machine.program import Op, Program
     from ptxloom.machine.tracing import Field
+    from ptxloom.machine.whereabouts import Atlas
     from ptxloom.syntax.origins import SourceLine
 
 Blocks: TypeAlias = "str | Iterable[int | Sequence[int]]"
@@ -82,6 +84,7 @@ class TraceRecord:
         before: (32,) of each register that it reads, as unsigned integers (predicates as bool), as it was before.
         after: The same of each register that it writes, as it was after; empty if it ended the
             kernel, or had to wait for its result (`bar.red`).
+        locate: Names an address: what lies there.
     """
 
     line: int
@@ -96,6 +99,7 @@ class TraceRecord:
     addresses: NDArray[np.uint64] | None = field(repr=False)
     before: Mapping[str, NDArray[Any]] = field(repr=False)
     after: Mapping[str, NDArray[Any]] = field(repr=False)
+    locate: Callable[[int], str] = field(repr=False)
 
     _repr_mimebundle_ = mimebundle
 
@@ -104,6 +108,21 @@ class TraceRecord:
         missing = "" if len(self.lanes) == LANES else f", {lanes_text(self.lanes)}"
         where = f"{origin}block {self.block}, warp {self.warp}, execution {self.number}{missing}"
         return f"line {self.line}: {self.instruction} ({where})"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """(32,) what lies at each address, such as `tile+0x40` or `args[0]+0x100`; empty for lanes without one."""
+        found = [""] * LANES
+        if self.addresses is not None:
+            for lane in self.lanes:
+                found[lane] = self.locate(int(self.addresses[lane]))
+        return tuple(found)
+
+    @property
+    def pointers(self) -> frozenset[str]:
+        """The registers that addresses are made of."""
+        found = (operand.base for operand in self.node.operands if isinstance(operand, tree.Address))
+        return frozenset(base.text for base in found if isinstance(base, tree.Name))
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -303,13 +322,14 @@ class Recording:
         traced.rooms, traced.room_bytes, traced.record_bytes = content.ctypes.data, rooms[1], stride
         traced.first, traced.limit = one.first, one.limit
 
-    def records(self) -> tuple[TraceRecord, ...]:
+    def records(self, atlas: Atlas) -> tuple[TraceRecord, ...]:
         """Everything recorded, by CTA, warp and order."""
         origins = Origins(self.program.module)
         found: list[TraceRecord] = []
         for site, (one, content) in self.rooms.items():
             op = self.program.ops[site]
             origin = origins.at(op.node.start)
+            locate = _locator(atlas, op)
             stride = (content.shape[1] - recorder.ROOM_HEAD) // one.limit
             for room in np.flatnonzero(content[:, :8].view(np.uint64)[:, 0] > one.first).tolist():
                 count = int(content[room, :8].view(np.uint64)[0])
@@ -317,7 +337,7 @@ class Recording:
                 for number in range(one.first, min(count, one.first + one.limit)):
                     at = recorder.ROOM_HEAD + (number - one.first) * stride
                     record = content[room, at : at + stride]
-                    found.append(_record(op, record, origin, (self._place(block), warp, number)))
+                    found.append(_record(op, record, origin, (self._place(block), warp, number), locate))
         return tuple(sorted(found, key=lambda r: (r.block[::-1], r.warp, r.order)))
 
     def _place(self, block: int) -> tuple[int, int, int]:
@@ -325,8 +345,17 @@ class Recording:
         return block % x, block // x % y, block // (x * y)
 
 
+def _locator(atlas: Atlas, op: Op) -> Callable[[int], str]:
+    """Names the addresses of an instruction."""
+    return lambda address: atlas.locate(op, memory.space_of(op), address).name
+
+
 def _record(
-    op: Op, content: NDArray[np.uint8], origin: SourceLine | None, place: tuple[tuple[int, int, int], int, int]
+    op: Op,
+    content: NDArray[np.uint8],
+    origin: SourceLine | None,
+    place: tuple[tuple[int, int, int], int, int],
+    locate: Callable[[int], str],
 ) -> TraceRecord:
     order, mask = (int(n) for n in content[:HEAD_BYTES].view(np.uint64))
     values = [(part, _values(part, content[part.at : part.at + part.bytes])) for part in fields_of(op)]
@@ -336,6 +365,7 @@ def _record(
         next((value for part, value in values if not part.name), None),
         {part.name: value for part, value in values if part.name and not part.after},
         {part.name: value for part, value in values if part.after and mask & DONE},
+        locate,
     )  # fmt: skip
 
 

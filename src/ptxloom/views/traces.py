@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.fragments.filled import read_registers
+from ptxloom.isa.types import element_type
 from ptxloom.views import filled_pictures
 from ptxloom.views.cells import harmless
 from ptxloom.views.maps import LANES_PER_HUE
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 SHOWN: Final = 32  # records, as text
+_HOST: Final = 1 << 32  # addresses from here on are the host's, and say nothing
 
 
 def full(records: Sequence[TraceRecord], type_: str = "", operand: str = "", style: Style = PLAIN) -> str:
@@ -36,18 +39,20 @@ def one(record: TraceRecord, type_: str = "", operand: str = "", style: Style = 
     lines = [style.paint(harmless(str(record)), Ink.BOLD)]
     found = record.matrices(type_, operand)
     if not found:
-        return "\n".join([*lines, *text_table(_lanes(record), style)]) + "\n"
+        return "\n".join([*lines, *text_table(_lanes(record, type_), style)]) + "\n"
     addresses = None if record.addresses is None else record.addresses.tolist()
     return "\n".join(lines) + "\n" + "".join(filled_pictures.full(filled, addresses, style) for filled in found)
 
 
-def _lanes(record: TraceRecord) -> Table:
-    """A lane a row: its address, what it read, what it wrote."""
+def _lanes(record: TraceRecord, type_: str) -> Table:
+    """A lane a row: its address, what it read, what it wrote; data of the type that is asked for, if it fits."""
     columns: list[tuple[str, list[str]]] = []
     if record.addresses is not None:
-        columns.append(("address", [f"{int(a):#x}" for a in record.addresses]))
-    columns += [(name, _texts(values)) for name, values in record.before.items()]
-    columns += [(f"{name} after", _texts(values)) for name, values in record.after.items()]
+        if all(int(record.addresses[lane]) < _HOST for lane in record.lanes):
+            columns.append(("address", [f"{int(a):#x}" for a in record.addresses]))
+        columns.append(("place", [harmless(place) for place in record.places]))
+    columns += [(name, _texts(record, name, values, type_)) for name, values in record.before.items()]
+    columns += [(f"{name} after", _texts(record, name, values, type_)) for name, values in record.after.items()]
     columns = [(name, [text.rjust(max(map(len, (name, *texts)))) for text in texts]) for name, texts in columns]
     taking_part = set(record.lanes)
     rows = tuple(
@@ -58,8 +63,14 @@ def _lanes(record: TraceRecord) -> Table:
     return Table(("lane", *(name for name, _ in columns)), rows)
 
 
-def _texts(values: Any) -> list[str]:
-    """A register's bits by lane."""
+def _texts(record: TraceRecord, name: str, values: Any, type_: str) -> list[str]:
+    """A register's contents by lane."""
+    fits = type_ and values.dtype.itemsize * 8 % element_type(type_).container_bits == 0
+    if fits and name not in record.pointers and values.ndim == 1 and values.dtype.kind != "b":
+        return [
+            " ".join(filled_pictures.number(number, type_) for number in numbers)
+            for numbers in read_registers(values, type_).tolist()
+        ]
     if values.ndim > 1:
         return [f"{(int(high) << 64) | int(low):#x}" for low, high in values.tolist()]
     if values.dtype.kind == "b":
@@ -99,6 +110,7 @@ def _record(record: TraceRecord, type_: str, operand: str) -> Value:
         "execution": record.number,
         "lanes": list(record.lanes),
         "addresses": None if record.addresses is None else record.addresses.tolist(),
+        "places": None if record.addresses is None else list(record.places),
         "before": before,
         "after": after,
         "matrices": held,

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
+import numpy as np
 import pytest
 
 from ptxloom.cli import main
@@ -145,6 +146,21 @@ def test_a_type_is_for_the_operand_named_or_those_as_wide(ptxloom: Call) -> None
     assert "operand a, as b8" in out
     assert "operand d" not in out
     assert " 0x3c " in out
+
+
+def test_registers_that_hold_no_matrix_are_typed_too(ptxloom: Call) -> None:
+    trace = ("--trace", "st.global.*", "--trace-limit", "1", "--trace-warps", "0")
+    _, plain, _ = ptxloom("run", LAUNCH, *trace)
+    _, typed, _ = ptxloom("run", LAUNCH, *trace, "--trace-type", "f32")
+    assert "args[2]+0x8" in plain
+    lane = next(line for line in typed.splitlines() if line.startswith("T1 ")).split()
+    bits = next(line for line in plain.splitlines() if line.startswith("T1 ")).split()
+    assert lane[:2] == bits[:2]
+    assert float(lane[3]) == pytest.approx(float(np.uint32(int(bits[3], 16)).view(np.float32)), 1e-3)
+    _, wide, _ = ptxloom("run", LAUNCH, *trace, "--trace-type", "f64")
+    assert f" {bits[3]} " in wide
+    code, _, said = ptxloom("run", LAUNCH, *trace, "--trace-type", "q3")
+    assert (code, "type is 'q3'" in said) == (2, True)
 
 
 def test_text_ends_before_it_is_too_long(ptxloom: Call) -> None:

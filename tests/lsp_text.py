@@ -36,7 +36,7 @@ KERNEL = """\
     @%p1 bra DONE;
     {
         .reg .b32 %r<2>;
-        mov.b32 %r1, table;
+        ld.global.b32 %r1, [table];
         LOOP: add.s32 %r1, %r1, 1;
         bra LOOP;
     }

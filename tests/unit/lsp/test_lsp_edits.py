@@ -28,7 +28,7 @@ BROKEN = """\
 """
 
 
-SERIES = {"%r<2>": "%i<2>", "mov.b32 %r1": "mov.b32 %i1", "%r1, %r1, 1": "%i1, %i1, 1"}
+SERIES = {"%r<2>": "%i<2>", "global.b32 %r1": "global.b32 %i1", "%r1, %r1, 1": "%i1, %i1, 1"}
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ SERIES = {"%r<2>": "%i<2>", "mov.b32 %r1": "mov.b32 %i1", "%r1, %r1, 1": "%i1, %
             SERIES,
         ),
         (
-            "mov.b32 %r1",
-            "mov.b32 %r‸1",
+            "global.b32 %r1",
+            "global.b32 %r‸1",
             "%i",
             SERIES,
         ),
         (
-            "mov.b32 %r1",
-            "mov.b32 %r‸1",
+            "global.b32 %r1",
+            "global.b32 %r‸1",
             "%i1",
             SERIES,
         ),
@@ -75,7 +75,7 @@ def test_a_name_changes_in_its_scope_and_nowhere_else(old: str, new: str, name: 
         ("[n]", "[‸n]", "out"),
         ("[n]", "[‸n]", "table"),
         ("bra LOOP", "bra DONE; bra ‸LOOP", "DONE"),
-        (", table;", ", ‸table;", "k"),
+        ("[table]", "[‸table]", "k"),
         ("[n]", "[‸n]", "%tid"),
         ("[n]", "[‸n]", "two words"),
         ("[n]", "[‸n]", ""),
@@ -94,7 +94,7 @@ def test_a_name_that_would_change_a_meaning_is_refused(old: str, new: str, name:
 @pytest.mark.parametrize(
     ("old", "new", "name"),
     [
-        ("mov.b32 %r1", "mov.b32 %r‸1", "%p"),
+        ("global.b32 %r1", "global.b32 %r‸1", "%p"),
         ("bra DONE", "bra ‸DONE", "LOOP"),
         ("bra LOOP", "bra ‸LOOP", "DONE"),
     ],
@@ -169,9 +169,9 @@ def test_a_part_is_laid_out_alone() -> None:
     document, offset = kernel("    mov.u32 %r1, %tid.x;", "  ‸mov.u32   %r1,%tid.x;")
     [edit] = layout_of(document, offset, offset + 1)
     assert applied(document.text, [edit]) == KERNEL.replace("    mov.u32 %r1, %tid.x;", "\tmov.u32 %r1, %tid.x;")
-    document, offset = kernel("        mov.b32 %r1, table;", "‸mov.b32 %r1,table;")
+    document, offset = kernel("        ld.global.b32 %r1, [table];", "‸ld.global.b32 %r1,[table];")
     [edit] = layout_of(document, offset, offset)
-    assert edit.text == "\t\tmov.b32 %r1, table;"
+    assert edit.text == "\t\tld.global.b32 %r1, [table];"
     document, offset = cursor("‸ret;\n}\n")
     assert layout_of(document, offset, offset + 6) == ()
     assert layout_of(document, offset, offset) == ()

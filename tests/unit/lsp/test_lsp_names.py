@@ -25,7 +25,7 @@ def lines_of(document: Document, offset: int, *, declares: bool) -> list[int]:
     ("old", "new", "declared"),
     [
         ("mov.u32 %r1", "mov.u32 %‸r1", 21),
-        ("mov.b32 %r1", "mov.b32 %r‸1", 29),
+        ("global.b32 %r1", "global.b32 %r‸1", 29),
         ("st.param.b32 [result], %r2", "st.param.b32 [result], ‸%r2", 10),
         ("[%r1];\nDONE", "[%r1‸];\nDONE", 21),
         ("@%p1", "@%‸p1", 20),
@@ -33,7 +33,7 @@ def lines_of(document: Document, offset: int, *, declares: bool) -> list[int]:
         ("bra LOOP", "bra LOOP‸", 31),
         ("[n]", "[n‸]", 18),
         ("[value]", "[‸value]", 8),
-        (", table;", ", tab‸le;", 5),
+        ("[table]", "[tab‸le]", 5),
         ("DONE:", "DO‸NE:", 35),
     ],
 )

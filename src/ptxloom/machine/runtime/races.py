@@ -7,7 +7,7 @@ side that comes second is the one whose warp had made more accesses since the la
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
@@ -39,6 +39,9 @@ from ptxloom.machine.runtime.state import (
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
+
+
+COPYING: Final = 3  # what the other side does that an asynchronous copy makes: it writes
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
@@ -127,8 +130,21 @@ def check(
             length: u32 = 1
             while offset + length < size and s.writes[at + offset + length] == u32(found):
                 length = length + 1
-            other = s.write_sites[at + offset]
-            report(w, s, lane, at + offset, length, stamp, write, other, thread_of(w, u32(found)), 1)
+            writes: u32 = 1
+            if found & PENDING != 0:
+                writes = COPYING
+            report(
+                w,
+                s,
+                lane,
+                at + offset,
+                length,
+                stamp,
+                write,
+                s.write_sites[at + offset],
+                thread_of(w, u32(found)),
+                writes,
+            )
     if write != 0:
         readers(w, s, lane, at, size, stamp)
 
@@ -247,7 +263,10 @@ def report(
     thread: u32,
     other_writes: u32,
 ) -> None:
-    """Note a race of a lane's access with another one, the side that comes second first."""
+    """Note a race of a lane's access with another one, the side that comes second first.
+
+    A copy that goes on is no matter of a warp's order: no `bar.warp.sync` would help.
+    """
     launch = w.launch
     threads = launch.warps * 32
     far = warp_of(w, thread)
@@ -263,7 +282,7 @@ def report(
         kind = READ_WRITE
         if write == first:
             kind = WRITE_READ
-    if address(far) == address(w):
+    if address(far) == address(w) and other_writes != COPYING:
         kind = kind + (WARP_WRITE_WRITE - WRITE_WRITE)
     place = u64(at)
     if w.launch.members > 1:

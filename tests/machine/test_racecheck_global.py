@@ -143,3 +143,17 @@ def test_a_launch_leaves_no_memory_behind() -> None:
         assert {id(thing) for thing in gc.get_objects() if isinstance(thing, Grid)} <= before
     finally:
         gc.enable()
+
+
+def test_between_ctas_the_later_line_is_named_and_the_help_speaks_of_flags() -> None:
+    body = """
+    mov.u32 %r5, %ctaid.x; setp.ne.u32 %p1, %r5, 0;
+    @%p1 st.global.u32 [%rd1], 7;
+    bar.sync 0;
+    @!%p1 ld.global.u32 %r6, [%rd1];
+    """
+    (hazard,) = entry(body).launch(2, 32, [np.zeros(64, np.uint32)], checks=CHECKS).hazards
+    assert hazard.kind == "read-after-write"
+    assert hazard.other is not None
+    assert (hazard.block, hazard.other.block) == ((0, 0, 0), (1, 0, 0))
+    assert "no `bar.sync` reaches another CTA" in hazard.help

@@ -48,6 +48,12 @@ _RACES: Final = "8.7.1"
 _ORDER: Final = (
     "put a barrier between the two: `bar.sync` for a CTA, `bar.warp.sync` for lanes of one warp, an mbarrier for a part"
 )
+BETWEEN_CTAS: Final = (
+    "no `bar.sync` reaches another CTA: after a barrier of those who write, let one of them set a flag behind a fence "
+    "(`st.release.gpu`, or `membar.gl` and an atomic), and read it before one (`ld.acquire.gpu`); or end the kernel "
+    "between the two"
+)
+IN_CLUSTER: Final = "let the CTAs of the cluster meet between the two: `barrier.cluster.arrive`, `barrier.cluster.wait`"
 _WARP_ORDER: Final = "put `bar.warp.sync` (`__syncwarp()`) between the two: nothing else orders the lanes of a warp"
 _GUARD: Final = "compare the index with the length, and predicate the access"
 _WHOLE: Final = (

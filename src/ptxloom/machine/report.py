@@ -10,7 +10,7 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
-from ptxloom.machine.catalogue import BY_RULE, EVENTS, FAULTS, SIDES, SPACES
+from ptxloom.machine.catalogue import BETWEEN_CTAS, BY_RULE, EVENTS, FAULTS, IN_CLUSTER, SIDES, SPACES
 from ptxloom.machine.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
 from ptxloom.machine.symbols import Register
@@ -129,7 +129,7 @@ class Reporter:
             words["register"] = _register(op, int(event.other))
         if kind == state.MISCOUNT:
             words = {"number": int(event.address), "other": _threads(event.other), "size": _threads(event.size)}
-        hazard = self.hazard(EVENTS[kind], party, op.opcode, **words)
+        hazard = self.hazard(EVENTS[kind], party, _spelled(op), **words)
         return replace(hazard, other=self._elsewhere(event, block), count=int(event.count))
 
     def _elsewhere(self, event: Any, block: Block) -> Party | None:
@@ -171,7 +171,15 @@ class Reporter:
         second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
         before = self.program.ops[int(event.second_site)]
         other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{theirs}s it")
+        if second != block:
+            hazard = replace(hazard, help=BETWEEN_CTAS if event.space == state.GLOBAL else IN_CLUSTER)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
+
+
+def _spelled(op: Op) -> str:
+    """What an instruction is called: its opcode, of a barrier with what it does."""
+    words = [word for word in op.node.qualifiers if word != "aligned"] if op.opcode in {"bar", "barrier"} else []
+    return ".".join((op.opcode, *words))
 
 
 def _rank(party: Party) -> tuple[tuple[int, ...], int, tuple[int, ...]]:

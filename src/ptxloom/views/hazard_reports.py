@@ -25,15 +25,24 @@ if TYPE_CHECKING:
     from ptxloom.views.machine_readable import Value
 
 SCHEMA_VERSION: Final = 1
+_SHOWN: Final = 6  # lines of hazards that are like the one before
 _HEAD: Final = re.compile(r"(@!?\S+\s+)?[^\s;]+")
 
 
 def full(hazards: Sequence[Hazard], style: Style = PLAIN) -> str:
-    """Every hazard with its lines, who was there, what lies there and what to do; a blank line between two."""
-    return "\n".join(_hazard(h, style) for h in hazards)
+    """Every hazard with its lines, who was there, what lies there and what to do; a blank line between two.
+
+    Of those that are alike in rule and lines of the program that was compiled (an unrolled loop) the first stands for
+    all, and names the PTX lines of the others.
+    """
+    alike: dict[object, list[Hazard]] = {}
+    for number, hazard in enumerate(hazards):
+        there = hazard.other and hazard.other.origin
+        alike.setdefault((hazard.rule, hazard.origin, there) if hazard.origin else number, []).append(hazard)
+    return "\n".join(_hazard(first, style, rest) for first, *rest in alike.values())
 
 
-def _hazard(hazard: Hazard, style: Style) -> str:
+def _hazard(hazard: Hazard, style: Style, rest: Sequence[Hazard]) -> str:
     ink = SEVERITY_INK[hazard.severity]
     marks = [Mark(_head(hazard.span), _doing(hazard.party), ink)]
     if hazard.other is not None:
@@ -42,7 +51,7 @@ def _hazard(hazard: Hazard, style: Style) -> str:
     gutter = len(str(max(m.span.line for m in marks)))
     equals = f"{'':{gutter}} {style.paint('=', Ink.BLUE)}"
     lines = [f"{head}: {style.paint(harmless(hazard.message), Ink.BOLD)}", *snippet(marks, style)]
-    lines += [f"{equals} {name}: {harmless(text)}" for name, text in _notes(hazard)]
+    lines += [f"{equals} {name}: {harmless(text)}" for name, text in _notes(hazard, rest)]
     if hazard.help:
         lines.append(f"{style.paint('help', Ink.CYAN)}: {harmless(hazard.help)}")
     return "\n".join(lines) + "\n"
@@ -58,13 +67,15 @@ def _doing(party: Party) -> str:
     return f"{party.who}{f' {party.action}' if party.action else ''}"
 
 
-def _notes(hazard: Hazard) -> list[tuple[str, str]]:
+def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
     """What stands below the lines: a word, and what it says."""
     notes: list[tuple[str, str]] = []
     if hazard.origin is not None:
-        here = str(hazard.origin)
         there = hazard.other and hazard.other.origin
-        notes.append(("source", here if there is None or str(there) == here else f"{here}; and {there}"))
+        ends = [_chain(origin) for origin in (hazard.origin, there) if origin is not None]
+        notes.append(("source", "; and ".join(dict.fromkeys(ends))))
+    if rest:
+        notes.append(("also", f"{_lines(rest)}, from the same source"))
     if hazard.element:
         notes.append(("element", hazard.element))
     if hazard.count > 1:
@@ -72,6 +83,26 @@ def _notes(hazard: Hazard) -> list[tuple[str, str]]:
     if hazard.section:
         notes.append(("note", f"PTX ISA {hazard.section}"))
     return notes
+
+
+def _chain(origin: SourceLine) -> str:
+    """A source line and where it was inlined, without the way through other files than the kernel's own."""
+    frames = [origin]
+    while (into := frames[-1].into) is not None:
+        frames.append(into)
+    home = frames[-1].file
+    own = [f"{frame.file}:{frame.line}" for frame in frames[1:] if frame.file == home]
+    if len(own) == len(frames) - 1:
+        return str(origin)
+    return ", inlined at ".join((f"{origin.file.rpartition('/')[2]}:{origin.line}", *own))
+
+
+def _lines(hazards: Sequence[Hazard]) -> str:
+    """The PTX lines of hazards: of both sides, where there are two."""
+    places = sorted({(h.line, h.other.line if h.other else 0) for h in hazards})
+    shown = [f"{line} with {other}" if other else str(line) for line, other in places[:_SHOWN]]
+    more = [f"{len(places) - _SHOWN} more"] if len(places) > _SHOWN else []
+    return f"line{'s' if len(places) > 1 else ''} {', '.join((*shown, *more))}"
 
 
 def diagnostic(hazard: Hazard) -> Diagnostic:

@@ -77,6 +77,23 @@ def test_what_is_not_known_is_not_shown() -> None:
     assert not any(word in text for word in ("source", "element", "seen", "note", "help"))
 
 
+def test_an_unrolled_loop_is_told_once_with_the_lines_of_its_copies() -> None:
+    second = replace(RACE, party=replace(RACE.party, span=party(2, (5,), "").span))
+    other = replace(RACE, party=replace(RACE.party, origin=SourceLine("kernel.cu", 41)))
+    text = hazard_reports.full([RACE, second, other, BARE, BARE])
+    assert text.count("error[") == 2
+    assert text.count("warning[") == 2  # nobody knows whether these are one
+    assert "\n  = also: line 2 with 1, from the same source\n" in text
+    many = [replace(RACE, party=replace(RACE.party, span=replace(RACE.span, start=n))) for n in (0, 27, 44)]
+    assert "also: lines 2 with 1, 3 with 1, from" in hazard_reports.full(many)
+
+
+def test_the_way_through_library_headers_is_left_out() -> None:
+    origin = SourceLine("/usr/include/helpers.h", 201, SourceLine("/usr/include/helpers.h", 30, INLINED))
+    text = hazard_reports.full([replace(RACE, party=replace(RACE.party, origin=origin))])
+    assert "source: helpers.h:201, inlined at kernel.cu:40; and kernel.cu:9" in text
+
+
 def test_nothing_found_is_nothing_printed_and_a_notebook_says_so() -> None:
     assert not hazard_reports.full(())
     assert Hazards(())._repr_mimebundle_()["text/plain"] == "no hazards\n"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.hazards import note_elsewhere
+from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.orders import complete_barrier, complete_cluster, wait_in_cluster
-from ptxloom.machine.runtime.state import AND, DIVERGENT, POPC, Barrier, Cta, Warp
+from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
 
 
 def settle(cta: Cta, number: u32) -> u32:
@@ -48,6 +48,8 @@ def settle_all(w: Warp, gone: u32) -> None:
     cta.live_threads = cta.live_threads - popcount(gone)
     if cta.waiting != 0:
         for number in range(16):
+            if w.waits[number] != 0 and cta.barriers[number].site != 0:
+                note(w, LEFT, cta.barriers[number].site - 1, w.waits[number], 0, gone)
             settle(cta, number)
     head = pointer(Cta, pointer(u64, cta.peers)[0])[0]
     if head.cluster_arrived != 0:

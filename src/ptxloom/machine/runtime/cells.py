@@ -305,14 +305,10 @@ def run(span: Span, at: u64, end: u64, number: u32) -> u32:
 def tell(
     w: Warp, lane: u32, at: u64, size: u32, other: Trace, racing: u32, stamp: u32, write: u32, other_writes: u32
 ) -> None:
-    """Note a race, the side that comes second first."""
+    """Note a race, the side that comes second first: between CTAs, the later in the text."""
     launch = w.launch
     thread = first_of(w, other)
-    mine = stamp >> STEP_SHIFT
-    theirs = other.stamp >> STEP_SHIFT
-    first: u32 = 0
-    if mine < theirs or (mine == theirs and stamp & SITE < other.stamp & SITE):
-        first = 1
+    first = comes_first(w, other, stamp)
     kind: u32 = WRITE_WRITE
     if write & other_writes == 0:
         kind = READ_WRITE
@@ -345,6 +341,15 @@ def tell(
     for axis in range(3):
         event.block[axis] = place[axis]
         event.second_block[axis] = w.cta.ctaid[axis]
+
+
+def comes_first(w: Warp, other: Trace, stamp: u32) -> u32:
+    """1 if an access stands before the one that left a trace: between CTAs, in the text."""
+    mine = stamp >> STEP_SHIFT
+    theirs = other.stamp >> STEP_SHIFT
+    if other.owner != u32(w.cta.index) + 1 or first_of(w, other) - w.shadow.first >= w.launch.warps * 32:
+        theirs = mine
+    return u32(mine < theirs or (mine == theirs and stamp & SITE < other.stamp & SITE))
 
 
 def block_of(launch: Launch, cluster: u32, rank: u32, out: Ptr[u32]) -> None:

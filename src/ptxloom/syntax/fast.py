@@ -213,6 +213,7 @@ class FastReader:
                     append(self._special(found))
                     continue
                 listed = listed.lstrip(" \t")
+                operands: tuple[Operand, ...]
                 if not listed:
                     operands = ()
                 elif "{" in listed:

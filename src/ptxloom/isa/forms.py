@@ -237,7 +237,7 @@ def _read(
     spec = instruction_spec(opcode)
     kept = tuple(place for place in range(len(qualifiers)) if place not in ignored and place not in repeated)
     words = tuple(qualifiers[place] for place in kept)
-    leading = [word in spec.tolerance.leads for word in words]
+    leading = [word in spec.tolerance.leads for word in qualifiers]
     ranked: dict[tuple[bool, bool], list[tuple[Form, tuple[int, ...]]]] = {}  # miscounted, beyond the manual
     if leading == sorted(leading, reverse=True):
         for line, filling, placed in readings_of(spec, words):

@@ -171,12 +171,12 @@ class _Pool:
 
     @cached_property
     def slots(self) -> dict[str, frozenset[str]]:
-        """Every qualifier of the forms, in the order of the data, and the slots that it fills."""
+        """Every qualifier of the instruction, in the order of the data, and the slots that it fills."""
         found: dict[str, set[str]] = {}
-        for form in self.forms:
-            for name, word in form.filling.items():
-                if word:
-                    found.setdefault(word, set()).add(name)
+        for line in self.spec.lines:
+            for slot in line.slots:
+                for word in slot.values:
+                    found.setdefault(word, set()).add(slot.name)
         return {word: frozenset(slots) for word, slots in found.items()}
 
     @cached_property
@@ -271,7 +271,7 @@ def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
 
 def _rank(pool: _Pool, word: str) -> int:
     """Where in the manual's order a word stands."""
-    return max((list(form.filling.values()).index(word) for form in pool.forms if word in form.words), default=-1)
+    return max(line.slots_of[word][0] for line in pool.spec.lines if word in line.slots_of)
 
 
 def _reason(pool: _Pool, words: set[str], about: set[str]) -> tuple[str, set[str]]:

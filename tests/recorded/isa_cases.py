@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.spec import OperandRule
 
 _BITS = (8, 16, 32, 64, 128)
-MOST_REGISTERS = 140  # the longest vector, and some more
+MOST_REGISTERS = 260  # the longest vectors of one instruction together, and some more
 KERNEL = " ".join(
     (
         *(f".reg .b{bits} b{bits}r<{MOST_REGISTERS if bits in (32, 64) else 20}>;" for bits in _BITS),
@@ -37,6 +37,7 @@ HEAD = (
     " .shared .align 128 .b8 sha[1024]; .func (.param .b32 r) callee(.param .b32 a) { ret; } .func plain() { ret; }"
 )
 FIRST_LINE = 6
+_APART = {"data": 0, "cdata": 128, "mdata": 192}  # the registers of these must not overlap: ptxas fails inside
 WIDEST = PtxVersion(8, 3)  # has registers of 128 bits
 
 STRANGERS = (
@@ -169,7 +170,8 @@ def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911
                 return _register(type_, place)
             if rule.kind == "fragment" and type_ != "f64":
                 type_ = "b32"
-            return "{" + ", ".join(_register(type_, at) for at in range(length)) + "}"
+            first = _APART.get(rule.name, 0) if "spfactor" in form.filling else 0
+            return "{" + ", ".join(_register(type_, first + at) for at in range(length)) + "}"
         case "address":
             return {"param": "inner", "param::entry": "par", "param::func": "inner"}.get(type_, "b64r1")
         case "symbol":

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _BYTE_KINDS = ("kind::f8f6f4", "kind::mxf8f6f4")  # these give every element, however narrow, a byte
 _PIECE = re.compile(r"(\d+)x(\d+)b(?:x(2))?")  # lanes and bits of a piece of tensor memory
+_REGISTER = 32  # bits
 _FACTORS = ("a", "b", "registers", "factor")
 
 
@@ -119,10 +120,23 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
         return int(filling["num"][1:]) * (2 if shape == "m16n16" else 1)
     if form.opcode == "movmatrix":
         return 1
+    if "spfactor" in filling:
+        return _sparse_length(form, rule.name)
     elements = _elements(form, MmaShape.parse(shape), _role(rule.name, filling))
     lanes = 128 if form.opcode == "wgmma" else 32
     bits = 8 if filling.get("kind") in _BYTE_KINDS and rule.name in _FACTORS else _bits(type_)
     return elements * bits // (lanes * (64 if type_ == "f64" else 32))
+
+
+def _sparse_length(form: Form, operand: str) -> int:
+    """The registers of an operand of `spcompress` and `spdecompress`: groups of so many elements out of so many."""
+    filling = form.filling
+    kept, of = map(int, filling["spfactor"].removeprefix("sp::").split(":"))
+    element, index, number = (int(filling[name][1:]) for name in ("elemsize", "idxsize", "num"))
+    if form.opcode == "spcompress":  # there `.num` counts the registers of what is kept
+        number = number * _REGISTER // (kept * element)
+    bits = {"data": of * element, "cdata": kept * element, "mdata": kept * index}[operand]
+    return -(-bits * number // _REGISTER)
 
 
 def _role(name: str, filling: Mapping[str, str]) -> str:

@@ -88,9 +88,16 @@ def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnosti
         fix = Fix("add the brackets", site.span(operand), f"[{text}]")
         yield site.error("address-form", f"`{site.opcode}` takes brackets around `{text}`", site.span(operand), fix=fix)
         return
-    yield from _one(site, want, operand)
+    yield from _one(site, want, _first(want, operand) if slot.bracketed else operand)
     if slot.extra and isinstance(operand, Address):
         yield from _inside(site, slot, operand)
+
+
+def _first(want: Wanted, operand: Operand) -> Operand:
+    """What stands first in brackets, where that is a value and no address."""
+    if isinstance(operand, Address) and want.kind == "value" and not (operand.offset or operand.minus):
+        return operand.base
+    return operand
 
 
 def wanted_of(site: Site, name: str) -> Wanted:

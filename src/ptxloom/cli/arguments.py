@@ -183,7 +183,10 @@ def _fmt(parser: Parser) -> None:
 
 def _explain(parser: Parser) -> None:
     parser.add_argument(
-        "topic", metavar="RULE|OPCODE", nargs="?", help="a rule's id or an opcode; left out, all are listed"
+        "topic",
+        metavar="WORD",
+        nargs="?",
+        help="a rule's id, a hazard, an opcode, %%laneid, .reqntid, sm_90a; left out, all are listed",
     )
 
 
@@ -301,7 +304,7 @@ VERBS: Final = {
     "query": ("find instructions by a pattern", explorer_arguments.query),
     "graph": ("the control-flow graph of functions, as text, DOT, SVG or JSON", explorer_arguments.graph),
     "fmt": ("print PTX files in the canonical form", _fmt),
-    "explain": ("the page of a rule or of an opcode", _explain),
+    "explain": ("the page of a rule, an opcode, or another word of PTX", _explain),
     "map": ("which lane holds which element of a matrix, as a table", _map),
     "where": ("what one lane holds, or who holds one element", _where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),

@@ -11,6 +11,7 @@ from sarif_pydantic import Sarif
 
 from ptxloom.checker import rules
 from ptxloom.isa import opcodes
+from ptxloom.isa.words import directives, special_names
 from ptxloom.syntax import instructions, load
 
 Run = Callable[..., Any]
@@ -150,6 +151,13 @@ def test_every_rule_and_opcode_has_a_page(run: Run) -> None:
         page = run("explain", name)
         assert page.code == 0
         assert page.out.startswith("# ")
+    for name in (*special_names(), *(f".{name}" for name in directives())):
+        assert f"  {name} " in listed
+        page = run("explain", name)
+        assert (page.code, "PTX ISA" in page.out) == (0, True)
+    assert run("explain", "%tid.x").out == run("explain", "tid").out == run("explain", "%tid").out
+    assert run("explain", ".REQNTID").out == run("explain", "reqntid").out
+    assert "only this architecture" in run("explain", "sm_90a").out
     assert run("explain", "[missing-trans]").out == run("explain", "missing-trans").out
     assert run("explain", "ldmatrix.sync.aligned").out == run("explain", "ldmatrix").out
 

@@ -1,4 +1,4 @@
-"""`ptxloom explain`: the page of a rule or of an opcode."""
+"""`ptxloom explain`: the page of a rule, a hazard, an opcode, a special register, a directive or a target."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from ptxloom.cli.output import Outcome
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa import explain as explain_opcode
 from ptxloom.isa import instruction_spec, known, opcodes
+from ptxloom.isa.word_page import word_page
+from ptxloom.isa.words import directives, special_about, special_names
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -33,9 +35,13 @@ def run(options: Options) -> Outcome:
     opcode = topic.partition(".")[0]
     if known(opcode):
         return Outcome(explain_opcode(opcode).rstrip() + "\n")
-    near = get_close_matches(topic, [*rules(), *opcodes()], n=1)
+    page = word_page(topic) or word_page(f".{topic}") or word_page(f"%{topic}")
+    if page:
+        return Outcome(page.rstrip() + "\n")
+    names = [*rules(), *opcodes(), *special_names(), *(f".{name}" for name in directives())]
+    near = get_close_matches(topic, names, n=1)
     hint = f"did you mean `{near[0]}`?" if near else "`ptxloom explain` lists what there is"
-    raise PtxloomError(f"`{options.topic}` is neither a rule nor an opcode that ptxloom describes; {hint}")
+    raise PtxloomError(f"`{options.topic}` is nothing that ptxloom describes; {hint}")
 
 
 def _hazards(topic: str) -> str:
@@ -58,12 +64,20 @@ def _hazards(topic: str) -> str:
 
 
 def contents() -> str:
-    """Every rule and every opcode that has a page, one a line."""
+    """Everything that has a page, one a line."""
     listed = [(rule, " ".join(explain(rule).what.split())) for rule in rules()]
     described = [(opcode, instruction_spec(opcode).title) for opcode in opcodes()]
-    width = max(len(name) for name, _ in (*listed, *described))
+    special = [(name, special_about(name)) for name in special_names()]
+    written = [(f".{name}", words.about) for name, words in directives().items()]
+    width = max(len(name) for name, _ in (*listed, *described, *special, *written))
     tools = [(tool, f"hazards that a run finds: `ptxloom explain {tool}` lists them") for tool in TOOLS]
-    sections = (("rules", listed), ("hazards", tools), ("opcodes", described))
+    sections = (
+        ("rules", listed),
+        ("hazards", tools),
+        ("opcodes", described),
+        ("special registers", special),
+        ("directives", written),
+    )
     return "\n".join(
         f"{head}:\n" + "".join(f"  {name:{width}}  {what}\n" for name, what in entries) for head, entries in sections
     )

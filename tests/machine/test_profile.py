@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kernels.catalog import cases
+from ptxloom.banks import bank_conflicts
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 from recorded.profile_examples import examples
@@ -165,3 +166,53 @@ def test_every_instruction_of_an_example_is_counted(example: KernelCase) -> None
     assert result.profile.totals.cost > 0
     assert sum(row.counts.cost for row in result.profile.by_source) == pytest.approx(result.profile.totals.cost, 0.1)
     assert {row.line for row in result.profile.by_cost} <= {row.line for row in result.profile.rows}
+
+
+def test_accesses_by_one_register_are_counted_together_and_yet_each() -> None:
+    text = """
+.visible .entry k(.param .u64 p) {
+.shared .align 128 .b8 tile[8192];
+.reg .pred %q; .reg .b16 %h; .reg .b32 %t, %a, %v; .reg .b64 %p, %x;
+mov.u32 %t, %tid.x;
+mov.u32 %a, tile;
+mad.lo.u32 %a, %t, 8, %a;
+ld.shared.b32 %v, [%a];
+ld.shared.b32 %v, [%a+64];
+ld.shared.b16 %h, [%a+2];
+ld.shared.b16 %h, [%a+4];
+mad.lo.u32 %a, %t, 56, %a;
+ld.shared.b32 %v, [%a+64];
+ld.shared.b32 %v, [%a+68];
+setp.lt.u32 %q, %t, 4;
+@%q ld.shared.b32 %v, [%a+72];
+ld.param.u64 %p, [p];
+mul.wide.u32 %x, %t, 12;
+add.u64 %p, %p, %x;
+st.global.b32 [%p], %t;
+st.global.b32 [%p+4], %t;
+st.global.b32 [%p+32], %t;
+ld.global.b32 %v, [%p+64];
+ret;
+}
+"""
+    profile = run(text, 32, np.zeros(256, np.uint32))
+    costs = {row.instruction: row.counts for row in profile.rows}
+    lanes = np.arange(32)
+    for instruction, addresses in {
+        "ld.shared.b32 %v, [%a];": 8 * lanes,
+        "ld.shared.b16 %h, [%a+2];": 8 * lanes + 2,
+        "ld.shared.b16 %h, [%a+4];": 8 * lanes + 4,
+        "ld.shared.b32 %v, [%a+68];": 64 * lanes + 68,
+    }.items():
+        report = bank_conflicts(instruction.split()[0], addresses)
+        assert (costs[instruction].wavefronts, costs[instruction].conflicts) == (report.wavefronts, report.conflicts)
+    assert costs["@%q ld.shared.b32 %v, [%a+72];"].wavefronts == 2
+    found = [row.counts.wavefronts for row in profile.rows if row.instruction == "ld.shared.b32 %v, [%a+64];"]
+    assert found == [2, 16]
+    for instruction, offset in (("st.global.b32 [%p];", 0), ("st.global.b32 [%p+4], %t;", 4)):
+        sectors = len({(12 * lane + offset) // 32 for lane in range(32)})
+        assert costs[instruction.replace("];", "], %t;")].sectors == sectors
+    assert costs["st.global.b32 [%p+32], %t;"].sectors == costs["st.global.b32 [%p], %t;"].sectors
+    samples = {row.instruction: row.samples for row in profile.rows}["ld.shared.b32 %v, [%a+68];"]
+    assert samples is not None
+    assert samples.addresses[0].tolist() == (64 * lanes + 68).tolist()

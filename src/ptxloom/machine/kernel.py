@@ -19,7 +19,7 @@ from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
-from ptxloom.machine.profile import Facts, facts_of
+from ptxloom.machine.profile import Countable
 from ptxloom.machine.program import plan
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
@@ -64,9 +64,9 @@ class Kernel:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
 
     @cached_property
-    def facts(self) -> tuple[Facts, ...]:
-        """What the text says of each instruction: what a profile starts from."""
-        return facts_of(self.program)
+    def countable(self) -> Countable:
+        """What a profile counts."""
+        return Countable(self.program)
 
     def global_array(self, name: str) -> NDArray[Any]:
         """A global or const variable of the kernel's module, as `Module.global_array` gives it: all kernels share it.

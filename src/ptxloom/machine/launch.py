@@ -6,17 +6,17 @@ import ctypes
 import os
 import threading
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptxloom.machine import deadlock, llvm, native, profile, services, shadows
+from ptxloom.machine import deadlock, llvm, native, services, shadows
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
 from ptxloom.machine.variables import function_codes
-from ptxloom.machine.whereabouts import Atlas
+from ptxloom.machine.whereabouts import Atlas, shared_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.arguments import Memory
     from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine.profile import Profile
     from ptxloom.machine.trace import Recording
 
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
@@ -219,10 +220,13 @@ class Grid:
         if self.failure is not None:
             raise self.failure
 
-    def profile(self) -> profile.Profile | None:
+    def profile(self) -> Profile | None:
         """What the run cost, if that was counted."""
         areas = [w.counted for w in self.workers if w.counted is not None]
-        return profile.gather(self.program, self.kernel.facts, areas, self.atlas.shared_arrays()) if areas else None
+        if not areas:
+            return None
+        locate = partial(shared_arrays, self.program, self.shared_bytes)
+        return self.kernel.countable.profile(self.program.entry.name, areas, locate)
 
     def code(self, *, whole: bool) -> int:
         """The code of one variant for this launch's checks."""
@@ -300,7 +304,7 @@ class Worker:
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
         self.state.patience = state.PATIENCE
-        self.counted = profile.make_room(grid.program, arena) if "profile" in grid.checks else None
+        self.counted = grid.kernel.countable.make_room(arena) if "profile" in grid.checks else None
         self.ctas: list[int] = []
         self.table = arena.take(8)
         self.room = 1

@@ -19,7 +19,7 @@ from ptxloom.machine.semantics.memory import parts_of
 from ptxloom.syntax.origins import Origins
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -142,6 +142,7 @@ class Facts:
     slots: tuple[int, ...]
     access: str
     rounds: int
+    moved: int
     predicated: bool
 
 
@@ -151,19 +152,67 @@ class Profile:
 
     Attributes:
         kernel: The kernel's name.
-        facts: What the text says of each instruction.
-        counts: (instructions, 8) int64, the fields of `Counts` in order.
-        kept: The patterns of addresses that were met, by instruction; none for one that did not reach shared memory.
-        arrays: The variables in shared memory.
+        countable: What was counted.
+        areas: The counters of each worker; they are read when somebody asks.
+        locate: Says which variables shared memory holds.
     """
 
     kernel: str
-    facts: tuple[Facts, ...] = field(repr=False)
-    counts: NDArray[np.int64] = field(repr=False)
-    kept: Mapping[int, NDArray[Any]] = field(repr=False)
-    arrays: tuple[Piece, ...] = field(default=(), repr=False)
+    countable: Countable = field(repr=False)
+    areas: tuple[Area, ...] = field(repr=False)
+    locate: Callable[[], tuple[Piece, ...]] = field(repr=False)
 
     _repr_mimebundle_ = mimebundle
+
+    @property
+    def facts(self) -> tuple[Facts, ...]:
+        """What the text says of each instruction."""
+        return self.countable.facts
+
+    @cached_property
+    def arrays(self) -> tuple[Piece, ...]:
+        """The variables in shared memory."""
+        return self.locate()
+
+    @cached_property
+    def _slots(self) -> list[NDArray[Any]]:
+        return [self.countable.counters.slots_in(area) for area in self.areas]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(instructions, 8) int64, the fields of `Counts` in order."""
+        counters, facts = self.countable.counters, self.facts
+        numbers = np.sum([area[: counters.start].view(np.int64) for area in self.areas], axis=0)
+        whole, part, lanes, active, divergent = counters.split(numbers)
+        sites, blocks = (np.array([getattr(f, name) for f in facts], np.int64) for name in ("site", "block"))
+        predicated = np.array([f.predicated for f in facts], np.bool_)
+        first, second = (np.array([(*f.slots, -1, -1)[n] for f in facts], np.int64) for n in (0, 1))
+        ran = np.where(predicated, active[sites], 32 * whole[blocks] + lanes[blocks])
+        memory = self._memory()
+        costs = memory[first] + memory[second]
+        rounds = np.array([f.rounds for f in facts], np.int64)
+        conflicts = (costs[:, 0] - costs[:, 1]) // rounds
+        columns = [whole[blocks] + part[blocks], ran, costs[:, :2], conflicts, costs[:, 2:], divergent[sites]]
+        return np.column_stack(columns).astype(np.int64)
+
+    def _memory(self) -> NDArray[np.int64]:
+        """(slots and one that nothing reaches, costs)."""
+        memory = np.zeros((len(self.countable.counters.keys) + 1, len(_TOTALS)), np.int64)
+        for one in self._slots:
+            for column, name in enumerate(_TOTALS):
+                of_patterns = (one["patterns"]["hits"] * one["patterns"][name]).sum(1)
+                memory[:-1, column] += (one[name] + of_patterns).astype(np.int64)
+        return memory
+
+    @cached_property
+    def kept(self) -> Mapping[int, NDArray[Any]]:
+        """The patterns of addresses that were met, by instruction; none for one that did not reach shared memory."""
+        kept: dict[int, NDArray[Any]] = {}
+        for index in np.flatnonzero(self.counts[:, 2]).tolist():
+            if self.facts[index].access:
+                patterns = np.concatenate([one["patterns"][n] for one in self._slots for n in self.facts[index].slots])
+                kept[index] = patterns[(patterns["hits"] > 0) & (patterns["wavefronts"] > 0)]
+        return kept
 
     def __str__(self) -> str:
         return f"{self.kernel}: {self.totals}"
@@ -174,7 +223,7 @@ class Profile:
         return tuple(
             ProfileRow(
                 fact.line, fact.instruction, fact.function, fact.origin, Counts(*numbers),
-                _samples(fact.access, self.kept[n]) if n in self.kept else None,
+                _samples(fact, self.kept[n]) if n in self.kept else None,
             )
             for n, (fact, numbers) in enumerate(zip(self.facts, self.counts.tolist(), strict=True))
         )  # fmt: skip
@@ -212,33 +261,40 @@ class Profile:
         return sum((row.counts for row in self.rows if row.line == number), Counts())
 
 
-def make_room(program: Program, arena: Arena) -> Area:
-    """Memory for a worker's counters, as bytes."""
-    counters = Counters(program)
-    at = arena.take(counters.bytes)
-    area: Area = np.ctypeslib.as_array((ctypes.c_uint8 * counters.bytes).from_address(at))
-    slots = counters.slots_in(area)
-    slots["current"] = at + counters.start + _SLOT.size * np.arange(len(slots)) + _SLOT.offsets["patterns"]
-    return area
+class Countable:
+    """A program's counters, and the facts of every instruction that the text holds, in its order."""
 
+    def __init__(self, program: Program) -> None:
+        self.counters = Counters(program)
+        self.facts = tuple(sorted(self._facts(program), key=lambda facts: facts.line))
 
-def facts_of(program: Program) -> tuple[Facts, ...]:
-    """The facts of every instruction that the text holds, in its order."""
-    origins = Origins(program.module)
-    slots: dict[int, list[int]] = {}
-    for number, (site, _) in enumerate(Counters(program).keys):
-        slots.setdefault(site, []).append(number)
-    found = [
-        Facts(
-            op.line, op.text, op.function.name, origins.at(op.node.start), op.site, block.number,
-            tuple(slots.get(op.site, ())), *(_access(op) if op.site in slots else ("", 1)),
-            op.node.predicate is not None and op.opcode != "bra",
-        )
-        for block in program.blocks
-        for op in block.ops
-        if op.node.end > op.node.start
-    ]  # fmt: skip
-    return tuple(sorted(found, key=lambda facts: facts.line))
+    def _facts(self, program: Program) -> Iterator[Facts]:
+        origins = Origins(program.module)
+        slots: dict[int, list[int]] = {}
+        for number, (site, _) in enumerate(self.counters.keys):
+            slots.setdefault(site, []).append(number)
+        for block in program.blocks:
+            for op in block.ops:
+                if op.node.end > op.node.start:
+                    site, moved = self.counters.twins.get(op.site, (op.site, 0))
+                    yield Facts(
+                        op.line, op.text, op.function.name, origins.at(op.node.start), op.site, block.number,
+                        tuple(slots.get(site, ())), *(_access(op) if site in slots else ("", 1)), moved,
+                        op.node.predicate is not None and op.opcode != "bra",
+                    )  # fmt: skip
+
+    def profile(self, kernel: str, areas: Iterable[Area], locate: Callable[[], tuple[Piece, ...]]) -> Profile:
+        """What the counters of all workers hold."""
+        return Profile(kernel, self, tuple(area.copy() for area in areas), locate)
+
+    def make_room(self, arena: Arena) -> Area:
+        """Memory for a worker's counters, as bytes."""
+        counters = self.counters
+        at = arena.take(counters.bytes)
+        area: Area = np.ctypeslib.as_array((ctypes.c_uint8 * counters.bytes).from_address(at))
+        slots = counters.slots_in(area)
+        slots["current"] = at + counters.start + _SLOT.size * np.arange(len(slots)) + _SLOT.offsets["patterns"]
+        return area
 
 
 def _access(op: Op) -> tuple[str, int]:
@@ -250,43 +306,15 @@ def _access(op: Op) -> tuple[str, int]:
     return ("", 1) if of is None else (of.spelling, of.rounds)
 
 
-def gather(
-    program: Program, facts: tuple[Facts, ...], areas: Sequence[Area], arrays: tuple[Piece, ...] = ()
-) -> Profile:
-    """The profile that the counters of all workers hold."""
-    counters = Counters(program)
-    numbers = np.sum([area[: counters.start].view(np.int64) for area in areas], axis=0)
-    slots = [counters.slots_in(area) for area in areas]
-    memory = np.zeros((len(counters.keys) + 1, len(_TOTALS)), np.int64)
-    for one in slots:
-        for column, name in enumerate(_TOTALS):
-            memory[:-1, column] += (one[name] + (one["patterns"]["hits"] * one["patterns"][name]).sum(1)).astype(
-                np.int64
-            )
-    whole, part, lanes, active, divergent = counters.split(numbers)
-    sites, blocks = (np.array([getattr(f, name) for f in facts], np.int64) for name in ("site", "block"))
-    predicated = np.array([f.predicated for f in facts], np.bool_)
-    first, second = (np.array([(*f.slots, -1, -1)[n] for f in facts], np.int64) for n in (0, 1))
-    ran = np.where(predicated, active[sites], 32 * whole[blocks] + lanes[blocks])
-    costs = memory[first] + memory[second]
-    rounds = np.array([f.rounds for f in facts], np.int64)
-    conflicts = (costs[:, 0] - costs[:, 1]) // rounds
-    columns = [whole[blocks] + part[blocks], ran, costs[:, :2], conflicts, costs[:, 2:], divergent[sites]]
-    counts = np.column_stack(columns).astype(np.int64)
-    kept: dict[int, NDArray[Any]] = {}
-    for index in (n for n in np.flatnonzero(counts[:, 2]).tolist() if facts[n].access):
-        patterns = np.concatenate([one["patterns"][n] for one in slots for n in facts[index].slots])
-        kept[index] = patterns[(patterns["hits"] > 0) & (patterns["wavefronts"] > 0)]
-    return Profile(program.entry.name, facts, counts, kept, arrays)
-
-
-def _samples(access: str, patterns: NDArray[Any]) -> Samples:
+def _samples(fact: Facts, patterns: NDArray[Any]) -> Samples:
     """What patterns hold, each as it came first and as it came last."""
     first, masks = patterns["addresses"], patterns["mask"]
     moved = first + (patterns["last"] - first[np.arange(len(first)), _lowest(masks)])[:, None]
-    addresses = np.concatenate([first, moved]).astype(np.int64) & (state.WINDOW_BYTES - 1)
+    addresses = np.concatenate([first, moved]).astype(np.int64) + fact.moved & (state.WINDOW_BYTES - 1)
     times = patterns["hits"].astype(np.int64)
-    return Samples(access, addresses, np.concatenate([masks, masks]), np.concatenate([times - times // 2, times // 2]))
+    return Samples(
+        fact.access, addresses, np.concatenate([masks, masks]), np.concatenate([times - times // 2, times // 2])
+    )
 
 
 def _lowest(masks: NDArray[np.uint32]) -> NDArray[np.int64]:

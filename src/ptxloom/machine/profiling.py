@@ -14,6 +14,7 @@ from ptxloom.diagnostics import PtxloomError
 from ptxloom.machine import native, translation
 from ptxloom.machine.ir import Value
 from ptxloom.machine.runtime import counting, state
+from ptxloom.machine.twins import twins
 from ptxloom.machine.watching import Watch
 
 if TYPE_CHECKING:
@@ -38,13 +39,20 @@ class Counters:
 
     Attributes:
         keys: The instruction (its site) and the state space that each slot is for.
+        twins: By site, the instructions that are counted with another.
         start: Where the slots start, in bytes.
     """
 
     def __init__(self, program: Program) -> None:
         self.blocks = len(program.blocks)
         self.sites = len(program.ops)
-        self.keys = tuple((op.site, space) for op in program.ops if op.opcode in _MEMORY for space in _spaces(op))
+        self.twins = twins(program)
+        self.keys = tuple(
+            (op.site, space)
+            for op in program.ops
+            if op.opcode in _MEMORY and op.site not in self.twins
+            for space in _spaces(op)
+        )
         self.start = -(-8 * (3 * self.blocks + 2 * self.sites) // 64) * 64
         self._slots = {key: self.start + number * SLOT.itemsize for number, key in enumerate(self.keys)}
 

@@ -88,25 +88,13 @@ class Atlas:
 
     def _shared(self, op: Op, address: int) -> Found:
         rank, offset = divmod(address, 1 << state.CLUSTER_SHIFT)
-        found = _nearest(offset, self._shared_pieces(op)) or ("", "")
+        found = _nearest(offset, _shared_pieces(self._program, op, self._shared_bytes)) or ("", "")
         symbol, end = found
         if offset >= self._shared_bytes:
             end = f"the CTA has {self._shared_bytes:,} bytes of shared memory"
         if rank and symbol:
             symbol += f" of CTA {rank - 1} of the cluster"
         return Found(state.SHARED, address, symbol, end)
-
-    def shared_arrays(self) -> tuple[Piece, ...]:
-        """Every variable in shared memory."""
-        ops = self._program.ops
-        return tuple(self._shared_pieces(ops[0])) if ops else ()
-
-    def _shared_pieces(self, op: Op) -> Iterator[Piece]:
-        """Shared variables, those that the instruction can name first."""
-        for variable in _variables(op, self._program.ops):
-            if variable.space == "shared":
-                size = variable.size or max(self._shared_bytes - variable.offset, 0)
-                yield Piece(readable(variable.name), variable.offset, size)
 
     def _frame(self, op: Op, space: int, address: int) -> Found:
         if space == state.PARAM:
@@ -128,6 +116,19 @@ class Atlas:
             return Found(space, address, is_null=True)
         pieces = [*self._module.pieces(), *known.pieces()]
         return Found(space, address, *(_nearest(address, pieces) or ("", "")))
+
+
+def shared_arrays(program: Program, shared_bytes: int) -> tuple[Piece, ...]:
+    """Every variable in the shared memory of a launch."""
+    return tuple(_shared_pieces(program, program.ops[0], shared_bytes)) if program.ops else ()
+
+
+def _shared_pieces(program: Program, op: Op, shared_bytes: int) -> Iterator[Piece]:
+    """Shared variables, those that the instruction can name first."""
+    for variable in _variables(op, program.ops):
+        if variable.space == "shared":
+            size = variable.size or max(shared_bytes - variable.offset, 0)
+            yield Piece(readable(variable.name), variable.offset, size)
 
 
 def _variables(op: Op, others: Iterable[Op]) -> Iterator[Variable]:

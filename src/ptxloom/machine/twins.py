@@ -1,0 +1,72 @@
+"""Accesses that are those of an earlier instruction moved by a constant: they cost the same and need no counting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.runtime import state
+from ptxloom.machine.semantics.memory import base_and_offset, space_of
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.symbols import Scope
+
+_PLAIN: Final = frozenset(("ld", "st", "ldmatrix", "stmatrix"))
+_STEPS: Final = {state.SHARED: 4, state.GLOBAL: 32}  # bytes: what moves by as many costs the same
+
+
+class Twin(NamedTuple):
+    """The instruction that is counted instead, and how far it lies behind."""
+
+    site: int
+    bytes: int
+
+
+def twins(program: Program) -> dict[int, Twin]:
+    """By instruction (its site): those of one basic block with the same registers in their addresses go together."""
+    found: dict[int, Twin] = {}
+    for block in program.blocks:
+        known: dict[tuple[object, ...], Twin] = {}
+        for op in block.ops:
+            key = _key(op)
+            if key is not None:
+                base, offset, step = key
+                first = known.setdefault((base, op.opcode, op.qualifiers, offset % step), Twin(op.site, offset))
+                if first.site != op.site:
+                    found[op.site] = Twin(first.site, offset - first.bytes)
+            for changed in _mentioned(op):
+                known = {held: twin for held, twin in known.items() if held[0] != changed}
+    return found
+
+
+def _key(op: Op) -> tuple[tuple[str, int], int, int] | None:
+    """The base and the offset of an access, and what it may be moved by; None if it goes alone."""
+    step = _STEPS.get(space_of(op))
+    if op.opcode not in _PLAIN or op.node.predicate is not None or step is None:
+        return None
+    address = next((operand for operand in op.operands if isinstance(operand, tree.Address)), None)
+    if address is None or address.extra:
+        return None
+    base, offset = base_and_offset(op, address)
+    return (_identity(op, base.text), offset, step) if isinstance(base, tree.Name) else None
+
+
+def _identity(op: Op, name: str) -> tuple[str, int]:
+    """A name and the scope that it belongs to."""
+    scope: Scope | None = op.scope
+    while scope is not None and name not in scope.names:
+        scope = scope.outer
+    return name, id(scope)
+
+
+def _mentioned(op: Op) -> Iterator[tuple[str, int]]:
+    """The registers that an instruction may write: all that it names outside of an address."""
+    for operand in op.operands:
+        if not isinstance(operand, tree.Address):
+            for node in walk(operand):
+                if isinstance(node, tree.Name):
+                    yield _identity(op, node.text)

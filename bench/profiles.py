@@ -67,7 +67,8 @@ def report(name: str, launch: Callable[[bool], pl.LaunchResult]) -> None:
     for _ in range(REPEAT + 1):
         for profile, times in seconds.items():
             start = time.perf_counter()
-            launch(profile)
+            result = launch(profile)
+            assert result.profile is None or result.profile.totals.executions
             times.append(time.perf_counter() - start)
     plain, profiled = (median(times[1:]) for times in seconds.values())
     ratio = f"{profiled / plain:5.2f} x   at most {MOST:.0f}"

@@ -231,7 +231,7 @@ class Profile:
     @property
     def totals(self) -> Counts:
         """All instructions together."""
-        return sum((row.counts for row in self.rows), Counts())
+        return Counts(*self.counts.sum(axis=0).tolist())
 
     @property
     def by_cost(self) -> tuple[ProfileRow, ...]:

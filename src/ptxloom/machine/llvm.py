@@ -198,11 +198,14 @@ def _linked(name: str, ir: Callable[[], str], text: str = "") -> int:
 def _closed(ir: str, roots: list[Callable[..., object]], extra: list[Callable[..., object]] | None = None) -> str:
     """A module that holds a function and, internally, every native function it calls."""
     inner: dict[str, translation.Native] = {}
+    known = {root.__name__: root for root in roots}
     waiting = list(extra or [])
     for root in roots:
         waiting += _callees(root)
     while waiting:
         function = waiting.pop()
+        if known.setdefault(function.__name__, function) is not function:
+            raise TypeError(f"two native functions are called {function.__name__}")
         if function.__name__ not in inner:
             inner[function.__name__] = translation.translate(function)
             waiting += _callees(function)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
+import inspect
+import pkgutil
 from typing import TYPE_CHECKING, Annotated
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxloom.machine import llvm, native, translation
+from ptxloom.machine import llvm, native, runtime, translation
 from ptxloom.machine.native import (
     Array,
     Ptr,
@@ -155,3 +158,14 @@ def test_structs_pointers_and_atomics() -> None:
 def test_integer_types_do_not_mix_silently() -> None:
     with pytest.raises(TypeError, match=r"write u32\(\.\.\.\)|write u64\(\.\.\.\)"):
         translation.translate(mixed)
+
+
+def test_no_two_native_functions_have_one_name() -> None:
+    """Object code knows them by their names alone."""
+    homes: dict[str, set[str]] = {}
+    for found in pkgutil.iter_modules(runtime.__path__, f"{runtime.__name__}."):
+        for name, function in inspect.getmembers(importlib.import_module(found.name), inspect.isfunction):
+            if function.__module__ == found.name and not name.startswith("_"):
+                homes.setdefault(name, set()).add(found.name)
+    twice = {name: where for name, where in homes.items() if len(where) > 1}
+    assert set(twice) <= {"function"}  # plain Python: the text of a function

@@ -144,7 +144,7 @@ def look_lane(
         if racing != NONE and other.stamp != last:
             same: u32 = 0
             if write != 0 and address(values) != 0 and stamp & STRONG == 0:
-                same = is_same(w, lane, place, u32(step), other, racing, stamp, values, part, addresses, offset)
+                same = is_same_value(w, lane, place, u32(step), other, racing, stamp, values, part, addresses, offset)
             if same == 0:
                 last = other.stamp
                 tell(w, lane, place, run(span, place, end, 0), other, racing, stamp, write, 1)
@@ -152,7 +152,7 @@ def look_lane(
             keep_reader(w, lane, cell, stamp)
         else:
             last = against_readers(w, lane, span, cell, place, end, stamp, last)
-            keep_write(w, lane, other, stamp)
+            keep_last(w, lane, other, stamp)
         place = place + step
 
 
@@ -181,7 +181,7 @@ def keep(w: Warp, lane: u32, trace: Trace, stamp: u32) -> None:
     trace.lanes = 1 << lane
 
 
-def keep_write(w: Warp, lane: u32, trace: Trace, stamp: u32) -> None:
+def keep_last(w: Warp, lane: u32, trace: Trace, stamp: u32) -> None:
     """Remember a write; a weak one stays in the place of a strong one, which later accesses race with less."""
     if stamp & STRONG == 0 or trace.owner == 0 or trace.stamp & STRONG != 0 or is_over(w, lane, trace) != 0:
         keep(w, lane, trace, stamp)
@@ -264,7 +264,7 @@ def racing_lane(w: Warp, lane: u32, trace: Trace, stamp: u32) -> u32:
     return unordered_lane(w, lane, trace)
 
 
-def is_same(
+def is_same_value(
     w: Warp,
     lane: u32,
     at: u64,

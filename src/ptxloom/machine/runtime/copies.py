@@ -63,7 +63,7 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
                 known = w.sites[site]
                 if (at < known.start or at + u64(take) > known.end) and reach(w, lane, at, take, 0, site) == 0:
                     return 1
-                move(into, at, take)
+                copy_bytes(into, at, take)
     return 0
 
 
@@ -88,7 +88,7 @@ def copy_whole(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: 
     return 1
 
 
-def move(into: u64, at: u64, size: u32) -> None:
+def copy_bytes(into: u64, at: u64, size: u32) -> None:
     """Copy bytes; the common sizes without a call."""
     if size == 16:
         copy(into, at, 16)

@@ -128,15 +128,15 @@ def make_room(slot: Slot) -> Pattern:
     slot.next = slot.next % (PATTERNS - 1) + 1
     worst = slot.patterns[0]
     if pattern.wavefronts - pattern.ideal > worst.wavefronts - worst.ideal:
-        settle(slot, worst)
+        settle_pattern(slot, worst)
         copy(address(worst), address(pattern), address(slot.patterns[1]) - address(worst))
         pattern.hits = 0
     else:
-        settle(slot, pattern)
+        settle_pattern(slot, pattern)
     return pattern
 
 
-def settle(slot: Slot, pattern: Pattern) -> None:
+def settle_pattern(slot: Slot, pattern: Pattern) -> None:
     """Add what a pattern has cost so far to the slot."""
     slot.wavefronts = slot.wavefronts + pattern.hits * u64(pattern.wavefronts)
     slot.ideal = slot.ideal + pattern.hits * u64(pattern.ideal)

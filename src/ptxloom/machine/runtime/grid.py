@@ -107,10 +107,10 @@ def flag_grid(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32) -
                 group = group | 1 << lane
         left = left & ~group
         if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
-            meet(w, group, flag_place(w, at, space), does)
+            meet_flag(w, group, flag_place(w, at, space), does)
 
 
-def meet(w: Warp, lanes: u32, host: u64, does: u32) -> None:
+def meet_flag(w: Warp, lanes: u32, host: u64, does: u32) -> None:
     """Lanes learn what a flag publishes, then publish."""
     order = w.shadow.order
     if does & LOADS != 0:
@@ -137,13 +137,13 @@ def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32) -> None:
     for number in range(order.lesson_count):
         lesson = order.lessons[number]
         if lesson.warp == me(w, 0) // 32 and lesson.lanes == lanes and (lesson.tick == 0) == (known == 0):
-            if is_new(row_of_lesson(order, number), row, columns) == 0:
+            if teaches_more(row_of_lesson(order, number), row, columns) == 0:
                 return
             if known == 0:
                 join(row_of_lesson(order, number), row, columns)
                 return
     if order.lesson_count == LESSONS:
-        make_room(w)
+        forget_lesson(w)
     number = order.lesson_count
     order.lesson_count = number + 1
     lesson = order.lessons[number]
@@ -157,7 +157,7 @@ def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32) -> None:
     join(own, row, columns)
 
 
-def is_new(known: Ptr[u32], row: Ptr[u32], columns: u32) -> u32:
+def teaches_more(known: Ptr[u32], row: Ptr[u32], columns: u32) -> u32:
     """1 if a row says more than what is known."""
     more: u32 = 0
     for column in range(columns):
@@ -165,7 +165,7 @@ def is_new(known: Ptr[u32], row: Ptr[u32], columns: u32) -> u32:
     return more
 
 
-def make_room(w: Warp) -> None:
+def forget_lesson(w: Warp) -> None:
     """Let the cluster know as a whole what a complete barrier lets all know; if that is nothing, the oldest lesson."""
     order = w.shadow.order
     kept: u32 = 0
@@ -174,12 +174,12 @@ def make_room(w: Warp) -> None:
         if w.launch.members == 1 and lesson.tick != 0 and lesson.tick <= w.shadow.base:
             teach(order, number)
         else:
-            move(order, number, kept)
+            move_lesson(order, number, kept)
             kept = kept + 1
     if kept == LESSONS:
         teach(order, 0)
         for number in range(1, LESSONS):
-            move(order, number, number - 1)
+            move_lesson(order, number, number - 1)
         kept = LESSONS - 1
     order.lesson_count = kept
 
@@ -190,7 +190,7 @@ def teach(order: Order, number: u32) -> None:
     order.informed = 1
 
 
-def move(order: Order, number: u32, to: u32) -> None:
+def move_lesson(order: Order, number: u32, to: u32) -> None:
     """Put a lesson in another place, which is not behind it."""
     if number == to:
         return

@@ -37,7 +37,7 @@ def peer(cta: Cta, rank: u32) -> Cta:
 # -- the clock
 
 
-def tick(cta: Cta) -> None:
+def advance(cta: Cta) -> None:
     """Time goes on: what happens from now on is later than what has been published."""
     order = cta.shadow.order
     order.clock = order.clock + 1
@@ -47,17 +47,17 @@ def tick(cta: Cta) -> None:
 
 def released(w: Warp) -> None:
     """Lanes of a warp have published something."""
-    tick(w.cta)
+    advance(w.cta)
     w.since = w.shadow.order.clock
 
 
 def begin(cta: Cta) -> None:
     """A CTA starts: nothing of those before it matters any more."""
     s = cta.shadow
-    tick(cta)
+    advance(cta)
     s.birth = s.order.clock
     rebase(cta, s)
-    tick(cta)
+    advance(cta)
 
 
 def rebase(cta: Cta, s: Shadow) -> None:
@@ -236,7 +236,7 @@ def complete_whole(cta: Cta) -> None:
             w.uneven = 0
             at = at + u64(cta.launch.warp_bytes)
     rebase(cta, s)
-    tick(cta)
+    advance(cta)
 
 
 def complete_part(cta: Cta, number: u32) -> None:
@@ -255,7 +255,7 @@ def complete_part(cta: Cta, number: u32) -> None:
                         acquire(w, lane, source)
             at = at + u64(cta.launch.warp_bytes)
     fill(address(source), 0, u64(order.columns) * 4)
-    tick(cta)
+    advance(cta)
     at = cta.warps
     for _warp in range(cta.launch.warps):
         w = pointer(Warp, at)[0]

@@ -10,13 +10,22 @@ from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.target import OPTIONS, Target, targets
 from ptxloom.isa.version import NEWEST, PtxVersion, versions
 from ptxloom.source import Span
+from ptxloom.syntax.tree import AddressSize, Version
 from ptxloom.syntax.tree import Target as TargetDirective
-from ptxloom.syntax.tree import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import Statement
+
+
+_HEAD: Mapping[type, tuple[str, str]] = {
+    Version: ("version", "11.1.1"),
+    TargetDirective: ("target", "11.1.2"),
+    AddressSize: ("address_size", "11.1.3"),
+}
+_ADDRESS_SIZES = (32, 64)
 
 
 def platform_of(module: Module, target: str | None, ptx_version: str | None) -> Platform:
@@ -43,6 +52,7 @@ def head(module: Module, platform: Platform) -> Iterator[Diagnostic]:
     yield from _version_known(platform)
     yield from _targets_known(module)
     yield from _together(module, platform)
+    yield from _in_order(module)
 
 
 def _architecture(directive: TargetDirective | None) -> tuple[Target | None, Span | None]:
@@ -125,6 +135,40 @@ def _together(module: Module, platform: Platform) -> Iterator[Diagnostic]:
         fix=Fix(f"say `.version {since}`", says, f".version {since}") if says else None,
         related=(Label(says, "the version is stated here"),) if says and says != where else (),
     )
+
+
+def _in_order(module: Module) -> Iterator[Diagnostic]:
+    """`.version`, `.target` and `.address_size` come first, in this order, once each."""
+    seen: dict[type, Statement] = {}
+    for at, statement in enumerate(module.statements):
+        kind = type(statement)
+        if kind not in _HEAD:
+            continue
+        word, section = _HEAD[kind]
+        first = seen.setdefault(kind, statement)
+        if first is not statement:
+            related = (Label(first.span, "first stated here"),)
+            message = f"`.{word}` is stated already"
+            yield _error("misplaced-directive", message, statement.span, section, related=related)
+        elif at >= len(seen) or [one for one in _HEAD if one in seen] != list(seen):
+            message = f"`.{word}` is out of place: a module begins with `.version`, `.target` and `.address_size`"
+            yield _error("misplaced-directive", message, statement.span, section)
+        yield from _in_itself(statement)
+
+
+def _in_itself(directive: Statement) -> Iterator[Diagnostic]:
+    """Addresses have a size that there is; an architecture stands before options, and no two of these quarrel."""
+    if isinstance(directive, AddressSize) and directive.bits not in _ADDRESS_SIZES:
+        message = f"addresses have 32 or 64 bits, not {directive.bits}"
+        yield _error("misplaced-directive", message, directive.span, "11.1.3")
+    if isinstance(directive, TargetDirective):
+        names = directive.names
+        if names and names[0] in OPTIONS:
+            where = _name_span(directive, names[0])
+            yield _error("misplaced-directive", "`.target` names the architecture first", where, "11.1.2")
+        if {"texmode_unified", "texmode_independent"} <= set(names):
+            message = "`texmode_unified` and `texmode_independent` exclude each other"
+            yield _error("misplaced-directive", message, directive.span, "11.1.2")
 
 
 def _error(

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.aliases import aliases
 from ptxloom.checker.aligned import divergent
 from ptxloom.checker.calls import call
 from ptxloom.checker.comments import heed
 from ptxloom.checker.directives import head, platform_of
 from ptxloom.checker.gates import still_there, target_suffices, version_suffices
+from ptxloom.checker.labels import branch, targets
+from ptxloom.checker.limits import limits
+from ptxloom.checker.names import names
 from ptxloom.checker.opcodes import stranger
 from ptxloom.checker.operands import each_operand, guard, operand_count
+from ptxloom.checker.performance import function_directives
 from ptxloom.checker.qualifiers import form_exists, tolerated
 from ptxloom.checker.scope import Scope
 from ptxloom.checker.seen import signature
 from ptxloom.checker.site import Platform, Site
+from ptxloom.checker.variables import variables
 from ptxloom.diagnostics import Diagnostic, in_order
 from ptxloom.flow import flow_graphs
-from ptxloom.isa.load import instruction_classes, judged, opcodes
+from ptxloom.isa.load import instruction_classes, judged, known
 from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.bind import bind
-from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
+from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Instruction, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
@@ -41,6 +47,17 @@ RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     call,
 )
 """What is asked about every instruction that the ISA data describes, in this order."""
+
+
+MODULE_RULES: tuple[Callable[[Module, Platform], Iterator[Diagnostic]], ...] = (
+    names,
+    variables,
+    limits,
+    function_directives,
+    aliases,
+)
+"""What is asked about every module as a whole."""
+_BRANCHES = frozenset(("bra", "brx"))
 
 
 def check(module: Module, target: str | None = None, ptx_version: str | None = None) -> tuple[Diagnostic, ...]:
@@ -66,6 +83,8 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
     platform = platform_of(module, target, ptx_version)
     findings = [*module.diagnostics, *head(module, platform)]
     findings += _statements(module.statements, platform)
+    for rule in MODULE_RULES:
+        findings += rule(module, platform)
     findings += divergent(flow_graphs(module))
     return in_order(heed(module, findings))
 
@@ -73,8 +92,7 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
     functions: dict[str, Function] = {}
-    scope, known, classes = Scope(functions), frozenset(opcodes()), instruction_classes()
-    strangers: dict[str, str] = {}
+    scope, strangers = Scope(functions), dict[str, str]()
     sound: set[Hashable] = set()
     waiting = [iter(statements)]
     while waiting:
@@ -83,37 +101,44 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
             case None:
                 waiting.pop()
                 scope.close()
-            case Instruction() if statement.opcode in known:
-                if judged(statement.opcode):
-                    yield from _instruction(statement, scope, platform, sound)
-            case Instruction() if statement.opcode not in classes:
-                yield stranger(statement, strangers)
+            case Instruction():
+                yield from _any_instruction(statement, scope, platform, sound, strangers)
             case Declaration():
                 scope.declare(statement)
             case Block(inner):
-                scope.open()
+                scope.open(_labels(inner))
                 waiting.append(iter(inner))
+            case BranchTargets():
+                yield from targets(statement, scope.labels)
             case Function():
                 functions[statement.name] = statement
-                scope.open()
-                scope.labels = dict(_labels(statement))
+                inner = statement.body.statements if statement.body else ()
+                scope.open(_labels(inner))
                 for parameter in (*statement.returns, *statement.params):
                     scope.declare(parameter)
-                waiting.append(iter(statement.body.statements if statement.body else ()))
+                waiting.append(iter(inner))
             case _:
                 pass
 
 
-def _labels(function: Function) -> Iterator[tuple[str, Statement | None]]:
-    """The labels of a function, those of nested blocks included, each with the statement after it."""
-    waiting = [function.body.statements if function.body else ()]
-    while waiting:
-        statements = waiting.pop()
-        for statement, after in zip_longest(statements, statements[1:]):
-            if isinstance(statement, Label):
-                yield statement.name, after
-            elif isinstance(statement, Block):
-                waiting.append(statement.statements)
+def _any_instruction(
+    instruction: Instruction, scope: Scope, platform: Platform, sound: set[Hashable], strangers: dict[str, str]
+) -> Iterable[Diagnostic]:
+    """The findings about an instruction of which the data may know nothing."""
+    opcode = instruction.opcode
+    if known(opcode):
+        found = _instruction(instruction, scope, platform, sound) if judged(opcode) else ()
+        return chain(found, branch(instruction, scope.labels)) if opcode in _BRANCHES else found
+    return () if opcode in instruction_classes() else (stranger(instruction, strangers),)
+
+
+def _labels(statements: tuple[Statement, ...]) -> dict[str, Statement | None]:
+    """The labels among some statements, each with the statement after it."""
+    return {
+        one.name: statements[at + 1] if at + 1 < len(statements) else None
+        for at, one in enumerate(statements)
+        if type(one) is Label
+    }
 
 
 def _instruction(

@@ -50,7 +50,7 @@ class Scope:
 
     Attributes:
         functions: The functions declared so far, by name.
-        labels: The labels of the function at hand, each with the statement after it.
+        labels: The labels that are visible, each with the statement after it.
     """
 
     def __init__(self, functions: Mapping[str, Function] | None = None) -> None:
@@ -58,7 +58,8 @@ class Scope:
         self._series: list[_Frame] = [{}]
         self._known: list[dict[str, Seen]] = [{}]
         self.functions: Mapping[str, Function] = functions if functions is not None else {}
-        self.labels: Mapping[str, Statement | None] = {}
+        self._labels: list[Mapping[str, Statement | None]] = [{}]
+        self.labels = self._labels[-1]
         self.seen: dict[str, Seen] = self._known[-1]
         """What names are known to be here; whoever looks one up notes it."""
 
@@ -72,8 +73,10 @@ class Scope:
         """How many names and series of names are visible, those that others hide included."""
         return sum(map(len, self._frames)) + sum(map(len, self._series))
 
-    def open(self) -> None:
-        """Enter a block."""
+    def open(self, labels: Mapping[str, Statement | None] | None = None) -> None:
+        """Enter a block, which may have labels of its own."""
+        self.labels = {**self.labels, **labels} if labels else self.labels
+        self._labels.append(self.labels)
         self._frames.append({})
         self._series.append({})
         self.seen = {}
@@ -86,6 +89,8 @@ class Scope:
             self._series.pop()
             self._known.pop()
             self.seen = self._known[-1]
+            self._labels.pop()
+            self.labels = self._labels[-1]
 
     def declare(self, declaration: Declaration) -> None:
         """Make the names of a declaration visible from here on."""

@@ -1,0 +1,151 @@
+"""Rules about the directives in a function's header: numbers, what excludes or needs what (PTX ISA 11.4, 11.7)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.checker.report import error
+from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
+from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.target import Target
+from ptxloom.isa.version import PtxVersion
+from ptxloom.syntax.tree import Function, Integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.checker.site import Platform
+    from ptxloom.source import Span
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import PerformanceDirective
+
+RULE: Final = "function-directive"
+_SECTIONS: Final = {
+    **dict.fromkeys(("maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm", "noreturn"), "11.4"),
+    **dict.fromkeys(("reqnctapercluster", "explicitcluster", "maxclusterrank"), "11.7"),
+    "blocksareclusters": "11.8",
+}
+_AT_MOST: Final = {
+    **dict.fromkeys(("maxntid", "reqntid", "reqnctapercluster"), 3),
+    **dict.fromkeys(("maxnreg", "minnctapersm", "maxclusterrank"), 1),
+}
+_POSITIVE: Final = frozenset(("maxntid", "reqntid", "minnctapersm", "maxnreg"))
+_OF_KERNELS: Final = frozenset(_SECTIONS) - {"noreturn"} | {"pragma"}
+_OF_FUNCTIONS: Final = frozenset(("noreturn", "abi_preserve", "abi_preserve_control"))
+_APART: Final = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))
+_SINCE: Final = {
+    **dict.fromkeys(("reqnctapercluster", "explicitcluster", "maxclusterrank"), (PtxVersion(7, 8), 90)),
+    "blocksareclusters": (PtxVersion(9, 0), 90),
+    "noreturn": (PtxVersion(6, 4), 30),
+}
+_MOST_THREADS: Final = 1024
+
+
+def function_directives(module: Module, platform: Platform) -> Iterator[Diagnostic]:
+    """The findings about the headers of a module's functions."""
+    for function in module.statements:
+        if isinstance(function, Function) and function.directives:
+            for directive in function.directives:
+                yield from _alone(function, directive, platform)
+            yield from _together(function)
+
+
+def _span(function: Function, directive: PerformanceDirective) -> Span:
+    return directive.span_in(function.source)
+
+
+def _bad(function: Function, directive: PerformanceDirective, message: str, label: str = "") -> Diagnostic:
+    return error(RULE, message, _span(function, directive), _SECTIONS.get(directive.name, "11.4"), label=label)
+
+
+def _alone(function: Function, directive: PerformanceDirective, platform: Platform) -> Iterator[Diagnostic]:
+    name = directive.name
+    if name not in _OF_KERNELS | _OF_FUNCTIONS:
+        span = _span(function, directive)
+        near = near_misses(name, sorted(_OF_KERNELS | _OF_FUNCTIONS))
+        label = f"did you mean `.{near[0]}`?" if near else ""
+        yield error("unknown-directive", f"`.{name}` is no directive of a function's header", span, "11.4", label=label)
+    elif why := _misplaced(function, name):
+        yield _bad(function, directive, why)
+    elif name == "maxnctapersm":
+        span = _span(function, directive)
+        newer = Fix("write `.minnctapersm`", span, span.text.replace("maxnctapersm", "minnctapersm"))
+        yield error(RULE, "`.maxnctapersm` is gone since PTX 2.1", span, "11.4", fix=newer)
+    else:
+        yield from _numbers(function, directive)
+    yield from _available(function, directive, platform)
+
+
+def _misplaced(function: Function, name: str) -> str:
+    """Why a directive cannot stand in this header; empty if it can."""
+    if function.kind == "func" and name in _OF_KERNELS:
+        return f"`.{name}` is for kernels, and `{function.name}` is a function"
+    if function.kind == "entry" and name in _OF_FUNCTIONS:
+        return f"`.{name}` is for functions, and `{function.name}` is a kernel"
+    if function.kind == "entry" and function.body is None:
+        return f"`.{name}` stands where the kernel has its body"
+    return f"`{function.name}` has results, so it returns" if name == "noreturn" and function.returns else ""
+
+
+def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Diagnostic]:
+    """The findings about the numbers that a directive takes."""
+    name = directive.name
+    numbers = [one.value for one in directive.values if isinstance(one, Integer)]
+    most = _AT_MOST.get(name)
+    if most is None:
+        return
+    if len(numbers) != len(directive.values):
+        yield _bad(function, directive, f"`.{name}` takes numbers")
+    elif len(numbers) > most:
+        yield _bad(function, directive, f"`.{name}` takes {most} number{'s' * (most > 1)} at the most")
+    elif name in _POSITIVE and any(one <= 0 for one in numbers):
+        yield _bad(function, directive, f"`.{name}` takes numbers from 1 on")
+    elif name in {"maxntid", "reqntid"} and prod(numbers) > _MOST_THREADS:
+        message = f"a CTA has {_MOST_THREADS:,} threads at the most, and this says {prod(numbers):,}"
+        yield _warning(function, directive, message)
+
+
+def _available(function: Function, directive: PerformanceDirective, platform: Platform) -> Iterator[Diagnostic]:
+    if directive.name not in _SINCE:
+        return
+    version, number = _SINCE[directive.name]
+    span, section = _span(function, directive), _SECTIONS[directive.name]
+    if platform.version is not None and platform.version < version:
+        message = f"`.{directive.name}` needs PTX {version} or later"
+        yield error(
+            "needs-version", message, span, section, first=platform.version_span, said="the version is stated here"
+        )
+    if platform.target is not None and platform.target.number < number:
+        message = f"`.{directive.name}` needs {Target(number)} or later"
+        yield error(
+            "needs-target", message, span, section, first=platform.target_span, said="the target is stated here"
+        )
+
+
+def _together(function: Function) -> Iterator[Diagnostic]:
+    """What directives of one function say to each other."""
+    found = {one.name: one for one in reversed(function.directives)}
+    for pair in _APART:
+        if all(one in found for one in pair):
+            first, second = sorted((found[one] for one in pair), key=lambda one: one.start)
+            yield error(
+                RULE,
+                f"`.{pair[0]}` and `.{pair[1]}` exclude each other",
+                _span(function, second),
+                _SECTIONS[second.name],
+                first=_span(function, first),
+                said="the other one",
+            )
+    lacking = [one for one in ("reqntid", "reqnctapercluster") if one not in found]
+    if "blocksareclusters" in found and lacking:
+        message = f"`.blocksareclusters` needs `.{'` and `.'.join(lacking)}`"
+        yield _bad(function, found["blocksareclusters"], message)
+    if "minnctapersm" in found and not {"maxntid", "reqntid"} & found.keys() and function.kind == "entry":
+        message = "`.minnctapersm` says nothing without `.maxntid` or `.reqntid`"
+        yield _warning(function, found["minnctapersm"], message, "ptxas ignores it")
+
+
+def _warning(function: Function, directive: PerformanceDirective, message: str, label: str = "") -> Diagnostic:
+    related: tuple[Label, ...] = ()
+    return Diagnostic(RULE, Severity.WARNING, message, _span(function, directive), label, "11.4", related=related)

@@ -117,7 +117,7 @@ def survey(module: Module) -> ModuleSummary:
     functions = [one for one in module.statements if isinstance(one, Function)]
     return ModuleSummary(
         module,
-        tuple(map(_function, flow_graphs(module))),
+        tuple(map(_function, flow_graphs(module, marks=False))),
         tuple(dict.fromkeys(f.name for f in functions if module.functions[f.name].body is None)),
         sizes["shared"],
         sizes["global"],

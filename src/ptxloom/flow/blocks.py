@@ -62,9 +62,9 @@ class _Scope:
         return None
 
 
-def cut(function: Function, noreturn: Collection[str]) -> tuple[list[Piece], list[Instruction]]:
+def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[list[Piece], list[Instruction]]:
     """The blocks of a function's body, and the branches whose target is not found."""
-    cutter = _Cutter(noreturn)
+    cutter = _Cutter(noreturn, None if marks else _mentioned(function))
     if function.body is not None:
         cutter.read(function.body.statements)
         cutter.trim()
@@ -74,10 +74,29 @@ def cut(function: Function, noreturn: Collection[str]) -> tuple[list[Piece], lis
     return cutter.pieces, unresolved
 
 
+def _mentioned(function: Function) -> set[str]:
+    """Every name that an operand or a table of branches is: a label that is none of them only marks a place."""
+    found: set[str] = set()
+    waiting = [function.body] if function.body is not None else []
+    while waiting:
+        for statement in waiting.pop().statements:
+            match statement:
+                case Instruction():
+                    found.update(one.text for one in statement.operands if isinstance(one, Name))
+                case BranchTargets(names):
+                    found.update(one.text for one in names)
+                case Block():
+                    waiting.append(statement)
+                case _:
+                    pass
+    return found
+
+
 class _Cutter:
-    def __init__(self, noreturn: Collection[str]) -> None:
+    def __init__(self, noreturn: Collection[str], mentioned: Collection[str] | None) -> None:
         self.pieces: list[Piece] = [Piece()]
         self._noreturn = noreturn
+        self._mentioned = mentioned
 
     def read(self, statements: Sequence[Statement]) -> None:
         """Cut statements and all scopes among them into pieces."""
@@ -101,7 +120,7 @@ class _Cutter:
     def trim(self) -> None:
         """Drop the empty piece behind an instruction that control never passes."""
         last = self.pieces[-1]
-        if len(self.pieces) > 1 and not last.instructions and not last.labels:
+        if len(self.pieces) > 1 and not last.instructions and not any(map(self._leads, last.labels)):
             before = self.pieces[-2].instructions[-1]
             if before.predicate is None:
                 self.pieces.pop()
@@ -123,10 +142,16 @@ class _Cutter:
                 return 1
             case _:
                 if self.pieces[-1].instructions:
+                    if not self._leads(name):
+                        return 0
                     self.pieces.append(Piece())
                 self.pieces[-1].labels.append(name)
                 scope.labels.setdefault(name, len(self.pieces) - 1)
                 return 0
+
+    def _leads(self, label: str) -> bool:
+        """Whether a label starts a block."""
+        return self._mentioned is None or label in self._mentioned
 
     def _never_returns(self, node: Instruction) -> bool:
         return (

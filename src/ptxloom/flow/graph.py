@@ -199,14 +199,15 @@ class FlowGraph:
         return enter, leave
 
 
-def flow_graph(function: Function, *, noreturn: Collection[str] = ()) -> FlowGraph:
+def flow_graph(function: Function, *, noreturn: Collection[str] = (), marks: bool = True) -> FlowGraph:
     """The control-flow graph of a function; a prototype's has one empty block.
 
     Args:
         function: As the parser gave it.
         noreturn: The functions that never return to where they are called.
+        marks: Whether labels that nothing names, such as those of debug information, start blocks too.
     """
-    cut, unresolved = blocks.cut(function, noreturn)
+    cut, unresolved = blocks.cut(function, noreturn, marks=marks)
     made = [
         BasicBlock(
             number,
@@ -220,12 +221,17 @@ def flow_graph(function: Function, *, noreturn: Collection[str] = ()) -> FlowGra
     return FlowGraph(function, tuple(made), tuple(unresolved))
 
 
-def flow_graphs(module: Module) -> tuple[FlowGraph, ...]:
-    """The graphs of all functions with a body, in the order of the text; calls that never return end a block."""
+def flow_graphs(module: Module, *, marks: bool = True) -> tuple[FlowGraph, ...]:
+    """The graphs of all functions with a body, in the order of the text; calls that never return end a block.
+
+    Args:
+        module: As the parser gave it.
+        marks: Whether labels that nothing names, such as those of debug information, start blocks too.
+    """
     functions = [one for one in module.statements if isinstance(one, Function)]
     noreturn = {f.name for f in functions if any(directive.name == "noreturn" for directive in f.directives)}
     noreturn |= {f.name for f in functions if f.name == _ASSERTION}
-    return tuple(flow_graph(f, noreturn=noreturn) for f in functions if f.body is not None)
+    return tuple(flow_graph(f, noreturn=noreturn, marks=marks) for f in functions if f.body is not None)
 
 
 def _reversed(ways: list[tuple[int, ...]] | tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:

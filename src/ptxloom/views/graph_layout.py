@@ -84,12 +84,13 @@ def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int
 
 
 def _rows(count: int, edges: Sequence[tuple[int, int]], place: dict[int, int]) -> list[int]:
-    """The row of each box: one below the lowest that leads to it."""
+    """The row of each box: one below the lowest of the boxes that come before it and that a line joins it to."""
     rows = [0] * count
     after: list[list[int]] = [[] for _ in range(count)]
-    for source, target in edges:
-        if place[source] < place[target]:
-            after[source].append(target)
+    for edge in edges:
+        upper, lower = sorted(edge, key=place.__getitem__)
+        if upper != lower:
+            after[upper].append(lower)
     for box in sorted(place, key=place.__getitem__):
         for target in after[box]:
             rows[target] = max(rows[target], rows[box] + 1)

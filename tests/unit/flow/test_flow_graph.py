@@ -58,6 +58,15 @@ def test_guarded_ends_go_on() -> None:
     assert found.postdominators == (None, None, None)
 
 
+def test_a_label_that_nothing_names_need_start_no_block() -> None:
+    module = parse(".entry k() { A: mov.b32 %r1, 1; B: mov.b32 %r2, 2; { C: bra A; } D: }")
+    assert [len(block.instructions) for block in flow_graph(module.functions["k"]).blocks] == [1, 1, 1, 0]
+    [found] = flow_graphs(module, marks=False)
+    assert [len(block.instructions) for block in found.blocks] == [3]
+    assert found.blocks[0].labels == ("A",)
+    assert edges(found) == [(0, "jump", 0)]
+
+
 def test_labels_belong_to_their_scope() -> None:
     found = graph("{ L: mov.u32 a, 1; @%p bra L; } { L: mov.u32 a, 2; bra L; } ret;")
     assert edges(found) == [(0, "taken", 0), (0, "passed", 1), (1, "jump", 1)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
 from ptxloom.cli.verbs.parse import read_modules
@@ -15,17 +15,27 @@ if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
     from ptxloom.flow import FlowGraph
 
+_MOST_NAMES: Final = 12
+
 
 def run(options: Options) -> Outcome:
     """Draw the functions that are asked for."""
     modules, unread = read_modules(options)
-    chosen = [g for m in modules for g in flow_graphs(m) if fnmatchcase(g.function.name, options.function or "*")]
+    chosen = [
+        g for m in modules for g in flow_graphs(m, marks=False) if fnmatchcase(g.function.name, options.function or "*")
+    ]
     names = [f.name for m in modules for f in m.functions.values() if f.body is not None]
     if modules and not names:
         raise PtxloomError(f"{', '.join(m.source.name for m in modules)}: no function here has a body")
     if modules and not chosen:
-        raise UsageError("--function", options.function, f"one of {', '.join(names)}")
+        raise UsageError("--function", options.function, f"one of {_some(names)}")
     return Outcome(_text(chosen, options), COULD_NOT_RUN if unread else CLEAN)
+
+
+def _some(names: list[str]) -> str:
+    """The first names of many."""
+    rest = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _text(chosen: list[FlowGraph], options: Options) -> str:
@@ -38,8 +48,9 @@ def _text(chosen: list[FlowGraph], options: Options) -> str:
             from ptxloom.views.graph_picture import svg  # noqa: PLC0415 - only a picture needs a layout
 
             if len(chosen) > 1:
-                names = ", ".join(g.function.name for g in chosen)
-                raise UsageError("--function", options.function, f"one function for a picture: {names}")
+                names = _some([g.function.name for g in chosen])
+                message = f"a picture shows one function; choose it with --function: {names}"
+                raise PtxloomError(message)
             return "".join(svg(one, code=options.code) for one in chosen)
         case _:
             style = style_for(options)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from machine.small_kernels import entry
-from ptxloom.machine.launch import Grid
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.launch import Arena, Grid
+from ptxloom.machine.runtime.shadow import CELL_BYTES
 
 CHECKS = ("memcheck", "racecheck:global")
 
@@ -157,3 +159,16 @@ def test_between_ctas_the_later_line_is_named_and_the_help_speaks_of_flags() -> 
     assert hazard.other is not None
     assert (hazard.block, hazard.other.block) == ((0, 0, 0), (1, 0, 0))
     assert "no `bar.sync` reaches another CTA" in hazard.help
+
+
+def test_more_memory_than_can_be_watched_is_a_wrong_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    take = Arena.take
+
+    def refuse(arena: Arena, size: int) -> int:
+        if size == (256 + 1024) * CELL_BYTES:  # the words and the bytes of the array
+            raise MemoryError
+        return take(arena, size)
+
+    monkeypatch.setattr(Arena, "take", refuse)
+    with pytest.raises(UsageError, match="racecheck:global"):
+        found("st.global.u32 [%rd0], %r0;", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.machine import native
 from ptxloom.machine.assignment import unsure_registers
 from ptxloom.machine.runtime import shadow, state
@@ -162,6 +163,15 @@ class GlobalRaces:
             start, end = int(row[0]), int(row[1])
             if start < end < 1 << 63 and row[2]:
                 words = (end - 1 >> 2) - (start >> 2) + 1
-                at = known.get((start, end)) or self._arena.take((words + end - start) * shadow.CELL_BYTES)
+                at = known.get((start, end)) or self._room((words + end - start) * shadow.CELL_BYTES)
                 self._cells[start, end] = at
                 row[4] = at
+
+    def _room(self, size: int) -> int:
+        """Memory that the host commits only where it is touched."""
+        try:
+            return self._arena.take(size)
+        except MemoryError:
+            raise UsageError(
+                "checks", "racecheck:global", f"arrays that need less than {size >> 20:,} MB to watch"
+            ) from None

@@ -22,7 +22,6 @@ SAMPLE = 8
 PAIRS = [(case, architecture) for case in cases() for architecture in case.architectures]
 CHOSEN = PAIRS if os.environ.get("PTXLOOM_ALL_KERNELS") else random.Random(4).sample(PAIRS, SAMPLE)
 
-
 # Plain loads beside atomics of others (the head of a compare-and-swap loop, path compression), and a plain load by all
 # threads of what one of them stores in a critical section.
 RACES_IN_GLOBAL_MEMORY = ("atomic_medley", "union_find", "atomics")
@@ -31,5 +30,16 @@ RACES_IN_GLOBAL_MEMORY = ("atomic_medley", "union_find", "atomics")
 def hazards_of(case: KernelCase, architecture: str, checks: tuple[str, ...]) -> Hazards:
     values = [a.tobytes() if isinstance(a, np.void) else a for a in case.arguments()]
     ready = kernel(parse(case.ptx(architecture)), case.kernel, arch="sm_90")
-    result = ready.launch(case.grid, case.block, values, case.shared_bytes, checks=TOOLS, threads=1, timeout=300)
-    assert result.hazards == ()
+    result = ready.launch(case.grid, case.block, values, case.shared_bytes, checks=checks, threads=1, timeout=300)
+    return result.hazards
+
+
+@pytest.mark.parametrize(("case", "architecture"), CHOSEN, ids=[f"{c.name}-{a}" for c, a in CHOSEN])
+def test_a_real_kernel_is_silent_under_all_tools(case: KernelCase, architecture: str) -> None:
+    assert hazards_of(case, architecture, TOOLS) == ()
+
+
+@pytest.mark.parametrize(("case", "architecture"), CHOSEN, ids=[f"{c.name}-{a}" for c, a in CHOSEN])
+def test_global_memory_is_silent_but_for_what_truly_races(case: KernelCase, architecture: str) -> None:
+    found = hazards_of(case, architecture, ("memcheck", "racecheck:global"))
+    assert (found == ()) == (case.kernel not in RACES_IN_GLOBAL_MEMORY)

@@ -23,7 +23,7 @@ def full(summary: ModuleSummary, style: Style = PLAIN) -> str:
     """The module, then each function: what it declares and what it does."""
     lines = [style.paint(harmless(headline(summary.module)), Ink.BOLD)]
     memory = [("global", summary.global_bytes), ("constant", summary.constant_bytes), ("shared", summary.shared_bytes)]
-    said = [f"{size} bytes {space}" for space, size in memory if size]
+    said = [f"{_bytes(size)} {space}" for space, size in memory if size]
     said += ["shared memory whose size the launch decides"] * summary.dynamic_shared
     if said:
         lines.append(f"  memory        {', '.join(said)}")
@@ -39,11 +39,11 @@ def _function(function: FunctionSummary, style: Style) -> list[str]:
     span = function.function.span
     name = style.paint(harmless(function.function.name), Ink.BOLD)
     head = f"{kind} {name}, lines {span.line} to {span.end_line}{''.join(f', {one}' for one in function.limits)}"
-    parameters = f"{_some(function.parameters)} ({function.parameter_bytes} bytes)" if function.parameters else "none"
+    parameters = f"{_some(function.parameters)} ({_bytes(function.parameter_bytes)})" if function.parameters else "none"
     registers = ", ".join(f"{count} {type_}" for type_, count in function.registers) or "none"
     lines = [head, f"  parameters    {parameters}", f"  registers     {registers} (as declared)"]
-    lines += [f"  shared        {function.shared_bytes} bytes"] * bool(function.shared_bytes)
-    lines += [f"  local         {function.local_bytes} bytes"] * bool(function.local_bytes)
+    lines += [f"  shared        {_bytes(function.shared_bytes)}"] * bool(function.shared_bytes)
+    lines += [f"  local         {_bytes(function.local_bytes)}"] * bool(function.local_bytes)
     classes = ", ".join(f"{count} {class_}" for class_, count in function.classes)
     lines.append(f"  instructions  {function.instructions}" + (f": {classes}" if classes else ""))
     if function.opcodes:
@@ -72,6 +72,10 @@ def _loops(loops: Iterable[LoopSummary]) -> Table:
             for one in loops
         ),
     )
+
+
+def _bytes(size: int) -> str:
+    return "1 byte" if size == 1 else f"{size} bytes"
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -174,6 +174,9 @@ def test_several_files_folders_and_standard_input(
     assert run("query", "ret", str(tmp_path), "--output-format", "concise").out.count("ret;") == 2
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ret;\n")))
     assert run("query", "ret", "-", "--output-format", "concise").out == "<stdin>:1:1: ret;\n"
+    tree = run("parse", "--pattern", "trap", kernel, str(tmp_path / "other.ptx")).out
+    assert tree.startswith(f"{kernel}\nInstruction")
+    assert "other.ptx" not in tree
     missing = run("parse", kernel, str(tmp_path / "none.ptx"))
     assert missing.code == 2
     assert "there is no such file" in missing.err

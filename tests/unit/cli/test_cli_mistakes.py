@@ -70,7 +70,8 @@ def test_open_ended_options_may_be_mistyped_and_that_is_remarked(run: Run) -> No
 
 
 def test_a_filter_that_fits_nothing_says_so(run: Run) -> None:
-    assert run("parse", HGEMM, "--function", "nope").err == "ptxloom: nothing in what was read is so\n"
+    said = "ptxloom: no statement is what --function, --lines and --pattern ask for\n"
+    assert run("parse", HGEMM, "--function", "nope").err == said
     assert run("parse", HGEMM, "--function", "hgemm", "--lines", "372").err == ""
 
 

@@ -11,6 +11,8 @@ from ptxloom.diagnostics import PtxloomError
 from ptxloom.survey import survey
 from ptxloom.syntax import Selection, parse, select
 from ptxloom.views import findings, machine_readable, surveys, trees
+from ptxloom.views.cells import harmless
+from ptxloom.views.style import Ink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +34,7 @@ def run(options: Options) -> Outcome:
     code, remark = verdict(found, len(modules))
     wanted = selection(options)
     if not wanted.everything and not any(True for m in modules for _ in select(m, wanted)):
-        talk("ptxloom: nothing in what was read is so")
+        talk("ptxloom: no statement is what --function, --lines and --pattern ask for")
     return Outcome(_text(modules, options), COULD_NOT_RUN if unread else code, remark if found else "")
 
 
@@ -65,7 +67,12 @@ def _text(modules: Sequence[Module], options: Options) -> str:
             return machine_readable.to_text([_record(m, wanted if with_tree else None) for m in modules])
         case "full":
             style = style_for(options)
-            return "\n".join(_full(m, wanted if with_tree else None, style) for m in modules)
+            if not with_tree:
+                return "\n".join(_full(m, None, style) for m in modules)
+            shown = [(m.source.name, _full(m, wanted, style)) for m in modules]
+            if len(modules) == 1:
+                return shown[0][1]
+            return "\n".join(f"{style.paint(harmless(name), Ink.BOLD)}\n{text}" for name, text in shown if text)
         case _:
             return render([d for m in modules for d in m.diagnostics], options)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import UnionType
 
     from ptxloom.source import Span
 
@@ -83,6 +84,10 @@ class PtxloomError(Exception):
     """The base of every exception ptxloom raises on purpose. It is never raised for what a PTX file says."""
 
 
+_LONGEST: Final = 80
+"""Characters of a value that a message shows."""
+
+
 class UsageError(PtxloomError):
     """An argument of an API call is wrong; the message names the argument, the value and what is legal.
 
@@ -93,10 +98,27 @@ class UsageError(PtxloomError):
     """
 
     def __init__(self, argument: str, value: object, legal: str) -> None:
-        super().__init__(f"{argument} is {value!r}; it must be {legal}")
+        shown = repr(value)
+        shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+        super().__init__(f"{argument} is {shown}; it must be {legal}")
         self.argument = argument
         self.value = value
         self.legal = legal
+
+
+def must_be(kind: type | UnionType, argument: str, value: object, legal: str) -> None:
+    """Refuse what is no value of a type, for callers whom no type checker tells.
+
+    Raises:
+        UsageError: It is none.
+
+    Example:
+        >>> must_be(str, "text", b"ret;", "a string")
+        Traceback (most recent call last):
+        ptxloom.diagnostics.UsageError: text is b'ret;'; it must be a string
+    """
+    if not isinstance(value, kind):
+        raise UsageError(argument, value, legal)
 
 
 class UnsupportedForm(PtxloomError):  # noqa: N818 - the design's public name

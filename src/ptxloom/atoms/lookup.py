@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms, names_of
 from ptxloom.atoms.mma import MmaAtom, forms_with_saturation, mma_atom_of
 from ptxloom.atoms.naming import mma_names, mma_operation
-from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.diagnostics import UnsupportedForm, must_be
 from ptxloom.isa.matrix import MOVES, MatrixMove, describes_move, matrix_move
 from ptxloom.isa.mma import MmaForm, mma_form
 from ptxloom.isa.spelling import near_misses
@@ -32,6 +32,7 @@ def atom(what: str | MatrixMove | MmaForm) -> CopyAtom | MmaAtom:
 
     Raises:
         UnsupportedForm: Nothing is called that; near names are given.
+        UsageError: `what` is no name and no form.
 
     Example:
         >>> atom("SM75_U16x8_LDSM_T").ptx
@@ -39,6 +40,7 @@ def atom(what: str | MatrixMove | MmaForm) -> CopyAtom | MmaAtom:
         >>> print(atom("m16n8k16.row.col.f32.f16.f16.f32"))
         SM80_16x8x16_F32F16F16F32_TN
     """
+    must_be(str | MatrixMove | MmaForm, "what", what, "a name, a spelling, or a form of an instruction")
     match what:
         case MatrixMove():
             return copy_atom_of(what)

@@ -22,17 +22,17 @@ from ptxloom.checker.scope import Scope
 from ptxloom.checker.seen import signature
 from ptxloom.checker.site import Platform, Site
 from ptxloom.checker.variables import variables
-from ptxloom.diagnostics import Diagnostic, in_order
+from ptxloom.diagnostics import Diagnostic, in_order, must_be
 from ptxloom.flow import flow_graphs
 from ptxloom.isa.load import instruction_classes, judged, known
 from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.bind import bind
+from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Instruction, Label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
-    from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
 
 RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
@@ -72,7 +72,7 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
         The findings in the order of the text.
 
     Raises:
-        UsageError: `target` or `ptx_version` is spelled as none is.
+        UsageError: `module` is none, or `target` or `ptx_version` is spelled as none is.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -80,6 +80,7 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
         >>> [found.rule for found in check(m)]
         ['missing-aligned']
     """
+    must_be(Module, "module", module, A_MODULE)
     platform = platform_of(module, target, ptx_version)
     findings = [*module.diagnostics, *head(module, platform)]
     findings += _statements(module.statements, platform)

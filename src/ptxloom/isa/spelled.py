@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
+from ptxloom.diagnostics import must_be
+
 
 @runtime_checkable
 class Spelled(Protocol):
@@ -26,7 +28,11 @@ def spelling_of(instruction: str | Spelled) -> str:
     Example:
         >>> spelling_of(" ldmatrix.sync.aligned.m8n8.x4.shared.b16; ")
         'ldmatrix.sync.aligned.m8n8.x4.shared.b16'
+
+    Raises:
+        UsageError: It is neither a text nor an instruction.
     """
     if isinstance(instruction, str):
         return instruction.strip().removesuffix(";").rstrip()
+    must_be(Spelled, "instruction", instruction, "a spelling, or an instruction of a parsed module")
     return ".".join((instruction.opcode, *instruction.qualifiers))

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.target import Target
 from ptxloom.machine import compiler, semantics
 from ptxloom.machine.arguments import Memory, pack
@@ -26,6 +26,7 @@ from ptxloom.machine.semantics.control import frame_of
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
 from ptxloom.machine.trace import Recording, choose
 from ptxloom.machine.tracing import keys_of
+from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.llvm import Code
     from ptxloom.machine.trace import Request
-    from ptxloom.syntax.module import Module
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
 CHECKS = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
@@ -220,6 +220,7 @@ def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
         UsageError: The module has no kernel of this name, or there is no such architecture.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
     """
+    must_be(Module, "module", module, A_MODULE)
     if arch is not None:
         architecture(arch)
     key = (id(module), name, arch)

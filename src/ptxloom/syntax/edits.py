@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.diagnostics import PtxloomError, UsageError, must_be
 from ptxloom.source import Span
 from ptxloom.syntax.differences import Change, Deleted, Inserted, Rewritten, differences
-from ptxloom.syntax.module import Module
+from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.node import Node, StatementNode
 from ptxloom.syntax.parser import parse
 from ptxloom.syntax.printer import print_node
@@ -56,7 +56,11 @@ def edit(module: Module) -> Editor:
         >>> e.insert_before(m.statements[1], "bar.sync 0;")
         >>> e.text()
         'sub.u32 a, b, c; // the sum\nbar.sync 0;\nret;\n'
+
+    Raises:
+        UsageError: `module` is none.
     """
+    must_be(Module, "module", module, A_MODULE)
     return Editor(module)
 
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Statement
 
 
+A_MODULE: Final = "a module, as `ptxloom.parse(text)` and `ptxloom.load(path)` give"
+"""What a call wants that was given something else."""
+
+
 class Module:
     """What a PTX text says. Two modules are equal if their statements are.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnostics import Diagnostic, Fix, Severity, in_order
+from ptxloom.diagnostics import Diagnostic, Fix, Severity, in_order, must_be
 from ptxloom.source import Source, Span
 from ptxloom.syntax.declarations import (
     LINKAGES,
@@ -45,10 +45,14 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
     Returns:
         The module, with whatever could be read.
 
+    Raises:
+        UsageError: `text` is no string.
+
     Example:
         >>> parse("ld.shared.u32 %r1, [%r2+4];").statements[0].opcode
         'ld'
     """
+    must_be(str, "text", text, "a string; `ptxloom.load(path)` reads a file")
     source = Source(text, name)
     parser = Parser(source, fast=fast)
     collecting = gc.isenabled()

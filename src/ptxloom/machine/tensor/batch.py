@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.machine.ir import Value
 from ptxloom.machine.llvm import helper_address
 from ptxloom.machine.tensor.builder import Builder
@@ -65,6 +65,8 @@ def mma(
         raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
     run = _batch(form, arch, selector)
     kind = np.uint64 if form.register_bits == 64 else np.uint32
+    for name, array in zip("abc", (a, b, c), strict=True):
+        must_be(np.ndarray, name, array, "a NumPy array of registers, (..., 32, registers)")
     batch = np.broadcast_shapes(*(array.shape[:-2] for array in (a, b, c)))
     inputs = [
         _registers(name, array, batch, number, kind)

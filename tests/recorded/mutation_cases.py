@@ -109,7 +109,8 @@ def seeds(opcode: str, most: int, chance: random.Random) -> Iterator[Statement]:
 
 def _operand(form: Form, slot: OperandSlot, place: int, chance: random.Random) -> str:
     rules = form.spec.operands
-    names = enumerate((slot.name, *slot.extra))
+    spare = len(slot.spare) if chance.random() < 0.5 else 0
+    names = enumerate((slot.name, *slot.inside(len(slot.extra) - spare)))
     inside = ", ".join(_value(rules[name], form, place + at, chance) for at, name in names)
     both = slot.partner and (not slot.alone or chance.random() < 0.5)
     partner = f"|{_value(rules[slot.partner], form, 19, chance)}" if both else ""
@@ -129,7 +130,7 @@ def _value(rule: OperandRule, form: Form, place: int, chance: random.Random) -> 
             return "0f3F800000" if is_type(type_) and element_type(type_).kind is Kind.FLOAT else "1"
         case "factor":
             return "b64r1"
-        case "vector" | "fragment":
+        case "vector" | "fragment" | "place":
             length = vector_length(form, rule.name)
             if not length:
                 return register(type_, place, chance)

@@ -40,13 +40,18 @@ at once, a bracket, a comma or the semicolon), puts a part of them on other vers
 `tests/recorded/test_mutations_recording.py` compares our verdicts with the answers, and this page with what comes of
 it."""
 
-REASONS: tuple[Reason, ...] = ()
+REASONS: tuple[Reason, ...] = (
+    Reason(
+        "`st.bulk` with `.weak` behind the state space: ptxas stumbles over the code that it makes of it itself",
+        lambda one: ".weak" in one.case.text and one.case.text.startswith("st.bulk.shared"),
+    ),
+)
 """The reasons for differences, the first that holds being the one."""
 
 
 def reason(difference: Judged) -> str:
     """Why we judge a case otherwise than ptxas."""
-    return next((each.why for each in REASONS if each.holds(difference)), "not looked into yet")
+    return next((each.why for each in REASONS if each.holds(difference)), "")
 
 
 def page(recording: Recording, judged: Sequence[Judged]) -> str:
@@ -63,7 +68,7 @@ def page(recording: Recording, judged: Sequence[Judged]) -> str:
             _ABOUT,
             "",
             f"{len(judged):,} cases of {len(opcodes)} opcodes; ptxas rejects {rejected:,} of them.",
-            f"Of {len(both):,} that both reject, our first error stands on the right line in {right:,}.",
+            f"Of {len(both):,} that both reject, our error stands on the right line in {right:,}.",
             "",
             *_table("instructions", "cases | the same verdict | differ", _groups(judged)),
             "",
@@ -78,7 +83,8 @@ def _table(what: str, columns: str, rows: Iterable[tuple[str, list[Judged]]]) ->
     lines = [f"| {what} | {columns} |", "|---|---|---|---|"]
     for name, some in rows:
         differ = sum(one.differs for one in some)
-        lines.append(f"| {name} | {len(some):,} | {100 * (1 - differ / len(some)):.2f} % | {differ:,} |")
+        shown = name.replace("|", "&#124;")
+        lines.append(f"| {shown} | {len(some):,} | {100 * (1 - differ / len(some)):.2f} % | {differ:,} |")
     return lines
 
 
@@ -102,7 +108,7 @@ def _differences(differing: Sequence[Judged]) -> list[str]:
     reasons = Counter(reason(one) for one in differing)
     lines = ["## The differences", ""]
     for why, count in reasons.most_common():
-        lines += [f"### {why} ({count})", ""]
+        lines += [f"### {why or 'not looked into yet'} ({count})", ""]
         lines += ["```text", *sorted(_line(one) for one in differing if reason(one) == why), "```", ""]
     return lines
 

@@ -56,7 +56,7 @@ class Judged:
     Attributes:
         case: The case.
         ours: The rules that we reject it by; empty if we accept it.
-        line: How many lines further down the first of our errors stands.
+        line: How many lines further down our error stands: of several, one on a right line, or the first.
     """
 
     case: Case
@@ -124,7 +124,9 @@ def verdicts(cases: Iterable[Case]) -> list[Judged]:
 def _alone(case: Case) -> Judged:
     """Our verdict on a case that may spoil what follows."""
     errors = _errors(case.platform, (case.text,))
-    return Judged(case, ", ".join(rule for _, rule in errors), min((line for line, _ in errors), default=0))
+    lines = [line for line, _ in errors]
+    right = [line for line in (0, case.line) if line in lines]
+    return Judged(case, ", ".join(rule for _, rule in errors), min(right or lines, default=0))
 
 
 def _errors(platform: str, texts: Sequence[str]) -> list[tuple[int, str]]:

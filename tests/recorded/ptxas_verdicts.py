@@ -62,10 +62,8 @@ class Laxity:
 LAXITIES: Final = (
     Laxity("misread-num", r"\.x(8|16|32|64|128)\b", "assembled as x1, so the result is not what is written"),
     Laxity("unknown-qualifier", r"^(st|mov)matrix.*\.(b[48]x16|s4)", "converts no format; ptxas drops the qualifier"),
-    Laxity("element-width", r"\bq\b", "a predicate is no 32-bit register; for stmatrix, ptxas itself breaks down"),
     Laxity("not-a-register", r"^ldmatrix.*\{.*%", "a special register cannot be written; the result is lost"),
     Laxity("not-a-register", r"\bv2\.[zw]", "a vector of two has no third and fourth element"),
-    Laxity("operand-kind", r"^movmatrix.*0f00000000", "a constant is the same in all lanes and no matrix"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.rows import minus_fix
+from ptxloom.checker.rows import minus_fix, parenthesised
 from ptxloom.checker.seen import What, see
 from ptxloom.checker.values import undeclared
 from ptxloom.diagnostics import Fix, Label
@@ -31,7 +31,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
     if not isinstance(operand, Address):
         yield _unbracketed(site, wanted, operand)
         return
-    reason = _misshapen(site, operand, wanted.type)
+    reason = _misshapen(site, operand, wanted)
     if reason is not None:
         yield site.error("address-form", reason, site.span(operand), fix=minus_fix(site, operand))
         return
@@ -43,7 +43,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
             yield undeclared(site, operand.base)
         case What.REGISTER:
             yield from _register(site, wanted, operand, it)
-        case What.SPECIAL if not it.length:
+        case What.SPECIAL if not it.length and not wanted.has("ordinary"):
             message = "a special register as an address is hardly meant; ptxas lets it pass"
             yield site.warning("address-register", message, site.span(operand.base))
         case What.VARIABLE:
@@ -60,18 +60,19 @@ def _unbracketed(site: Site, wanted: Wanted, operand: Operand) -> Diagnostic:
     return site.error("operand-kind", message, span, label=wanted.about, fix=fix)
 
 
-def _misshapen(site: Site, operand: Address, space: str) -> str | None:
+def _misshapen(site: Site, operand: Address, wanted: Wanted) -> str | None:
     """What is wrong with the form of an address; None if nothing is."""
     if operand.minus:
         return "PTX takes nothing away in an address; add a negative offset: `+-`"
     base = operand.base
     if isinstance(base, Integer) or (isinstance(base, Name) and base.text == "WARP_SZ"):
-        return None if space == "local" else "only local memory has constant addresses; name a register or a variable"
+        allowed = wanted.type == "local" or wanted.has("absolute")
+        return None if allowed else "only local memory has constant addresses; name a register or a variable"
     if not isinstance(base, Name) or base.text == "_":
         return "an address is a register or a variable, and perhaps `+` and a constant"
-    if site.span(operand).text[1:].lstrip().startswith("("):
-        return "an address has no parentheses around its start"
-    return None
+    if operand.extra and (operand.offset or operand.zero):
+        return "nothing is added to an address that coordinates follow"
+    return parenthesised(site, operand)
 
 
 def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[Diagnostic]:
@@ -80,7 +81,11 @@ def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterato
     symbol = site.scope.find(text)
     related = (Label(site.span(symbol.declarator), f"declared `.{symbol.type}` here"),) if symbol else ()
     kind = element_type(it.type) if is_type(it.type) else None
-    if kind is None or kind.kind not in _INTEGERS or kind.count > 1 or kind.bits > _WIDEST:
+    if wanted.has("anything"):
+        if kind is None or kind.kind not in _INTEGERS or kind.bits != _WIDEST:
+            message = f"an address is an integer of 64 bits, and `{text}` is `.{it.type}`; ptxas lets it pass"
+            yield site.warning("address-register", message, span, related=related)
+    elif kind is None or kind.kind not in _INTEGERS or kind.count > 1 or kind.bits > _WIDEST:
         message = f"an address is an integer of 32 or 64 bits, and `{text}` is `.{it.type}`"
         yield site.error("address-register", message, span, related=related)
     elif wanted.type == "tensor" and kind.bits != _NARROWEST:
@@ -102,7 +107,10 @@ def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterato
 
 def _space(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[Diagnostic]:
     """A variable's own state space against the instruction's."""
-    stated = wanted.type.partition("::")[0]
+    stated = wanted.type.partition("::")[0] or wanted.space
+    if it.space == stated == "param":
+        yield from _parameter(site, wanted, operand)
+        return
     if it.space == stated or (not stated and it.space in _GENERIC):
         return
     span = site.span(operand.base)
@@ -114,3 +122,18 @@ def _space(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[D
     else:
         message = f"a generic address reaches no `.{it.space}` variable such as `{span.text}`"
         yield site.error("state-space", message, span, label="name the state space", related=related)
+
+
+_OWNERS = {"param::entry": "entry", "param::func": "func"}
+
+
+def _parameter(site: Site, wanted: Wanted, operand: Address) -> Iterator[Diagnostic]:
+    """Whose a parameter is: the kernel's own, or one of a function; what is received is not written."""
+    span = site.span(operand.base)
+    owner = site.scope.received.get(span.text, "func")
+    if wanted.has("result") and span.text in site.scope.received:
+        message = f"`{span.text}` is what the {'kernel' if owner == 'entry' else 'function'} receives: it is only read"
+        yield site.error("state-space", message, span, label=wanted.about)
+    elif owner != _OWNERS.get(wanted.type, owner):
+        message = f"`{span.text}` is a parameter of a {'kernel' if owner == 'entry' else 'function'}"
+        yield site.error("state-space", message, span, label=f"`.{wanted.type}` is another space")

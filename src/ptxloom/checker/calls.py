@@ -35,7 +35,11 @@ class Call:
 
 def call(site: Site) -> Iterator[Diagnostic]:
     """The findings about a call."""
-    if site.opcode != "call" or (it := _read(site.instruction.operands)) is None:
+    if site.opcode != "call":
+        return
+    it = _read(site.instruction.operands)
+    if it is None:
+        yield site.error("operand-count", "`call` names no function", site.bound.qualifier_span(-1))
         return
     callee = see(it.callee, site.scope)
     match callee.what:

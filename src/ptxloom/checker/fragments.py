@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.seen import What, see, seen
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.matrix import of_form
 from ptxloom.isa.special import special_register
@@ -72,7 +73,11 @@ def register(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Diagno
     if isinstance(operand, Name) and operand.text == SINK:
         yield site.error("sink", f"`_` cannot stand for a register of `{site.opcode}`", site.span(operand))
         return
-    if not isinstance(operand, Name | Component):
+    if not rule.written and _passes(site, operand):
+        message = f"`{site.opcode}` takes a register here; ptxas lets this pass"
+        yield site.warning("operand-kind", message, site.span(operand), label=rule.about)
+        return
+    if not isinstance(operand, Name | Component) or operand == Name("WARP_SZ"):
         message = f"`{site.opcode}` takes a register here"
         yield site.error("operand-kind", message, site.span(operand), label=rule.about)
         return
@@ -82,6 +87,12 @@ def register(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Diagno
         yield site.error("not-a-register", message, site.span(operand))
     else:
         yield from _fit(site, rule, element)
+
+
+def _passes(site: Site, operand: Operand) -> bool:
+    """Whether ptxas takes an operand for a register of 32 bits: the bits of a single, a variable and an offset."""
+    it = see(operand, site.scope)
+    return it is seen(What.FLOAT, "f32") or (it.what is What.SUM and bool(it.space))
 
 
 def _length(site: Site, operand: Operand, found: int, expected: int) -> Iterator[Diagnostic]:
@@ -149,7 +160,7 @@ def _fit(site: Site, rule: OperandRule, element: Element) -> Iterator[Diagnostic
         message = f"`{site.opcode}` writes registers, and `{site.span(element.node).text}` is {what}{laxity}"
         yield site.error("not-a-register", message, site.span(element.node))
     elif not element.constant:
-        yield from _width(site, element)
+        yield from _width(site, element, rule.written)
 
 
 def _unfit(site: Site, element: Element) -> Iterator[Diagnostic]:
@@ -160,7 +171,11 @@ def _unfit(site: Site, element: Element) -> Iterator[Diagnostic]:
         yield site.error(rule, message, site.span(element.node))
 
 
-def _width(site: Site, element: Element) -> Iterator[Diagnostic]:
+def _width(site: Site, element: Element, written: bool = False) -> Iterator[Diagnostic]:
+    if element.type == "pred" and written:
+        message = f"`{site.opcode}` moves 32-bit registers, and `{site.span(element.node).text}` is a predicate"
+        yield site.warning("element-width", f"{message}; ptxas lets it pass", site.span(element.node))
+        return
     if is_type(element.type):
         kind = element_type(element.type)
         if kind.kind is not Kind.PREDICATE and kind.storage_bits == _REGISTER_BITS:
@@ -169,7 +184,7 @@ def _width(site: Site, element: Element) -> Iterator[Diagnostic]:
         "element-width",
         f"`{site.opcode}` moves 32-bit registers, and `{site.span(element.node).text}` is `.{element.type}`",
         site.span(element.node),
-        label="ptxas lets a predicate pass" if element.type == "pred" else "must be .b32, .u32, .s32, .f32 or .f16x2",
+        label="must be .b32, .u32, .s32, .f32 or .f16x2",
     )
 
 
@@ -206,6 +221,8 @@ def _agree(first: str, second: str) -> bool:
     """
     if not (is_type(first) and is_type(second)):
         return True
+    if "pred" in (first, second):
+        return {first, second} <= {"pred", "b32"}
     one, other = element_type(first), element_type(second)
     if (one.storage_bits, other.storage_bits) != (_REGISTER_BITS, _REGISTER_BITS):
         return True

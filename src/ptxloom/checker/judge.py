@@ -115,11 +115,17 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 functions[statement.name] = statement
                 inner = statement.body.statements if statement.body else ()
                 scope.open(_labels(inner))
+                scope.received = dict.fromkeys(_names(statement.params), statement.kind)
                 for parameter in (*statement.returns, *statement.params):
                     scope.declare(parameter)
                 waiting.append(iter(inner))
             case _:
                 pass
+
+
+def _names(declarations: tuple[Declaration, ...]) -> Iterator[str]:
+    """The names that are declared."""
+    return (declarator.name for declaration in declarations for declarator in declaration.declarators)
 
 
 def _any_instruction(

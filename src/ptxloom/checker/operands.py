@@ -50,6 +50,27 @@ def operand_count(site: Site) -> Iterator[Diagnostic]:
             site.span(site.instruction.operands[-1]) if found else site.bound.qualifier_span(-1),
             help=f"its operands are `{written}`",
         )
+        return
+    for name in _left_out(site):
+        message = f"`{site.opcode}` needs `{name}` here"
+        if wanted_of(site, name).has("spare"):
+            yield site.warning("operand-count", f"{message}; ptxas lets it pass", site.bound.qualifier_span(-1))
+        else:
+            yield site.error("operand-count", message, site.bound.qualifier_span(-1))
+
+
+def _left_out(site: Site) -> Iterator[str]:
+    """The operands that are missing although the manual wants them: ptxas takes some of these forms without."""
+    form = site.bound.form
+    if form is None:
+        return
+    here = form.operands(len(site.instruction.operands))
+    rules = site.spec.operands
+    yield from (
+        slot.name
+        for slot in form.line.operands
+        if slot.optional and slot not in here and any(trait == "spare" for trait, _ in rules[slot.name].traits)
+    )
 
 
 def each_operand(site: Site) -> Iterator[Diagnostic]:
@@ -89,7 +110,7 @@ def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnosti
         yield site.error("address-form", f"`{site.opcode}` takes brackets around `{text}`", site.span(operand), fix=fix)
         return
     yield from _one(site, want, _first(want, operand) if slot.bracketed else operand)
-    if slot.extra and isinstance(operand, Address):
+    if (slot.extra or want.kind == "address") and isinstance(operand, Address):
         yield from _inside(site, slot, operand)
 
 
@@ -118,6 +139,10 @@ def _single(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     """One value, or the parts of one in braces."""
     if isinstance(operand, Vector) and want.has("pack"):
         yield from packs(site, want, operand)
+    elif isinstance(operand, Vector) and want.has("braces") and len(operand.elements) == 1:
+        message = f"`{site.opcode}` takes one value here; ptxas lets the braces pass"
+        yield site.warning("operand-kind", message, site.span(operand))
+        yield from scalar(site, want, operand.elements[0])
     elif want.has("pack") and see(operand, site.scope).what is What.WIDE_REGISTER:
         yield from packs_whole(site, want, operand)
     else:
@@ -175,7 +200,7 @@ _RULES: Mapping[str, Callable[[Site, Wanted, Operand], Iterator[Diagnostic]]] = 
 def _inside(site: Site, slot: OperandSlot, operand: Address) -> Iterator[Diagnostic]:
     """What follows a comma inside the brackets."""
     names = slot.inside(len(operand.extra))
-    if not names:
+    if not names and (operand.extra or slot.extra):
         fewest, most = 1 + len(slot.extra) - len(slot.spare), 1 + len(slot.extra)
         counts = f"{fewest} to {most}" if fewest < most else f"{most}"
         message = f"`[{', '.join(slot.names)}]` holds {counts} operands, not {1 + len(operand.extra)}"

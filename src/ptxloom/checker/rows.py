@@ -30,7 +30,7 @@ def row_address(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Dia
     if not isinstance(operand, Address):
         yield _unbracketed(site, rule, operand)
         return
-    if (reason := _misshapen(operand)) is not None:
+    if (reason := _misshapen(operand) or parenthesised(site, operand)) is not None:
         yield site.error("address-form", reason, site.span(operand), fix=minus_fix(site, operand))
         return
     name = operand.base.text if isinstance(operand.base, Name) else ""
@@ -66,6 +66,12 @@ def _misshapen(operand: Address) -> str | None:
     if abs(operand.offset) >= 1 << 64:
         return "the offset does not fit in 64 bits"
     return None
+
+
+def parenthesised(site: Site, operand: Address) -> str | None:
+    """What is wrong with an address that starts with a parenthesis; None if none does."""
+    starts = site.span(operand).text[1:].lstrip().startswith("(")
+    return "an address has no parentheses around its start" if starts else None
 
 
 def minus_fix(site: Site, operand: Address) -> Fix | None:

@@ -51,6 +51,7 @@ class Scope:
     Attributes:
         functions: The functions declared so far, by name.
         labels: The labels that are visible, each with the statement after it.
+        received: What the function at hand is, "entry" or "func", for each parameter that it receives.
     """
 
     def __init__(self, functions: Mapping[str, Function] | None = None) -> None:
@@ -60,6 +61,7 @@ class Scope:
         self.functions: Mapping[str, Function] = functions if functions is not None else {}
         self._labels: list[Mapping[str, Statement | None]] = [{}]
         self.labels = self._labels[-1]
+        self.received: Mapping[str, str] = {}
         self.seen: dict[str, Seen] = self._known[-1]
         """What names are known to be here; whoever looks one up notes it."""
 

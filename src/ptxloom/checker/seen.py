@@ -86,7 +86,6 @@ ODD = seen(What.ODD)
 UNKNOWN = seen(What.UNKNOWN)
 LABEL = seen(What.LABEL)
 FUNCTION = seen(What.FUNCTION)
-SUM = seen(What.SUM)
 _LISTS: Mapping[type, What] = {
     Vector: What.VECTOR,
     Address: What.ADDRESS,
@@ -168,7 +167,8 @@ def _expression(operand: Operand, scope: Scope) -> Seen:
             return seen(What.NEGATED, base.type, space=operator) if base.what is What.REGISTER else _unknown(base)
         case Binary("+" | "-", Name(text), right) if constant(right) is not None:
             base = see_name(text, scope)
-            return SUM if base.what in {What.VARIABLE, What.FUNCTION} else _unknown(base)
+            sums = base.what in {What.VARIABLE, What.FUNCTION}
+            return seen(What.SUM, space=base.space) if sums else _unknown(base)
         case _:
             return INTEGER if _constant(operand) else ODD
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.fit import constant_fits, register_bits, value_fits
+from ptxloom.checker.fit import constant_fits, register_bits, register_fits, value_fits
 from ptxloom.checker.seen import What, see
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.spec import TRAITS
@@ -30,6 +30,10 @@ _WORD = 32  # bits
 def scalar(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:  # noqa: C901, PLR0912 - one case a sort of operand
     """The findings about an operand that is one value."""
     it = see(operand, site.scope)
+    if wanted.has("longest") and register_fits("b32", wanted.type):
+        message = f"the addresses of `{site.opcode}` have 64 bits"
+        yield site.error("address-size", message, site.span(operand), label="ptxas assembles no 32-bit programs")
+        return
     match it.what:
         case What.UNKNOWN:
             yield undeclared(site, operand)
@@ -53,7 +57,9 @@ def scalar(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
         case What.INTEGER | What.FLOAT if wanted.constants:
             yield from _constant(site, wanted, operand, it)
         case What.SUM if wanted.constants and wanted.takes_sums:
-            if not wanted.has("symbol"):
+            if wanted.has("symbol"):
+                yield from _in_space(site, wanted, operand, it)
+            else:
                 yield site.warning("operand-kind", _unusual(site, operand, "an address"), site.span(operand))
         case What.FUNCTION if wanted.has("symbol"):
             return
@@ -79,7 +85,7 @@ def undeclared(site: Site, operand: Operand) -> Diagnostic:
 
 
 def _register(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
-    if wanted.kind == "constant":
+    if wanted.kind == "constant" or (isinstance(operand, Component) and _has_parts(site)):
         yield _wrong_kind(site, wanted, operand, it)
         return
     if wanted.fits(it.type):
@@ -151,6 +157,13 @@ _PARTS = {
     "bytes": (re.compile(r"b[0-7]{4}"), re.compile(r"b3?2?1?0?")),
 }
 """The parts that may be read, and those that may be written, of the video instructions (PTX ISA 9.7.18)."""
+
+
+def _has_parts(site: Site) -> bool:
+    """Whether an instruction takes parts of registers, and so no elements of vectors."""
+    return any(trait in _PARTS for rule in site.spec.operands.values() for trait, _ in rule.traits)
+
+
 _MERGED = 4  # operands of a video instruction that writes a part
 
 
@@ -185,7 +198,7 @@ def _special(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator
 
 
 def _constant(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
-    if not constant_fits(it.type, wanted.type, wanted.fixed):
+    if not constant_fits(it.type, wanted.type, wanted.fixed) or (wanted.has("bits") and it.type == "f64"):
         yield site.error(
             "constant-type",
             f"`{site.opcode}` takes no {'floating-point constant' if it.type else 'integer'} as `.{wanted.type}`",
@@ -239,9 +252,7 @@ def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Itera
         yield site.error("address-size", message, site.span(operand), label="ptxas assembles no 32-bit programs")
         return
     if wanted.space and it.space != wanted.space:
-        text = site.span(operand).text
-        message = f"`{site.opcode}` wants the address of a `.{wanted.space}` variable, and `{text}` is `.{it.space}`"
-        yield site.error("state-space", message, site.span(operand))
+        yield from _in_space(site, wanted, operand, it)
         return
     need = element_type(wanted.type) if is_type(wanted.type) else None
     if need is None or need.kind in {Kind.FLOAT, Kind.PREDICATE}:
@@ -249,6 +260,14 @@ def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Itera
     elif need.storage_bits < _WORD:
         message = f"an address of {need.storage_bits} bits is cut; ptxas lets it pass"
         yield site.warning("operand-type", message, site.span(operand))
+
+
+def _in_space(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
+    """The state space of a variable whose address is meant."""
+    if wanted.space and it.space and it.space != wanted.space:
+        text = site.span(operand).text
+        message = f"`{site.opcode}` wants the address of a `.{wanted.space}` variable, and `{text}` is `.{it.space}`"
+        yield site.error("state-space", message, site.span(operand))
 
 
 def _unusual(site: Site, operand: Operand, what: str) -> str:

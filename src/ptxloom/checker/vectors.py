@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.checker.fit import register_fits
 from ptxloom.checker.seen import What, see
 from ptxloom.checker.values import scalar, undeclared
+from ptxloom.diagnostics import Severity
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Vector
@@ -40,6 +41,10 @@ def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
     elif it.what is What.SINK and wanted.has("sink"):
         return
     elif not wanted.length:
+        yield from scalar(site, wanted, operand)
+    elif wanted.has("single") and it.what in {What.REGISTER, What.INTEGER, What.FLOAT}:
+        message = f"`{site.opcode}` takes {wanted.phrase} here; ptxas lets one value pass"
+        yield site.warning("operand-kind", message, site.span(operand))
         yield from scalar(site, wanted, operand)
     elif it.what is What.UNKNOWN:
         yield undeclared(site, operand)
@@ -88,7 +93,7 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
     sound = True
     for node, it in found:
         for finding in _element(site, wanted, node, it):
-            sound = False
+            sound = sound and finding.severity is not Severity.ERROR
             yield finding
     if not sound:
         return
@@ -97,18 +102,34 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
         yield site.error("sink", f"`{site.opcode}` cannot drop all of its results", site.span(nodes[0]))
         return
     common = ""
-    for node, it in typed:
-        kind = _type_of(it, wanted)
-        joined = _join(common, kind)
-        if joined is None:
-            message = f"the elements of a vector agree in type, and `.{common}` and `.{kind}` do not"
-            yield site.error("element-types", message, site.span(node), label=f"`.{kind}`")
-            return
-        common = joined
+    for _, it in typed:
+        common = _join(common, _type_of(it, wanted)) or ""
+    findings = tuple(_neighbours(site, wanted, typed))
+    yield from findings
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        return
     if packed:
         yield from _adds_up(site, wanted, nodes, common)
     elif common:
         yield from _common(site, wanted, typed, common)
+
+
+def _neighbours(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]]) -> Iterator[Diagnostic]:
+    """Whether each element goes with the one before it: ptxas looks no further."""
+    before = ""
+    for node, it in typed:
+        kind = _type_of(it, wanted)
+        if _join(before, kind) is None:
+            message = f"neighbours in a vector agree in type, and `.{before}` and `.{kind}` do not"
+            yield site.error("element-types", message, site.span(node), label=f"`.{kind}`")
+            return
+        before = kind
+        if kind == "pred" and wanted.has("numbers"):
+            message = f"`{site.span(node).text}` is a predicate, and `{site.opcode}` takes numbers"
+            yield site.error("operand-type", message, site.span(node))
+        elif kind == "pred":
+            message = f"`{site.span(node).text}` is a predicate among numbers; ptxas lets it pass"
+            yield site.warning("operand-type", message, site.span(node))
 
 
 def _common(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], common: str) -> Iterator[Diagnostic]:
@@ -131,7 +152,7 @@ def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Di
             return
         case What.UNKNOWN:
             yield undeclared(site, node)
-        case What.SINK if not wanted.written:
+        case What.SINK if not (wanted.written or wanted.has("holes")):
             yield site.error("sink", "`_` is no source", span)
         case What.SINK:
             return
@@ -153,6 +174,8 @@ def _type_of(it: Seen, wanted: Wanted) -> str:
         return "" if is_type(wanted.type) and element_type(wanted.type).kind is not Kind.FLOAT else "s32"
     if it.what is What.FLOAT:
         return wanted.type if is_type(wanted.type) and element_type(wanted.type).kind is Kind.FLOAT else ""
+    if it.what is What.SPECIAL and is_type(it.type):
+        return f"b{element_type(it.type).storage_bits}"
     return it.type
 
 
@@ -162,8 +185,10 @@ def _join(one: str, other: str) -> str | None:
         return one or other
     if not (is_type(one) and is_type(other)):
         return None
+    if "pred" in (one, other):  # for ptxas it has 32 bits, and what they are is not said
+        return "b32" if "b32" in (one, other) else None
     a, b = element_type(one), element_type(other)
-    if a.storage_bits != b.storage_bits or Kind.PREDICATE in (a.kind, b.kind):
+    if a.storage_bits != b.storage_bits:
         return None
     if a.kind is Kind.BITS or b.kind is Kind.BITS:
         return one if a.kind is Kind.BITS else other

@@ -58,6 +58,8 @@ class Wanted:
         """Whether a register of this type may stand here."""
         if register == "pred" and "predicate" in self.traits:
             return True
+        if register == "f16x2" and "twin" in self.traits:
+            return True
         if "long" in self.traits and register_fits(register, "u64", fixed=True):
             return True
         return register_fits(register, self.type, self.wider, self.fixed)
@@ -77,7 +79,12 @@ class Wanted:
     @property
     def takes_functions(self) -> bool:
         """Whether ptxas lets a function's name stand here: wherever the instruction names the type."""
-        return self.constants and not (self.fixed or self.written) and not (self.wider and self.kind == "value")
+        return (
+            self.kind != "constant"
+            and self.constants
+            and not (self.fixed or self.written)
+            and not (self.wider and self.kind == "value")
+        )
 
     def lets_pass(self, register: str) -> bool:
         """Whether ptxas takes a register that does not fit: halves for a named predicate, some integers for floats."""
@@ -123,12 +130,19 @@ def wanted(form: Form, rule: OperandRule) -> Wanted:
         rule.written,
         type_ not in {"b32", "b64"} if fragment else not rule.type.startswith("."),
         vector_length(form, rule.name),
-        frozenset(name for name, condition in rule.traits if condition.holds(form.filling)),
+        _traits(form, rule),
         rule.limits,
         resolved(rule.space, form).partition("::")[0],
         rule.about,
         rule.kind == "place" and rule.length == "coordinates",
     )
+
+
+def _traits(form: Form, rule: OperandRule) -> frozenset[str]:
+    """The traits that hold in a form; what `mma` writes aside, ptxas takes no predicate in a fragment."""
+    found = frozenset(name for name, condition in rule.traits if condition.holds(form.filling))
+    strict = rule.kind in {"fragment", "factor"} and not (rule.written and form.opcode == "mma")
+    return found | {"numbers"} if strict else found
 
 
 def resolved(name: str, form: Form) -> str:

@@ -183,7 +183,9 @@ class _Reader:
                     self.file, at, f"operand `{operand}` may be `{word}`, which is none of {', '.join(TRAITS)}"
                 )
         return tuple(
-            (word, Condition() if when is True else self.condition(when, lines, at)) for word, when in table.items()
+            (word, Condition() if when is True else self.condition(when, lines, at))
+            for word, whens in table.items()
+            for when in (cast("list[_Table]", whens) if isinstance(whens, list) else [whens])
         )
 
     def tolerance(self) -> Tolerance:

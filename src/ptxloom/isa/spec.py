@@ -143,8 +143,19 @@ TRAITS = {
     "integer": "an integer where the manual has a float, which ptxas lets pass",
     "narrow": "a register of 32 bits where the address has 64",
     "word": "no register of fewer than 32 bits",
+    "ordinary": "no special register",
+    "anything": "a register of any type, which ptxas lets pass",
+    "absolute": "an address that is a constant, which ptxas lets pass",
+    "holes": "`_` for some elements",
+    "single": "one value instead of a vector, which ptxas lets pass",
+    "numbers": "no predicate among numbers",
+    "result": "no parameter that the function receives",
+    "spare": "it may be missing, which ptxas lets pass",
+    "twin": "a `.f16x2` register",
+    "longest": "an address: no 32 bits of it, which ptxas no longer assembles",
+    "bits": "a floating-point constant only by its bits: `0f3F800000`",
 }
-"""What else may stand for an operand, or with "bare" and "word" what may not."""
+"""What else may stand for an operand, or with "bare", "word", "ordinary" and others what may not."""
 
 
 @dataclass(frozen=True, slots=True)

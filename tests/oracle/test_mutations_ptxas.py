@@ -1,0 +1,31 @@
+"""Our verdicts on mutated instructions against ptxas: others than the recorded ones, a few of every instruction."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.mutations import asked, questions
+from oracle.ptxas import find_ptxas, release
+from ptxloom.isa import judged, opcodes
+from recorded.mutation_page import CORE
+from recorded.mutations import verdicts
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed (nvidia-cuda-nvcc)"),
+    pytest.mark.skipif(not release().startswith("13.5"), reason="the rules are those of ptxas 13.5"),
+]
+
+SAMPLE = "fresh"
+SHARE = 0.99
+
+
+def test_fresh_mutations_are_judged_alike() -> None:
+    names = [opcode for opcode in opcodes() if judged(opcode)]
+    made = (asked(questions(opcode, SAMPLE, most=5, alone=0, elsewhere=0)) for opcode in names)
+    ours = verdicts(case for some in made for case in some)
+    differing = [str(one) for one in ours if one.differs]
+    assert len(ours) > 4 * len(names)
+    assert len(differing) <= (1 - SHARE) * len(ours), differing
+    assert [str(one) for one in ours if one.differs and one.case.opcode in CORE] == []
+    assert [str(one) for one in ours if one.case.rejected and one.ours and not one.right_line] == []

@@ -140,17 +140,21 @@ def _together(module: Module, platform: Platform) -> Iterator[Diagnostic]:
 def _in_order(module: Module) -> Iterator[Diagnostic]:
     """`.version`, `.target` and `.address_size` come first, in this order, once each."""
     seen: dict[type, Statement] = {}
+    place = -1
     for at, statement in enumerate(module.statements):
         kind = type(statement)
         if kind not in _HEAD:
             continue
         word, section = _HEAD[kind]
+        place += 1
         first = seen.setdefault(kind, statement)
+        if first is not statement and type(module.statements[at - 1]) is TargetDirective is kind:
+            continue  # more than one in a row may be
         if first is not statement:
             related = (Label(first.span, "first stated here"),)
             message = f"`.{word}` is stated already"
             yield _error("misplaced-directive", message, statement.span, section, related=related)
-        elif at >= len(seen) or [one for one in _HEAD if one in seen] != list(seen):
+        elif at > place or [one for one in _HEAD if one in seen] != list(seen):
             message = f"`.{word}` is out of place: a module begins with `.version`, `.target` and `.address_size`"
             yield _error("misplaced-directive", message, statement.span, section)
         yield from _in_itself(statement)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _RULE: Final = "initial-value"
 _SECTION: Final = "5.4.4"
 _ADDRESS: Final = frozenset(("u32", "u64"))
+_PARTS: Final = _ADDRESS | {"u8", "u16"}
 _OPAQUE: Final = frozenset(("texref", "samplerref", "surfref"))
 
 
@@ -32,13 +33,13 @@ def initial_value(declaration: Declaration, declarator: Declarator, known: Colle
         yield _bad(f"`.{declaration.space}` variables have no initial values", span, "store it in the function's body")
     elif declaration.linkage == "extern":
         yield _bad(f"`{declarator.name}` is `.extern`: its initial value stands where it is defined", span)
-    elif declaration.type in {"f16", "f16x2"}:
+    elif declaration.type == "f16" or (declaration.type == "f16x2" and not isinstance(value, Vector)):
         yield _bad(
             f"`.{declaration.type}` variables have no initial values",
             span,
             "declare `.b16` or `.b32` and write the bits",
         )
-    else:
+    elif declaration.type != "f16x2":
         sizes = (*declarator.dimensions, *((declaration.vector,) if declaration.vector else ()))
         yield from _Values(declaration, {*known, declarator.name}).inside(value, sizes)
 
@@ -60,6 +61,8 @@ class _Values:
             yield from self._element(value)
         elif not isinstance(value, Vector):
             yield _bad("the initial value of an array stands in braces", self._span(value))
+        elif sizes[0] is None and not value.elements:
+            yield _bad("an array whose size is left open needs initial values", self._span(value))
         elif sizes[0] is not None and len(value.elements) > sizes[0]:
             over = value.elements[sizes[0]]
             yield _bad(
@@ -99,7 +102,7 @@ class _Values:
             yield _bad(f"`{name.text}` has no address before the kernel runs: it is `.shared`", span)
         elif name.text not in self._known:
             yield _bad(f"`{name.text}` names no variable or function that is declared before here", span)
-        elif self._declaration.type not in _ADDRESS and not masked:
+        elif self._declaration.type not in (_PARTS if masked else _ADDRESS):
             yield _bad(f"an address is `.u64` (or `.u32`), and this is `.{self._declaration.type}`", span)
 
 

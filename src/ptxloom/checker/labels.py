@@ -25,7 +25,7 @@ def branch(instruction: Instruction, labels: Labels) -> Iterator[Diagnostic]:
     if not isinstance(operand, Name) or operand.text not in labels:
         return
     after, span = labels[operand.text], operand.span_in(instruction.source)
-    if place == 0 and isinstance(after, (BranchTargets, CallTargets, CallPrototype)):
+    if place == 0 and _is_directive(after):
         message = f"`bra` goes to an instruction, and `{operand.text}` names a directive"
         yield error("operand-kind", message, span, _SECTION, label="`brx.idx` takes a list of labels")
     elif place == 1 and not isinstance(after, BranchTargets):
@@ -36,9 +36,16 @@ def branch(instruction: Instruction, labels: Labels) -> Iterator[Diagnostic]:
         yield error("operand-kind", message, span, _SECTION)
 
 
+def _is_directive(statement: Statement | None) -> bool:
+    return isinstance(statement, (BranchTargets, CallTargets, CallPrototype))
+
+
 def targets(table: BranchTargets, labels: Labels) -> Iterator[Diagnostic]:
     """The findings about the labels that a `.branchtargets` lists."""
     for name in table.names:
-        if name.text not in labels:
+        if name.text in labels and _is_directive(labels[name.text]):
+            message = f"a branch goes to an instruction, and `{name.text}` names a directive"
+            yield error("operand-kind", message, name.span_in(table.source), "11.3")
+        elif name.text not in labels:
             message = f"`{name.text}` names no label that is visible here"
             yield error("undeclared-name", message, name.span_in(table.source), "11.3", label="no such label")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker.report import error, name_span
 from ptxloom.isa.types import element_type, is_type
+from ptxloom.isa.version import PtxVersion
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Name
 from ptxloom.syntax.visitor import walk
 
@@ -23,6 +24,8 @@ RULE: Final = "memory-limit"
 _CONSTANT: Final = 65536
 _SHARED: Final = 49152
 _PARAMETERS: Final = 32764
+_FEWER_PARAMETERS: Final = 4352
+_MORE_PARAMETERS: Final = PtxVersion(8, 1)
 _MORE_SHARED: Final = 100  # from this architecture on there may be more static shared memory
 _Variable = tuple["Declaration", "Declarator"]
 
@@ -33,10 +36,11 @@ def limits(module: Module, platform: Platform) -> Iterator[Diagnostic]:
     top = [one for one in module.statements if isinstance(one, Declaration)]
     inner = {one.name: list(_inside(one)) for one in functions if one.body is not None}
     constants = [one for one in chain(top, *inner.values()) if one.space == "const"]
-    yield from _sum(_variables(constants), _CONSTANT, "constant memory has", "5.1.3")
+    every = ((one, declarator) for one in constants for declarator in one.declarators)
+    yield from _sum(every, _CONSTANT, "constant memory has", "5.1.3")
     for function in functions:
         if function.kind == "entry":
-            yield from _parameters(function)
+            yield from _parameters(function, _most_parameters(platform))
     if platform.target is not None and platform.target.number < _MORE_SHARED:
         yield from _shared(functions, [one for one in top if one.space == "shared"], inner)
 
@@ -77,19 +81,21 @@ def _sum(variables: Iterable[_Variable], most: int, what: str, section: str) -> 
         yield error(RULE, f"{what} {most:,} bytes at the most, and {total:,} are wanted", over, section, label=label)
 
 
-def _parameters(function: Function) -> Iterator[Diagnostic]:
+def _most_parameters(platform: Platform) -> int:
+    return _PARAMETERS if platform.version is None or platform.version >= _MORE_PARAMETERS else _FEWER_PARAMETERS
+
+
+def _parameters(function: Function, most: int) -> Iterator[Diagnostic]:
     end, over = 0, None
     for parameter in function.params:
         for declarator in parameter.declarators:
             width = element_type(parameter.type).storage_bits // 8 if is_type(parameter.type) else 1
             alignment = max(1, parameter.alignment or width)
             end = -(-end // alignment) * alignment + size_of(parameter, declarator)
-            if end > _PARAMETERS and over is None:
+            if end > most and over is None:
                 over = name_span(parameter, declarator)
     if over is not None:
-        message = (
-            f"the parameters of a kernel have {_PARAMETERS:,} bytes at the most, and `{function.name}` wants {end:,}"
-        )
+        message = f"the parameters of a kernel have {most:,} bytes at the most, and `{function.name}` wants {end:,}"
         yield error(RULE, message, over, "5.1.6")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxloom.checker.report import error, name_span, word_span
+from ptxloom.isa.special import special_register
 from ptxloom.isa.types import element_type, is_type
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
 
@@ -49,12 +50,13 @@ def names(module: Module, _: Platform) -> Iterator[Diagnostic]:
     for statement in module.statements:
         if isinstance(statement, Declaration):
             for declarator in statement.declarators:
-                yield from _reserved(statement, declarator)
+                yield from _reserved(declarator.name, name_span(statement, declarator), top=True)
                 yield from _variable(top, statement, declarator)
         elif isinstance(statement, Label):
             message = f"the label `{statement.name}` stands outside any function"
             yield error("misplaced-directive", message, word_span(statement, statement.name), "4.2")
         elif isinstance(statement, Function):
+            yield from _reserved(statement.name, word_span(statement, statement.name), top=True)
             yield from _function(top, statement)
             yield from _inside(statement)
 
@@ -84,7 +86,7 @@ def _inside(function: Function) -> Iterator[Diagnostic]:
 def _declare(frame: _Frame, declaration: Declaration) -> Iterator[Diagnostic]:
     for declarator in declaration.declarators:
         name, this = declarator.name, (declaration, declarator)
-        yield from _reserved(declaration, declarator)
+        yield from _reserved(name, name_span(declaration, declarator))
         if declarator.count is None:
             first = frame.clash(name)
             frame.things.setdefault(name, this)
@@ -95,11 +97,13 @@ def _declare(frame: _Frame, declaration: Declaration) -> Iterator[Diagnostic]:
             yield _twice(name, name_span(declaration, declarator), first)
 
 
-def _reserved(declaration: Declaration, declarator: Declarator) -> Iterator[Diagnostic]:
-    name = declarator.name
-    if name in _RESERVED:
-        message = f"`{name}` means something already: {_RESERVED[name]}"
-        yield error("reserved-name", message, name_span(declaration, declarator), "4.4")
+def _reserved(name: str, span: Span, *, top: bool = False) -> Iterator[Diagnostic]:
+    """Some names have a meaning of their own; those of special registers may be hidden in a function only."""
+    meaning = _RESERVED.get(name, "")
+    if top and not meaning and name.startswith("%") and special_register(name) is not None:
+        meaning = "a special register"
+    if meaning:
+        yield error("reserved-name", f"`{name}` means something already: {meaning}", span, "4.4")
 
 
 def _member(frame: _Frame, series: Declarator) -> _Thing | None:
@@ -107,12 +111,18 @@ def _member(frame: _Frame, series: Declarator) -> _Thing | None:
     size = len(series.name)
     for name, thing in frame.things.items():
         index = name[size:]
-        if name.startswith(series.name) and index.isdecimal() and int(index[:9]) < (series.count or 0):
+        if (
+            not isinstance(thing, Label)
+            and name.startswith(series.name)
+            and index.isdecimal()
+            and int(index[:9]) < (series.count or 0)
+        ):
             return thing
     return None
 
 
 def _label(frame: _Frame, label: Label) -> Iterator[Diagnostic]:
+    yield from _reserved(label.name, word_span(label, label.name))
     first = frame.clash(label.name, labels=True)
     if first is not None:
         yield _twice(label.name, word_span(label, label.name), first)
@@ -175,7 +185,7 @@ def _other_function(first: Function, second: Function) -> str:
     """How two declarations of a function differ."""
     if first.kind != second.kind:
         return "one is a kernel, the other a function"
-    if first.linkage != second.linkage:
+    if first.linkage != second.linkage and (second.linkage or first.linkage == "extern"):
         return f"{_linkage(second)} here and {_linkage(first)} there"
     if first.linkage == "extern" and second.body is not None:
         return "an `.extern` one has its body in another module"

@@ -38,6 +38,7 @@ _SINCE: Final = {
     **dict.fromkeys(("reqnctapercluster", "explicitcluster", "maxclusterrank"), (PtxVersion(7, 8), 90)),
     "blocksareclusters": (PtxVersion(9, 0), 90),
     "noreturn": (PtxVersion(6, 4), 30),
+    **dict.fromkeys(("abi_preserve", "abi_preserve_control"), (PtxVersion(9, 0), 80)),
 }
 _MOST_THREADS: Final = 1024
 
@@ -95,7 +96,7 @@ def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Di
     most = _AT_MOST.get(name)
     if most is None:
         return
-    if len(numbers) != len(directive.values):
+    if len(numbers) != len(directive.values) or not numbers:
         yield _bad(function, directive, f"`.{name}` takes numbers")
     elif len(numbers) > most:
         yield _bad(function, directive, f"`.{name}` takes {most} number{'s' * (most > 1)} at the most")
@@ -110,7 +111,7 @@ def _available(function: Function, directive: PerformanceDirective, platform: Pl
     if directive.name not in _SINCE:
         return
     version, number = _SINCE[directive.name]
-    span, section = _span(function, directive), _SECTIONS[directive.name]
+    span, section = _span(function, directive), _SECTIONS.get(directive.name, "11.4")
     if platform.version is not None and platform.version < version:
         message = f"`.{directive.name}` needs PTX {version} or later"
         yield error(

@@ -62,6 +62,8 @@ class _Site:
 
 def variables(module: Module, _: Platform) -> Iterator[Diagnostic]:
     """The findings about everything that a module declares."""
+    if "texmode_independent" not in module.target:
+        yield from _samplers(module)
     known: set[str] = set()
     for statement in module.statements:
         if isinstance(statement, Declaration):
@@ -71,6 +73,13 @@ def variables(module: Module, _: Platform) -> Iterator[Diagnostic]:
             yield from _parameters(statement)
             if statement.body is not None:
                 yield from _body(statement.body.statements, known)
+
+
+def _samplers(module: Module) -> Iterator[Diagnostic]:
+    for statement in module.statements:
+        if isinstance(statement, Declaration) and statement.type == "samplerref" and statement.space == "global":
+            message = "a `.samplerref` of its own needs `texmode_independent` in `.target`"
+            yield error("declaration-type", message, word_span(statement, ".samplerref"), "5.3")
 
 
 def _body(statements: tuple[Statement, ...], known: set[str]) -> Iterator[Diagnostic]:
@@ -91,7 +100,7 @@ def _parameters(function: Function) -> Iterator[Diagnostic]:
         yield from _declaration(parameter, function.kind, set())
         for declarator in parameter.declarators:
             site, name = _Site(parameter, declarator, function.kind), declarator.name
-            open_ended = None in declarator.dimensions
+            open_ended = not all(declarator.dimensions)
             if open_ended and (place != last or function.kind == "entry"):
                 why = "only the last parameter of a function may leave its size open"
                 yield _bad("incomplete-type", f"`{name}` needs a size", site, "7.1", why)
@@ -194,7 +203,8 @@ def _alignment(site: _Site) -> Iterator[Diagnostic]:
     declaration = site.declaration
     pointer = declaration.pointer
     written = [declaration.alignment] if _says_align(declaration) else []
-    for alignment in (*written, *([pointer.alignment] if pointer and pointer.alignment else ())):
+    pointed = [pointer.alignment] if pointer and ".align" in pointer.span_in(declaration.source).text else []
+    for alignment in (*written, *pointed):
         if alignment <= 0 or alignment & alignment - 1:
             near = 1 << max(0, alignment - 1).bit_length()
             where = word_span(declaration, ".align")

@@ -21,6 +21,7 @@ from ptxloom.checker.qualifiers import form_exists, tolerated
 from ptxloom.checker.scope import Scope
 from ptxloom.checker.seen import signature
 from ptxloom.checker.site import Platform, Site
+from ptxloom.checker.special import special_registers_exist
 from ptxloom.checker.variables import variables
 from ptxloom.diagnostics import Diagnostic, in_order, must_be
 from ptxloom.flow import flow_graphs
@@ -44,6 +45,7 @@ RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     guard,
     operand_count,
     each_operand,
+    special_registers_exist,
     call,
 )
 """What is asked about every instruction that the ISA data describes, in this order."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.checker.report import error
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.isa.spelling import near_misses
-from ptxloom.isa.target import Target
-from ptxloom.isa.version import PtxVersion
+from ptxloom.isa.words import directives
 from ptxloom.syntax.tree import Function, Integer
 
 if TYPE_CHECKING:
@@ -21,25 +20,20 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import PerformanceDirective
 
 RULE: Final = "function-directive"
-_SECTIONS: Final = {
-    **dict.fromkeys(("maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm", "noreturn"), "11.4"),
-    **dict.fromkeys(("reqnctapercluster", "explicitcluster", "maxclusterrank"), "11.7"),
-    "blocksareclusters": "11.8",
-}
 _AT_MOST: Final = {
     **dict.fromkeys(("maxntid", "reqntid", "reqnctapercluster"), 3),
     **dict.fromkeys(("maxnreg", "minnctapersm", "maxclusterrank"), 1),
 }
 _POSITIVE: Final = frozenset(("maxntid", "reqntid", "minnctapersm", "maxnreg"))
-_OF_KERNELS: Final = frozenset(_SECTIONS) - {"noreturn"} | {"pragma"}
+_OF_KERNELS: Final = frozenset(
+    [
+        *("maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm", "minperctamemory", "pragma"),
+        *("reqnctapercluster", "explicitcluster", "maxclusterrank", "blocksareclusters"),
+    ]
+)
+_OF_ALL: Final = frozenset(("language",))
 _OF_FUNCTIONS: Final = frozenset(("noreturn", "abi_preserve", "abi_preserve_control"))
 _APART: Final = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))
-_SINCE: Final = {
-    **dict.fromkeys(("reqnctapercluster", "explicitcluster", "maxclusterrank"), (PtxVersion(7, 8), 90)),
-    "blocksareclusters": (PtxVersion(9, 0), 90),
-    "noreturn": (PtxVersion(6, 4), 30),
-    **dict.fromkeys(("abi_preserve", "abi_preserve_control"), (PtxVersion(9, 0), 80)),
-}
 _MOST_THREADS: Final = 1024
 
 
@@ -52,19 +46,25 @@ def function_directives(module: Module, platform: Platform) -> Iterator[Diagnost
             yield from _together(function)
 
 
+def _section(name: str) -> str:
+    """The manual's section about a directive."""
+    words = directives().get(name)
+    return words.section if words else "11.4"
+
+
 def _span(function: Function, directive: PerformanceDirective) -> Span:
     return directive.span_in(function.source)
 
 
 def _bad(function: Function, directive: PerformanceDirective, message: str, label: str = "") -> Diagnostic:
-    return error(RULE, message, _span(function, directive), _SECTIONS.get(directive.name, "11.4"), label=label)
+    return error(RULE, message, _span(function, directive), _section(directive.name), label=label)
 
 
 def _alone(function: Function, directive: PerformanceDirective, platform: Platform) -> Iterator[Diagnostic]:
     name = directive.name
-    if name not in _OF_KERNELS | _OF_FUNCTIONS:
+    if name not in _OF_KERNELS | _OF_FUNCTIONS | _OF_ALL:
         span = _span(function, directive)
-        near = near_misses(name, sorted(_OF_KERNELS | _OF_FUNCTIONS))
+        near = near_misses(name, sorted(_OF_KERNELS | _OF_FUNCTIONS | _OF_ALL))
         label = f"did you mean `.{near[0]}`?" if near else ""
         yield error("unknown-directive", f"`.{name}` is no directive of a function's header", span, "11.4", label=label)
     elif why := _misplaced(function, name):
@@ -108,20 +108,18 @@ def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Di
 
 
 def _available(function: Function, directive: PerformanceDirective, platform: Platform) -> Iterator[Diagnostic]:
-    if directive.name not in _SINCE:
+    words = directives().get(directive.name)
+    if words is None or words.place != "header":
         return
-    version, number = _SINCE[directive.name]
-    span, section = _span(function, directive), _SECTIONS.get(directive.name, "11.4")
-    if platform.version is not None and platform.version < version:
-        message = f"`.{directive.name}` needs PTX {version} or later"
-        yield error(
-            "needs-version", message, span, section, first=platform.version_span, said="the version is stated here"
-        )
-    if platform.target is not None and platform.target.number < number:
-        message = f"`.{directive.name}` needs {Target(number)} or later"
-        yield error(
-            "needs-target", message, span, section, first=platform.target_span, said="the target is stated here"
-        )
+    span, needs = _span(function, directive), words.needs
+    if platform.version is not None and platform.version < needs.version:
+        message = f"`.{directive.name}` needs PTX {needs.version} or later"
+        where, said = platform.version_span, "the version is stated here"
+        yield error("needs-version", message, span, words.section, first=where, said=said)
+    if platform.target is not None and needs.targets is not None and platform.target not in needs.targets:
+        message = f"`.{directive.name}` needs {needs.targets}"
+        where, said = platform.target_span, "the target is stated here"
+        yield error("needs-target", message, span, words.section, first=where, said=said)
 
 
 def _together(function: Function) -> Iterator[Diagnostic]:
@@ -134,7 +132,7 @@ def _together(function: Function) -> Iterator[Diagnostic]:
                 RULE,
                 f"`.{pair[0]}` and `.{pair[1]}` exclude each other",
                 _span(function, second),
-                _SECTIONS[second.name],
+                _section(second.name),
                 first=_span(function, first),
                 said="the other one",
             )

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, assert_never
 
 from ptxloom.isa.special import special_register
+from ptxloom.isa.version import PtxVersion
 from ptxloom.syntax.operands import constant
 from ptxloom.syntax.tree import (
     Address,
@@ -93,6 +94,7 @@ _LISTS: Mapping[type, What] = {
     Arguments: What.LIST,
 }
 _FIELDS = ("xyzw", "rgba")
+_OLD = PtxVersion(5, 0)  # what is no newer is in every version that knows an architecture still supported
 _LARGE = 1 << 10
 _COARSE = 16
 
@@ -137,7 +139,8 @@ def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind
     if text == "WARP_SZ":
         return INTEGER
     if (special := special_register(text)) is not None:
-        return seen(What.SPECIAL, special.type, special.vector)
+        newer = text if special.needs.version > _OLD else ""  # so that each such one is looked at by itself
+        return seen(What.SPECIAL, special.type, special.vector, newer)
     if text in scope.labels:
         return LABEL
     return FUNCTION if text in scope.functions else UNKNOWN
@@ -148,7 +151,7 @@ def _component(text: str, field: str, scope: Scope) -> Seen:
     place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
     match base.what:
         case What.SPECIAL if base.length and place >= 0:
-            return seen(What.SPECIAL, base.type)
+            return seen(What.SPECIAL, base.type, space=base.space)
         case What.WIDE_REGISTER if 0 <= place < base.length:
             return seen(What.REGISTER, base.type)
         case What.REGISTER if field[:1] in {"b", "h"} and field[1:].isdigit():

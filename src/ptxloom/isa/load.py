@@ -24,8 +24,6 @@ from ptxloom.isa.spec import (
     Tolerance,
 )
 from ptxloom.isa.spelling import near_misses
-from ptxloom.isa.target import TargetRange
-from ptxloom.isa.version import PtxVersion
 
 _FOLDER = Path(__file__).parent / "data"
 _Table = dict[str, Any]
@@ -202,8 +200,8 @@ class _Reader:
         needs = row["needs"]
         words = [needs] if isinstance(needs, str) else list(needs)
         try:
-            alternatives = tuple(_need(word) for word in words)
-            gone = _need(row["gone"]) if "gone" in row else None
+            alternatives = tuple(Need.parse(word) for word in words)
+            gone = Need.parse(row["gone"]) if "gone" in row else None
         except UsageError as error:
             raise DataError(self.file, at, str(error)) from error
         operand = row.get("operand", "")
@@ -243,8 +241,3 @@ def _limits(entry: _Table) -> Limits | None:
         return None
     least, most = entry.get("within", (0, (1 << 32) - 1))
     return Limits(least, most, tuple(entry.get("among", ())), entry.get("multiple", 1))
-
-
-def _need(text: str) -> Need:
-    version, *targets = text.split()
-    return Need(PtxVersion.parse(version), TargetRange.parse(targets[0]) if targets else None)

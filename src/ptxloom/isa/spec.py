@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ptxloom.isa.target import TargetRange
+from ptxloom.isa.version import PtxVersion
+
 if TYPE_CHECKING:
     from ptxloom.isa.notation import SyntaxLine
-    from ptxloom.isa.target import Target, TargetRange
-    from ptxloom.isa.version import PtxVersion
+    from ptxloom.isa.target import Target
 
 Filling = Mapping[str, str]
 """What stands in each slot of a syntax line, by name; an empty string where an optional one is left out."""
@@ -65,6 +67,16 @@ class Need:
 
     version: PtxVersion
     targets: TargetRange | None = None
+
+    @staticmethod
+    def parse(text: str) -> Need:
+        """The need that a data file spells "8.6 sm_100f" or "7.0".
+
+        Raises:
+            UsageError: It is spelled otherwise.
+        """
+        version, *targets = text.split()
+        return Need(PtxVersion.parse(version), TargetRange.parse(targets[0]) if targets else None)
 
     def met(self, version: PtxVersion, target: Target) -> bool:
         """Whether a module of this version and target meets it."""

@@ -1,38 +1,16 @@
-"""Special registers: what the hardware tells a thread about itself (PTX ISA 10)."""
+"""Special registers: what the hardware tells a thread about itself (PTX ISA 10), as the data says it."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import tomllib
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
-_VECTORS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
-_WORDS = [
-    "laneid",
-    "warpid",
-    "nwarpid",
-    "smid",
-    "nsmid",
-    "cluster_ctarank",
-    "cluster_nctarank",
-    "lanemask_eq",
-    "lanemask_le",
-    "lanemask_lt",
-    "lanemask_ge",
-    "lanemask_gt",
-    "clock",
-    "clock_hi",
-    "globaltimer_lo",
-    "globaltimer_hi",
-    "reserved_smem_offset_begin",
-    "reserved_smem_offset_end",
-    "reserved_smem_offset_cap",
-    "total_smem_size",
-    "aggr_smem_size",
-    "dynamic_smem_size",
-]
-_LONG = ("gridid", "clock64", "globaltimer", "current_graph_exec")
-_NUMBERED = re.compile(r"(?:pm[0-7]|envreg(?:[12]?[0-9]|3[01])|reserved_smem_offset_[01])")
-_NUMBERED_LONG = re.compile(r"pm[0-7]_64")
+from ptxloom.isa.spec import Need
+
+_FILE: Final = Path(__file__).parent / "data" / "_special.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +21,19 @@ class SpecialRegister:
         name: With its percent sign.
         type: The type of its value, or of one component.
         vector: How many components it has; 0 for a scalar.
+        section: The manual's section.
+        needs: The PTX version and the targets that have it.
+        about: What it tells, in our words.
+        series: Whether the data names it with others that differ by a number.
     """
 
     name: str
     type: str
-    vector: int = 0
+    vector: int
+    section: str
+    needs: Need
+    about: str
+    series: bool = False
 
 
 def special_register(name: str) -> SpecialRegister | None:
@@ -57,13 +43,20 @@ def special_register(name: str) -> SpecialRegister | None:
         >>> special_register("%tid").vector, special_register("%clock64").type, special_register("%r1")
         (4, 'u64', None)
     """
-    if not name.startswith("%"):
-        return None
-    bare = name[1:]
-    if bare in _VECTORS:
-        return SpecialRegister(name, "u32", 4)
-    if bare in _WORDS or _NUMBERED.fullmatch(bare):
-        return SpecialRegister(name, "u32")
-    if bare in _LONG or _NUMBERED_LONG.fullmatch(bare):
-        return SpecialRegister(name, "u64")
-    return SpecialRegister(name, "pred") if bare == "is_explicit_cluster" else None
+    return special_registers().get(name) if name[:1] == "%" else None
+
+
+@cache
+def special_registers() -> dict[str, SpecialRegister]:
+    """Every special register by its name, those of a series one by one."""
+    table: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    found: dict[str, SpecialRegister] = {}
+    for name, row in table.items():
+        needs, parts = Need.parse(row["needs"]), row.get("parts", 0)
+        first = SpecialRegister(f"%{name}", row["type"], parts, row["section"], needs, row["about"])
+        series = [name.replace("*", str(number)) for number in range(row.get("numbers", 0))]
+        for each in series:
+            found[f"%{each}"] = replace(first, name=f"%{each}", series=True)
+        if not series:
+            found[first.name] = first
+    return found

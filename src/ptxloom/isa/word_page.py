@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa.special import special_register
 from ptxloom.isa.target import Target, targets
-from ptxloom.isa.words import SPECIAL_SECTION, directives, special_about
+from ptxloom.isa.words import directives
 
 
 def word_page(word: str) -> str:
@@ -21,7 +21,9 @@ def word_page(word: str) -> str:
         ```
         the thread's lane in its warp, 0 to 31
         <BLANKLINE>
-        PTX ISA 10
+        Needs PTX 1.3 or later.
+        <BLANKLINE>
+        PTX ISA 10.3
     """
     if word.startswith("."):
         return _directive(word[1:])
@@ -32,7 +34,7 @@ def word_page(word: str) -> str:
 
 def _directive(name: str) -> str:
     words = directives().get(name)
-    return f"`.{name}`: {words.about}\n\nPTX ISA {words.section}" if words else ""
+    return f"`.{name}`: {words.about}\n\nNeeds {words.needs}.\n\nPTX ISA {words.section}" if words else ""
 
 
 def _special(name: str) -> str:
@@ -40,8 +42,8 @@ def _special(name: str) -> str:
     if register is None:
         return ""
     vector = f".v{register.vector} " if register.vector else ""
-    about = special_about(name)
-    return f"```ptx\n.sreg {vector}.{register.type} {name}\n```\n{about}\n\nPTX ISA {SPECIAL_SECTION}"
+    declared = f"```ptx\n.sreg {vector}.{register.type} {name}\n```"
+    return f"{declared}\n{register.about}\n\nNeeds {register.needs}.\n\nPTX ISA {register.section}"
 
 
 def _target(name: str) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from ptxloom.isa.spec import Need
+from ptxloom.isa.special import special_register, special_registers
+
 _FOLDER: Final = Path(__file__).parent / "data"
-_NUMBER: Final = re.compile(r"(?:(?<=pm)|(?<=envreg)|(?<=offset_))\d+")
-SPECIAL_SECTION: Final = "10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +23,29 @@ class DirectiveWords:
         section: The manual's section.
         place: Where it stands: "module", "header" (of a function), "body" (of a function) or "declaration".
         about: What it says.
+        needs: The PTX version and the targets that have it.
     """
 
     name: str
     section: str
     place: str
     about: str
+    needs: Need
 
 
 @cache
 def directives() -> dict[str, DirectiveWords]:
     """Every directive by its name."""
     table: dict[str, list[str]] = tomllib.loads((_FOLDER / "_directives.toml").read_text(encoding="utf-8"))
-    return {name: DirectiveWords(name, *words) for name, words in table.items()}
-
-
-@cache
-def _special() -> dict[str, str]:
-    return tomllib.loads((_FOLDER / "_special.toml").read_text(encoding="utf-8"))
+    return {
+        name: DirectiveWords(name, section, place, about, Need.parse(needs))
+        for name, (section, place, about, needs) in table.items()
+    }
 
 
 def special_names() -> tuple[str, ...]:
     """The special registers that have a name of their own, with the percent sign; series of numbers are left out."""
-    return tuple(f"%{name}" for name in _special() if "*" not in name)
+    return tuple(name for name, register in special_registers().items() if not register.series)
 
 
 def special_about(name: str) -> str:
@@ -57,6 +57,5 @@ def special_about(name: str) -> str:
         >>> special_about("%pm3_64")
         'a 64-bit performance counter'
     """
-    bare = name.removeprefix("%")
-    table = _special()
-    return table.get(bare, "") or table.get(_NUMBER.sub("*", bare, count=1), "")
+    register = special_register(f"%{name.removeprefix('%')}")
+    return register.about if register else ""

@@ -121,7 +121,7 @@ def test_128_bit_values_move_whole() -> None:
 
 
 def test_special_registers_of_a_launch() -> None:
-    names = ["%ntid.x", "%nctaid.y", "%nwarpid", "%nsmid", "%smid", "%envreg3", "%is_explicit_cluster", "%clusterid.y"]
+    names = ["%ntid.x", "%nctaid.y", "%nwarpid", "%nsmid", "%smid", "%envreg3", "%clusterid.y"]
     names += ["%cluster_ctaid.x", "%cluster_nctarank", "%nclusterid.x", "%dynamic_smem_size", "%total_smem_size"]
     names += ["%lanemask_lt", "%pm0", "%reserved_smem_offset_begin", "%warpid", "%ctaid.x"]
     out = np.zeros((4, len(names)), np.uint32)
@@ -130,7 +130,7 @@ def test_special_registers_of_a_launch() -> None:
     setp.ne.u32 %p1, %r0, 33; @%p1 ret; {reads}"""
     entry(body, before=".shared .b8 fixed[48];").launch((4, 1), 64, [out], 100, cluster=2)
     for block, row in enumerate(out.tolist()):
-        assert row == [64, 1, 2, 1, 0, 0, 1, 0, block % 2, 2, 2, 100, 148, 1, 0, 0, 1, block]
+        assert row == [64, 1, 2, 1, 0, 0, 0, block % 2, 2, 2, 100, 148, 1, 0, 0, 1, block]
 
 
 def test_clocks_go_on() -> None:
@@ -154,3 +154,25 @@ def test_both_halves_of_a_packed_comparison_are_joined_with_the_predicate(joined
     join = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}[joined]
     assert np.array_equal(out[:, 0], join(True, odd) * 0x3C00 + join(False, odd) * 0x3C000000)
     assert np.array_equal(out[:, 1], join(True, ~odd) * 0xFFFF + join(False, ~odd) * 0xFFFF0000)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("5 > 3 ? 1 : 2", 1), ("2 <= 1 ? 1 : 2", 2), ("(7 == 7) + (1 != 1) + (3 && 2) + (0 || 0)", 2), ("-7 / 2", -3),
+        ("-7 % 3", -1), ("1 << 4 | 1", 17), ("1 << 64", 0), ("256 >> 4", 16), ("!5", 0), ("!0", 1), ("~7", ~7),
+        ("(.s64) 0xFFFFFFFFFFFFFFFF >> 60", -1), ("(.u64) (-1) >> 60", 15),
+    ],
+)  # fmt: skip
+def test_constant_expressions(expression: str, value: int) -> None:
+    out = np.zeros(4, np.int32)
+    entry(f"mov.s32 %r1, {expression}; st.global.s32 [%rd1], %r1;").launch(1, 1, [out])
+    assert out[0] == value
+
+
+@pytest.mark.parametrize("cluster", [1, 2])
+def test_a_predicate_says_whether_the_launch_has_clusters(cluster: int) -> None:
+    out = np.zeros(4, np.uint32)
+    body = "mov.pred %p1, %is_explicit_cluster; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%rd1], %r1;"
+    entry(body).launch(2, 1, [out], cluster=cluster)
+    assert out[0] == cluster - 1

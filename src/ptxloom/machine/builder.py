@@ -11,7 +11,7 @@ from ptxloom.machine.images import Images
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.access import access_name, parameters
-from ptxloom.machine.special import read_special
+from ptxloom.machine.special import PREDICATES, read_special
 from ptxloom.machine.symbols import FunctionName, Place, Register, Symbol, Targets, Variable
 from ptxloom.machine.types import Type, ptx_type
 from ptxloom.machine.watching import Watch
@@ -424,9 +424,8 @@ class Builder(Emitter):
     def _predicate(self, name: str) -> Value:
         found = self.find(name)
         if not isinstance(found, Register) or found.type.kind != "p":
-            special = {"%pt": "-1"}.get(name.lower())
-            if special:
-                return Value("i32", special)
+            if found is None and name in PREDICATES:
+                return PREDICATES[name](self)
             raise self.op.unsupported(f"`{name}` is no predicate register")
         return self._mask_in(found, 0)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ptxloom.machine.ir import LANES
 from ptxloom.syntax import tree
+
+_BITS: Final = 64  # of every integer constant
 
 
 def evaluate(operand: tree.Operand) -> int | None:  # noqa: PLR0911 - one case a node
@@ -19,8 +23,11 @@ def evaluate(operand: tree.Operand) -> int | None:  # noqa: PLR0911 - one case a
         case tree.Binary(operator=operator, left=left, right=right):
             first, second = evaluate(left), evaluate(right)
             return None if first is None or second is None else _combine(operator, first, second)
-        case tree.Cast(operand=inner):
-            return evaluate(inner)
+        case tree.Cast(type=type_, operand=inner):
+            number = evaluate(inner)
+            if number is None or not -(1 << _BITS - 1) <= number < 1 << _BITS:
+                return number
+            return number % (1 << _BITS) - (1 << _BITS) * (type_ == "s64" and number % (1 << _BITS) >> _BITS - 1)
         case tree.Ternary(condition=condition, then=then, otherwise=otherwise):
             number = evaluate(condition)
             return None if number is None else evaluate(then if number else otherwise)
@@ -39,10 +46,23 @@ def _combine(operator: str, first: int, second: int) -> int | None:
                 "|": first | second,
                 "^": first ^ second,
             }[operator]
+        case "<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||":
+            return int(
+                {
+                    "<": first < second,
+                    ">": first > second,
+                    "<=": first <= second,
+                    ">=": first >= second,
+                    "==": first == second,
+                    "!=": first != second,
+                    "&&": first != 0 and second != 0,
+                    "||": first != 0 or second != 0,
+                }[operator]
+            )
         case "<<":
-            return first << second
+            return first << second if 0 <= second < _BITS else 0
         case ">>":
-            return first >> second
+            return first >> max(second, 0)
         case "/" | "%" if second:
             quotient = abs(first) // abs(second) * (1 if (first < 0) == (second < 0) else -1)
             return quotient if operator == "/" else first - second * quotient

@@ -10,6 +10,8 @@ from ptxloom.machine.native import record
 from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.machine.builder import Builder
 
 _AXES: Final = {"x": 0, "y": 1, "z": 2}
@@ -96,10 +98,6 @@ def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - 
             return b.apply("sub", _launch(b, "shared_bytes"), _launch(b, "static_shared"))
         case "%total_smem_size" | "%aggr_smem_size":
             return _launch(b, "shared_bytes")
-        case "%is_explicit_cluster":
-            sizes = [_launch(b, "cluster", 4 * axis) for axis in range(3)]
-            total = b.apply("mul", b.apply("mul", sizes[0], sizes[1]), sizes[2])
-            return b.emit("i32", f"zext {b.compare('ne', total, Value('i32', '1'))} to i32")
         case "%envreg1" | "%envreg2":  # where a grid-wide barrier keeps its counter
             found = _launch(b, "workspace", bits=64)
             return b.resize(b.apply("lshr", found, Value("i64", "32")) if name == "%envreg1" else found, 32)
@@ -124,3 +122,16 @@ def _launch(b: Builder, field: str, extra: int = 0, bits: int = 32) -> Value:
 def _cta(b: Builder, field: str, extra: int = 0) -> Value:
     cta = b.load("ptr", b.field("cta"), 8)
     return b.load("i32", b.offset(cta, _CTA[field] + extra), 4)
+
+
+def _is_explicit_cluster(b: Builder) -> Value:
+    sizes = [_launch(b, "cluster", 4 * axis) for axis in range(3)]
+    total = b.apply("mul", b.apply("mul", sizes[0], sizes[1]), sizes[2])
+    return b.emit("i32", f"sext {b.compare('ne', total, Value('i32', '1'))} to i32")
+
+
+#: Special registers that are predicates: what gives their mask.
+PREDICATES: Final[dict[str, Callable[[Builder], Value]]] = {
+    "%pt": lambda _: Value("i32", "-1"),
+    "%is_explicit_cluster": _is_explicit_cluster,
+}

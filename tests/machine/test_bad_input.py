@@ -66,6 +66,25 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
 
 
 @pytest.mark.parametrize(
+    ("instruction", "why"),
+    [
+        ("suq.width.b32 %r1, [out];", "textures and surfaces are not supported"),
+        ("wgmma.fence.sync.aligned;", "the products of warpgroups are not supported"),
+        ("cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r0}], [area];", "tensor maps are"),
+        ("multimem.ld_reduce.global.add.u32 %r1, [%rd1];", "addresses of several devices are not supported"),
+    ],
+)
+def test_what_is_left_out_as_a_whole_is_said_so(instruction: str, why: str) -> None:
+    with pytest.raises(UnsupportedInstruction, match=why):
+        entry(instruction, before=AREA)
+
+
+def test_more_shared_memory_than_there_is_is_refused_where_it_is_declared() -> None:
+    with pytest.raises(UnsupportedInstruction, match=r"\.shared \.b8 large\[200000\];.* 232448 bytes"):
+        entry(MARK, before=".shared .b8 small[40000];\n.shared .b8 large[200000];\n")
+
+
+@pytest.mark.parametrize(
     ("instruction", "kind"),
     [
         ("atom.global.add.u32 %r1, [%rd1+256], 1;", "out-of-bounds"),

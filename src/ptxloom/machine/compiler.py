@@ -114,7 +114,7 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
     pieces = 0
     for op, row in zip(block.ops, rows, strict=True):
         if row is None:
-            raise op.unsupported()
+            raise semantics.missing(op)
         uniform = op.site in b.program.knowledge.uniform_ops
         if not uniform and strips.fits(b, op, row):
             run.append((op, row))

@@ -20,7 +20,7 @@ from ptxloom.machine.data import memory_of
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
 from ptxloom.machine.profile import Countable
-from ptxloom.machine.program import plan
+from ptxloom.machine.program import SHARED_LIMIT, plan
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
@@ -44,7 +44,6 @@ _BLOCK_LIMITS = (1024, 1024, 64)
 _CLUSTER_LIMITS = (16, 16, 16)
 _CLUSTER_CTAS = 16
 _THREAD_LIMIT = 1024
-_SHARED_LIMIT = 227 * 1024
 _LOCAL_LIMIT = 512 * 1024
 
 
@@ -170,7 +169,7 @@ class Kernel:
         )
         _check_shape(shape)
         static = self.program.shared_bytes
-        room = max(_SHARED_LIMIT - static, 0)
+        room = max(SHARED_LIMIT - static, 0)
         shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
         stack_bytes = _integer("stack_bytes", stack_bytes, 0, _LOCAL_LIMIT)
         schedule_seed = _integer("schedule_seed", schedule_seed)

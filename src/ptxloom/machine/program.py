@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.flow import Boundaries
     from ptxloom.syntax.module import Module
 
+SHARED_LIMIT = 227 * 1024  # bytes a CTA may have
 FRAME_HEAD = 16  # bytes at a frame's start: block to return to, caller's frame bytes
 
 
@@ -308,9 +309,7 @@ class _Planner:
                 name = declarator.name
                 if declaration.space == "reg":
                     if declaration.type == "pred":
-                        raise UnsupportedInstruction(
-                            declaration.span.line, " ".join(print_statements((declaration,)).split()), "a predicate"
-                        )
+                        raise _refused(declaration, "a predicate cannot be a parameter here")
                     self._registers(declaration, declarator, function.scope)
                     name = place_of(name)
                 place = declarator.replace(name=name)
@@ -341,16 +340,14 @@ class _Planner:
                     self.shared = align(self.shared, alignment_of(declaration))
                     scope.names[name] = Variable(name, "shared", self.shared, size)
                     self.shared += size
+                    if self.shared > SHARED_LIMIT:
+                        raise _refused(declaration, f"a CTA has no more than {SHARED_LIMIT} bytes of shared memory")
                 case "local" | "param" if function is not None:
                     self._in_frame(declaration, declarator, scope, function)
                 case "global" | "const":
                     scope.names[name] = self.inner[id(declarator)]
                 case space:
-                    raise UnsupportedInstruction(
-                        declaration.span.line,
-                        " ".join(print_statements((declaration,)).split()),
-                        f"a variable in .{space} here",
-                    )
+                    raise _refused(declaration, f"a variable in .{space} here")
 
     def _registers(self, declaration: tree.Declaration, declarator: tree.Declarator, scope: Scope) -> None:
         type_ = ptx_type(declaration.type)
@@ -463,3 +460,8 @@ class _Planner:
             blocks.append([])
         if op.opcode == "call":
             blocks.append([])  # the callee returns into a block of its own
+
+
+def _refused(declaration: tree.Declaration, why: str) -> UnsupportedInstruction:
+    text = " ".join(print_statements((declaration,)).split())
+    return UnsupportedInstruction(declaration.span.line, text, why)

@@ -93,7 +93,7 @@ from ptxloom.machine.semantics import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.program import Op, UnsupportedInstruction
     from ptxloom.machine.semantics.family import Family, Row
 
 FAMILIES: Final[tuple[Family, ...]] = (
@@ -124,6 +124,17 @@ FAMILIES: Final[tuple[Family, ...]] = (
 )
 
 
+# What is left out as a whole, and the opcodes or qualifiers that tell.
+_MISSING: Final = (
+    ("textures and surfaces", ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep")),
+    ("the products of warpgroups", ("wgmma",)),
+    ("tensor memory and its instructions", ("tcgen05",)),
+    ("tensor maps", ("tensormap", "tensor")),
+    ("addresses of several devices", ("multimem",)),
+    ("requests to cancel the launch of clusters", ("clusterlaunchcontrol",)),
+)
+
+
 def find(op: Op) -> Row | None:
     """The row that covers an instruction; None if the machine cannot run it."""
     for family in FAMILIES:
@@ -131,6 +142,14 @@ def find(op: Op) -> Row | None:
             if row.fits(op):
                 return row
     return None
+
+
+def missing(op: Op) -> UnsupportedInstruction:
+    """Why the machine cannot run an instruction that no row covers."""
+    for words, names in _MISSING:
+        if op.opcode in names or op.has(*names):
+            return op.unsupported(f"{words} are not supported")
+    return op.unsupported()
 
 
 class Table:

@@ -11,7 +11,7 @@ import struct
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.machine.symbols import FunctionName, Place, Register, Targets, Variable
 from ptxloom.syntax import tree
@@ -105,6 +105,21 @@ def written(op: Op) -> Iterator[Register]:
                 waiting += [first, second]
             case _:
                 pass
+
+
+def mentioned(op: Op, operands: Sequence[tree.Operand] | None = None) -> Iterator[Register]:
+    """Every register in the operands (by default all) and the predicate of an instruction."""
+    waiting: list[object] = list(op.operands if operands is None else operands)
+    if op.node.predicate is not None:
+        waiting.append(tree.Name(op.node.predicate.name))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tree.Name):
+            found = op.scope.find(node.text)
+            if isinstance(found, Register):
+                yield found
+        elif isinstance(node, tuple):
+            waiting.extend(cast("tuple[object, ...]", node))  # nodes are tuples of their fields
 
 
 def targets(op: Op) -> Iterator[int]:

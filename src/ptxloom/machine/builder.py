@@ -27,6 +27,7 @@ W: Final = Value("ptr", "%w")
 ALL: Final = Value("i32", "-1")
 LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
 _FIELDS: Final = native.record(state.Warp).offsets
+_UNWATCHED: Final = frozenset(("memcheck", "synccheck"))
 _COMPONENTS: Final = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
 VALUES: Final = 512  # where in the scratch operands and results of memory calls lie; addresses lie at 0
 
@@ -45,6 +46,7 @@ class Builder(Emitter):
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
         strip: The strip of lanes that is being computed; None for whole warps.
         images: Multiplicands of this block that are unpacked already.
+        sums: Sums that loads and stores make as they need them, by their sites; empty where others look on.
         scalars: Values of uniform registers (by place) that this stretch of code has at hand.
     """
 
@@ -64,6 +66,7 @@ class Builder(Emitter):
         self.strip: Strip | None = None
         self.images = Images(program)
         self.scalars: dict[int, Value] = {}
+        self.sums = program.sums if watch is None and checks <= _UNWATCHED else {}
         self.ended = False
         self.natives: dict[str, Callable[..., object]] = {}
         self.accesses: set[str] = set()
@@ -262,6 +265,12 @@ class Builder(Emitter):
         self.store(self.splat(self.load(f"i{register.type.bits}", scalar, 8)), place, 64)
         return place
 
+    def scalar(self, register: Register) -> Value:
+        """The value of a uniform register."""
+        if register.offset not in self.scalars:
+            self.scalars[register.offset] = self.load(f"i{register.type.bits}", self._slot(register), 8)
+        return self.scalars[register.offset]
+
     def _slot(self, register: Register, index: int = 0) -> Value:
         place = register.offset + index * register.bytes
         return self.offset(W, state.REGISTERS + self.program.knowledge.scalars.get(register.offset, place))
@@ -308,7 +317,15 @@ class Builder(Emitter):
         self.helpers[name] = ir
 
     def access(
-        self, verb: str, window: str, places: tuple[Value, ...], addresses: Value, offset: int, *, bits: int, space: int
+        self,
+        verb: str,
+        window: str,
+        places: tuple[Value, ...],
+        addresses: Value,
+        offset: int | Value,
+        *,
+        bits: int,
+        space: int,
     ) -> None:
         """Call a warp-wide load or store of `runtime.access` and stop after a fault.
 
@@ -322,12 +339,14 @@ class Builder(Emitter):
             space: The state space, for reports.
         """
         size = bits // 8 * len(places)
-        self.watch.accesses(self, addresses, offset, size=size, space=space, bits=32 if window == "shared" else 64)
+        if isinstance(offset, int):  # where somebody looks on, it is one
+            self.watch.accesses(self, addresses, offset, size=size, space=space, bits=32 if window == "shared" else 64)
+            offset = Value("i64", str(offset))
         name = access_name(verb, window, bits, len(places))
         self.accesses.add(name)
         self.declarations[name] = f"declare i32 @{name}({parameters(len(places)).replace('%', '%d.')})"
         values = "".join(f", {p}" for p in places)
-        arguments = f"{W}, {addresses}, i64 {offset}, {self.active_mask}, i32 {space}, i32 {self.op.site}{values}"
+        arguments = f"{W}, {addresses}, {offset}, {self.active_mask}, i32 {space}, i32 {self.op.site}{values}"
         self.check(self.emit("i32", f"call i32 @{name}({arguments})"))
 
     def check(self, failed: Value) -> None:
@@ -347,18 +366,6 @@ class Builder(Emitter):
         self.label(following)
 
     # -- control flow: each of these ends the block
-
-    def place_of(self, operand: tree.Operand) -> int:
-        """The number of the block a label names."""
-        if isinstance(operand, tree.Name) and isinstance(found := self.find(operand.text), Place):
-            return found.block
-        raise self.op.unsupported(f"`{operand}` is no label")
-
-    def targets(self, operand: tree.Operand) -> tuple[str, ...]:
-        """The names listed by `.branchtargets` or `.calltargets`."""
-        if isinstance(operand, tree.Name) and isinstance(found := self.find(operand.text), Targets):
-            return found.names
-        raise self.op.unsupported(f"`{operand}` names no list of targets")
 
     @property
     def following(self) -> int:
@@ -465,9 +472,7 @@ class Builder(Emitter):
             number = known.literals[register.offset] & (1 << wanted.bits) - 1
             return self.bitcast(self.constant(self.vector(f"i{wanted.bits}"), number), self.llvm(wanted))
         if register.offset in known.uniform:
-            one = self.scalars.get(register.offset) or self.load(f"i{bits}", self._slot(register), 8)
-            self.scalars[register.offset] = one
-            return self.bitcast(self.splat(self.resize(one, wanted.bits)), self.llvm(wanted))
+            return self.bitcast(self.splat(self.resize(self.scalar(register), wanted.bits)), self.llvm(wanted))
         plain = self.llvm(wanted) if bits == wanted.bits else self.vector(f"i{bits}")
         whole = self.strip.read(register, plain) if self.strip else self.load(plain, self._slot(register, index), 64)
         if bits == wanted.bits:

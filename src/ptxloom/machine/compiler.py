@@ -42,9 +42,8 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
         UnsupportedInstruction: The machine does not know an instruction.
     """
     traced = sites_in(checks)
-    watch = Watches(
-        *([Profiling(program)] if PROFILE in checks else []), *([Tracing(program, traced)] if traced else [])
-    )
+    watches = [*([Profiling(program)] if PROFILE in checks else []), *([Tracing(program, traced)] if traced else [])]
+    watch = Watches(*watches) if watches else None
     b = Builder(program, whole, checks - {PROFILE} - keys_of(traced), watch)
     b.do("br label %dispatch")
     _dispatch(b)
@@ -112,7 +111,10 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
     """The instructions of a block; those that suit it in runs, strip by strip."""
     run: list[tuple[Op, Row]] = []
     pieces = 0
+    unmade = {sum_.op.site for sum_ in b.sums.values()}
     for op, row in zip(block.ops, rows, strict=True):
+        if op.site in unmade:
+            continue
         if row is None:
             raise semantics.missing(op)
         uniform = op.site in b.program.knowledge.uniform_ops

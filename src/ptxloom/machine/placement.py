@@ -10,16 +10,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from ptxloom.machine.analysis import targets, written
-from ptxloom.machine.symbols import Register
-from ptxloom.syntax import tree
+from ptxloom.machine.analysis import mentioned, targets, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ptxloom.machine.program import BasicBlock, Op
+    from ptxloom.machine.folding import Sum
+    from ptxloom.machine.program import BasicBlock
+    from ptxloom.machine.symbols import Register
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,18 @@ class _Interval:
     block: int  # the one block it is mentioned in; -1 if there are several, or it is read before it is written
 
 
-def place_registers(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> Placement:
+def place_registers(
+    blocks: Sequence[BasicBlock], uniform: frozenset[int], sums: Mapping[int, Sum] | None = None
+) -> Placement:
     """New places for registers.
 
     Args:
         blocks: The program's blocks, function by function.
         uniform: Registers (by place) that hold one value a warp: these share with nobody.
+        sums: By site, what is added for an address: its summands are needed there.
     """
-    intervals = _intervals(blocks)
+    sums = sums or {}
+    intervals = _intervals(blocks, sums)
     loops = _apart(_loops(blocks))
     for interval in intervals.values():
         if interval.block < 0:
@@ -116,13 +120,14 @@ def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> i
     return at
 
 
-def _intervals(blocks: Sequence[BasicBlock]) -> dict[int, _Interval]:
+def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, Sum]) -> dict[int, _Interval]:
     found: dict[int, _Interval] = {}
     for block in blocks:
         for op in block.ops:
             fresh = frozenset(r.offset for r in written(op)) if op.node.predicate is None else frozenset[int]()
-            sources = frozenset(r.offset for r in _mentioned(op, op.operands[1:]))
-            for register in _mentioned(op, op.operands):
+            sources = frozenset(r.offset for r in mentioned(op, op.operands[1:]))
+            summed = mentioned(sums[op.site].op) if op.site in sums else ()
+            for register in (*mentioned(op), *summed):
                 seen = found.get(register.offset)
                 if seen is None:
                     local = register.offset in fresh and register.offset not in sources
@@ -134,21 +139,6 @@ def _intervals(blocks: Sequence[BasicBlock]) -> dict[int, _Interval]:
                     if seen.block != block.number:
                         seen.block = -1
     return found
-
-
-def _mentioned(op: Op, operands: Iterable[tree.Operand]) -> Iterator[Register]:
-    """Every register in the operands (and the predicate) of an instruction."""
-    waiting: list[object] = list(operands)
-    if op.node.predicate is not None:
-        waiting.append(tree.Name(op.node.predicate.name))
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, tree.Name):
-            found = op.scope.find(node.text)
-            if isinstance(found, Register):
-                yield found
-        elif isinstance(node, tuple):
-            waiting.extend(cast("tuple[object, ...]", node))  # nodes are tuples of their fields
 
 
 def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:

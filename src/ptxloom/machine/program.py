@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.analysis import Knowledge, analyse
+from ptxloom.machine.folding import Sum, find_sums
 from ptxloom.machine.passing import Formals, entering, leaving, lowered, place_of
 from ptxloom.machine.placement import place_registers
 from ptxloom.machine.reach import mark_recursion, reachable
@@ -171,6 +172,7 @@ class Program:
     parameters: tuple[Parameter, ...] = ()
     parameter_bytes: int = 0
     unsure: Unsure | None = None  # found when initcheck asks
+    sums: dict[int, Sum] = field(default_factory=dict[int, Sum])  # of addresses, by the sites that use them
     knowledge: Knowledge = Knowledge({}, frozenset(), frozenset())  # noqa: RUF009 - immutable
 
     @property
@@ -232,7 +234,8 @@ class _Planner:
     def _place_registers(self) -> None:
         """Move registers that are never needed together to one place, and drop those never mentioned."""
         knowledge = analyse(self.program.ops)
-        placement = place_registers(self.program.blocks, knowledge.uniform)
+        self.program.sums = find_sums(self.program.blocks, knowledge.uniform)
+        placement = place_registers(self.program.blocks, knowledge.uniform, self.program.sums)
         places = placement.places
         self.program.register_bytes = align(max(placement.size, 64), 64)
         self.program.knowledge = knowledge.moved(placement)

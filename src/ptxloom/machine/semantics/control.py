@@ -10,7 +10,7 @@ from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.program import FRAME_HEAD, align
 from ptxloom.machine.runtime import calls, firsts, memory, state
 from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.symbols import FunctionName, Variable
+from ptxloom.machine.symbols import FunctionName, Place, Targets, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ family: Final = Family()
 @family("bra", ends=True)
 def bra(b: Builder, op: Op) -> None:
     """Go to a label, each lane for itself."""
-    target = b.place_of(op.operands[0])
+    target = _block_of(b, op.operands[0])
     if op.node.predicate is None:
         b.goto(target)
     else:
@@ -33,8 +33,8 @@ def bra(b: Builder, op: Op) -> None:
 @family("brx", ends=True)
 def brx(b: Builder, op: Op) -> None:
     """Go to the label that an index picks; past the list's end is undefined, the machine takes the last."""
-    names = b.targets(op.operands[1])
-    blocks = [b.place_of(tree.Name(name)) for name in names]
+    names = _targets(b, op.operands[1])
+    blocks = [_block_of(b, tree.Name(name)) for name in names]
     index = b.read(op.operands[0], "u32")
     chosen = b.constant(vector("i32"), blocks[-1])
     for number, block in enumerate(blocks[:-1]):
@@ -49,6 +49,20 @@ def _scatter(b: Builder, blocks: Value) -> None:
         blocks = b.select(b.lanes(b.active), blocks, b.constant(blocks.type, b.following))
     b.store(blocks, b.scratch(), 64)
     b.resume(b.native_call("scatter", W, b.mask))
+
+
+def _block_of(b: Builder, operand: tree.Operand) -> int:
+    """The number of the block a label names."""
+    if isinstance(operand, tree.Name) and isinstance(found := b.find(operand.text), Place):
+        return found.block
+    raise b.op.unsupported(f"`{operand}` is no label")
+
+
+def _targets(b: Builder, operand: tree.Operand) -> tuple[str, ...]:
+    """The names listed by `.branchtargets`."""
+    if isinstance(operand, tree.Name) and isinstance(found := b.find(operand.text), Targets):
+        return found.names
+    raise b.op.unsupported(f"`{operand}` names no list of targets")
 
 
 @family("exit", ends=True)

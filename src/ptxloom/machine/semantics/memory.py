@@ -175,6 +175,11 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         _lane_by_lane(b, op, operand, places, load=verb == "load", space=space)
         return
     window, width = windows[space]
+    if op.site in b.sums:
+        sum_ = b.sums[op.site]
+        common = _common(b, sum_.common, offset)
+        b.access(verb, window, places, b.register_place(b.register(sum_.varying)[0]), common, bits=bits, space=space)
+        return
     found = b.find(base.text) if isinstance(base, tree.Name) else None
     if isinstance(found, Register) and found.type.bits == width:
         addresses = b.register_place(found)
@@ -186,6 +191,14 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         offset = 0
     _watch(b, op, verb, addresses, offset, places, space=space)
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)
+
+
+def _common(b: Builder, operand: tree.Operand, offset: int) -> Value:
+    """The part of an address that all lanes have in common, i64."""
+    if isinstance(operand, tree.Integer):
+        return Value("i64", str(operand.value + offset))
+    start = b.scalar(b.register(operand)[0])
+    return b.apply("add", start, Value("i64", str(offset))) if offset else start
 
 
 def _watch(  # noqa: PLR0917 - an access has as many facts

@@ -1,0 +1,107 @@
+"""Sums that are only ever addresses: left to the loads and stores that use them.
+
+Compilers write `add.s64 %rd6, %rd4, %rd5; ld.global.f32 %f1, [%rd6];` where one summand is the same in every lane, the
+start of an array. A load takes 32 addresses and a number to be added to all of them: the add need not be made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.analysis import mentioned, written
+from ptxloom.machine.symbols import Register
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.machine.program import BasicBlock, Op
+
+_SPACES: Final = frozenset(("global", "const"))
+_OTHER_SPACES: Final = frozenset(("shared", "shared::cta", "shared::cluster", "local", "param", "param::func"))
+
+
+class Sum(NamedTuple):
+    """An add of 64 bits: the summand that differs from lane to lane, and the one that does not."""
+
+    op: Op
+    varying: tree.Name
+    common: tree.Operand
+
+
+def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int, Sum]:
+    """The sums that need not be made, by the site of each load and store that uses one.
+
+    Args:
+        blocks: The program's blocks.
+        uniform: The places of registers that hold one value for a whole warp.
+    """
+    mentions = Counter(register.offset for block in blocks for op in block.ops for register in mentioned(op))
+    found: dict[int, Sum] = {}
+    for block in blocks:
+        for sum_, sites in _used(block, uniform):
+            (target,) = written(sum_.op)
+            if sites and mentions[target.offset] == 1 + len(sites):
+                found |= dict.fromkeys(sites, sum_)
+    return found
+
+
+def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Sum, list[int]]]:
+    """The sums of a block, each with the sites that use it as an address before a part of it changes."""
+    alive: dict[int, tuple[Sum, list[int]]] = {}
+    for op in block.ops:
+        base = _address(op)
+        if base is not None and base.offset in alive:
+            alive[base.offset][1].append(op.site)
+        changed = {register.offset for register in written(op)}
+        if changed:
+            for place, (sum_, sites) in tuple(alive.items()):
+                if place in changed or _register(sum_.op, sum_.varying).offset in changed:
+                    yield sum_, sites
+                    del alive[place]
+        sum_ = _sum(op, uniform)
+        if sum_ is not None:
+            alive[_register(op, op.operands[0]).offset] = sum_, []
+    yield from alive.values()
+
+
+def _address(op: Op) -> Register | None:
+    """The register that a load or store of global memory has as its address."""
+    if op.opcode not in {"ld", "ldu", "st"} or op.has(*_OTHER_SPACES) or not op.types or op.type.bits > 64:
+        return None
+    if not op.has(*_SPACES) and not op.function.is_entry:
+        return None  # it may name the frame
+    match op.operands[0 if op.opcode == "st" else 1]:
+        case tree.Address(base=tree.Name(text=name), extra=()):
+            found = op.scope.find(name)
+            return found if isinstance(found, Register) and found.type.bits == 64 else None
+        case _:
+            return None
+
+
+def _sum(op: Op, uniform: frozenset[int]) -> Sum | None:
+    if op.opcode != "add" or op.node.predicate is not None or op.qualifiers not in {("s64",), ("u64",)}:
+        return None
+    target, left, right = op.operands
+    if not _is_plain(op, target) or _register(op, target).offset in uniform:
+        return None
+    for varying, common in ((left, right), (right, left)):
+        if not _is_plain(op, varying) or _register(op, varying).offset in uniform:
+            continue
+        same = _register(op, varying).offset == _register(op, target).offset
+        steady = isinstance(common, tree.Integer) or (_is_plain(op, common) and _register(op, common).offset in uniform)
+        if steady and not same and isinstance(varying, tree.Name):
+            return Sum(op, varying, common)
+    return None
+
+
+def _is_plain(op: Op, operand: tree.Operand) -> bool:
+    found = op.scope.find(operand.text) if isinstance(operand, tree.Name) else None
+    return isinstance(found, Register) and found.vector == 1 and found.type.bits == 64
+
+
+def _register(op: Op, operand: tree.Operand) -> Register:
+    found = op.scope.find(operand.text) if isinstance(operand, tree.Name) else None
+    assert isinstance(found, Register)
+    return found

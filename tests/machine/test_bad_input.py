@@ -257,3 +257,29 @@ def test_a_module_with_a_sampler_runs_its_other_kernels() -> None:
     assert out[0] == 7
     with pytest.raises(UsageError, match="linear"):
         one.global_array("linear")
+
+
+@pytest.mark.parametrize(
+    ("directive", "block", "cluster", "wrong"),
+    [
+        (".reqntid 128", 64, None, "block"),
+        (".reqntid 128", (64, 2), None, "block"),
+        (".reqntid 128", 128, None, ""),
+        (".reqntid 8, 4", (8, 4), None, ""),
+        (".reqntid 8, 4", (4, 8), None, "block"),
+        (".maxntid 8, 8", 64, None, ""),
+        (".maxntid 8, 8", (65, 1), None, "block"),
+        (".maxclusterrank 4", 32, 4, ""),
+        (".maxclusterrank 4", 32, (4, 2), "cluster"),
+    ],
+)
+def test_a_launch_is_as_the_kernel_s_directives_want_it(
+    directive: str, block: int | tuple[int, ...], cluster: int | tuple[int, ...] | None, wrong: str
+) -> None:
+    ready = kernel(parse(f"{HEAD}.entry k() {directive} {{ret;}}"), "k")
+    if not wrong:
+        ready.launch((8, 8), block, [], cluster=cluster)
+        return
+    with pytest.raises(UsageError, match=directive.split(maxsplit=1)[0]) as caught:
+        ready.launch((8, 8), block, [], cluster=cluster)
+    assert caught.value.argument == wrong

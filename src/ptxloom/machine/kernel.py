@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
 from functools import cached_property
-from math import prod
-from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -17,6 +14,7 @@ from ptxloom.isa.target import Target
 from ptxloom.machine import compiler, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
+from ptxloom.machine.extents import check_shape, extent, whole
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
 from ptxloom.machine.profile import Countable
@@ -39,11 +37,6 @@ if TYPE_CHECKING:
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
 CHECKS = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
-_GRID_LIMITS = (2**31 - 1, 65535, 65535)
-_BLOCK_LIMITS = (1024, 1024, 64)
-_CLUSTER_LIMITS = (16, 16, 16)
-_CLUSTER_CTAS = 16
-_THREAD_LIMIT = 1024
 _LOCAL_LIMIT = 512 * 1024
 
 
@@ -97,7 +90,7 @@ class Kernel:
         for directive in self.program.module.functions[self.name].directives:
             if directive.name == "reqnctapercluster":
                 values = [value.value for value in directive.values if isinstance(value, Integer)]
-                return _extent("cluster", values, _CLUSTER_LIMITS)
+                return extent("cluster", values)
         return None
 
     def _cluster(self, given: int | Sequence[int] | None) -> tuple[int, int, int]:
@@ -109,7 +102,7 @@ class Kernel:
         required = self.required_cluster
         if given is None:
             return required or (1, 1, 1)
-        cluster = _extent("cluster", given, _CLUSTER_LIMITS)
+        cluster = extent("cluster", given)
         if required is not None and cluster != required:
             raise UsageError("cluster", given, f"{required}, as the kernel's `.reqnctapercluster` says")
         return cluster
@@ -163,11 +156,11 @@ class Kernel:
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
         shape = Shape(
-            _extent("grid", grid, _GRID_LIMITS),
-            _extent("block", block, _BLOCK_LIMITS),
+            extent("grid", grid),
+            extent("block", block),
             self._cluster(cluster),
         )
-        _check_shape(shape)
+        check_shape(shape, self.program.entry.node.directives)
         static = self.program.shared_bytes
         room = max(SHARED_LIMIT - static, 0)
         shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
@@ -239,7 +232,7 @@ def tensor_arch(module: Module) -> str:
 def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:
     found: list[NDArray[Any]] = []
     for item in named:
-        number = None if isinstance(item, np.ndarray) else _whole(item)
+        number = None if isinstance(item, np.ndarray) else whole(item)
         array = args[number] if number is not None and 0 <= number < len(args) else cast("object", item)
         if not isinstance(array, np.ndarray):
             raise UsageError("uninitialised", cast("object", item), "an array among args, or its place there")
@@ -247,43 +240,12 @@ def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[
     return found
 
 
-def _check_shape(shape: Shape) -> None:
-    if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
-        raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
-    if prod(shape.cluster) > _CLUSTER_CTAS:
-        raise UsageError("cluster", shape.cluster, f"at most {_CLUSTER_CTAS} CTAs")
-    if shape.threads > _THREAD_LIMIT:
-        raise UsageError("block", shape.block, f"at most {_THREAD_LIMIT} threads")
-
-
-def _extent(argument: str, value: object, limits: tuple[int, int, int]) -> tuple[int, int, int]:
-    legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
-    extents: Iterable[object] = (value,)
-    if not isinstance(value, int) and isinstance(value, Iterable):
-        extents = cast("Iterable[object]", value)
-    numbers = [_whole(n) for n in extents]
-    padded = [*numbers, 1, 1, 1][:3]
-    if not 1 <= len(numbers) <= 3 or any(
-        n is None or not 1 <= n <= limit for n, limit in zip(padded, limits, strict=True)
-    ):
-        raise UsageError(argument, cast("object", value), legal)
-    x, y, z = (n or 1 for n in padded)
-    return x, y, z
-
-
 def _integer(argument: str, value: object, low: int | None = None, high: int | None = None, note: str = "") -> int:
-    number = _whole(value)
+    number = whole(value)
     if number is None or (low is not None and number < low) or (high is not None and number > high):
         legal = "an integer" if low is None else f"{low} or more" if high is None else f"{low} to {high}{note}"
         raise UsageError(argument, value, legal)
     return number
-
-
-def _whole(value: object) -> int | None:
-    """An integer of any kind, but no truth value."""
-    if type(value) is int:  # asking for a protocol takes longer
-        return value
-    return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
 
 
 def _seconds(timeout: object) -> float | None:

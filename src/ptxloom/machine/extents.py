@@ -1,0 +1,73 @@
+"""How large a launch may be: what the hardware allows, and what a kernel says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from operator import index
+from typing import TYPE_CHECKING, Final, SupportsIndex, cast
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.syntax.tree import Integer
+
+if TYPE_CHECKING:
+    from ptxloom.machine.launch import Shape
+    from ptxloom.syntax.tree import PerformanceDirective
+
+_LIMITS: Final = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64), "cluster": (16, 16, 16)}
+_CLUSTER_CTAS: Final = 16
+_THREAD_LIMIT: Final = 1024
+
+
+def check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> None:
+    """Refuse a launch that the hardware, or the kernel's own directives (PTX ISA 11.4), do not allow.
+
+    Raises:
+        UsageError: It names what is wrong.
+    """
+    if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
+        raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
+    if prod(shape.cluster) > _CLUSTER_CTAS:
+        raise UsageError("cluster", shape.cluster, f"at most {_CLUSTER_CTAS} CTAs")
+    if shape.threads > _THREAD_LIMIT:
+        raise UsageError("block", shape.block, f"at most {_THREAD_LIMIT} threads")
+    for directive in directives:
+        values = tuple(value.value for value in directive.values if isinstance(value, Integer))
+        said = f"as the kernel's `.{directive.name}` says"
+        match directive.name:
+            case "reqntid" if shape.block != (*values, 1, 1, 1)[:3]:
+                raise UsageError("block", shape.block, f"{(*values, 1, 1, 1)[:3]}, {said}")
+            case "maxntid" if shape.threads > prod(values):
+                raise UsageError("block", shape.block, f"at most {prod(values)} threads, {said}")
+            case "maxclusterrank" if prod(shape.cluster) > prod(values):
+                raise UsageError("cluster", shape.cluster, f"at most {prod(values)} CTAs, {said}")
+            case _:
+                pass
+
+
+def extent(argument: str, value: object) -> tuple[int, int, int]:
+    """A grid, block or cluster in x, y and z.
+
+    Raises:
+        UsageError: It is none that the hardware has.
+    """
+    limits = _LIMITS[argument]
+    legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
+    extents: Iterable[object] = (value,)
+    if not isinstance(value, int) and isinstance(value, Iterable):
+        extents = cast("Iterable[object]", value)
+    numbers = [whole(n) for n in extents]
+    padded = [*numbers, 1, 1, 1][:3]
+    if not 1 <= len(numbers) <= 3 or any(
+        n is None or not 1 <= n <= limit for n, limit in zip(padded, limits, strict=True)
+    ):
+        raise UsageError(argument, cast("object", value), legal)
+    x, y, z = (n or 1 for n in padded)
+    return x, y, z
+
+
+def whole(value: object) -> int | None:
+    """An integer of any kind, but no truth value."""
+    if type(value) is int:  # asking for a protocol takes longer
+        return value
+    return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None

@@ -12,7 +12,7 @@ from ptxloom.isa.spelling import near_misses
 from ptxloom.source import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from ptxloom.syntax.module import Module
 
@@ -40,8 +40,14 @@ class Ignore:
     removal: Span
 
 
-def heed(module: Module, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The findings that no comment silences, and a note for each comment that silences nothing."""
+def heed(module: Module, findings: Iterable[Diagnostic], silent_anyway: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+    """The findings that no comment silences, and a note for each comment that silences nothing.
+
+    Args:
+        module: Where the comments are.
+        findings: All that was found in it.
+        silent_anyway: Rules that were not asked for: what would silence them is not in vain.
+    """
     if _MARK not in module.source.text:
         return tuple(findings)
     ignores = tuple(_ignores(module))
@@ -53,7 +59,8 @@ def heed(module: Module, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ..
         used |= silent
         if not silent:
             told.append(finding)
-    return (*told, *(_unused(one) for at, one in enumerate(ignores) if at not in used))
+    vain = (one for at, one in enumerate(ignores) if at not in used and one.rule not in silent_anyway)
+    return (*told, *map(_unused, vain))
 
 
 def _ignores(module: Module) -> Iterator[Ignore]:

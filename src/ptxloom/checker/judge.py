@@ -11,6 +11,8 @@ from ptxloom.checker.calls import call
 from ptxloom.checker.comments import heed
 from ptxloom.checker.directives import head, platform_of
 from ptxloom.checker.gates import still_there, target_suffices, version_suffices
+from ptxloom.checker.hints import HINTS
+from ptxloom.checker.hints import hints as asides
 from ptxloom.checker.labels import branch, targets
 from ptxloom.checker.limits import limits
 from ptxloom.checker.names import names
@@ -62,13 +64,20 @@ MODULE_RULES: tuple[Callable[[Module, Platform], Iterator[Diagnostic]], ...] = (
 _BRANCHES = frozenset(("bra", "brx"))
 
 
-def check(module: Module, target: str | None = None, ptx_version: str | None = None) -> tuple[Diagnostic, ...]:
+def check(
+    module: Module,
+    target: str | None = None,
+    ptx_version: str | None = None,
+    *,
+    hints: bool = False,
+) -> tuple[Diagnostic, ...]:
     r"""Everything that is wrong with a module, or may go wrong: what the parser found, then what the rules find.
 
     Args:
         module: What to check, however broken.
         target: Judge it for this architecture ("sm_120a") instead of the one it names.
         ptx_version: Judge it for this PTX version ("9.0") instead of the one it states.
+        hints: Whether to tell also of unused names, code that control never reaches and a missing `ret`.
 
     Returns:
         The findings in the order of the text.
@@ -88,8 +97,11 @@ def check(module: Module, target: str | None = None, ptx_version: str | None = N
     findings += _statements(module.statements, platform)
     for rule in MODULE_RULES:
         findings += rule(module, platform)
-    findings += divergent(flow_graphs(module))
-    return in_order(heed(module, findings))
+    graphs = flow_graphs(module)
+    findings += divergent(graphs)
+    if hints:
+        findings += asides(module, graphs)
+    return in_order(heed(module, findings, frozenset() if hints else HINTS))
 
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.explain import rules
+from ptxloom.checker.hints import HINTS
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.spelling import near_misses
 
@@ -37,6 +38,16 @@ class Selection:
             UsageError: One of them fits no rule.
         """
         return cls(tuple(_fitting("select", select)), tuple(_fitting("ignore", ignore)))
+
+    @property
+    def asks_for_hints(self) -> bool:
+        """Whether a rule is selected that speaks only when it is asked."""
+        return bool(self.select) and self.hears_hints
+
+    @property
+    def hears_hints(self) -> bool:
+        """Whether such a rule would be told if it spoke."""
+        return any(map(self.hears, HINTS))
 
     def hears(self, rule: str) -> bool:
         """Whether findings of a rule are to be told."""

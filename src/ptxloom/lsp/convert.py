@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
+from ptxloom.checker.hints import HINTS
 from ptxloom.diagnostics import Severity
 from ptxloom.lsp.changes import Change
 from ptxloom.lsp.completion import Sort
@@ -28,6 +29,9 @@ _SEVERITIES: Final = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
+
+_FADED: Final = frozenset(("unused-ignore", "unused-name", "unreachable-code"))
+"""The rules about what may as well not be there: clients draw it pale."""
 
 _SYMBOLS: Final = {
     Kind.REGISTER: types.SymbolKind.Variable,
@@ -86,11 +90,11 @@ def diagnostic(document: Document, uri: str, finding: Diagnostic) -> types.Diagn
     return types.Diagnostic(
         range=range_of(document, finding.span.start, finding.span.end),
         message="\n".join(parts),
-        severity=_SEVERITIES[finding.severity],
+        severity=types.DiagnosticSeverity.Hint if finding.rule in HINTS else _SEVERITIES[finding.severity],
         code=finding.rule,
         source=SOURCE,
         related_information=related or None,
-        tags=[types.DiagnosticTag.Unnecessary] if finding.rule == "unused-ignore" else None,
+        tags=[types.DiagnosticTag.Unnecessary] if finding.rule in _FADED else None,
     )
 
 

@@ -104,7 +104,12 @@ class Document:
     def findings(self) -> tuple[Diagnostic, ...]:
         """What is wrong with it, in the order of the text."""
         settings = self.settings
-        found = check(self.module, target=settings.target, ptx_version=settings.ptx_version)
+        found = check(
+            self.module,
+            target=settings.target,
+            ptx_version=settings.ptx_version,
+            hints=settings.selection.hears_hints,
+        )
         return settings.selection.of_interest(found)
 
     def word_at(self, offset: int) -> Word | None:

@@ -10,6 +10,7 @@ import pytest
 
 from ptxloom import checker
 from ptxloom.checker import check, explain, rules
+from ptxloom.checker.hints import HINTS
 from ptxloom.diagnostics import Diagnostic, Severity, UsageError
 from ptxloom.syntax import parse
 
@@ -35,6 +36,11 @@ def found(text: str) -> tuple[Diagnostic, ...]:
     return check(parse(in_kernel(text)))
 
 
+def hinted(rule: str, text: str) -> tuple[Diagnostic, ...]:
+    """What is found with hints, if the rule is one."""
+    return tuple(one for one in check(parse(in_kernel(text)), hints=True) if one.rule == rule) if rule in HINTS else ()
+
+
 def ids(findings: Iterable[Diagnostic]) -> list[str]:
     return [finding.rule for finding in findings]
 
@@ -44,8 +50,8 @@ def test_the_example_breaks_the_rule_and_the_advice_breaks_none(rule: str) -> No
     page = explain(rule)
     assert page.markdown.startswith(f"# {rule}\n")
     if page.example:
-        assert rule in ids(found(page.example))
-        assert ids(found(page.instead)) == []
+        assert rule in ids((*found(page.example), *hinted(rule, page.example)))
+        assert ids((*found(page.instead), *hinted(rule, page.instead))) == []
 
 
 def test_every_rule_that_the_code_names_has_a_page() -> None:

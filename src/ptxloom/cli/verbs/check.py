@@ -33,6 +33,7 @@ def run(options: Options) -> Outcome:
             unread += 1
             continue
         module = parse(source.text, source.name)
-        found += told.of_interest(check(module, target=options.target, ptx_version=options.ptx_version))
+        hints = told.asks_for_hints
+        found += told.of_interest(check(module, target=options.target, ptx_version=options.ptx_version, hints=hints))
     code, remark = verdict(found, len(names) - unread)
     return Outcome(render(found, options, complete=not unread), COULD_NOT_RUN if unread else code, remark)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import llvm, semantics, strips
+from ptxloom.machine import interrupts, llvm, semantics, strips
 from ptxloom.machine.builder import Builder
 from ptxloom.machine.ir import Value
 from ptxloom.machine.profiling import PROFILE, Profiling
@@ -48,6 +48,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b.do("br label %dispatch")
     _dispatch(b)
     for block in program.blocks:
+        interrupts.check()
         _block(b, block)
     dispatch = b.lines.index("dispatch:") + 1
     b.lines[dispatch:dispatch] = b.images.resets

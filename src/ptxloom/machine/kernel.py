@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.target import Target
-from ptxloom.machine import compiler, semantics
+from ptxloom.machine import compiler, interrupts, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
 from ptxloom.machine.extents import check_shape, extent, whole
@@ -44,13 +44,14 @@ class Kernel:
     """A kernel ready to run. It is translated at once, so that what cannot run is refused before anything runs."""
 
     def __init__(self, module: Module, name: str, arch: str | None = None) -> None:
-        self.name = name
-        self.program = plan(module, name, semantics.Table())
-        self.program.arch = tensor_arch(module) if arch is None else arch
-        self.memory = memory_of(module)
-        self._lock = threading.Lock()
-        self._code: dict[tuple[bool, frozenset[str]], Code] = {}
-        self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
+        with interrupts.guarded():
+            self.name = name
+            self.program = plan(module, name, semantics.Table())
+            self.program.arch = tensor_arch(module) if arch is None else arch
+            self.memory = memory_of(module)
+            self._lock = threading.Lock()
+            self._code: dict[tuple[bool, frozenset[str]], Code] = {}
+            self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
@@ -185,7 +186,8 @@ class Kernel:
         run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched)
         run.recording = recording
         try:
-            run.run(count, seconds, progress)
+            with interrupts.guarded():
+                run.run(count, seconds, progress)
         except LaunchError as error:
             error.trace = recording.records(run.atlas) if recording else ()
             raise

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptxloom.machine import deadlock, llvm, native, services, shadows
+from ptxloom.machine import deadlock, interrupts, llvm, native, services, shadows
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
@@ -206,6 +206,7 @@ class Grid:
             for helper in helpers:
                 while helper.is_alive():
                     helper.join(0.05)
+                    interrupts.check()
         finally:
             if any(h.is_alive() for h in helpers):
                 self.launch.stop = 1
@@ -321,7 +322,9 @@ class Worker:
         entry = _RUN(llvm.native_address(warps.run_worker))
         launch = self.grid.launch
         while True:
-            match entry(self.address):
+            status = entry(self.address)
+            interrupts.check()
+            match status:
                 case state.DONE | state.STOPPED:
                     return
                 case state.SLICE:
@@ -342,7 +345,7 @@ class Worker:
                     raise LaunchError("the kernel was ended by an error", (hazard,))
                 case state.SERVICE:
                     self._serve()
-                case status:
+                case _:
                     raise LaunchError(f"the kernel stopped with status {status}")
 
     def _serve(self) -> None:

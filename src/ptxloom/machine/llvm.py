@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import llvmlite
 from llvmlite import binding
 
-from ptxloom.machine import translation
+from ptxloom.machine import interrupts, translation
 from ptxloom.machine.runtime.access import access_function
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def compile_ir(ir: str, level: int) -> bytes:
     Raises:
         RuntimeError: The IR is wrong (a fault of ours).
     """
+    interrupts.check()
     with _LOCK:
         machine = _machine(level)
         module = binding.parse_assembly(ir)

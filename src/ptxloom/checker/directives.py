@@ -9,9 +9,11 @@ from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity, UsageError
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.target import OPTIONS, Target, targets
 from ptxloom.isa.version import NEWEST, PtxVersion, versions
+from ptxloom.isa.words import directives
 from ptxloom.source import Span
-from ptxloom.syntax.tree import AddressSize, Version
+from ptxloom.syntax.tree import AddressSize, Loc, LocIntermediate, Version
 from ptxloom.syntax.tree import Target as TargetDirective
+from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +28,7 @@ _HEAD: Mapping[type, tuple[str, str]] = {
     AddressSize: ("address_size", "11.1.3"),
 }
 _ADDRESS_SIZES = (32, 64)
+_LOCS: Mapping[type, str] = {Loc: "loc", LocIntermediate: "loc_intermediate"}
 
 
 def platform_of(module: Module, target: str | None, ptx_version: str | None) -> Platform:
@@ -53,6 +56,7 @@ def head(module: Module, platform: Platform) -> Iterator[Diagnostic]:
     yield from _targets_known(module)
     yield from _together(module, platform)
     yield from _in_order(module)
+    yield from _places(module, platform)
 
 
 def _architecture(directive: TargetDirective | None) -> tuple[Target | None, Span | None]:
@@ -158,6 +162,23 @@ def _in_order(module: Module) -> Iterator[Diagnostic]:
             message = f"`.{word}` is out of place: a module begins with `.version`, `.target` and `.address_size`"
             yield _error("misplaced-directive", message, statement.span, section)
         yield from _in_itself(statement)
+
+
+def _places(module: Module, platform: Platform) -> Iterator[Diagnostic]:
+    """`.loc` and `.loc_intermediate` stand in functions, the latter since a version of PTX."""
+    for statement in module.statements:
+        if isinstance(statement, Loc | LocIntermediate):
+            word = _LOCS[type(statement)]
+            yield _error("misplaced-directive", f"`.{word}` stands in a function", statement.span, "11.5")
+    words = directives()["loc_intermediate"]
+    since, where = words.needs.version, platform.version_span
+    if platform.version is None or platform.version >= since or ".loc_intermediate" not in module.source.text:
+        return
+    related = (Label(where, "the version is stated here"),) if where else ()
+    for node in walk(module):
+        if isinstance(node, LocIntermediate):
+            message = f"`.loc_intermediate` needs PTX {since} or later"
+            yield _error("needs-version", message, node.span, words.section, related=related)
 
 
 def _in_itself(directive: Statement) -> Iterator[Diagnostic]:

@@ -9,7 +9,7 @@ from ptxloom.checker.report import error
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.words import directives
-from ptxloom.syntax.tree import Function, Integer
+from ptxloom.syntax.tree import Function, Integer, String
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,7 @@ _OF_KERNELS: Final = frozenset(
 )
 _OF_ALL: Final = frozenset(("language",))
 _OF_FUNCTIONS: Final = frozenset(("noreturn", "abi_preserve", "abi_preserve_control"))
+_LANGUAGES: Final = range(11)
 _APART: Final = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))
 _MOST_THREADS: Final = 1024
 
@@ -84,8 +85,9 @@ def _misplaced(function: Function, name: str) -> str:
         return f"`.{name}` is for kernels, and `{function.name}` is a function"
     if function.kind == "entry" and name in _OF_FUNCTIONS:
         return f"`.{name}` is for functions, and `{function.name}` is a kernel"
-    if function.kind == "entry" and function.body is None:
-        return f"`.{name}` stands where the kernel has its body"
+    if function.body is None and (function.kind == "entry" or name == "language"):
+        what = "kernel" if function.kind == "entry" else "function"
+        return f"`.{name}` stands where the {what} has its body"
     return f"`{function.name}` has results, so it returns" if name == "noreturn" and function.returns else ""
 
 
@@ -94,6 +96,8 @@ def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Di
     name = directive.name
     numbers = [one.value for one in directive.values if isinstance(one, Integer)]
     most = _AT_MOST.get(name)
+    if name == "language":
+        yield from _languages(function, directive)
     if most is None:
         return
     if len(numbers) != len(directive.values) or not numbers:
@@ -105,6 +109,22 @@ def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Di
     elif name in {"maxntid", "reqntid"} and prod(numbers) > _MOST_THREADS:
         message = f"a CTA has {_MOST_THREADS:,} threads at the most, and this says {prod(numbers):,}"
         yield _warning(function, directive, message)
+
+
+def _languages(function: Function, directive: PerformanceDirective) -> Iterator[Diagnostic]:
+    """The findings about languages; which numbers there are was asked of ptxas 13.5, and not all names are known."""
+    for one in directive.values:
+        match one:
+            case String():
+                pass
+            case Integer(value) if value not in _LANGUAGES:
+                yield _bad(function, directive, f"languages have numbers from 0 to {_LANGUAGES[-1]}, not {value}")
+            case Integer():
+                pass
+            case _:
+                yield _bad(function, directive, "`.language` takes names in quotes and numbers")
+    if function.kind == "func" and next(d for d in function.directives if d.name == "language") is not directive:
+        yield _bad(function, directive, "a function states `.language` once, with commas between the languages")
 
 
 def _available(function: Function, directive: PerformanceDirective, platform: Platform) -> Iterator[Diagnostic]:

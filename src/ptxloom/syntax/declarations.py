@@ -25,7 +25,16 @@ LINKAGES: Final = frozenset((".extern", ".visible", ".weak", ".common"))
 SPACES: Final = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
 STARTS: Final = LINKAGES | SPACES | {".entry", ".func", ".attribute"}
 """Words that a declaration or a function starts with."""
-_ELSEWHERE: Final = STARTS | {".version", ".target", ".address_size", ".file", ".section", ".alias", ".loc"}
+_ELSEWHERE: Final = STARTS | {
+    ".version",
+    ".target",
+    ".address_size",
+    ".file",
+    ".section",
+    ".alias",
+    ".loc",
+    ".loc_intermediate",
+}
 _COUNTED: Final = frozenset(("maxntid", "reqntid", "minnctapersm", "maxnctapersm", "maxnreg", "reqnctapercluster"))
 VECTORS: Final = {".v2": 2, ".v4": 4, ".v8": 8}
 
@@ -172,6 +181,8 @@ def performance_directives(cursor: Cursor) -> tuple[PerformanceDirective, ...]:
         values: tuple[Operand, ...] = ()
         if name == "pragma":
             values = _strings(cursor)
+        elif name == "language":
+            values = _languages(cursor)
         elif cursor.kind in {"number", "name"}:
             values = listed(cursor)
         elif name in _COUNTED:
@@ -183,12 +194,23 @@ def performance_directives(cursor: Cursor) -> tuple[PerformanceDirective, ...]:
 
 
 def _strings(cursor: Cursor) -> tuple[String, ...]:
-    found: list[String] = []
-    while True:
-        start = cursor.start
-        found.append(String(cursor.string("a string"), start=start, end=cursor.behind))
-        if not cursor.accept(","):
-            return tuple(found)
+    found = [_string(cursor)]
+    while cursor.accept(","):
+        found.append(_string(cursor))
+    return tuple(found)
+
+
+def _string(cursor: Cursor) -> String:
+    start = cursor.start
+    return String(cursor.string("a string"), start=start, end=cursor.behind)
+
+
+def _languages(cursor: Cursor) -> tuple[Operand, ...]:
+    """Languages by name, in quotes, or by number."""
+    found: list[Operand] = []
+    while not found or cursor.accept(","):
+        found.append(_string(cursor) if cursor.kind == "string" else expression(cursor))
+    return tuple(found)
 
 
 def call_prototype(cursor: Cursor, source: Source, start: int) -> CallPrototype:

@@ -14,6 +14,7 @@ from ptxloom.syntax.tree import (
     CallTargets,
     File,
     Loc,
+    LocIntermediate,
     Name,
     Pragma,
     Target,
@@ -69,6 +70,11 @@ def loc(cursor: Cursor, source: Source, start: int) -> Loc:
     return Loc(*place, function, offset, inlined, source=source, start=start, end=cursor.behind)
 
 
+def loc_intermediate(cursor: Cursor, source: Source, start: int) -> LocIntermediate:
+    """`.loc_intermediate file line column`."""
+    return LocIntermediate(*_place(cursor), source=source, start=start, end=cursor.behind)
+
+
 def _place(cursor: Cursor) -> tuple[int, int, int]:
     return cursor.number("a file's index"), cursor.number("a line"), cursor.number("a column")
 
@@ -121,6 +127,7 @@ UNCLOSED: Final[dict[str, Callable[[Cursor, Source, int], Statement]]] = {
     ".target": target,
     ".address_size": address_size,
     ".loc": loc,
+    ".loc_intermediate": loc_intermediate,
     ".file": file,
     ".section": section,
 }

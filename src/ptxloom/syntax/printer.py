@@ -33,6 +33,7 @@ from ptxloom.syntax.tree import (
     Integer,
     Label,
     Loc,
+    LocIntermediate,
     Malformed,
     Name,
     Pair,
@@ -243,6 +244,8 @@ def print_line(node: Statement | Data) -> str:  # noqa: C901, PLR0911, PLR0912 -
             return f"{_declaration(node)};"
         case Loc():
             return _loc(node)
+        case LocIntermediate(file, line, column):
+            return f".loc_intermediate {file} {line} {column}"
         case Data(kind, values):
             shown = ", ".join(str(one) if isinstance(one, int) else print_operand(one) for one in values)
             return f".{kind} {shown}"

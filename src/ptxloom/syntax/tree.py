@@ -313,6 +313,14 @@ class Loc(StatementNode):
     inlined_at: tuple[int, int, int] | None = None
 
 
+class LocIntermediate(StatementNode):
+    """`.loc_intermediate 2 40 6`, behind a `.loc`: the place in a language between, whose file has an index, too."""
+
+    file: int
+    line: int
+    column: int
+
+
 class File(StatementNode):
     """`.file 1 "kernel.cu", 1700000000, 4096`."""
 
@@ -362,6 +370,7 @@ Statement: TypeAlias = (
     | Alias
     | Function
     | Loc
+    | LocIntermediate
     | File
     | Pragma
     | Section

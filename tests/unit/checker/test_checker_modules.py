@@ -58,6 +58,41 @@ def test_gates(version: str, target: str, body: str, messages: list[str]) -> Non
     assert [one.message for one in judge(version, target, body)] == messages
 
 
+# What ptxas 13.5 says of each of these is noted beside it.
+@pytest.mark.parametrize(
+    ("version", "header", "rules"),
+    [
+        ("9.2", '.entry k() .language "ptx", 7 .maxntid 3', []),
+        ("9.2", ".func k() .noreturn .language 0x7, 7", []),
+        ("9.2", ".entry k() .language 1 .language 2", []),
+        ("9.1", '.entry k() .language "ptx"', ["needs-version"]),  # requires 9.2
+        ("9.2", ".entry k() .language 11", ["function-directive"]),  # [0..10]
+        ("9.2", ".entry k() .language ptx", ["function-directive"]),  # syntax error
+        ("9.2", ".func k() .language 1 .language 2", ["function-directive"]),  # syntax error
+    ],
+)
+def test_languages(version: str, header: str, rules: list[str]) -> None:
+    module = parse(f".version {version}\n.target sm_90\n.address_size 64\n{header} {{ ret; }}\n")
+    assert [one.rule for one in check(module)] == rules
+
+
+def test_a_prototype_states_no_language() -> None:  # a syntax error for ptxas
+    module = parse(".version 9.5\n.target sm_90\n.address_size 64\n.func f() .language 7;\n")
+    assert [one.rule for one in check(module)] == ["function-directive"]
+
+
+@pytest.mark.parametrize(("version", "rules"), [("9.4", []), ("9.3", ["needs-version"] * 2)])
+def test_lines_of_a_language_between(version: str, rules: list[str]) -> None:
+    body = ".loc 1 2 3\n.loc_intermediate 2 23 6\n{ .loc 1 2 4 .loc_intermediate 2 24 6\n}\nret;"
+    assert [one.rule for one in judge(version, "sm_90", body)] == rules
+
+
+@pytest.mark.parametrize("word", ["loc", "loc_intermediate"])
+def test_lines_are_noted_in_functions_only(word: str) -> None:
+    module = parse(f".version 9.5\n.target sm_90\n.address_size 64\n.{word} 1 2 3\n")
+    assert [one.rule for one in check(module)] == ["misplaced-directive"]
+
+
 def test_a_caller_may_ask_about_another_platform() -> None:
     assert judge("9.0", "sm_90", B8)[0].rule == "needs-target"
     assert judge("9.0", "sm_90", B8, target="sm_120a") == ()

@@ -25,6 +25,7 @@ from ptxloom.syntax.tree import (
     Integer,
     Label,
     Loc,
+    LocIntermediate,
     Name,
     PerformanceDirective,
     Pointer,
@@ -65,6 +66,7 @@ def declared(
         (".address_size 64", AddressSize(64)),
         ("$L__BB0_1:", Label("$L__BB0_1")),
         (".loc 1 12 3", Loc(1, 12, 3)),
+        (".loc_intermediate 2 40 6", LocIntermediate(2, 40, 6)),
         (
             ".loc\t1 12 3, function_name $L__info_string0+4, inlined_at 2 20 5",
             Loc(1, 12, 3, "$L__info_string0", 4, (2, 20, 5)),
@@ -218,6 +220,19 @@ def declared(
                 ),
                 (),
                 Block((Instruction(None, "ret"),)),
+            ),
+        ),
+        (
+            '.entry k() .language "ptx", 7 .language 0x1 { ret; }',
+            Function(
+                "",
+                "entry",
+                "k",
+                directives=(
+                    PerformanceDirective("language", (String("ptx"), Integer(7))),
+                    PerformanceDirective("language", (Integer(1, 16),)),
+                ),
+                body=Block((Instruction(None, "ret"),)),
             ),
         ),
         (

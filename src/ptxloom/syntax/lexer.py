@@ -152,6 +152,11 @@ class Cursor:
         """Whether a statement surely starts with the token at hand, on a line of its own."""
         return self.on_new_line and CERTAIN.match(self.text, self.start) is not None
 
+    def incomplete(self, wanted: str) -> Problem:
+        """The problem that the line before the token at hand ends without what is `wanted`."""
+        message, label = f"the line ends where {wanted} should come", f"expected {wanted} after this"
+        return Problem("incomplete-statement", message, max(self.behind - 1, 0), self.behind, label)
+
     def unexpected(self, wanted: str) -> Problem:
         """The problem that something else than `wanted` comes here."""
         if self.kind == "end":
@@ -169,13 +174,7 @@ class Cursor:
             place = (self.start, self.end + 1)
             return Problem("unterminated-comment", "a comment is not closed", *place, "it starts here")
         if self.at_statement:
-            place = (max(self.behind - 1, 0), self.behind)
-            return Problem(
-                "incomplete-statement",
-                f"the line ends where {wanted} should come",
-                *place,
-                f"expected {wanted} after this",
-            )
+            return self.incomplete(wanted)
         shown = self.here if self.here.isprintable() else repr(self.here)[1:-1]
         return Problem(
             "unexpected-token",

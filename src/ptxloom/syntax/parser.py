@@ -24,8 +24,21 @@ from ptxloom.syntax.lexer import MOST_PROBLEMS, Cursor, Problem
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import ended
 from ptxloom.syntax.operands import operands
-from ptxloom.syntax.recovery import STATEMENT, resume
-from ptxloom.syntax.tree import Block, Function, Instruction, Label, Malformed, Predicate
+from ptxloom.syntax.recovery import BODY, CLOSING, SCOPE, STATEMENT, resume
+from ptxloom.syntax.tree import (
+    AddressSize,
+    Alias,
+    Block,
+    File,
+    Function,
+    Instruction,
+    Label,
+    Malformed,
+    Predicate,
+    Section,
+    Target,
+    Version,
+)
 
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Attribute, Declaration, Operand, PerformanceDirective, Statement
@@ -100,6 +113,7 @@ class Parser:
         self.diagnostics: Final[list[Diagnostic]] = []
         self._scopes: Final[list[_Scope]] = []
         self._out: list[Statement] = []
+        self._last = -1  # where the function that was closed last stands, at the top
         self._flattened = 0  # open braces beyond MAX_SCOPES
 
     def module(self) -> tuple[Statement, ...]:
@@ -125,9 +139,9 @@ class Parser:
             return offset
         while True:
             offset, brace = self.fast.read(offset, self._out)
-            if brace == "{":
+            if brace == "{" and SCOPE.match(self.text, offset):
                 self._open(offset, offset, None)
-            elif brace and self._scopes:
+            elif brace == "}" and self._scopes:
                 self._close(offset + 1)
             else:
                 return offset
@@ -156,13 +170,14 @@ class Parser:
     def _punctuated(self, start: int) -> None:
         cursor = self.cursor
         match cursor.here:
-            case "{":
+            case "{" if SCOPE.match(self.text, start):
                 self._open(start, start, None)
                 cursor.advance()
             case "}":
-                if not self._scopes:
+                if self._scopes:
+                    self._close(cursor.end)
+                elif not self._reopened(cursor.end):
                     raise Problem("unmatched-brace", "`}` closes nothing", start, cursor.end, "no scope is open here")
-                self._close(cursor.end)
                 cursor.advance()
             case "@":
                 self._instruction(start, self._guard())
@@ -210,7 +225,7 @@ class Parser:
         while cursor.kind == "dotted":
             qualifiers.append(cursor.advance()[1:])
         found: tuple[Operand, ...] = ()
-        ended = cursor.here in {";", "}", ""} or (cursor.on_new_line and self._starts_statement())
+        ended = cursor.here in {";", ""} or self._at_closing or (cursor.on_new_line and self._starts_statement())
         if not ended:
             found = operands(cursor, opcode)
         self._out.append(
@@ -246,7 +261,11 @@ class Parser:
         linkage = cursor.advance()[1:] if word in LINKAGES else ""
         found = attributes(cursor) if cursor.accept(".attribute") else ()
         if cursor.here in {".entry", ".func"}:
-            self._function(start, linkage, found)
+            self._function(start, linkage, found, cursor.advance()[1:])
+            return
+        if linkage and (cursor.here == "(" or (cursor.kind == "name" and not cursor.at_statement)):
+            self._report(cursor.unexpected("`.entry`, `.func` or a state space"))
+            self._function(start, linkage, found, "func" if cursor.here == "(" else "entry")
             return
         node = declaration(cursor, self.source, start, linkage)
         if found:
@@ -271,8 +290,7 @@ class Parser:
         if cursor.here == ";":
             cursor.advance()
             return
-        closing = cursor.here == "}" and _CLOSED_LATE.match(self.text, cursor.end) is None
-        if cursor.kind == "end" or closing or (cursor.on_new_line and self._starts_statement()):
+        if cursor.kind == "end" or self._at_closing or (cursor.on_new_line and self._starts_statement()):
             at = cursor.behind
             self.diagnostics.append(
                 Diagnostic(
@@ -288,19 +306,23 @@ class Parser:
         self._out.pop()
         raise cursor.unexpected("`,` or `;`")
 
+    @property
+    def _at_closing(self) -> bool:
+        """Whether the token at hand is a brace that ends a scope."""
+        return self.cursor.here == "}" and CLOSING.match(self.text, self.cursor.start) is not None
+
     def _starts_statement(self) -> bool:
         """Whether the token at hand, the first of its line, looks like the start of a statement."""
         return STATEMENT.match(self.text, self.cursor.start) is not None
 
     # --- functions and scopes ---
 
-    def _function(self, start: int, linkage: str, found: tuple[Attribute, ...]) -> None:
+    def _function(self, start: int, linkage: str, found: tuple[Attribute, ...], kind: str) -> None:
         if self._scopes:
             self._unclosed(self._scopes[-1])
             while self._scopes:
                 self._close(start)
         cursor = self.cursor
-        kind = cursor.advance()[1:]
         header = _Header(linkage, kind, "", found, ())
         try:
             self._header(header)
@@ -310,6 +332,10 @@ class Parser:
         if cursor.here == "{":
             self._open(start, cursor.start, header)
             cursor.advance()
+            return
+        if linkage != "extern" and cursor.on_new_line and self._starts_body():
+            self._report(cursor.incomplete("`{` to open the body"))
+            self._open(start, cursor.start, header)
             return
         end = cursor.end if cursor.here == ";" else cursor.behind
         self._out.append(self._built(header, None, start, end))
@@ -325,8 +351,44 @@ class Parser:
         if cursor.here == "(":
             header.params = parameters(cursor, self.source)
         header.directives = performance_directives(cursor)
+        if cursor.here == ".param":
+            raise cursor.unexpected("`(`, `{` or `;`")
         if cursor.here not in {"{", ";"} and not (cursor.on_new_line or cursor.kind == "end"):
             raise cursor.unexpected("`{` or `;`")
+
+    def _starts_body(self) -> bool:
+        """Whether the token at hand is the first of a function's body whose brace is missing."""
+        cursor = self.cursor
+        return cursor.here == ".reg" or (cursor.kind == "name" and self._starts_statement())
+
+    def _reopened(self, end: int) -> bool:
+        """Give the last function what follows it up to the brace at `end`, if another closed it too early.
+
+        Returns:
+            Whether it was so; once for each function, since all that follows is moved.
+        """
+        index, self._last = self._last, -1
+        function = self._out[index] if index >= 0 else None
+        if not isinstance(function, Function) or function.body is None:
+            return False
+        rest = tuple(self._out[index + 1 :])
+        if not any(isinstance(one, Instruction) for one in rest) or any(isinstance(one, _OUTSIDE) for one in rest):
+            return False
+        early = function.body.end - 1
+        self._report(
+            Problem(
+                "unmatched-brace",
+                f"`}}` closes the body of `{function.name}`, and instructions follow",
+                early,
+                early + 1,
+                "one brace too many, or one that opens is missing before",
+            )
+        )
+        stray = Malformed("}", source=self.source, start=early, end=early + 1)
+        statements = (*function.body.statements, stray, *rest)
+        body = Block(statements, source=self.source, start=function.body.start, end=end)
+        self._out[index:] = [ended(function.replace(body=body), end)]
+        return True
 
     def _built(self, header: _Header, body: Block | None, start: int, end: int) -> Function:
         return Function(
@@ -370,6 +432,8 @@ class Parser:
         if scope.header is None:
             self._out.append(block)
         else:
+            if not self._scopes:
+                self._last = len(self._out)
             self._out.append(self._built(scope.header, block, scope.start, end))
 
     # --- problems ---
@@ -392,9 +456,14 @@ class Parser:
 
     def _skip(self, start: int, problem: int) -> None:
         """Keep the bad statement as it is and go to where the next can be read."""
-        end = resume(self.text, max(problem, start), comments=self.cursor.comments)
-        if end <= start:
-            end = start + 1
+        cursor = self.cursor
+        end = resume(self.text, start, max(problem, start), comments=cursor.comments)
+        if cursor.kind in {"punctuation", "number"}:  # perhaps a stray one in front of a statement
+            blank = _BLANK.match(self.text, cursor.end)
+            after = blank.end() if blank else cursor.end
+            if (STATEMENT if cursor.start == start else _FUNCTION).match(self.text, after):
+                end = after
+        end = max(end, start + 1)
         self._out.append(Malformed(self.text[start:end].rstrip(), source=self.source, start=start, end=end))
         self.cursor.seek(end)
 
@@ -406,9 +475,11 @@ class Parser:
         self._out.append(Malformed(self.text[start:], source=self.source, start=start, end=end))
 
     def _skip_header(self, problem: int) -> None:
-        match = _BODY.search(self.text, problem)
+        match = BODY.search(self.text, problem)
         self.cursor.seek(match.end() if match else len(self.text))
 
 
-_CLOSED_LATE: Final = re.compile(r"[ \t]*+[;,]")
-_BODY: Final = re.compile(r"(?=[{;])|\n(?=[ \t]*+(?:\}|@|\.(?:entry|func|visible|extern|weak|reg)\b))")
+_OUTSIDE: Final = (AddressSize, Alias, File, Function, Section, Target, Version)
+"""What stands in no function."""
+_FUNCTION: Final = re.compile(r"\.(?:entry|func)\b")
+_BLANK: Final = re.compile(r"[ \t]*+")

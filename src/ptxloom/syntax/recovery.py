@@ -11,34 +11,70 @@ _NAME: Final = r"(?:[A-Za-z_]|[$%](?=[\w$]))[\w$]*+"
 _MARKED: Final = rf"\.[a-z]\w*+|@|{_NAME}[ \t]*+:(?!:)"
 _SCOPE: Final = r"\{(?![^{};\"]*+\}(?:\s|//[^\n]*+)*+[,;])"  # a brace that opens no list of operands
 _START: Final = (
-    rf"(?:{_MARKED}|{_SCOPE}|\}}|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,()\n]*+;)"
+    rf"(?:{_MARKED}|{_SCOPE}|\}}|{_WORDS}[ \t]*+[A-Za-z_$%\[{{(\d!;-]|(?:ret|exit|trap|brkpt|call|bra)\b[^,();\n]*+;)"
 )
 STATEMENT: Final = re.compile(_START, re.ASCII)
 """What the first token of a line, and what follows it, look like if a statement starts here."""
 
+_TYPE: Final = r"\.(?:pred|(?:[busf]|bf|tf)\d)|\.\w++\."  # what follows an opcode, were a brace not in between
+_AFTER: Final = rf"(?=[ \t]*+(?:\r?\n|//|/\*|\Z|(?!{_TYPE}){_START}))"
+_OUTSIDE: Final = r"(?![ \t]*+\.(?:entry|func|visible|extern|weak|version)\b)"
+SCOPE: Final = re.compile(_SCOPE)
+"""A brace that opens a scope, and not a list of operands on its own."""
+
+CLOSING: Final = re.compile(rf"\}}{_AFTER}", re.ASCII)
+"""A brace that ends a scope: the line ends behind it, or a statement starts."""
+
 CERTAIN: Final = re.compile(rf"\.[a-z]\w*+[ \t]++|@|{_NAME}:(?!:)|{_WORDS}[ \t]++[A-Za-z_$%\[{{(]", re.ASCII)
 """The same where an operand should come: only what no operand can look like."""
 
-LINE: Final = re.compile(r"[^\n}]*+")
-"""The rest of a line, up to a brace that closes."""
+BODY: Final = re.compile(
+    rf"(?=\{{{_AFTER}|;(?!\s*+(?:\.param\b|\))))"
+    r"|\n(?=[ \t]*+(?:\}|@(?![ \t]*+\.)|\.(?:entry|func|visible|extern|weak|reg)\b))",
+    re.ASCII,
+)
+"""Where a function goes on whose header goes wrong: at its body, its semicolon, or what no header holds."""
+
+_MORE: Final = r"(?:\s++|//[^\n]*+)*+(?:\.b(?:8|16|32|64)\b|[\d,])"
+STRAY: Final = re.compile(rf"\}}(?={_MORE})", re.ASCII)
+"""A brace in a section that does not close it: data follow."""
+
+LINE: Final = re.compile(rf"(?:[^\n}}]++|\}}(?={_MORE}))*+", re.ASCII)
+"""The rest of a section's line, up to the brace that closes the section."""
 
 
 @lru_cache(maxsize=2)
 def _next(comments: bool) -> re.Pattern[str]:
     block = r"|/\*(?:[^*]++|\*(?!/))*+\*/" if comments else ""
     return re.compile(
-        rf'//[^\n]*+{block}|"[^"\n]*+"|\{{[^{{}};\n]*+\}}|(;|\}}[ \t]*+;)|([{{}}])|\n[ \t]*+(?={_START})()', re.ASCII
+        rf'//[^\n]*+{block}|"[^"\n]*+"|\{{[^{{}};\n]*+\}}'
+        rf"|((?:\}}[ \t]*+)?+;{_AFTER})|(\{{{_OUTSIDE}{_AFTER})|(\}}{_AFTER})"
+        rf"|(\{{)|(\}})|\n[ \t]*+(?={_START})()",
+        re.ASCII,
     )
 
 
-def resume(text: str, offset: int, *, comments: bool = True) -> int:
-    """The offset at which the statement after the one that goes wrong at `offset` starts.
+def resume(text: str, start: int, problem: int, *, comments: bool = True) -> int:
+    """The offset at which the statement after the one that starts at `start` and goes wrong at `problem` starts.
+
+    A semicolon or a brace counts only if the line ends behind it or a statement starts there, and a brace that closes
+    only if the statement has not opened it.
 
     Without `comments`, `/*` is no comment: one was not closed, and looking for its end again and again takes for ever.
     """
-    for match in _next(comments).finditer(text, offset):
-        if match[2] is not None:
-            return match.start()
-        if match.lastindex:
-            return match.end()
+    depth = text.count("{", start, problem) - text.count("}", start, problem)
+    for match in _next(comments).finditer(text, problem):
+        match match.lastindex:
+            case None:
+                pass
+            case 2:
+                return match.start()
+            case 3 if depth <= 0:
+                return match.start()
+            case 3 | 5:
+                depth -= 1
+            case 4:
+                depth += 1
+            case _:
+                return match.end()
     return len(text)

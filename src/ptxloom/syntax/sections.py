@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.syntax.lexer import MOST_PROBLEMS, NAME, Problem
 from ptxloom.syntax.node import maker
 from ptxloom.syntax.operands import expression
-from ptxloom.syntax.recovery import LINE
+from ptxloom.syntax.recovery import LINE, STRAY
 from ptxloom.syntax.tree import Data, Integer, Label, Malformed, Name, Section
 
 if TYPE_CHECKING:
@@ -31,14 +31,13 @@ _DATA: Final = re.compile(
 
 def section(cursor: Cursor, source: Source, start: int) -> Section:
     """`.section name { data and labels }`."""
-    name = cursor.dotted("a section's name with its dot")
-    cursor.expect("{", "to open the section")
+    name = _named(cursor)
     brace = cursor.behind
     contents: list[Data | Label | Malformed] = []
     while True:
         if cursor.short:
             _ordinary(cursor, source, contents)
-        if cursor.here == "}":
+        if cursor.here == "}" and STRAY.match(cursor.text, cursor.start) is None:
             cursor.advance()
             break
         if cursor.kind == "end" or cursor.here in _OUTSIDE or len(cursor.problems) >= MOST_PROBLEMS:
@@ -48,6 +47,28 @@ def section(cursor: Cursor, source: Source, start: int) -> Section:
             break
         _content(cursor, source, contents)
     return Section(name, tuple(contents), source=source, start=start, end=cursor.behind)
+
+
+def _named(cursor: Cursor) -> str:
+    """The name, and the brace after it; what stands between and around them on their lines is passed over."""
+    name, problem = "", None
+    if cursor.kind == "dotted":
+        name = cursor.advance()
+    else:
+        problem = cursor.unexpected("a section's name with its dot")
+    if cursor.here != "{" and problem is None:
+        problem = cursor.unexpected("`{` to open the section")
+    lines = 0
+    while cursor.here not in {"{", "}", ";", ""} and lines < 2:
+        name = cursor.here if cursor.kind == "dotted" and not name else name
+        cursor.advance()
+        lines += cursor.on_new_line
+    if problem is not None and cursor.here == "{":
+        cursor.problems.append(problem)
+    elif problem is not None:
+        raise problem
+    cursor.advance()
+    return name
 
 
 def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label | Malformed]) -> None:

@@ -131,7 +131,7 @@ def test_deep_scopes_are_read_but_flattened() -> None:
 
 
 def test_reading_ends_after_very_many_problems() -> None:
-    module = parse(";" * 100_000)
+    module = parse(";\n" * 100_000)
     assert [one.rule for one in module.diagnostics[-2:]] == ["unexpected-token", "too-many-problems"]
     assert len(module.diagnostics) == 10_001
     assert isinstance(module.statements[-1], Malformed)

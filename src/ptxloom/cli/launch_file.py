@@ -16,6 +16,8 @@ name = "C"
 zeros = { shape = [192, 128], dtype = "float32" }
 save = "c.npy"
 [[args]]
+empty = { shape = [64], dtype = "int32" }    # holds nothing yet: initcheck:global tells who reads it all the same
+[[args]]
 value = 192
 
 [[compare]]
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "arch", "args", "compare"}
-_SOURCES: Final = ("random", "zeros", "npy", "value")
+_SOURCES: Final = ("random", "zeros", "empty", "npy", "value")
 _ARGUMENT_KEYS: Final = {"name", "save", *_SOURCES}
 _COMPARE_KEYS: Final = {"array", "equals", "product", "relative"}
 _LARGEST: Final = 1 << 34  # bytes of an array
@@ -55,11 +57,12 @@ class BadLaunchFile(PtxloomError):  # noqa: N818 - reads as the sentence it prin
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: its name, the array or number, and where it is saved after the run."""
+    """One argument: its name, the array or number, where it is saved after the run, and whether it holds nothing."""
 
     name: str
     value: Any
     save: Path | None
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +170,10 @@ class _Reader:
             case "npy":
                 value = self.load(self.text(entry, "npy", where), where)
             case source:
-                value = self.array(value, f"{where}.{source}", random=source == "random")
+                value = self.array(value, f"{where}.{source}", source)
         if save is not None and not isinstance(value, np.ndarray):
             raise self.wrong(where, "saves a number; only arrays can be saved")
-        return Argument(name, value, save)
+        return Argument(name, value, save, "empty" in entry)
 
     def load(self, name: str, where: str) -> NDArray[Any]:
         try:
@@ -178,11 +181,11 @@ class _Reader:
         except (OSError, ValueError, EOFError) as error:
             raise self.wrong(where, f"cannot load {name}: {str(error).splitlines()[0]}") from error
 
-    def array(self, spec: Any, where: str, *, random: bool) -> NDArray[Any]:
+    def array(self, spec: Any, where: str, source: str) -> NDArray[Any]:
         if not isinstance(spec, dict):
             raise self.wrong(where, 'must be a table such as { shape = [64, 64], dtype = "float32" }')
         table = cast("dict[str, Any]", spec)
-        self.known(table, {"shape", "dtype", *(["seed"] if random else [])}, where)
+        self.known(table, {"shape", "dtype", *(["seed"] if source == "random" else [])}, where)
         dtype = self.dtype(table.get("dtype", "float32"), where)
         shape = table.get("shape")
         whole = [shape] if isinstance(shape, int) else shape
@@ -193,7 +196,9 @@ class _Reader:
         extent = tuple(cast("list[int]", whole))
         if math.prod(extent) * dtype.itemsize > _LARGEST:
             raise self.wrong(where, f"of shape {list(extent)} takes more than {_LARGEST >> 30} GiB")
-        if not random:
+        if source == "empty":  # no number, where there is one for that
+            return np.full(math.prod(extent) * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(extent)
+        if source == "zeros":
             return np.zeros(extent, dtype)
         generator = np.random.default_rng(table.get("seed", 0))
         if dtype.kind in "iu":

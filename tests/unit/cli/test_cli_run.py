@@ -64,6 +64,17 @@ def test_a_right_result_is_clean_and_saved(run: Run, folder: Path) -> None:
     np.testing.assert_array_equal(np.load(folder / "out.npy"), np.load(folder / "wanted.npy"))
 
 
+def test_an_empty_array_is_one_that_nobody_may_read(run: Run, folder: Path) -> None:
+    path = folder / "launch.toml"
+    path.write_text(LAUNCH.replace("zeros", "empty"))
+    clean = run("run", str(path), "--checks", "initcheck:global")
+    assert clean.code == 0, clean
+    path.write_text(LAUNCH.replace('npy = "in.npy"', 'empty = { shape = 48, dtype = "float32" }'))
+    ran = run("run", str(path), "--checks", "initcheck:global", "--output-format", "json")
+    assert ran.code == 1
+    assert [h["rule"] for h in json.loads(ran.out)["hazards"]] == ["initcheck.uninitialised"]
+
+
 def test_a_wrong_result_is_a_finding(run: Run, folder: Path) -> None:
     wanted = np.load(folder / "wanted.npy")
     wanted[7] += 1

@@ -55,6 +55,7 @@ def run(options: Options) -> Outcome:
             timeout=options.timeout,
             schedule_seed=options.seed,
             checks=checks,
+            uninitialised=[a.value for a in launch.arguments if a.empty],
             profile=options.profile,
             trace=watch_options.requests(options),
             progress=_progress if sys.stderr.isatty() else None,

@@ -340,6 +340,9 @@ EVENTS: Final = {  # after these it goes on
     state.WARP_WRITE_WRITE: "racecheck.warp-order",
     state.WARP_READ_WRITE: "racecheck.warp-order",
     state.WARP_WRITE_READ: "racecheck.warp-order",
+    state.OWN_WRITE_WRITE: "racecheck.not-waited",
+    state.OWN_READ_WRITE: "racecheck.not-waited",
+    state.OWN_WRITE_READ: "racecheck.not-waited",
     state.UNWRITTEN: "initcheck.uninitialised",
     state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
 }
@@ -351,6 +354,9 @@ SIDES: Final = {
     state.WARP_WRITE_WRITE: ("write", "write"),
     state.WARP_READ_WRITE: ("write", "read"),
     state.WARP_WRITE_READ: ("read", "write"),
+    state.OWN_WRITE_WRITE: ("write", "write"),
+    state.OWN_READ_WRITE: ("write", "read"),
+    state.OWN_WRITE_READ: ("read", "write"),
 }
 SPACES: Final = {
     state.GENERIC: "generic",

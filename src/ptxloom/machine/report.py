@@ -150,21 +150,13 @@ class Reporter:
             ops[-1 if at_end else 0], block, warp, lanes, f"{verb if len(lanes) > 1 else verb + 's'} here"
         )
 
-    def _is_own_copy(self, event: Any, op: Op) -> bool:
-        """Whether the two sides of a race are one thread and its asynchronous copy."""
-        before = self.program.ops[int(event.second_site)]
-        mine = (*event.block[:3], event.warp, event.lane)
-        theirs = (*event.second_block[:3], event.second_warp, event.second_lane)
-        return mine == theirs and (op.has("async") or before.has("async"))
-
     def _access(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...], lane: int) -> Hazard:
         """A race, or a read of what nobody wrote."""
         size, warp, kind = int(event.size), int(event.warp), int(event.kind)
         found = self.atlas.locate(op, int(event.space), int(event.address))
         mine, theirs = SIDES.get(kind, ("read", ""))
         party = self.party(op, block, warp, lanes, f"{mine}s it")
-        rule = "racecheck.not-waited" if theirs and self._is_own_copy(event, op) else EVENTS[kind]
-        hazard = self.hazard(rule, party, op.opcode, place=found.text, size=size)
+        hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
         if not theirs:
             return hazard

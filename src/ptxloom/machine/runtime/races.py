@@ -27,6 +27,7 @@ from ptxloom.machine.runtime.shadow import (
 )
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
+    OWN_WRITE_WRITE,
     READ_WRITE,
     SHARED,
     WARP_WRITE_WRITE,
@@ -282,7 +283,10 @@ def report(
         kind = READ_WRITE
         if write == first:
             kind = WRITE_READ
-    if address(far) == address(w) and other_writes != COPYING:
+    if other_writes == COPYING:
+        if thread == me(w, lane):
+            kind = kind + (OWN_WRITE_WRITE - WRITE_WRITE)
+    elif address(far) == address(w):
         kind = kind + (WARP_WRITE_WRITE - WRITE_WRITE)
     place = u64(at)
     if w.launch.members > 1:

@@ -49,6 +49,7 @@ DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT,
 WRITE_WRITE, READ_WRITE, WRITE_READ = range(20, 23)  # races, by what came first
 WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between lanes of one warp
 UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
+OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
 
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)

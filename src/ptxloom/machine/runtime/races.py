@@ -2,7 +2,8 @@
 
 Two accesses of one byte race if one of them writes, not both are strong, and neither is known to the other's thread
 when it comes. The order in which the machine happens to run them decides nothing, and neither does it name them: the
-side that comes second is the one whose warp had made more accesses since the last barrier, then the later in the text.
+side that comes second is the one whose warp had made more weak accesses since the last barrier, then the later in the
+text.
 """
 
 from __future__ import annotations
@@ -46,12 +47,15 @@ COPYING: Final = 3  # what the other side does that an asynchronous copy makes: 
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
-    """What is kept of an access that a warp makes now: its site, whether it is strong, its number since a barrier."""
+    """What is kept of an access that a warp makes now: its site, whether it is strong, its number since a barrier.
+
+    Strong ones are not counted: how often a thread looks at a flag is a matter of the schedule.
+    """
     s = w.shadow
     if w.steps_base != s.base:
         w.steps_base = s.base
         w.steps = 0
-    if w.steps < STEPS:
+    if w.steps < STEPS and site & STRONG == 0:
         w.steps = w.steps + 1
     return site | w.steps << STEP_SHIFT
 

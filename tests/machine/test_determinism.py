@@ -81,3 +81,19 @@ def test_the_seed_does_change_the_order_of_warps() -> None:
         ready.launch(1, 512, [out], threads=1, schedule_seed=seed)
         orders.add(tuple(np.argsort(out[1:17]).tolist()))
     assert len(orders) > 1
+
+
+def test_lanes_that_wait_for_another_warp_and_for_each_other_get_their_turn_with_every_seed() -> None:
+    """Lane 0 spins until a thread of another warp sets a flag, lane 5 until lane 0 sets one."""
+    body = """
+    setp.ne.u32 %p1, %r0, 70; @%p1 bra A; st.volatile.shared.u32 [flags], 1;
+    A: setp.ne.u32 %p1, %r0, 0; @%p1 bra B;
+    W: ld.volatile.shared.u32 %r1, [flags]; setp.eq.u32 %p2, %r1, 0; @%p2 bra W;
+    st.volatile.shared.u32 [flags+4], 1;
+    B: setp.ne.u32 %p1, %r0, 5; @%p1 bra C;
+    V: ld.volatile.shared.u32 %r1, [flags+4]; setp.eq.u32 %p2, %r1, 0; @%p2 bra V;
+    C:
+    """
+    ready = entry(body, before=".shared .align 8 .b32 flags[2];\n")
+    for seed in range(40):
+        ready.launch(1, 96, [np.zeros(1, np.uint32)], threads=1, schedule_seed=seed, timeout=60)

@@ -137,6 +137,7 @@ def tick(w: Warp, block: u32) -> u32:
         w.worker.random = w.worker.random + 1
         if w.worker.random & 15 != 0:
             return choose(w)
+        w.mask = 0  # the next round starts with those whose turn it is
         return NONE
     w.budget = BUDGET
     place_lanes(w, w.mask, block)

@@ -345,3 +345,20 @@ def test_results_are_the_same_with_every_tool_on(name: str) -> None:
     for position, wanted in zip(case.outputs, case.expected("sm_80").arrays, strict=True):
         assert differs(arguments[position], wanted, case.tolerance) is None
     assert tuple(result.hazards) == ()
+
+
+def test_the_line_of_a_read_is_known_however_long_its_thread_has_spun_since() -> None:
+    body = """
+    @%p1 ld.shared.u32 %r1, [tile];
+    bar.warp.sync -1;
+    @!%p2 bra SET;
+    W: ld.volatile.shared.u32 %r2, [flag]; setp.eq.u32 %p5, %r2, 0; @%p5 bra W;
+    bra DONE;
+    SET: mov.u32 %r3, 9000;
+    SPIN: sub.u32 %r3, %r3, 1; setp.ne.u32 %p5, %r3, 0; @%p5 bra SPIN;
+    st.shared.u32 [tile], 1;
+    st.volatile.shared.u32 [flag], 1;
+    DONE:
+    """
+    for seed in range(4):
+        assert found(body, block=64, seed=seed) == {("write-after-read", 8, 1)}

@@ -18,6 +18,7 @@ from ptxloom.machine.runtime.shadow import (
     COPIES,
     COPY_SHIFT,
     LOOKS,
+    LOOKS_AGAIN,
     PENDING,
     SITE,
     STEP_SHIFT,
@@ -49,15 +50,18 @@ COPYING: Final = 3  # what the other side does that an asynchronous copy makes: 
 def stamp_of(w: Warp, site: u32) -> u32:
     """What is kept of an access that a warp makes now: its site, whether it is strong, its number since a barrier.
 
-    Strong ones are not counted: how often a thread looks at a flag is a matter of the schedule.
+    Strong ones are not counted, but for one that reads: once, as how often a thread looks at a flag is a matter of the
+    schedule.
     """
     s = w.shadow
     if w.steps_base != s.base:
         w.steps_base = s.base
         w.steps = 0
-    if w.steps < STEPS and site & STRONG == 0:
-        w.steps = w.steps + 1
-    return site | w.steps << STEP_SHIFT
+        w.looked = 0
+    if site & STRONG == 0 or (site & LOOKS_AGAIN != 0 and site != w.looked):
+        w.steps = min(w.steps + 1, STEPS)
+        w.looked = site
+    return site & ~LOOKS_AGAIN | w.steps << STEP_SHIFT
 
 
 def me(w: Warp, lane: u32) -> u32:
@@ -344,8 +348,10 @@ def keep_read(w: Warp, s: Shadow, at: u32, size: u32, lane: u32, stamp: u32) -> 
         if u32(old >> 32) >= fresh:
             lanes = old & 0xFFFFFFFF
         s.reads[place] = u64(clock) << 32 | lanes | u64(1) << u64(lane)
-    look = w.shadow.looks[w.index * LOOKS + w.look_head % LOOKS]
-    w.look_head = w.look_head + 1
+    last = w.shadow.looks[w.index * LOOKS + (w.look_head - 1) % LOOKS]
+    if stamp & STRONG == 0 or last.stamp != stamp or last.lanes != 1 << lane:
+        w.look_head = w.look_head + 1
+    look = w.shadow.looks[w.index * LOOKS + (w.look_head - 1) % LOOKS]
     look.tick = clock
     look.stamp = stamp
     look.lanes = 1 << lane

@@ -24,6 +24,7 @@ TICK_BITS: Final = 30
 SITE: Final = (1 << 20) - 1
 STRONG: Final = 1 << 20  # atomic, volatile, relaxed, acquire or release: such accesses do not race with each other
 STEP_SHIFT: Final = 21
+LOOKS_AGAIN: Final = 1 << STEP_SHIFT  # told to `stamp_of`: a strong access that reads, perhaps again and again
 STEPS: Final = (1 << 11) - 1
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers

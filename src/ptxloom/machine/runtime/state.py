@@ -264,6 +264,7 @@ class Warp:
     since: u32  # the tick at which the warp last published something
     steps: u32  # accesses to shared memory since the CTA's barrier
     steps_base: u32  # of that tick
+    looked: u32  # the strong read among them that was the last access, while it is
     acquired: u32  # lanes that have learnt something since the CTA's barrier
     uneven: u32  # lanes that may know what others of the warp do not
     saw: u32  # lanes with relaxed reads that a fence makes good

@@ -225,8 +225,25 @@ _READ: Final = """
   %since = shufflevector <{n} x i64> %since1, <{n} x i64> poison, <{n} x i32> zeroinitializer
   %plane = mul i64 %warp64, %bytes64
   %reads = getelementptr i64, ptr %s.reads, i64 %plane
-  %look.number = and i32 %w.look_head, {last_look}
+  ; a thread that spins at a flag fills one place only
   %look.ring = mul i32 %w.index, {looks}
+  %last.after = sub i32 %w.look_head, 1
+  %last.number = and i32 %last.after, {last_look}
+  %last.index = add i32 %look.ring, %last.number
+  %last.index64 = zext i32 %last.index to i64
+  %last.bytes = mul i64 %last.index64, {look_bytes}
+  %last = getelementptr i8, ptr %s.looks, i64 %last.bytes
+  %last.head = load <4 x i32>, ptr %last, align 8
+  %last.stamp = extractelement <4 x i32> %last.head, i64 1
+  %last.lanes = extractelement <4 x i32> %last.head, i64 2
+  %again.flag = and i32 %stamp, {strong}
+  %again.strong = icmp ne i32 %again.flag, 0
+  %again.stamp = icmp eq i32 %last.stamp, %stamp
+  %again.lanes = icmp eq i32 %last.lanes, %near
+  %again0 = and i1 %again.strong, %again.stamp
+  %again = and i1 %again0, %again.lanes
+  %look.count = select i1 %again, i32 %last.after, i32 %w.look_head
+  %look.number = and i32 %look.count, {last_look}
   %look.index = add i32 %look.ring, %look.number
   %look.index64 = zext i32 %look.index to i64
   %look.bytes = mul i64 %look.index64, {look_bytes}
@@ -238,7 +255,7 @@ _READ: Final = """
   store <4 x i32> %look.head3, ptr %look, align 8
   %look.starts = getelementptr i8, ptr %look, i64 16
   store <32 x i32> %low, ptr %look.starts, align 8
-  %look.next = add i32 %w.look_head, 1
+  %look.next = add i32 %look.count, 1
   store i32 %look.next, ptr %w.look_head.at, align 4
 {halves}
 loop:

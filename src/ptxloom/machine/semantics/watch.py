@@ -78,15 +78,22 @@ def access(
     if "racecheck" not in b.checks or space not in {state.SHARED, state.GENERIC}:
         return
     window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
+    site = _site(b, verb, strong=strong)
     if verb != "read" and not places:
         verb = "touch"
     name = race_name(verb, window, bits, parts)
     b.accesses.add(name)
     b.declarations[name] = f"declare void @{name}({race_parameters(name)})"
-    site = b.op.site | (shadow.STRONG if strong else 0)
     lanes = b.active_mask if mask is None else mask
     values = "".join(f", {p}" for p in places) if verb == "write" else ""
     b.do(f"call void @{name}({W}, {addresses}, i64 {offset}, {lanes}, i32 {site}{values})")
+
+
+def _site(b: Builder, verb: str, *, strong: bool) -> int:
+    """The instruction, and whether it is strong, and may be one that waits."""
+    if not strong:
+        return b.op.site
+    return b.op.site | shadow.STRONG | (0 if verb == "write" else shadow.LOOKS_AGAIN)
 
 
 def _look(
@@ -103,7 +110,7 @@ def _look(
     mask: Value | None,
 ) -> None:
     """Tell of an access that may be to global memory."""
-    site = b.op.site | (shadow.STRONG if strong else 0)
+    site = _site(b, verb, strong=strong)
     lanes = b.active_mask if mask is None else mask
     held = Value("ptr", "null")
     if verb == "write" and places:

@@ -116,22 +116,24 @@ def test_places_can_be_named_by_line_pattern_and_source() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "named"),
     [
-        "wgmma",
-        9999,
-        "other.cu:3",
-        Trace("add", blocks=[7]),
-        Trace("add", blocks=[(0, 1)]),
-        Trace("add", blocks="some"),
-        Trace("add", warps=[1]),
-        Trace("add", limit=0),
-        Trace("add", blocks="all", limit=1 << 40),
+        ("wgmma", "trace"),
+        (9999, "trace"),
+        ("other.cu:3", "trace"),
+        (f"other.cu:{'9' * 5000}", "trace"),
+        (Trace("add", blocks=[7]), "blocks"),
+        (Trace("add", blocks=[(0, 1)]), "blocks"),
+        (Trace("add", blocks=[(0, 0, 0, 0)]), "blocks"),
+        (Trace("add", blocks="some"), "blocks"),
+        (Trace("add", warps=[1]), "warps"),
+        (Trace("add", first=-1), "first"),
+        (Trace("add", limit=0), "limit"),
+        (Trace("add", blocks="all", limit=1 << 40), "limit"),
     ],
-    ids=str,
 )
-def test_what_is_not_there_is_refused(wrong: Request) -> None:
-    with pytest.raises(UsageError, match="trace"):
+def test_what_is_not_there_is_refused(wrong: Request, named: str) -> None:
+    with pytest.raises(UsageError, match=f"^{named} is "):
         run(LOOP, wrong)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ptxloom import __version__
-from ptxloom.cli import cute_arguments, explorer_arguments, watch_arguments
+from ptxloom.cli import cute_arguments, examples, explorer_arguments, watch_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,24 +20,6 @@ SPEAKING: Final = frozenset({"lsp"})
 """Verbs that hold a conversation and print no result."""
 
 INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
-
-EXAMPLES: Final = """\
-examples:
-  ptxloom inspect kernel.ptx                          what a file holds: kernels and every matrix move
-  ptxloom query 'ldmatrix.*.trans' kernel.ptx          where such instructions stand
-  ptxloom graph kernel.ptx --output-format svg        where control goes, as a picture
-  ptxloom check kernel.ptx --target sm_90a            is it legal there?
-  ptxloom map ldmatrix.m8n8.x2.b16                    which lane holds what, as a table
-  ptxloom where ldmatrix.m8n8.x4.b16 --lane 5         what lane 5 holds
-  ptxloom where stmatrix.m8n8.x1.b16 --row 3 --column 1
-  ptxloom banks ldmatrix.m8n8.x4.b16 --pitch 128 --swizzle 3,3,3
-  ptxloom run examples/hgemm.toml                     run a kernel, compare with NumPy
-  ptxloom swizzle 64x64 f16 cp.async ldmatrix.x4.trans
-  ptxloom atom --mma m16n8k16.row.col.f32.f16.f16.f32 --blas TN
-  ptxloom emit SM75_U16x8_LDSM_T --language cuda      the wrapper to paste
-
-exit codes: 0 clean, 1 findings, 2 could not run. `ptxloom VERB --help` says more.
-"""
 
 
 class Options(argparse.Namespace):
@@ -101,49 +83,64 @@ class Options(argparse.Namespace):
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with a hint for a mistyped verb."""
+    """argparse that says what is wrong in a sentence, for each verb by itself."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, formatter_class=_Help, allow_abbrev=False)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride] - of its overloads, what we use
+        """Leave no word over for another parser to complain of, whose options would be others."""
+        found, extra = super().parse_known_args(args, namespace)
+        if extra:
+            self.error(f"unrecognized arguments: {' '.join(extra)}")
+        return found, extra
 
     def error(self, message: str) -> NoReturn:
-        """One line of usage, one sentence, exit 2."""
-        from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
+        """The usage, one sentence, exit 2."""
+        from ptxloom.cli.sentences import sentence  # noqa: PLC0415 - only mistakes need it
+        from ptxloom.views.cells import harmless  # noqa: PLC0415 - likewise
 
-        typed = message.partition("invalid choice: '")[2].partition("'")[0]
-        near = get_close_matches(typed, VERBS, n=1) if typed else []
-        hint = f"; did you mean `{near[0]}`?" if near else ""
         self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: {message}{hint}\n")
+        self.exit(2, f"{self.prog}: {harmless(sentence(message, self._option_string_actions))}\n")
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Options and what they mean side by side, where there is room."""
+
+    def __init__(self, prog: str, **settings: Any) -> None:
+        super().__init__(prog, **{**settings, "max_help_position": 30})
 
 
 def read_arguments(arguments: Sequence[str]) -> Options:
     """The options of one command line; prints help and exits where that is asked for."""
-    parser = build_parser()
+    if arguments and arguments[0] == "help":
+        arguments = [*arguments[1:2], "--help"]
+    parser = build_parser(*arguments[:1])
     if not arguments:
         parser.print_help(sys.stderr)
         parser.exit(2)
     return parser.parse_args(arguments, Options())
 
 
-def build_parser() -> Parser:
-    """The whole command line."""
+def build_parser(verb: str | None = None) -> Parser:
+    """The whole command line, or as much of it as one verb needs."""
     parser = Parser(
         prog="ptxloom",
         description=INTRODUCTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        epilog=examples.of_all(),
     )
     parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser, title="verbs")
-    for name, (summary, declare) in VERBS.items():
-        verb = verbs.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
-        )
-        declare(verb)
+    for name in (verb,) if verb in VERBS else VERBS:
+        summary, declare = VERBS[name]
+        described = f"{summary[0].upper()}{summary[1:]}."
+        own = verbs.add_parser(name, help=summary, description=described, epilog=examples.of_verb(name))
+        declare(own)
         if name in SPEAKING:
-            verb.set_defaults(output=None, color="never")
+            own.set_defaults(output=None, color="never")
             continue
-        verb.add_argument("-o", "--output", metavar="FILE", help="write the result to FILE instead of standard output")
-        verb.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the result")
+        own.add_argument("-o", "--output", metavar="FILE", help="write the result to FILE instead of standard output")
+        own.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour the result")
     return parser
 
 
@@ -217,7 +214,7 @@ def _banks(parser: Parser) -> None:
     where.add_argument("--stride", type=int, metavar="BYTES", help="lane l accesses address l * BYTES")
     where.add_argument("--addresses", metavar="LIST", help="32 byte addresses, comma-separated, or a file of them")
     parser.add_argument(
-        "--swizzle", type=_swizzle, metavar="B,M,S", help="CuTe's Swizzle<B,M,S> on 16-bit element indices"
+        "--swizzle", type=cute_arguments.three, metavar="B,M,S", help="CuTe's Swizzle<B,M,S> on 16-bit element indices"
     )
     _formats(parser, ("full", "concise", "json"))
 
@@ -263,7 +260,7 @@ def _operand(parser: Parser) -> None:
 
 
 def _formats(parser: Parser, names: Sequence[str]) -> None:
-    parser.add_argument("--output-format", choices=names, default="full", help="how to print the result")
+    parser.add_argument("--output-format", choices=names, default="full", help="how to print the result (default full)")
 
 
 def _availability(parser: Parser) -> None:
@@ -284,18 +281,6 @@ def _rules(parser: Parser) -> None:
 def _names(text: str) -> list[str]:
     """`a, b` as its parts."""
     return [name for name in text.replace(",", " ").split() if name]
-
-
-def _swizzle(text: str) -> tuple[int, int, int]:
-    """`3,3,3` as three numbers."""
-    match [int(t) for t in text.split(",")]:
-        case [bits, base, shift]:
-            return bits, base, shift
-        case _:
-            raise ValueError(text)
-
-
-_swizzle.__name__ = "swizzle B,M,S"  # argparse names the type in its message
 
 
 VERBS: Final = {

@@ -26,7 +26,9 @@ def atom(parser: ArgumentParser) -> None:
     wanted.add_argument("--blas", metavar="XY", help="A and B at once: TN, NT, NN or TT (TN: both K-major)")
     wanted.add_argument("--element", metavar="TYPE", help="the type in memory, where it is not the mma's, such as e2m1")
     wanted.add_argument("--target", metavar="SM", help="the architecture (default sm_90)")
-    parser.add_argument("--output-format", choices=FORMATS, default="full", help="how to print the result")
+    parser.add_argument(
+        "--output-format", choices=FORMATS, default="full", help="how to print the result (default full)"
+    )
 
 
 def emit(parser: ArgumentParser) -> None:
@@ -49,7 +51,9 @@ def swizzle(parser: ArgumentParser) -> None:
         help="what touches it: cp.async, tma, ldmatrix.x4.trans, stmatrix.x2, ld.shared.v4.b32, ld.shared.b32@column",
     )
     parser.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if not dense")
-    parser.add_argument("--output-format", choices=FORMATS, default="full", help="how to print the result")
+    parser.add_argument(
+        "--output-format", choices=FORMATS, default="full", help="how to print the result (default full)"
+    )
 
 
 def three(text: str) -> tuple[int, int, int]:
@@ -58,7 +62,7 @@ def three(text: str) -> tuple[int, int, int]:
     return bits, base, shift
 
 
-three.__name__ = "swizzle B,M,S"  # argparse names the type in its message
+three.__name__ = "three whole numbers, such as 3,3,3"  # a mistake names it
 
 
 def tile(text: str) -> tuple[int, int]:
@@ -67,4 +71,4 @@ def tile(text: str) -> tuple[int, int]:
     return int(rows), int(columns)
 
 
-tile.__name__ = "tile ROWSxCOLUMNS"  # argparse names the type in its message
+tile.__name__ = "rows and columns, such as 64x32"  # a mistake names it

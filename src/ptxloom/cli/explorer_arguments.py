@@ -31,7 +31,9 @@ def query(parser: ArgumentParser) -> None:
     _function(parser)
     _lines(parser)
     parser.add_argument("--count", action="store_true", help="how often each spelling is met")
-    parser.add_argument("--output-format", choices=QUERY_FORMATS, default="full", help="how to print the result")
+    parser.add_argument(
+        "--output-format", choices=QUERY_FORMATS, default="full", help="how to print the result (default full)"
+    )
 
 
 def graph(parser: ArgumentParser) -> None:
@@ -39,7 +41,9 @@ def graph(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help=_FILES)
     _function(parser)
     parser.add_argument("--code", action="store_true", help="every instruction of each block")
-    parser.add_argument("--output-format", choices=GRAPH_FORMATS, default="full", help="how to print the result")
+    parser.add_argument(
+        "--output-format", choices=GRAPH_FORMATS, default="full", help="how to print the result (default full)"
+    )
 
 
 def _function(parser: _Group) -> None:
@@ -59,7 +63,7 @@ def _span(text: str) -> tuple[int, int]:
     return span
 
 
-_span.__name__ = "line or lines N-M"  # argparse names the type in its message
+_span.__name__ = "a line or several, such as 12 or 12-40"  # a mistake names it
 
 if TYPE_CHECKING:
     from argparse import _ArgumentGroup  # pyright: ignore[reportPrivateUsage] - argparse has no public name for it

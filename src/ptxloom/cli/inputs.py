@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.containers import extract, is_container
+from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.source import Source
 from ptxloom.syntax.loader import decoded, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 STDIN: Final = "-"
 
@@ -59,15 +61,45 @@ def files(names: Iterable[str]) -> tuple[str, ...]:
     """The files that names stand for: a folder stands for every `.ptx` file below it, in order.
 
     Raises:
-        CannotRead: A folder holds no PTX.
+        CannotRead: A folder holds no PTX or may not be searched, or a name is empty.
     """
     found: dict[str, None] = {}
     for name in names:
-        if name != STDIN and Path(name).is_dir():
-            below = sorted(str(p) for p in Path(name).rglob("*.ptx") if p.is_file())
+        if not name:
+            raise CannotRead("the name of a file is empty, as a variable leaves it that is not set")
+        if name != STDIN and _is(Path.is_dir, name):
+            below = _below(name)
             if not below:
                 raise CannotRead(f"{name}: there is no .ptx file in this directory")
             found.update(dict.fromkeys(below))
         else:
             found[name] = None
     return tuple(found)
+
+
+def is_file(name: str) -> bool:
+    """Whether a word is the name of a file."""
+    return _is(Path.is_file, name)
+
+
+def _is(what: Callable[[Path], bool], name: str) -> bool:
+    """Ask of a name; one that no file can have is answered with no."""
+    try:
+        return what(Path(name))
+    except (OSError, ValueError):
+        return False
+
+
+def _below(name: str) -> list[str]:
+    """Every PTX file below a folder.
+
+    Raises:
+        CannotRead: A folder may not be searched.
+    """
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # one that somebody took away meanwhile holds nothing
+            raise CannotRead(f"{error.filename}: the directory cannot be searched ({reason(error)})")
+
+    found = (Path(folder) / file for folder, _, here in os.walk(name, onerror=refuse) for file in here)
+    return sorted(str(path) for path in found if path.suffix == ".ptx" and path.is_file())

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import ml_dtypes
 import numpy as np
 
+from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:
@@ -96,16 +97,31 @@ def read_launch(name: str) -> Launch:
         BadLaunchFile: It is missing, no TOML, or says something that cannot be done; the sentence names the key.
     """
     path = Path(name)
+    return _Reader(name, path.parent).launch(_table(name, path))
+
+
+def _table(name: str, path: Path) -> dict[str, Any]:
+    """What the file says, as TOML has it.
+
+    Raises:
+        BadLaunchFile: It is missing, or no TOML.
+    """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise BadLaunchFile(f"{name}: cannot be read: {reason}") from error
-    except tomllib.TOMLDecodeError as error:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadLaunchFile(f"{name}: there is no such file") from None
+    except (OSError, ValueError) as error:
+        raise BadLaunchFile(f"{name}: cannot be read: {reason(error)}") from None
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in {".ptx", ".cubin"} else ""
-        raise BadLaunchFile(f"{name}: this is no TOML: {error}{what}") from error
-    reader = _Reader(name, path.parent)
-    return reader.launch(table)
+        raise BadLaunchFile(f"{name}: this is no TOML: {error}{what}") from None
+
+
+def unloaded(error: OSError | ValueError | EOFError) -> str:
+    """Why an array could not be loaded, as part of a sentence."""
+    return reason(error) if isinstance(error, OSError) else str(error).splitlines()[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +195,7 @@ class _Reader:
         try:
             return np.ascontiguousarray(np.load(self.folder / name, allow_pickle=False))
         except (OSError, ValueError, EOFError) as error:
-            raise self.wrong(where, f"cannot load {name}: {str(error).splitlines()[0]}") from error
+            raise self.wrong(where, f"cannot load {name}: {unloaded(error)}") from error
 
     def array(self, spec: Any, where: str, source: str) -> NDArray[Any]:
         if not isinstance(spec, dict):
@@ -200,7 +216,10 @@ class _Reader:
             return np.full(math.prod(extent) * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(extent)
         if source == "zeros":
             return np.zeros(extent, dtype)
-        generator = np.random.default_rng(table.get("seed", 0))
+        seed = table.get("seed", 0)
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            raise self.wrong(where, f"has seed = {seed!r}; it must be a whole number from 0 up")
+        generator = np.random.default_rng(seed)
         if dtype.kind in "iu":
             limits = np.iinfo(dtype)
             return generator.integers(limits.min, limits.max, extent, dtype, endpoint=True)

@@ -17,11 +17,18 @@ _PLACED: Final = frozenset(("accesses", "element", "file", "files", "instruction
 """What is written without an option's name."""
 _ALSO: Final = {
     "addresses": ("pitch", "stride", "addresses"),
+    "blocks": ("trace_blocks",),
+    "first": ("trace_first",),
+    "limit": ("trace_limit",),
     "operand": ("operand", "trace_operand"),
     "transposition": ("blas",),
     "type": ("trace_type",),
+    "warps": ("trace_warps",),
 }
 """Arguments of functions that come from options of other names; the first that was given is meant."""
+
+_LISTS: Final = frozenset(("addresses", "checks"))
+"""Options that hold several values, of which the error names the one that is wrong."""
 
 
 def in_words_of_options(error: PtxloomError, options: Options) -> str:
@@ -30,8 +37,11 @@ def in_words_of_options(error: PtxloomError, options: Options) -> str:
         return str(error)
     given = vars(options)
     for name in _ALSO.get(error.argument, (error.argument,)):
-        if given.get(name) not in (None, [], ""):
-            return str(UsageError(f"--{name.replace('_', '-')}", error.value, error.legal))
+        typed = given.get(name)
+        if typed not in (None, [], ""):
+            value = typed if name not in _LISTS and isinstance(typed, (str, int, float)) else error.value
+            legal = error.legal.removesuffix(", or None")  # to leave the option out
+            return str(UsageError(f"--{name.replace('_', '-')}", value, legal))
     return str(error)
 
 

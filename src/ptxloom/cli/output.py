@@ -45,8 +45,10 @@ def deliver(outcome: Outcome, options: Options) -> None:
 
 def talk(text: str) -> None:
     """A sentence for people, on standard error."""
+    from ptxloom.views.cells import harmless  # noqa: PLC0415 - heavy work of a verb starts here
+
     with suppress(OSError):
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{harmless(text)}\n")
         sys.stderr.flush()
 
 
@@ -87,7 +89,7 @@ def write_whole(path: Path, text: str) -> None:
             path.write_text(text, encoding="utf-8", newline="")
             return
         _replace(path, text.encode("utf-8"))
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise CannotWrite(f"cannot write {path}: {reason(error)}") from error
 
 
@@ -114,9 +116,15 @@ def _umask() -> int:
     return mask
 
 
-def reason(error: OSError) -> str:
-    """What the system says, as part of a sentence."""
-    return (error.strerror or type(error).__name__).lower()
+def reason(error: OSError | ValueError) -> str:
+    """Why a file could not be read or written, as part of a sentence."""
+    match error:
+        case OSError():
+            return (error.strerror or type(error).__name__).lower()
+        case UnicodeDecodeError():
+            return "it is not UTF-8 text"
+        case _:
+            return "no file can have this name"
 
 
 def style_for(options: Options) -> Style:

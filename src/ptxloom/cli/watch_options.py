@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_file import read_launch
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.trace import TraceRecord
     from ptxloom.syntax import Module
 
+_LONGEST_NUMBER: Final = 12
+
 
 def requests(options: Options) -> tuple[Trace, ...]:
     """What `--trace` and the options beside it ask for.
@@ -36,7 +38,7 @@ def requests(options: Options) -> tuple[Trace, ...]:
     blocks = "all" if options.trace_blocks == "all" else _blocks(options.trace_blocks)
     warps = None if options.trace_warps == "all" else _numbers("--trace-warps", options.trace_warps)
     return tuple(
-        Trace(int(what) if what.isdecimal() else what, blocks, warps, options.trace_first, options.trace_limit)
+        Trace(int(what) if _is_number(what) else what, blocks, warps, options.trace_first, options.trace_limit)
         for what in options.trace
     )
 
@@ -49,9 +51,14 @@ def _blocks(text: str) -> list[int | tuple[int, ...]]:
 
 def _numbers(option: str, text: str) -> tuple[int, ...]:
     parts = text.split(",")
-    if not all(part.strip().isdecimal() for part in parts):
+    if not all(map(_is_number, parts)):
         raise UsageError(option, text, "whole numbers separated by commas, or all")
     return tuple(map(int, parts))
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a whole number of a size that lines, blocks and warps have."""
+    return text.strip().isdecimal() and len(text) <= _LONGEST_NUMBER
 
 
 def wants_picture(options: Options) -> bool:

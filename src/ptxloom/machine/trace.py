@@ -42,7 +42,7 @@ Blocks: TypeAlias = "str | Iterable[int | Sequence[int]]"
 Request: TypeAlias = "str | int | Trace"
 
 _MOST_BYTES: Final = 1 << 32
-_SOURCE: Final = re.compile(r"(.+):(\d+)")
+_SOURCE: Final = re.compile(r"(.+):(\d{1,9})")
 _OPERANDS: Final = {"mma": ("d", "a", "b", "c"), "movmatrix": ("d", "a"), "ldmatrix": ("r",), "stmatrix": ("", "r")}
 
 
@@ -226,9 +226,11 @@ def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, 
         taken.update(sites)
         numbers = tuple(range(warps)) if trace.warps is None else tuple(sorted(set(trace.warps)))
         if any(not 0 <= n < warps for n in numbers):
-            raise UsageError("trace", trace.warps, f"warps from 0 to {warps - 1}")
-        if trace.first < 0 or trace.limit < 1:
-            raise UsageError("trace", (trace.first, trace.limit), "first at least 0 and limit at least 1")
+            raise UsageError("warps", trace.warps, f"warps from 0 to {warps - 1}")
+        if trace.first < 0:
+            raise UsageError("first", trace.first, "0 or more")
+        if trace.limit < 1:
+            raise UsageError("limit", trace.limit, "1 or more")
         found.append(Chosen(sites, _blocks(trace.blocks, grid), numbers, trace.first, trace.limit))
     return tuple(found)
 
@@ -276,14 +278,14 @@ def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> tuple[int, ...]:
     total = prod(grid)
     if isinstance(blocks, str):
         if blocks != "all":
-            raise UsageError("trace", blocks, "blocks by number or as (x, y, z), or 'all'")
+            raise UsageError("blocks", blocks, "blocks by number or as (x, y, z), or 'all'")
         return tuple(range(total))
     found: list[int] = []
     for block in blocks:
         x, y, z = (block, 0, 0) if isinstance(block, int) else (*block, 0, 0)[:3]
-        inside = 0 <= y < grid[1] and 0 <= z < grid[2] and 0 <= x < (total if isinstance(block, int) else grid[0])
-        if not inside:
-            raise UsageError("trace", block, f"a block of the grid {grid}")
+        most, too_long = (total, False) if isinstance(block, int) else (grid[0], len(block) > len(grid))
+        if too_long or not (0 <= x < most and 0 <= y < grid[1] and 0 <= z < grid[2]):
+            raise UsageError("blocks", block, f"within the grid {grid}, by number or as (x, y, z)")
         found.append(x + grid[0] * (y + grid[1] * z))
     return tuple(sorted(set(found)))
 
@@ -312,7 +314,7 @@ class Recording:
         stride = -(-record_bytes(self.program.ops[site]) // 64) * 64
         rooms = (len(one.blocks) * self.warps, recorder.ROOM_HEAD + one.limit * stride)
         if prod(rooms) > _MOST_BYTES:
-            raise UsageError("trace", one.limit, "fewer blocks or a smaller limit: the records would not fit memory")
+            raise UsageError("limit", one.limit, "smaller, or the blocks fewer: the records would not fit memory")
         content = np.zeros(rooms, np.uint8)
         blocks = np.array(one.blocks, np.uint64)
         self.kept.append(blocks)

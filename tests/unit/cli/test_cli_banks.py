@@ -67,13 +67,16 @@ def test_addresses_from_the_line_a_file_and_short(run: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([X4], "one of the arguments --pitch --stride --addresses is required"),
+        ([X4], "--pitch, --stride or --addresses is missing"),
         ([X4, "--pitch", "8"], "a multiple of 16"),
         ([X4, "--addresses", "1,2,x"], "holds 'x'"),
         ([X4, "--addresses", "0,16"], "holds 2 addresses"),
         ([X4, "--addresses", "no/such/file"], "nor a file"),
-        ([X4, "--pitch", "128", "--swizzle", "3,3"], "invalid"),
-        ([X4, "--pitch", "128", "--swizzle", "-3,3,3"], "expected one argument"),
+        (
+            [X4, "--pitch", "128", "--swizzle", "3,3"],
+            "--swizzle is '3,3'; it must be three whole numbers, such as 3,3,3",
+        ),
+        ([X4, "--pitch", "128", "--swizzle", "-3,3,3"], "--swizzle says nothing; a value must follow it"),
         (["mma.m16n8k16", "--pitch", "128"], "mma"),
         (["ld.global.b32", "--stride", "4"], "only shared memory has banks"),
         (["movmatrix.m8n8.trans.b16", "--stride", "16"], "does not access memory"),

@@ -38,12 +38,15 @@ MMA = "m16n8k16.row.col.f32.f16.f16.f32"
         (["run", LAUNCH, "--trace-warps", "0"], "`--trace-warps` goes with `--trace`"),
         (["run", LAUNCH, "--trace", "ldmatrix", "--trace-type", "f99"], "--trace-type is 'f99'"),
         (["run", LAUNCH, "--trace", "ldmatrix", "--trace-operand", "q"], "--trace-operand is 'q'"),
-        (["query", "add", HGEMM, "--lines", "5-2"], "invalid line or lines N-M value: '5-2'"),
+        (
+            ["query", "add", HGEMM, "--lines", "5-2"],
+            "--lines is '5-2'; it must be a line or several, such as 12 or 12-40",
+        ),
         (["parse"], "FILE is missing"),
         (["graph", HGEMM, "--function", "x"], "--function is 'x'; it must be one of hgemm"),
         (["fmt", HGEMM, "--write", "-o", "x"], "leaves nothing for `--output`"),
         (["lsp", "--target", "h100"], "--target is 'h100'; it must be a target"),
-        (["lsp", "-o", "x"], "unrecognized arguments: -o x"),
+        (["lsp", "-o", "x"], "ptxloom lsp: there is no option `-o` here"),
         ([], "usage: ptxloom"),
     ],
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.banks import Access, access, bank_conflicts
-from ptxloom.cli.inputs import STDIN, read
+from ptxloom.cli.inputs import STDIN, is_file, read
 from ptxloom.cli.instruction import named
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.layout import Swizzle
 from ptxloom.views import bank_pictures
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
 
 WARP_LANES = 32
+SHARED_END = 1 << 32  # addresses of shared memory have 32 bits
 SWIZZLE_UNIT_BYTES = 2  # a swizzle counts 16-bit elements, as CuTe's does for half-precision tiles
 
 
@@ -36,8 +36,14 @@ def run(options: Options) -> Outcome:
 
 
 def addresses(options: Options, of: Access) -> list[int]:
-    """The 32 byte addresses that the options describe."""
+    """The 32 byte addresses that the options describe.
+
+    Raises:
+        PtxloomError: They are too far apart, no numbers, or too many or too few.
+    """
     step = options.pitch if options.pitch is not None else options.stride
+    if step is not None and step * WARP_LANES > SHARED_END:
+        raise UsageError("addresses", step, f"no more than {SHARED_END // WARP_LANES}: addresses have 32 bits")
     given = _listed(options.addresses or "", of) if step is None else [lane * step for lane in range(WARP_LANES)]
     if options.swizzle is None:
         return given
@@ -57,7 +63,7 @@ def _listed(text: str, of: Access) -> list[int]:
     Raises:
         PtxloomError: They are no numbers, or not as many as the access has lanes.
     """
-    if text == STDIN or Path(text).is_file():
+    if text == STDIN or is_file(text):
         text = read(text).text
     words = re.split(r"[\s,]+", text.strip())
     try:

@@ -13,8 +13,8 @@ from ptxloom.cli import watch_options
 from ptxloom.cli.findings import render
 from ptxloom.cli.hazard_options import read_checks, remark, report
 from ptxloom.cli.inputs import read
-from ptxloom.cli.launch_file import BadLaunchFile, read_launch
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
+from ptxloom.cli.launch_file import BadLaunchFile, read_launch, unloaded
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, reason, talk
 from ptxloom.diagnostics import Severity
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.kernel import kernel
@@ -120,7 +120,7 @@ def _expected(launch: Launch) -> list[NDArray[Any]]:
                 try:
                     wanted = np.load(path, allow_pickle=False)
                 except (OSError, ValueError, EOFError) as error:
-                    raise BadLaunchFile(f"cannot load {path}: {str(error).splitlines()[0]}") from error
+                    raise BadLaunchFile(f"cannot load {path}: {unloaded(error)}") from error
         if wanted.shape != arrays[comparison.array].shape:
             shapes = f"{list(arrays[comparison.array].shape)}, what it is compared with {list(wanted.shape)}"
             raise BadLaunchFile(f"{comparison.array} has the shape {shapes}")
@@ -147,5 +147,5 @@ def _save(argument: Argument) -> None:
         return
     try:
         np.save(argument.save, cast("NDArray[Any]", argument.value), allow_pickle=False)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {argument.save}: {(error.strerror or str(error)).lower()}") from error
+    except (OSError, ValueError) as error:
+        raise CannotWrite(f"cannot write {argument.save}: {reason(error)}") from error

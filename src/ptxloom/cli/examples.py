@@ -1,0 +1,117 @@
+"""What `--help` shows of each verb: commands to try, and what the exit codes mean."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CLEAN_OR_FOUND: Final = "0 no errors or warnings, 1 some, 2 something could not be done"
+DONE: Final = "0 done, 2 it could not be done"
+
+EXAMPLES: Final = {
+    "inspect": (
+        ("inspect kernel.ptx", "what a file holds: kernels and every matrix move"),
+        ("inspect kernel.ptx --profile launch.toml", "beside each line, what it costs in a run"),
+    ),
+    "check": (
+        ("check kernel.ptx --target sm_90a", "is it legal there?"),
+        ("check kernels --output-format concise", "every file of a folder, a line for each finding"),
+        ("check kernel.ptx --ignore 'missing-*'", "but for some rules"),
+        ("nvcc -ptx -o - kernel.cu | ptxloom check -", "what a compiler writes"),
+    ),
+    "parse": (
+        ("parse kernel.ptx", "memory, registers, instructions, loops, calls"),
+        ("parse kernel.ptx --pattern 'ldmatrix.*'", "how some instructions are read"),
+        ("parse kernel.ptx --output-format json", "for programs; with --tree all of it"),
+    ),
+    "query": (
+        ("query 'ldmatrix.*.trans' kernel.ptx", "where such instructions stand"),
+        ("query 'ld.*' kernel.ptx --count", "how often each spelling is met"),
+    ),
+    "graph": (
+        ("graph kernel.ptx", "blocks, edges, loops, dominators"),
+        ("graph kernel.ptx --output-format svg -o graph.svg", "where control goes, as a picture"),
+    ),
+    "fmt": (
+        ("fmt kernel.ptx", "the canonical form"),
+        ("fmt --check kernels", "which files would change"),
+        ("fmt -w kernel.ptx", "rewrite the file"),
+    ),
+    "explain": (
+        ("explain ldmatrix", "the page of an instruction"),
+        ("explain missing-trans", "the page of a rule"),
+        ("explain racecheck", "what a tool finds in a run"),
+        ("explain %laneid", "a special register"),
+        ("explain", "everything that has a page"),
+    ),
+    "map": (
+        ("map ldmatrix.m8n8.x2.b16", "which lane holds what, as a table"),
+        ("map mma.m16n8k16.row.col.f32.f16.f16.f32 --operand a", "an operand of a product"),
+        ("map ldmatrix.m8n8.x4.b16 --output-format svg -o map.svg", "as a picture"),
+    ),
+    "where": (
+        ("where ldmatrix.m8n8.x4.b16 --lane 5", "what lane 5 holds"),
+        ("where stmatrix.m8n8.x1.b16 --row 3 --column 1", "who holds that element"),
+    ),
+    "banks": (
+        ("banks ldmatrix.m8n8.x4.b16 --pitch 128", "does it conflict?"),
+        ("banks ldmatrix.m8n8.x4.b16 --pitch 128 --swizzle 3,3,3", "does it, swizzled?"),
+        ("banks ld.shared.v4.b32 --stride 16", "a plain load"),
+    ),
+    "swizzle": (
+        ("swizzle 64x64 f16 cp.async ldmatrix.x4.trans", "how a tile may lie"),
+        ("swizzle 32x32 f32 ld.shared.b32 ld.shared.b32@column", "read by rows and by columns"),
+    ),
+    "atom": (
+        ("atom SM75_U16x8_LDSM_T", "an atom's names and layouts"),
+        ("atom --mma m16n8k16.row.col.f32.f16.f16.f32 --blas TN", "which atoms load A and B"),
+        ("atom", "all copy atoms"),
+    ),
+    "emit": (
+        ("emit SM75_U16x8_LDSM_T --language cuda", "the wrapper to paste"),
+        ("emit ldmatrix.m8n8.x4.b16 --language triton", "by the instruction's name"),
+    ),
+    "run": (
+        ("run launch.toml", "run a kernel, compare with NumPy"),
+        ("run launch.toml --checks all", "with racecheck and initcheck"),
+        ("run launch.toml --profile", "what each line costs"),
+        ("run launch.toml --trace ldmatrix --trace-type f16", "what an instruction sees"),
+    ),
+    "lsp": (("lsp --target sm_90a", "judge every file for this target"),),
+}
+"""By verb: commands (`ptxloom` in front is left out where they start with it) and what they answer."""
+
+EXITS: Final = {
+    "inspect": CLEAN_OR_FOUND,
+    "check": CLEAN_OR_FOUND,
+    "parse": CLEAN_OR_FOUND,
+    "query": "0 something found, 1 nothing, 2 something could not be read",
+    "graph": DONE,
+    "fmt": "0 done, 1 syntax errors, or (--check, --diff) some would change, 2 it could not be done",
+    "explain": DONE,
+    "map": DONE,
+    "where": DONE,
+    "banks": "0 no conflicts, 1 some, 2 it could not be done",
+    "swizzle": DONE,
+    "atom": DONE,
+    "emit": DONE,
+    "run": "0 no hazards or differences, 1 some, 2 it could not run",
+    "lsp": "0 the editor said goodbye, 1 it went without, 2 the server could not start",
+}
+
+
+def of_verb(name: str) -> str:
+    """What stands below a verb's options."""
+    return f"{_listed(EXAMPLES[name])}\nexit codes: {EXITS[name]}"
+
+
+def of_all() -> str:
+    """One example of each verb that prints something."""
+    first = tuple(shown[0] for name, shown in EXAMPLES.items() if name != "lsp")
+    return f"{_listed(first)}\nexit codes: 0 clean, 1 findings, 2 could not run. `ptxloom VERB --help` says more."
+
+
+def _listed(shown: tuple[tuple[str, str], ...]) -> str:
+    commands = [command if "ptxloom" in command else f"ptxloom {command}" for command, _ in shown]
+    width = max(map(len, commands))
+    lines = (f"  {command:{width}}  {what}\n" for command, (_, what) in zip(commands, shown, strict=True))
+    return "examples:\n" + "".join(lines)

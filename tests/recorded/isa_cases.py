@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -29,15 +30,18 @@ KERNEL = " ".join(
         ".reg .pred p<20>;",
         ".local .align 16 .b8 loc[64]; .param .b64 inner;",
         "branches: .branchtargets label; prototype: .callprototype _ ();",
+        "taking: .callprototype _ (.param .b32 _); giving: .callprototype (.param .b32 _) _ (.param .b32 _);",
     )
 )
 HEAD = (
     ".visible .global .align 128 .b8 glo[256]; .const .align 16 .b8 con[64];"
     " .global .texref texture; .global .surfref surface;"
     " .shared .align 128 .b8 sha[1024]; .func (.param .b32 r) callee(.param .b32 a) { ret; } .func plain() { ret; }"
+    " .func taker(.param .b32 a) { ret; }"
 )
 FIRST_LINE = 6
 _APART = {"data": 0, "cdata": 128, "mdata": 192}  # the registers of these must not overlap: ptxas fails inside
+_BYTE = re.compile("[bsu]8")
 WIDEST = PtxVersion(8, 3)  # has registers of 128 bits
 
 STRANGERS = (
@@ -92,8 +96,17 @@ def legal(opcode: str, most: int) -> Iterator[Case]:
     for line in spec.lines:
         here = [form for form in found if form.line is line]
         for form in chance.sample(here, min(most, len(here))):
-            for count in form.counts:
+            for count in _counts(form):
                 yield Case(opcode, form.words, text(form.spelling, form, count), count)
+
+
+def _counts(form: Form) -> Iterator[int]:
+    """The numbers of operands that a form takes: some operands may be missing only where the data says so."""
+    for count in form.counts:
+        missing = {slot.name for slot in form.line.operands} - {slot.name for slot in form.operands(count)}
+        spare = [when for name in missing for word, when in form.spec.operands[name].traits if word == "spare"]
+        if not spare or any(when.holds(form.filling) for when in spare):
+            yield count
 
 
 def mutants(opcode: str, most: int) -> Iterator[Case]:
@@ -130,7 +143,7 @@ def _changed(form: Form, vocabulary: list[str], chance: random.Random) -> Iterat
 def _mutant(original: Form, form: Form, words: tuple[str, ...]) -> Case:
     """The mutant with the operands of the form it turns out to be, or of the one it was."""
     meant = resolve(form.opcode, words).form or form
-    count = meant.counts[0]
+    count = next(_counts(meant))
     spelling = ".".join((form.opcode, *words))
     try:
         return Case(form.opcode, words, text(spelling, meant, count), count)
@@ -141,7 +154,19 @@ def _mutant(original: Form, form: Form, words: tuple[str, ...]) -> Case:
 def text(spelling: str, form: Form, count: int) -> str:
     """A statement with operands made up by what the data says of them."""
     slots = form.operands(count)
+    if form.opcode == "call":
+        return _call(spelling, {slot.name for slot in slots})
     return f"{spelling} {', '.join(islice(_operands(slots, form), None))};".replace(" ;", ";")
+
+
+def _call(spelling: str, operands: set[str]) -> str:
+    """A call with these operands: of a function that takes and gives so much, or by a prototype that says so."""
+    kind = 2 if "result" in operands else 1 if "params" in operands else 0
+    indirect = "targets" in operands
+    callee = "b64r0" if indirect else ("plain", "taker", "callee")[kind]
+    prototype = ("prototype", "taking", "giving")[kind]
+    row = ["(b32r0)"] * (kind == 2) + [callee] + ["(b32r1)"] * (kind > 0) + [prototype] * indirect
+    return f"{spelling} {', '.join(row)};"
 
 
 def _operands(slots: tuple[OperandSlot, ...], form: Form) -> Iterator[str]:
@@ -153,8 +178,10 @@ def _operands(slots: tuple[OperandSlot, ...], form: Form) -> Iterator[str]:
         yield (f"[{inside}]" if slot.bracketed else inside) + partner
 
 
-def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911 - one return a kind
+def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911, C901 - one return a kind
     type_ = _type(rule.type, form.filling)
+    if _BYTE.fullmatch(type_) and not any(word == "wider" for word, _ in rule.traits):
+        type_ = "b8r"  # no wider register will do
     if rule.such:
         return rule.such
     match rule.kind:
@@ -173,6 +200,8 @@ def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911
             first = _APART.get(rule.name, 0) if "spfactor" in form.filling else 0
             return "{" + ", ".join(_register(type_, first + at) for at in range(length)) + "}"
         case "address":
+            if rule.type == ".tensormap_space":  # a tensor map is a parameter of the kernel
+                return "par" if type_ == "param" else "b64r1"
             return {"param": "inner", "param::entry": "par", "param::func": "inner"}.get(type_, "b64r1")
         case "symbol":
             return {
@@ -197,11 +226,13 @@ def _type(name: str, filling: Mapping[str, str]) -> str:
 def _register(type_: str, place: int) -> str:
     if type_ == "pred":
         return f"p{place}"
+    if type_ == "b8r":
+        return f"b8r{place}"
     if not is_type(type_):
         return f"b32r{place}"
     found = element_type(type_)
     bits = found.storage_bits if found.count > 1 or found.kind is not Kind.FLOAT else found.container_bits
-    if bits == 8 and not (type_.startswith("e") or type_ == "b8r"):
+    if bits == 8 and not type_.startswith("e"):
         bits = 16
     bits = next((wide for wide in _BITS if wide >= bits), 32)
     return f"b{bits}r{place}"

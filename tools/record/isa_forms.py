@@ -33,7 +33,7 @@ PLATFORMS = (
     "6.3 sm_75",
 )
 BATCH = 1500
-ABOUT_MODULES = ("32-bit", "32-Bit", "ptxas info")  # addresses of another size; more registers than there are
+ABOUT_MODULES = ("32-bit", "32-Bit", "32 bits", "ptxas info")  # addresses' size; too many registers
 LEGAL, MUTANTS = 60, 12  # forms a syntax line
 
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.forms import Form
-from ptxloom.isa.load import glossary
+from ptxloom.isa.meanings import meaning
 from ptxloom.isa.notation import DataError
 from ptxloom.isa.spec import Condition
 from ptxloom.isa.target import targets
@@ -37,11 +37,16 @@ MOST_FILLINGS = 4000
 """Of a syntax line with more choices than this a part is looked at, the same each time."""
 
 
-def some_forms(spec: InstructionSpec) -> Iterator[Form]:
-    """The forms of an instruction: all of a syntax line's, or an even part of them if there are very many."""
+def some_forms(spec: InstructionSpec, *, lax: bool = False) -> Iterator[Form]:
+    """The forms of an instruction: all of a syntax line's, or an even part of them if there are very many.
+
+    Args:
+        spec: The instruction.
+        lax: Whether to give also what only the manual forbids.
+    """
     for line in spec.lines:
         for filling in _fillings(line, Condition()):
-            if all(constraint.admits(filling) for constraint in spec.constraints):
+            if all((lax and constraint.lax) or constraint.admits(filling) for constraint in spec.constraints):
                 yield Form(spec, line, filling)
 
 
@@ -63,10 +68,9 @@ def _fillings(line: SyntaxLine, when: Condition) -> Iterator[dict[str, str]]:
 
 
 def _described(spec: InstructionSpec) -> Iterator[DataError]:
-    words = {**glossary(), **spec.qualifiers}
     for line in spec.lines:
         for slot in line.slots:
-            if slot.name not in words:
+            if not meaning(spec, slot.name):
                 yield DataError(spec.file, line.line, f"`.{slot.name}` is described neither here nor in the glossary")
 
 
@@ -86,7 +90,7 @@ def _used(spec: InstructionSpec) -> Iterator[DataError]:
 
 def _constraints(spec: InstructionSpec) -> Iterator[DataError]:
     for constraint in spec.constraints:
-        others = [each for each in spec.constraints if each is not constraint]
+        others = [each for each in spec.constraints if each is not constraint and (constraint.lax or not each.lax)]
         removes = any(
             not constraint.admits(filling) and all(other.admits(filling) for other in others)
             for line in spec.lines
@@ -97,7 +101,7 @@ def _constraints(spec: InstructionSpec) -> Iterator[DataError]:
 
 
 def _features(spec: InstructionSpec) -> Iterator[DataError]:
-    forms = tuple(some_forms(spec))
+    forms = tuple(some_forms(spec, lax=True))
     for feature in spec.features:
         if not any(feature in form.features for form in forms):
             yield DataError(spec.file, feature.line, f"no spelling uses the feature {feature.name}")

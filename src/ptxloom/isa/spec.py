@@ -20,17 +20,19 @@ Filling = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A conjunction over slots: each named slot holds one of its values ("" = left out). A line without the slot fails.
+    """A conjunction over slots: each named slot holds one of its values ("" = left out).
 
+    Asked when something applies, a line without the slot fails; asked what is required, it has left the slot out.
     A value with a leading dot names another slot: both hold the same. An empty condition always holds.
     """
 
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def holds(self, filling: Filling) -> bool:
-        """Whether the filling meets it."""
+    def holds(self, filling: Filling, absent: str | None = None) -> bool:
+        """Whether the filling meets it; `absent` stands in the slots that its line does not have."""
         return all(
-            filling.get(name) in values or (values[0][:1] == "." and filling.get(name) == filling.get(values[0][1:]))
+            filling.get(name, absent) in values
+            or (values[0][:1] == "." and filling.get(name) == filling.get(values[0][1:]))
             for name, values in self.allowed
         )
 
@@ -58,7 +60,7 @@ class Constraint:
 
     def admits(self, filling: Filling) -> bool:
         """Whether the filling keeps the constraint."""
-        return not self.when.holds(filling) or self.require.holds(filling)
+        return not self.when.holds(filling) or self.require.holds(filling, absent="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,9 @@ class Feature:
         )
 
 
+_WORD = (1 << 32) - 1  # what no more can be meant by than: as many as 32 bits hold
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Which integers an operand may be."""
@@ -131,8 +136,11 @@ class Limits:
         if self.among:
             *first, last = map(str, self.among)
             return f"{', '.join(first)} or {last}" if first else last
-        words = f"a multiple of {self.multiple} " if self.multiple > 1 else ""
-        return f"{words}from {self.least} to {self.most}"
+        words = f"a multiple of {self.multiple}" if self.multiple > 1 else ""
+        if self.most >= _WORD:
+            least = f"at least {self.least}" if self.least else ""
+            return ", ".join(filter(None, (words, least))) or "any number"
+        return f"{words} from {self.least} to {self.most}".strip()
 
 
 TRAITS = {
@@ -167,7 +175,9 @@ TRAITS = {
     "longest": "an address: no 32 bits of it, which ptxas no longer assembles",
     "bits": "a floating-point constant only by its bits: `0f3F800000`",
 }
-"""What else may stand for an operand, or with "bare", "word", "ordinary" and others what may not."""
+"""What else may stand for an operand; those of `RESTRICTIONS` say what may not."""
+
+RESTRICTIONS = frozenset(("bare", "braced", "word", "ordinary", "numbers", "result", "longest", "bits"))
 
 
 @dataclass(frozen=True, slots=True)

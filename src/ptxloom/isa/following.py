@@ -87,6 +87,27 @@ def _of_line(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Iterator[
         due = due and (slot.optional or not whole)
 
 
+def completion(spec: InstructionSpec, line: SyntaxLine, words: Words) -> Form | None:
+    """A legal form of a line with the qualifiers written, and as little as may be beside; None if it has none."""
+    placed = place_words(line, words)
+    if placed is None:
+        return None
+    fixed = {line.slots[slot].name: word for slot, word in zip(placed, words, strict=True)}
+    filling = _completed(spec, line, fixed)
+    return None if filling is None else Form(spec, line, filling)
+
+
+def lawful(spec: InstructionSpec, line: SyntaxLine) -> dict[str, Words]:
+    """What the manual lets stand in each slot of a line; nothing if it has no form of the line, which ptxas takes."""
+    if not any(each.lax for each in spec.constraints):
+        return {slot.name: slot.values for slot in line.slots}
+    found = {
+        slot.name: tuple(value for value in slot.values if _completed(spec, line, {slot.name: value}) is not None)
+        for slot in line.slots
+    }
+    return found if all(found[slot.name] or slot.optional for slot in line.slots) else {}
+
+
 def _completed(spec: InstructionSpec, line: SyntaxLine, fixed: Mapping[str, str]) -> dict[str, str] | None:
     """A legal filling of a syntax line that has `fixed`, with as little as may be beside; None if there is none."""
     names = [slot.name for slot in line.slots]

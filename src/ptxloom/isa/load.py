@@ -62,12 +62,6 @@ def instruction_spec(opcode: str) -> InstructionSpec:
 
 
 @cache
-def glossary() -> dict[str, str]:
-    """What each qualifier that is a plain word means, in our words."""
-    return tomllib.loads((_FOLDER / "_glossary.toml").read_text(encoding="utf-8"))
-
-
-@cache
 def instruction_classes() -> dict[str, str]:
     """Every opcode of PTX, described here or not, and what it is for."""
     table = tomllib.loads((_FOLDER / "_opcodes.toml").read_text(encoding="utf-8"))

@@ -1,99 +1,221 @@
-"""The page that explains an instruction, made from its data alone."""
+"""The page that explains an instruction, or some forms of it, made from its data alone."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.load import glossary, instruction_spec
+from ptxloom.isa.following import completion, lawful
+from ptxloom.isa.forms import resolve
+from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.meanings import meaning, value_meaning
+from ptxloom.isa.operand_words import operand_words
+from ptxloom.isa.phrase import reasons
+from ptxloom.isa.rule_words import needs, rule_words
+from ptxloom.isa.syntax_page import WIDTH, syntax_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from ptxloom.isa.spec import Constraint, Feature, InstructionSpec
+    from ptxloom.isa.forms import Form
+    from ptxloom.isa.notation import SyntaxLine
+    from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec
+
+MANY = 6
+"""With more syntax lines than this a page says how to see fewer."""
 
 
-WIDTH = 110  # of lines of syntax
-
-
-def explain(opcode: str) -> str:
-    """The page about an opcode, as Markdown.
+def explain(opcode: str, qualifiers: tuple[str, ...] = ()) -> str:
+    """The page about an opcode, or about those of its forms that have the qualifiers, as Markdown.
 
     Raises:
         UnsupportedForm: The data does not describe it.
+
+    Example:
+        >>> print(explain("cp", ("async", "wait_all")).partition("## Syntax")[2].partition("##")[0].strip())
+        ```
+        cp.async.wait_all;
+        ```
     """
-    return "\n".join(_page(instruction_spec(opcode)))
+    spec = instruction_spec(opcode)
+    found = resolve(opcode, qualifiers)
+    form = found.form if qualifiers else None
+    if form is not None:
+        lines = tuple(dict.fromkeys(each.line for each in (form, *found.others)))
+    else:
+        lines = tuple(line for line in spec.lines if completion(spec, line, qualifiers) is not None)
+    return "\n".join(_page(_View(spec, qualifiers, lines or _stated(spec), form)))
 
 
-def _page(spec: InstructionSpec) -> Iterator[str]:
+def _stated(spec: InstructionSpec) -> tuple[SyntaxLine, ...]:
+    """The lines that the manual has; others are there for what ptxas takes beside."""
+    return tuple(line for line in spec.lines if lawful(spec, line))
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Which part of an instruction a page is about."""
+
+    spec: InstructionSpec
+    words: tuple[str, ...]
+    lines: tuple[SyntaxLine, ...]
+    form: Form | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is about all of the instruction."""
+        return self.form is None and len(self.lines) == len(_stated(self.spec))
+
+    def values(self) -> dict[str, tuple[str, ...]]:
+        """The qualifiers of the lines, each with what may stand there."""
+        found: dict[str, dict[str, None]] = {}
+        for line in self.lines:
+            for name, words in lawful(self.spec, line).items():
+                found.setdefault(name, {}).update(dict.fromkeys(words))
+        return {name: tuple(words) for name, words in found.items() if words}
+
+    def meets(self, when: Condition) -> bool:
+        """Whether some form on the page may meet a condition."""
+        if self.form is not None:
+            return when.holds(self.form.filling)
+        return any(
+            all(
+                any(slot.name == name and not {*slot.choices}.isdisjoint(allowed) for slot in line.slots)
+                or allowed[0][:1] == "."
+                for name, allowed in when.allowed
+            )
+            for line in self.lines
+        )
+
+    def concerns(self, rule: Constraint) -> bool:
+        """Whether a constraint says something about the page's forms; one that ptxas does not keep always does."""
+        if rule.lax or self.form is not None:
+            return self.meets(rule.when)
+        values = self.values()
+        shown = all(
+            allowed[0][:1] == "." or "" in allowed or not {*values.get(name, ())}.isdisjoint(allowed)
+            for name, allowed in rule.when.allowed
+        )
+        return shown and self.meets(rule.when)
+
+
+def _page(view: _View) -> Iterator[str]:
+    spec = view.spec
     yield f"# {spec.opcode}: {spec.title}"
     yield ""
     yield spec.about
     yield ""
+    if view.words and not _fits(view):
+        why = reasons(spec.opcode, view.words)
+        yield from wrap(f"**No form is spelled so:** {why}{'' if why.endswith('?') else '.'}", WIDTH)
+        yield ""
+    if view.form is not None:
+        yield from _this_form(view.form)
     yield "## Syntax"
     yield ""
     yield "```"
-    yield from (part for line in spec.syntax.splitlines() for part in _wrapped(line))
+    yield from syntax_text(spec, view.lines)
     yield "```"
     yield ""
-    if ":8]" in spec.syntax or ":16]" in spec.syntax:
-        yield "`[8..256:8]` stands for each of the numbers 8, 16, 24 and so on to 256."
-        yield ""
-    yield "## Qualifiers and operands"
-    yield ""
-    yield from (f"- `.{name}`: {words}" for name, words in _words(spec))
-    yield from (f"- `{name}`: {rule.about}" for name, rule in spec.operands.items())
-    yield ""
-    if spec.constraints:
-        yield "## Constraints"
-        yield ""
-        yield from (f"- {_rule(each)}" for each in spec.constraints)
-        yield ""
-    yield "## Availability"
-    yield ""
-    yield from (f"- {feature.name}: {needs(feature)}" for feature in spec.features)
-    yield ""
+    yield from _hints(view)
+    yield from _section("Qualifiers", (_qualifier(view, *each) for each in view.values().items()))
+    names = dict.fromkeys(name for line in view.lines for slot in line.operands for name in slot.names)
+    described = (spec.operands[name] for name in spec.operands if name in names)
+    yield from _section(
+        "Operands", (f"`{rule.name}` ({operand_words(rule, view.form)}): {rule.about}" for rule in described)
+    )
+    yield from _section("Constraints", (rule_words(spec, each) for each in spec.constraints if view.concerns(each)))
+    yield from _section("Availability", (f"{each.name}: {needs(each)}" for each in _features(view)))
     yield "## Examples"
     yield ""
     yield "```"
-    yield from spec.examples
+    yield from _examples(view)
     yield "```"
     yield ""
     yield f"Manual section: PTX ISA {spec.section}"
 
 
-def _wrapped(line: str) -> list[str]:
-    """A line of syntax, broken where it is long: a list under its first value, operands under their opcode."""
-    if len(line) <= WIDTH:
-        return [line]
-    if line.startswith("."):
-        return _filled(line, " " * (line.find("{") + 1))
-    qualifiers, _, operands = line.partition(" ")
-    parts = re.sub(r"\{?\.", r" \g<0>", qualifiers)
-    head = [part.replace(" ", "") for part in wrap(parts, WIDTH, break_on_hyphens=False)]
-    indent = " " * 4
-    return [*head[:1], *(indent * 2 + part for part in head[1:]), *_filled(indent + operands, indent)]
+def _fits(view: _View) -> bool:
+    """Whether what is written names a form, or may be completed to one."""
+    return view.form is not None or any(completion(view.spec, line, view.words) is not None for line in view.spec.lines)
 
 
-def _filled(text: str, indent: str) -> list[str]:
-    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+def _this_form(form: Form) -> Iterator[str]:
+    """The form that a whole spelling names: its qualifiers by name."""
+    yield "## This form"
+    yield ""
+    yield f"`{form.spelling}`"
+    yield ""
+    named = [(name, value) for name, value in form.filling.items() if value]
+    yield from _items(f"`.{name}` is `.{value}`{_means(name, value)}" for name, value in named if name != value)
+    lax = "the manual says so; ptxas assembles it all the same"
+    yield from _items(f"against it: {each.why} ({lax})" for each in form.laxities)
+    yield ""
 
 
-def needs(feature: Feature) -> str:
-    """What a feature needs, as a phrase."""
-    return "; or ".join(str(need) for need in feature.needs)
+def _means(slot: str, value: str) -> str:
+    found = value_meaning(slot, value)
+    return f": {found}" if found else ""
 
 
-def _rule(constraint: Constraint) -> str:
-    """A constraint as a sentence."""
-    where = f"Where {constraint.when}" if constraint.when.allowed else "Always"
-    lax = " (the manual says so; ptxas assembles what breaks it)" if constraint.lax else ""
-    return f"{where}: {constraint.require}; {constraint.why}{lax}."
+def _hints(view: _View) -> Iterator[str]:
+    """How to read the syntax, and how to see less or more of it."""
+    text = "\n".join(syntax_text(view.spec, view.lines))
+    if ":8]" in text or ":16]" in text:
+        yield "`[8..256:8]` stands for each of the numbers 8, 16, 24 and so on to 256."
+        yield ""
+    if len(view.lines) > MANY and (first := _narrower(view)):
+        yield f"`ptxloom explain {first}` shows fewer of these {len(view.lines)} lines: any qualifiers may be named."
+        yield ""
+    elif len(view.lines) < (every := len(_stated(view.spec))):
+        head = "This is one" if len(view.lines) == 1 else f"These are {len(view.lines)}"
+        yield f"{head} of the {every} lines that `ptxloom explain {view.spec.opcode}` shows."
+        yield ""
 
 
-def _words(spec: InstructionSpec) -> Iterator[tuple[str, str]]:
-    """Every qualifier of the instruction with its description, in the order of the syntax lines."""
-    words = {**glossary(), **spec.qualifiers}
-    for name in dict.fromkeys(slot.name for line in spec.lines for slot in line.slots):
-        yield name, words[name]
+def _narrower(view: _View) -> str:
+    """The opcode with one more qualifier, which at most half of the lines have: one with a name of its own if any."""
+    values = view.values().items()
+    words = [name for name, row in values if row == (name,)] + [word for _, row in values for word in row]
+    for word in words:
+        row = (*view.words, word)
+        fitting = sum(completion(view.spec, line, row) is not None for line in view.lines)
+        if 0 < fitting <= len(view.lines) // 2:
+            return ".".join((view.spec.opcode, *row))
+    return ""
+
+
+def _qualifier(view: _View, name: str, values: tuple[str, ...]) -> str:
+    """What a qualifier says, and what each of its values does."""
+    means = {value: found for value in values if (found := value_meaning(name, value))}
+    listed = "; ".join(f"`.{value}`: {found}" for value, found in means.items())
+    return f"`.{name}`: {meaning(view.spec, name)}" + (f". {listed}" if listed else "")
+
+
+def _features(view: _View) -> Iterator[Feature]:
+    names = {name for line in view.lines for name in line.operand_names}
+    for feature in view.spec.features:
+        if view.meets(feature.when) and (not feature.operand or feature.operand in names):
+            yield feature
+
+
+def _examples(view: _View) -> Iterator[str]:
+    """The examples with the qualifiers asked for; all if none has them."""
+    examples = view.spec.examples
+    told = [each for each in examples if {*view.words} <= {*each.split()[0].rstrip(";").split(".")}]
+    yield from told or examples
+
+
+def _section(title: str, entries: Iterable[str]) -> Iterator[str]:
+    listed = list(_items(entries))
+    if listed:
+        yield f"## {title}"
+        yield ""
+        yield from listed
+        yield ""
+
+
+def _items(entries: Iterable[str]) -> Iterator[str]:
+    for entry in entries:
+        yield from wrap(f"- {entry}", WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

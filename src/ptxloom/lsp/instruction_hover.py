@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments import fragment
 from ptxloom.isa import instruction_spec, resolve
-from ptxloom.isa.load import glossary
-from ptxloom.isa.page import needs
+from ptxloom.isa.meanings import meaning, value_meaning
+from ptxloom.isa.operand_words import operand_words
 from ptxloom.isa.phrase import reasons
+from ptxloom.isa.rule_words import needs
 from ptxloom.views.maps import grid, preface
 from ptxloom.views.tables import markdown_table
 
@@ -50,7 +51,8 @@ def _opcode_lines(spec: InstructionSpec, form: Form | None, qualifiers: tuple[st
             yield ""
     else:
         for slot in form.line.operands:
-            yield from (f"- `{name}`: {spec.operands[name].about}" for name in slot.names)
+            rules = [spec.operands[name] for name in slot.names]
+            yield from (f"- `{rule.name}` ({operand_words(rule, form)}): {rule.about}" for rule in rules)
         yield ""
         yield from (f"- {feature.name}: {needs(feature)}" for feature in form.features)
         yield ""
@@ -97,8 +99,9 @@ def qualifier_page(words: tuple[str, ...], place: int) -> str:
     word = words[place]
     if found is None:
         return f"`.{word}`: `{opcode}` has no such qualifier" if word else ""
-    meaning = {**glossary(), **spec.qualifiers}.get(found.name, "")
-    lines = [f"`.{word}`" + (f" (`.{found.name}`)" if found.name != word else "") + f": {meaning}", ""]
+    says, about = value_meaning(found.name, word), meaning(spec, found.name)
+    slot = f" (`.{found.name}`{f', {about}' if says else ''})" if found.name != word else ""
+    lines = [f"`.{word}`{slot}: {says or about}", ""]
     if len(found.values) > 1:
         lines += [f"One of {', '.join(f'`.{value}`' for value in found.values)}", ""]
     lines.append(f"PTX ISA {spec.section}")

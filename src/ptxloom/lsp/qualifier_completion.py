@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ptxloom.checker.directives import platform_of
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.following import following
-from ptxloom.isa.load import glossary
-from ptxloom.isa.page import needs
+from ptxloom.isa.meanings import meaning, value_meaning
+from ptxloom.isa.rule_words import needs
 
 if TYPE_CHECKING:
     from ptxloom.checker.site import Platform
@@ -30,12 +30,12 @@ def qualifiers(opcode: str, written: tuple[str, ...], document: Document) -> tup
     """The qualifiers that may follow: first what the manual's order puts next, last what the module's target lacks."""
     settings = document.settings
     platform = platform_of(document.module, settings.target, settings.ptx_version)
-    meanings = {**glossary(), **instruction_spec(opcode).qualifiers}
+    spec = instruction_spec(opcode)
     ranked: list[tuple[bool, bool, Continuation]] = []
     for each in following(opcode, written):
         lacking = _lacking(each, platform)
-        meaning = meanings.get(each.slot, "")
-        detail = f"needs {needs(lacking)}; {meaning}" if lacking else meaning
+        says = value_meaning(each.slot, each.word) or meaning(spec, each.slot)
+        detail = f"needs {needs(lacking)}; {says}" if lacking else says
         ranked.append((lacking is not None, not each.due, Continuation(each.word, detail)))
     return tuple(continuation for *_, continuation in sorted(ranked, key=lambda row: row[:2]))
 

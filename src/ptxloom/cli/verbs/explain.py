@@ -27,14 +27,15 @@ def run(options: Options) -> Outcome:
     """
     if not options.topic:
         return Outcome(contents())
-    topic = options.topic.strip().strip("[]").lower()
+    written = options.topic.strip().strip("[]").rstrip(";").partition(" ")[0]
+    topic = written.lower()
     if topic in rules():
         return Outcome(explain(topic).markdown.rstrip() + "\n")
     if topic.partition(".")[0] in TOOLS:
         return Outcome(_hazards(topic))
-    opcode = topic.partition(".")[0]
-    if known(opcode):
-        return Outcome(explain_opcode(opcode).rstrip() + "\n")
+    opcode, *qualifiers = written.split(".")
+    if known(opcode.lower()):
+        return Outcome(explain_opcode(opcode.lower(), tuple(filter(None, qualifiers))).rstrip() + "\n")
     page = word_page(topic) or word_page(f".{topic}") or word_page(f"%{topic}")
     if page:
         return Outcome(page.rstrip() + "\n")

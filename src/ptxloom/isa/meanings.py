@@ -1,0 +1,46 @@
+"""What qualifiers and their values mean, in our words: said by the instruction itself, or for all that share them."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ptxloom.isa.spec import InstructionSpec
+
+_FOLDER: Final = Path(__file__).parent / "data"
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """What each qualifier that many instructions share means."""
+    return tomllib.loads((_FOLDER / "_glossary.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def values() -> dict[str, dict[str, str]]:
+    """What the values of each qualifier mean, where they do not speak for themselves."""
+    return tomllib.loads((_FOLDER / "_values.toml").read_text(encoding="utf-8"))
+
+
+def meaning(spec: InstructionSpec, slot: str) -> str:
+    """What a qualifier of an instruction says; empty if nobody describes it.
+
+    Example:
+        >>> from ptxloom.isa import instruction_spec
+        >>> meaning(instruction_spec("ldmatrix"), "num")
+        'how many matrices'
+    """
+    return spec.qualifiers.get(slot) or glossary().get(slot, "")
+
+
+def value_meaning(slot: str, word: str) -> str:
+    """What a value of a qualifier means; empty where it speaks for itself.
+
+    Example:
+        >>> value_meaning("rnd", "rz"), value_meaning("type", "f32")
+        ('toward zero', '')
+    """
+    return values().get(slot, {}).get(word, "")

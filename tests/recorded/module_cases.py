@@ -39,6 +39,8 @@ def module_cases() -> tuple[ModuleCase, ...]:
         "head": _heads,
         "aliases": _aliases,
         "labels": _labels,
+        "words for types": _words_for_types,
+        "what calls pass": _calls,
     }
     found: dict[str, ModuleCase] = {}
     for about, maker in makers.items():
@@ -404,3 +406,34 @@ def _labels() -> Iterator[str]:
         yield _KERNEL.format(f".reg .u32 r; .reg .pred p; mov.u32 r, 0; setp.eq.u32 p, r, 0;\n{body}{end}")
     yield f".func f() {{\nA: ret;\n}}\n{_KERNEL.format('bra A;')}"
     yield f".func f() {{\nret;\n}}\n{_KERNEL.format('bra f;')}"
+
+
+_NO_TYPES = "i8 i16 i32 i64 int u33 float double half f8 f128 b7 bf16 b1 s4 u1 bool void v2 tex texture pred2 u32x2"
+
+
+def _words_for_types() -> Iterator[str]:
+    """Words that are no types, or none of variables."""
+    for word in _NO_TYPES.split():
+        yield f".global .{word} g;"
+        yield _KERNEL.format(f".reg .{word} a, b;")
+        yield _KERNEL.format(f".reg .{word} %a<4>;")
+        yield _KERNEL.format(f".shared .align 8 .{word} s[4];")
+        yield f".entry k(.param .{word} n) {{ ret; }}"
+
+
+_CALLER_NAMES = ("n", "o", "p", "r")
+
+
+def _calls() -> Iterator[str]:
+    """A function's own parameters, registers and `.param` variables as arguments and as results of calls."""
+    kinds = {"param": ".param .b32", "reg": ".reg .b32"}
+    for kind, (space, name) in product(("entry", "func"), product(kinds, _CALLER_NAMES)):
+        result = "" if kind == "entry" else "(.param .b32 o) "
+        caller = f".{kind} {result}k(.param .b32 n) {{ .param .b32 p; .reg .b32 r; BODY ret; }}"
+        callee = f".func ({kinds[space]} x) f({kinds[space]} y) {{ ret; }}\n"
+        for call in (f"call (r), f, ({name});", f"call ({name}), f, (r);", f"call (p), f, ({name});"):
+            yield callee + caller.replace("BODY", call)
+            yield callee + caller.replace("BODY", f"{{ .param .b32 {name}; {call} }}")
+    for name in _CALLER_NAMES:
+        body = f"ld.param.b64 q, [c]; P: .callprototype _ (.param .b32 x); call q, ({name}), P;"
+        yield f".entry k(.param .b64 c, .param .b32 n) {{ .param .b32 p; .reg .b32 r; .reg .b64 q; {body} ret; }}"

@@ -138,6 +138,11 @@ def _variable(site: Site, given: Name, parameter: Declaration) -> Iterator[Diagn
     symbol = site.scope.find(given.text)
     if symbol is None:
         return
+    if symbol.declarator.start in site.scope.formal:
+        message = f"`{given.text}` is a parameter of the caller, and a call cannot use it as it is"
+        label = "copy it to a register or to a `.param` variable of the body"
+        yield site.error("call-signature", message, site.span(given), label=label)
+        return
     bits = _bits(symbol.type, symbol.vector, symbol.declarator.dimensions)
     findings = tuple(_size(site, given, bits, parameter))
     yield from findings

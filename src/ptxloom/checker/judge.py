@@ -130,7 +130,9 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 inner = statement.body.statements if statement.body else ()
                 scope.open(_labels(inner))
                 scope.received = dict.fromkeys(_names(statement.params), statement.kind)
-                for parameter in (*statement.returns, *statement.params):
+                formal = (*statement.returns, *statement.params)
+                scope.formal = frozenset(each.start for one in formal for each in one.declarators)
+                for parameter in formal:
                     scope.declare(parameter)
                 waiting.append(iter(inner))
             case _:

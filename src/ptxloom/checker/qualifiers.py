@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from ptxloom.diagnostics import Fix, Label
+from ptxloom.isa.forms import resolve
 from ptxloom.isa.matrix import MOVES
 from ptxloom.isa.misfit import (
     Broken,
@@ -90,7 +91,7 @@ def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one
     at = site.bound.qualifier_span
     match problem:
         case Unknown(place, near, expected):
-            return _unknown(site, message, place, near or expected[:1] if len(expected) == 1 else near, expected)
+            return _unknown(site, message, place, near, expected)
         case Misread(place, taken_as, _):
             fix = Fix(f"write `.{taken_as}` if that is what is meant", at(place), f".{taken_as}")
             label = "the result is not what is written"
@@ -111,6 +112,7 @@ def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one
             return _missing(site, message, problem)
         case Broken(place, instead, why):
             fix = Fix(f"write `.{instead[0]}`", at(place), f".{instead[0]}") if len(instead) == 1 else None
+            fix = fix if any(instead) else Fix("remove it", at(place), "")
             return site.error("no-form", message, at(place), label=why, fix=fix)
         case NoForm() | TooMany():
             return site.error("no-form", message, at(-1))
@@ -120,7 +122,11 @@ def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one
 
 def _unknown(site: Site, message: str, place: int, near: tuple[str, ...], expected: tuple[str, ...]) -> Diagnostic:
     span = site.bound.qualifier_span(place)
-    fix = Fix(f"write `.{near[0]}`", span, f".{near[0]}") if near else None
+    likely = near or expected
+    words = site.instruction.qualifiers
+    fix = Fix(f"write `.{likely[0]}`", span, f".{likely[0]}") if len(likely) == 1 else None
+    if fix is None and not likely and resolve(site.opcode, (*words[:place], *words[place + 1 :])).form is not None:
+        fix = Fix("remove it", span, "")
     label = f"here stands {listing(expected)}" if expected else "no form of the instruction has it"
     return site.error("unknown-qualifier", message, span, label=label, fix=fix)
 

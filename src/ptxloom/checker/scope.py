@@ -52,6 +52,7 @@ class Scope:
         functions: The functions declared so far, by name.
         labels: The labels that are visible, each with the statement after it.
         received: What the function at hand is, "entry" or "func", for each parameter that it receives.
+        formal: Where the function at hand declares what it receives and returns in `.param`.
     """
 
     def __init__(self, functions: Mapping[str, Function] | None = None) -> None:
@@ -62,6 +63,7 @@ class Scope:
         self._labels: list[Mapping[str, Statement | None]] = [{}]
         self.labels = self._labels[-1]
         self.received: Mapping[str, str] = {}
+        self.formal: frozenset[int] = frozenset()
         self.seen: dict[str, Seen] = self._known[-1]
         """What names are known to be here; whoever looks one up notes it."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.checker.initial import initial_value
 from ptxloom.checker.report import error, name_span, word_span
 from ptxloom.diagnostics import Fix
+from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
@@ -26,6 +27,8 @@ _MOST_ALIGNED: Final = 128  # bytes, of a parameter of a call
 _DECLARED: Final = frozenset(
     ("pred", "f16", "f16x2", "f32", "f64", "b128", *(f"{kind}{bits}" for kind in "sub" for bits in (8, 16, 32, 64)))
 )
+_KNOWN_ELSEWHERE: Final = {f"i{bits}": f"s{bits}" for bits in (8, 16, 32, 64)}
+"""What LLVM calls the types."""
 _ATTRIBUTES: Final = frozenset(("managed", "unified"))
 _PACKED: Final = frozenset(("f16x2",))
 _WHERE: Final = {
@@ -112,10 +115,14 @@ def _parameters(function: Function) -> Iterator[Diagnostic]:
 
 
 def _declaration(declaration: Declaration, place: str, known: set[str]) -> Iterator[Diagnostic]:
+    told: set[str] = set()
     for declarator in declaration.declarators:
         site = _Site(declaration, declarator, place)
         for rule in (_space, _type, _size, _alignment, _linkage):
-            yield from rule(site)
+            for finding in rule(site):
+                if finding.message not in told:  # what is wrong with all of them is said of the first
+                    told.add(finding.message)
+                    yield finding
         if declarator.initializer is not None:
             yield from initial_value(declaration, declarator, known)
         if declaration.space in {"global", "const", "shared"}:
@@ -143,6 +150,8 @@ def _space(site: _Site) -> Iterator[Diagnostic]:
 def _type(site: _Site) -> Iterator[Diagnostic]:
     declaration, name = site.declaration, site.declarator.name
     if not is_type(declaration.type):
+        if declaration.type not in _OPAQUE:
+            yield _no_type(site)
         return
     kind = element_type(declaration.type)
     if declaration.type not in _DECLARED:
@@ -165,6 +174,16 @@ def _type(site: _Site) -> Iterator[Diagnostic]:
     elif declaration.space == "param" and (declaration.vector or declaration.type in _PACKED):
         why = "declare an array of bytes with the same alignment"
         yield _bad("declaration-type", f"`{name}` cannot be a parameter: it is a vector", site, "5.4.2", why)
+
+
+def _no_type(site: _Site) -> Diagnostic:
+    """The finding that a word is no type at all."""
+    word = site.declaration.type
+    span = word_span(site.declaration, f".{word}")
+    near = _KNOWN_ELSEWHERE.get(word) or next(iter(near_misses(word, sorted(_DECLARED))), "")
+    fix = Fix(f"write `.{near}`", span, f".{near}") if near else None
+    label = f"did you mean `.{near}`?" if near else ""
+    return error("declaration-type", f"`.{word}` is no type", span, "5.2", label=label, fix=fix)
 
 
 def _in_registers(site: _Site) -> Fix | None:

@@ -5,6 +5,7 @@ Found by comparing what is written with the enumerated forms, so it holds for ev
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Words = tuple[str, ...]
+
+_PARTS = re.compile("_|::")
+_NUMBERED = re.compile(r"[vxL]?\d+|\d+d|\w+::\d+")
+_DIGITS = re.compile(r"\d+")
+_MOST_NEAR = 3
+_SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
 SPACES = ("const", "global", "local", "param", "shared", "reg", "sreg", "tex")
 """The state spaces (PTX ISA 5.1); an address may name a part of one after `::`."""
@@ -111,7 +118,7 @@ class Broken:
 
     Attributes:
         place: One that the constraint is about.
-        instead: What may stand there.
+        instead: What may stand there; an empty word means nothing.
         why: The constraint's reason.
     """
 
@@ -152,7 +159,7 @@ def _problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
     passed = {*resolution.ignored, *resolution.repeated}
     kept = {place: word for place, word in enumerate(qualifiers) if place not in passed}
     pool = _pool(opcode, frozenset(kept.values()))
-    for find in (_unknown, _repeated, _clashes, _missing, _disordered, _broken):
+    for find in (_unknown, _repeated, _clashes, _missing, _out_of_place, _disordered, _broken):
         if found := find(pool, kept):
             return found
     return (NoForm(),)
@@ -215,15 +222,32 @@ def _unknown(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
             expected = _like(word, pool.opcode)
             words, at = tuple(kept.values()), tuple(kept).index(place)
             fitting = tuple(other for other in expected if _fits(pool, words, at, other))
-            found.append(Unknown(place, near_misses(word, fitting or expected or known), fitting or expected))
+            near = _longer(pool, words, at) or _near(word, fitting or expected or known)
+            found.append(Unknown(place, near, fitting or expected))
     return tuple(found)
+
+
+def _longer(pool: _Pool, words: Words, at: int) -> Words:
+    """The qualifiers that fit here and of which the unknown one is a part: `.try_wait` for `.wait`."""
+    longer = [other for other in _vocabulary(pool.opcode) if words[at] in _PARTS.split(other)]
+    return tuple(other for other in longer if _fits(pool, words, at, other)) or tuple(longer[:_MOST_NEAR])
+
+
+def _near(word: str, known: Words) -> Words:
+    """The qualifier that was probably meant; none where only a number differs, for it was meant as it stands."""
+    if is_shape(word) or _NUMBERED.fullmatch(word):
+        return ()
+    return near_misses(word, known)[:1]
 
 
 def _like(word: str, opcode: str) -> Words:
     """The qualifiers of the instruction that are of the same sort as a word."""
-    for sort in (is_shape, is_type, _is_space, _is_count):
+    known = _vocabulary(opcode)
+    for sort in (is_shape, is_type, _is_space, _is_count, _SCOPES.__contains__):
         if sort(word):
-            return tuple(other for other in _vocabulary(opcode) if sort(other))
+            return tuple(other for other in known if sort(other))
+    if _NUMBERED.fullmatch(word):
+        return tuple(other for other in known if _DIGITS.sub("", other) == _DIGITS.sub("", word) != other)
     return ()
 
 
@@ -259,7 +283,7 @@ def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
     left = dict(kept)
     while pairs:
         tally = [place for pair in pairs for place in pair]
-        place = max(tally, key=lambda each: (tally.count(each), _rank(pool, kept[each])))
+        place = max(tally, key=lambda each: (tally.count(each), _idle(pool, left, each), _rank(pool, kept[each])))
         other = next(sum(pair) - place for pair in pairs if place in pair)
         pairs = [pair for pair in pairs if place not in pair]
         rest = {each: word for each, word in left.items() if each != other}
@@ -267,6 +291,12 @@ def _clashes(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
         why, _ = _reason(pool, pair := {kept[place], kept[other]}, pair)
         found.append(Clash(place, other, _additions(pool, left.values()), _additions(pool, rest.values()), why))
     return tuple(found)
+
+
+def _idle(pool: _Pool, words: dict[int, str], place: int) -> bool:
+    """Whether the words name a form without the one at a place, which says no type."""
+    rest = (word for each, word in words.items() if each != place)
+    return not is_type(words[place]) and () in _additions(pool, rest)
 
 
 def _rank(pool: _Pool, word: str) -> int:
@@ -286,7 +316,8 @@ def _reason(pool: _Pool, words: set[str], about: set[str]) -> tuple[str, set[str
 
 
 def _missing(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    additions = _additions(pool, kept.values())
+    ordered = _additions(pool, kept.values(), in_order=True)
+    additions = ordered if any(ordered) else _additions(pool, kept.values())
     if not any(additions):
         return ()
     form = next(form for form in pool.forms if {*additions[0], *kept.values()} <= set(form.words))
@@ -302,13 +333,21 @@ def _insertion(form: Form, word: str, kept: dict[int, str]) -> int:
     return max((place for place, other in kept.items() if other in earlier), default=-1)
 
 
-def _additions(pool: _Pool, words: Iterable[str]) -> tuple[Words, ...]:
-    """The smallest rows of qualifiers that make legal forms of `words`, each in the manual's order."""
-    written = Counter(words)
+def _additions(pool: _Pool, words: Iterable[str], *, in_order: bool = False) -> tuple[Words, ...]:
+    """The smallest rows of qualifiers that make legal forms of `words`, each in the manual's order.
+
+    Args:
+        pool: The forms that count.
+        words: What is written.
+        in_order: Whether the types among the words must come in the same order in a form.
+    """
+    row = tuple(words)
+    written, types = Counter(row), [word for word in row if is_type(word)]
     rows = [
         _without(form.words, written)
         for form, whole in zip(pool.forms, pool.word_sets, strict=True)
         if written.keys() <= whole and written <= Counter(form.words)
+        if not in_order or [word for word in form.words if is_type(word)] == types
     ]
     sets = [set(row) for row in rows]
     smallest = [row for row, own in zip(rows, sets, strict=True) if not any(other < own for other in sets)]
@@ -327,14 +366,28 @@ def _without(words: Words, taken: Counter[str]) -> Words:
     return tuple(rest)
 
 
+def _out_of_place(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
+    """A qualifier beside the types that these do not want, or not so: `.rn` where a conversion is exact."""
+    places, words = tuple(kept), tuple(kept.values())
+    for at, word in enumerate(words):
+        if is_type(word) or is_shape(word) or _is_space(word):
+            continue
+        if resolve(pool.opcode, (*words[:at], *words[at + 1 :])).form is not None:
+            return (Broken(places[at], ("",), ""),)
+        rows = _additions(pool, (*words[:at], *words[at + 1 :]), in_order=True)
+        if instead := tuple(row[0] for row in rows if len(row) == 1 and _fits(pool, words, at, row[0])):
+            return (Broken(places[at], instead, ""),)
+    return ()
+
+
 def _disordered(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
-    """Two types that stand in the wrong order: all words of a form are there, but it was not recognised."""
+    """Two types, or two state spaces, that stand in the wrong order: all words of a form are there."""
     if not any(sorted(form.words) == sorted(kept.values()) for form in pool.forms):
         return ()
-    types = [place for place, word in kept.items() if is_type(word)]
-    for first, place in combinations(types, 2):
-        if _rank(pool, kept[place]) < _rank(pool, kept[first]):
-            return (Disordered(place, first),)
+    for sort in (is_type, _is_space):
+        for first, place in combinations([place for place, word in kept.items() if sort(word)], 2):
+            if _rank(pool, kept[place]) < _rank(pool, kept[first]):
+                return (Disordered(place, first),)
     return ()
 
 

@@ -67,7 +67,7 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
         case TooMany(most):
             return f"`{opcode}` has {len(qualifiers)} qualifiers here; no instruction has more than {most}"
         case Broken(place, instead, _):
-            takes = f"; here it takes {listing(instead)}"
+            takes = f"; here it takes {listing(instead)}" if any(instead) else "; leave it out"
             return f"`.{qualifiers[place]}` does not go with the other qualifiers of this `{opcode}`{takes}"
         case NoForm():
             return f"`{_name(opcode, qualifiers)}` is no form of `{opcode}`"
@@ -77,7 +77,7 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
 
 def _hint(near: Words, expected: Words) -> str:
     if near:
-        return f"; did you mean `.{near[0]}`?"
+        return f"; did you mean {listing(near)}?"
     return f"; it takes {listing(expected)}" if expected else ""
 
 

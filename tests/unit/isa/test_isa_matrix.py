@@ -101,7 +101,7 @@ def test_movmatrix() -> None:
 MISSES = {
     "m8n8.x4.b8": "`ldmatrix` with `.m8n8` takes no `.b8`; it takes `.b16`",
     "m8n16.x1.b16": "takes no `.b16`; it takes `.b8x16.b6x16_p32`, `.b8x16.b4x16_p64` or `.s8.s4`",
-    "m8n9.x1.b16": "did you mean `.m8n8`",
+    "m8n9.x1.b16": "it takes `.m8n8`",
     "m8n8.x4.trnas.b16": "did you mean `.trans`",
     "m16n16.x1.b8": "`ldmatrix` with `.m16n16` requires `.trans`",
     "m16n16.x4.trans.b8": "with `.m16n16` takes no `.x4`; it takes `.x1` or `.x2`",

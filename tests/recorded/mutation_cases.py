@@ -29,7 +29,8 @@ REGISTERS = (
     *("f16", "f16x2", "f32", "f64"),
 )
 _WIDE = (*("b16", "b32", "u32", "s32", "f32", "f16x2"), "b64", "f64")
-_DECLARED = " ".join(f".reg .{name} {name}r<20>;" for name in REGISTERS)
+_MOST = 130  # registers of each type: the longest vectors have 128 elements
+_DECLARED = " ".join(f".reg .{name} {name}r<{_MOST}>;" for name in REGISTERS)
 _VECTORS = " ".join(f".reg .v2 .{name} v2{name};" for name in _WIDE) + " .reg .v4 .b32 v4b32; .reg .v4 .f32 v4f32;"
 HEAD = (
     ".visible .global .align 128 .b8 glo[256]; .const .align 16 .b8 con[64]; .shared .align 128 .b8 sha[1024];"
@@ -88,7 +89,7 @@ class Statement:
 def module_text(version: str, target: str, lines: tuple[str, ...]) -> str:
     """A module with one line for each of `lines`, the first at `FIRST_LINE`."""
     number = tuple(map(int, version.split(".")))
-    declared = _DECLARED if number >= _WIDEST else _DECLARED.replace(".reg .b128 b128r<20>;", "")
+    declared = _DECLARED if number >= _WIDEST else _DECLARED.replace(f".reg .b128 b128r<{_MOST}>;", "")
     names = f"{declared} {_VECTORS} .local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label;"
     head = f".version {version}\n.target {target}\n.address_size 64\n{HEAD}\n.entry k(.param .b64 par) {{ {names}\n"
     return head + "\n".join(lines) + "\nlabel: ret; }\n"
@@ -137,7 +138,7 @@ def _value(rule: OperandRule, form: Form, place: int, chance: random.Random) -> 
             if rule.kind == "fragment" and type_ != "f64":
                 type_ = "b32"
             kind = re.sub(r"r\d+$", "r", register(type_, 0, chance))
-            return "{" + ", ".join(f"{kind}{at % 20}" for at in range(length)) + "}"
+            return "{" + ", ".join(f"{kind}{at}" for at in range(length)) + "}"
         case "address":
             places = {
                 "param": ("inner",),
@@ -263,7 +264,8 @@ def _new_vector(it: Statement, chance: random.Random) -> Statement:
         place = chance.randrange(len(it.operands)) if it.operands else 0
         return _replaced(it, place, f"{{{it.operands[place]}}}") if it.operands else it
     place = chance.choice(places)
-    elements = it.operands[place].strip("{}").split(", ")
+    vector, bar, partner = it.operands[place].partition("|")
+    elements = vector.strip("{}").split(", ")
     what = chance.random()
     if what < 0.3:
         elements.pop()
@@ -276,7 +278,7 @@ def _new_vector(it: Statement, chance: random.Random) -> Statement:
         elements[chance.randrange(len(elements))] = other
     else:
         elements = ["_"] * len(elements)
-    return _replaced(it, place, "{" + ", ".join(elements) + "}")
+    return _replaced(it, place, "{" + ", ".join(elements) + "}" + bar + partner)
 
 
 def _new_guard(it: Statement, chance: random.Random) -> Statement:

@@ -42,8 +42,8 @@ it."""
 
 REASONS: tuple[Reason, ...] = (
     Reason(
-        "`st.bulk` with `.weak` behind the state space: ptxas stumbles over the code that it makes of it itself",
-        lambda one: ".weak" in one.case.text and one.case.text.startswith("st.bulk.shared"),
+        "`tcgen05.mma` with a predicate where the mask of lanes stands: ptxas says not what it makes of it",
+        lambda one: one.case.text.startswith("tcgen05.mma") and "pred" in one.case.text,
     ),
 )
 """The reasons for differences, the first that holds being the one."""

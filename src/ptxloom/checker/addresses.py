@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.checker.site import Site
     from ptxloom.checker.wanted import Wanted
     from ptxloom.diagnostics import Diagnostic
+    from ptxloom.isa.types import ElementType
     from ptxloom.syntax.tree import Operand
 
 _INTEGERS = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
@@ -47,7 +48,11 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
             message = "a special register as an address is hardly meant; ptxas lets it pass"
             yield site.warning("address-register", message, site.span(operand.base))
         case What.VARIABLE:
-            yield from _space(site, wanted, operand, it)
+            findings = tuple(_space(site, wanted, operand, it))
+            yield from findings
+            if not findings and wanted.has("register"):
+                message = f"`{site.opcode}` takes an address in a register here, and no name of a variable"
+                yield site.error("address-register", message, site.span(operand.base), label=wanted.about)
         case _:
             message = f"an address is a register or a variable, and `{site.span(operand.base).text}` is {it.what}"
             yield site.error("address-register", message, site.span(operand.base), label=wanted.about)
@@ -81,24 +86,38 @@ def _register(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterato
     symbol = site.scope.find(text)
     related = (Label(site.span(symbol.declarator), f"declared `.{symbol.type}` here"),) if symbol else ()
     kind = element_type(it.type) if is_type(it.type) else None
-    if wanted.has("anything"):
+    if wanted.has("anything") or (wanted.has("twin") and it.type == "f16x2"):
         if kind is None or kind.kind not in _INTEGERS or kind.bits != _WIDEST:
-            message = f"an address is an integer of 64 bits, and `{text}` is `.{it.type}`; ptxas lets it pass"
+            bits = _NARROWEST if wanted.has("twin") else _WIDEST
+            message = f"an address is an integer of {bits} bits, and `{text}` is `.{it.type}`; ptxas lets it pass"
             yield site.warning("address-register", message, span, related=related)
     elif kind is None or kind.kind not in _INTEGERS or kind.count > 1 or kind.bits > _WIDEST:
         message = f"an address is an integer of 32 or 64 bits, and `{text}` is `.{it.type}`"
         yield site.error("address-register", message, span, related=related)
-    elif wanted.type == "tensor" and kind.bits != _NARROWEST:
-        message = f"an address in tensor memory has 32 bits, and `{text}` is `.{it.type}`"
+    else:
+        yield from _width(site, wanted, operand, kind)
+
+
+def _width(site: Site, wanted: Wanted, operand: Address, kind: ElementType) -> Iterator[Diagnostic]:
+    """The bits of an integer that is an address."""
+    span = site.span(operand.base)
+    text = span.text
+    symbol = site.scope.find(text)
+    related = (Label(site.span(symbol.declarator), f"declared `.{symbol.type}` here"),) if symbol else ()
+    if wanted.type == "tensor" and kind.bits != _NARROWEST:
+        message = f"an address in tensor memory has 32 bits, and `{text}` is `.{kind.name}`"
+        yield site.error("address-register", message, span, label=wanted.about, related=related)
+    elif kind.kind is not Kind.BITS and wanted.has("bits32"):
+        message = f"`{site.opcode}` takes an address in a `.b32` register here, and `{text}` is `.{kind.name}`"
         yield site.error("address-register", message, span, label=wanted.about, related=related)
     elif kind.bits < _NARROWEST and wanted.has("word"):
-        message = f"an address has 32 or 64 bits, and `{text}` is `.{it.type}`"
+        message = f"an address has 32 or 64 bits, and `{text}` is `.{kind.name}`"
         yield site.error("address-register", message, span, related=related)
     elif kind.bits < _NARROWEST:
-        message = f"an address has 32 or 64 bits, and `{text}` is `.{it.type}`; ptxas lets it pass"
+        message = f"an address has 32 or 64 bits, and `{text}` is `.{kind.name}`; ptxas lets it pass"
         yield site.warning("address-register", message, span, related=related)
     elif kind.bits < _WIDEST and wanted.type in _LONG:
-        message = f"{'global' if wanted.type else 'generic'} addresses have 64 bits, and `{text}` is `.{it.type}`"
+        message = f"{'global' if wanted.type else 'generic'} addresses have 64 bits, and `{text}` is `.{kind.name}`"
         if wanted.has("narrow"):
             yield site.warning("address-size", f"{message}; ptxas lets it pass here", span, related=related)
         else:

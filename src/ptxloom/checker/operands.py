@@ -11,7 +11,7 @@ from ptxloom.checker.rows import row_address
 from ptxloom.checker.seen import What, see
 from ptxloom.checker.textures import OPAQUE, opaque, place
 from ptxloom.checker.values import scalar
-from ptxloom.checker.vectors import packs, packs_whole, vector
+from ptxloom.checker.vectors import in_braces, packs, packs_whole, vector
 from ptxloom.checker.wanted import wanted
 from ptxloom.diagnostics import Fix
 from ptxloom.isa.matrix import MOVES
@@ -139,12 +139,23 @@ def _single(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     """One value, or the parts of one in braces."""
     if isinstance(operand, Vector) and want.has("pack"):
         yield from packs(site, want, operand)
-    elif isinstance(operand, Vector) and want.has("braces") and len(operand.elements) == 1:
-        message = f"`{site.opcode}` takes one value here; ptxas lets the braces pass"
-        yield site.warning("operand-kind", message, site.span(operand))
+    elif isinstance(operand, Vector) and want.has("brace") and len(operand.elements) == 1:
+        yield in_braces(site, operand)
         yield from scalar(site, want, operand.elements[0])
-    elif want.has("pack") and see(operand, site.scope).what is What.WIDE_REGISTER:
+    elif isinstance(operand, Vector) and want.has("braces"):
+        yield from vector(site, want, operand)
+    elif see(operand, site.scope).what is What.WIDE_REGISTER:
+        yield from _several(site, want, operand)
+    else:
+        yield from scalar(site, want, operand)
+
+
+def _several(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
+    """A register with several elements."""
+    if want.has("pack"):
         yield from packs_whole(site, want, operand)
+    elif want.has("braces"):
+        yield from vector(site, want, operand)
     else:
         yield from scalar(site, want, operand)
 

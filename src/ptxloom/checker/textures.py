@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.checker.fit import register_fits
 from ptxloom.checker.seen import What, see
 from ptxloom.checker.values import scalar, undeclared
-from ptxloom.checker.vectors import vector, vector_length
+from ptxloom.checker.vectors import neighbours, vector, vector_length
 from ptxloom.diagnostics import Fix
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.syntax.tree import Address, Vector
@@ -65,6 +65,8 @@ def place(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         yield vector_length(site, wanted, operand, given)
     elif isinstance(operand, Vector) and _is_indexed(site, wanted):
         yield from _indexed(site, wanted, operand)
+        if site.opcode.startswith("su"):
+            yield from neighbours(site, wanted, operand)
     else:
         yield from vector(site, wanted.of_length(given), operand)
 

@@ -30,19 +30,14 @@ def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
     """The findings about an operand that is a vector, or one value where the form has no `.v2`, `.v4` or `.v8`."""
     it = see(operand, site.scope)
     if isinstance(operand, Vector):
-        if not wanted.length and not wanted.has("pack") and not wanted.has("braces"):
-            yield from scalar(site, wanted, operand)
-        elif len(operand.elements) != max(1, wanted.length):
-            yield vector_length(site, wanted, operand, len(operand.elements))
-        elif len(operand.elements) <= _MOST_ELEMENTS:
-            yield from _elements(site, wanted, operand.elements)
+        yield from _braces(site, wanted, operand)
     elif it.what is What.WIDE_REGISTER:
         yield from _wide(site, wanted, operand, it)
     elif it.what is What.SINK and wanted.has("sink"):
         return
     elif not wanted.length:
         yield from scalar(site, wanted, operand)
-    elif wanted.has("single") and it.what in {What.REGISTER, What.INTEGER, What.FLOAT}:
+    elif it.what in _stand_ins(wanted):
         message = f"`{site.opcode}` takes {wanted.phrase} here; ptxas lets one value pass"
         yield site.warning("operand-kind", message, site.span(operand))
         yield from scalar(site, wanted, operand)
@@ -54,11 +49,44 @@ def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
         yield site.error("operand-kind", message, site.span(operand), label=wanted.about)
 
 
+def _braces(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
+    """A vector in braces, or one value in them."""
+    if not (wanted.length or wanted.has("pack") or wanted.has("braces") or wanted.has("brace")):
+        yield from scalar(site, wanted, operand)
+    elif len(operand.elements) not in _lengths(wanted):
+        yield vector_length(site, wanted, operand, len(operand.elements))
+    elif len(operand.elements) <= _MOST_ELEMENTS:
+        if not wanted.length and not wanted.has("pack") and (wanted.kind == "value" or len(operand.elements) > 1):
+            yield in_braces(site, operand)
+        yield from _elements(site, wanted, operand.elements)
+
+
+def in_braces(site: Site, operand: Operand) -> Diagnostic:
+    """The warning that braces stand around what is one value."""
+    message = f"`{site.opcode}` takes one value here; ptxas lets the braces pass"
+    return site.warning("operand-kind", message, site.span(operand))
+
+
+def _lengths(wanted: Wanted) -> tuple[int, ...]:
+    """How many elements ptxas takes: where one value may stand in braces, any number that a vector may have."""
+    return (1, 2, 4) if wanted.has("braces") and not wanted.length else (max(1, wanted.length),)
+
+
+def _stand_ins(wanted: Wanted) -> frozenset[What]:
+    """What ptxas lets stand for a vector."""
+    if wanted.has("single"):
+        return frozenset((What.REGISTER, What.INTEGER, What.FLOAT))
+    return frozenset((What.INTEGER, What.FLOAT, What.SUM, What.FUNCTION)) if wanted.has("lone") else frozenset()
+
+
 def _wide(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
     """A register declared with `.v2` or `.v4`, without braces."""
-    if it.length != wanted.length:
+    if it.length not in _lengths(wanted):
         yield vector_length(site, wanted, operand, it.length)
-    elif not wanted.fits(it.type) and not _same_width(it.type, wanted):
+    elif wanted.has("braced"):
+        message = f"`{site.opcode}` takes the elements in braces here, not `{site.span(operand).text}` as a whole"
+        yield site.error("missing-braces", message, site.span(operand), label=wanted.about)
+    elif not wanted.fits(it.type) and not _same_width(it.type, wanted) and not _enough(wanted, it.type, it.length):
         text = site.span(operand).text
         message = f"`{text}` has elements of `.{it.type}`, and `{site.opcode}` takes `.{wanted.type}`"
         yield site.error("operand-type", message, site.span(operand))
@@ -78,6 +106,14 @@ def packs_whole(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagno
 def _same_width(register: str, wanted: Wanted) -> bool:
     """Whether a vector register is as wide as it should be: ptxas looks at no more."""
     return is_type(register) and register_fits(f"b{element_type(register).storage_bits}", wanted.type, wanted.wider)
+
+
+def _enough(wanted: Wanted, part: str, count: int) -> bool:
+    """Whether several elements together are as wide as the one value that they stand for, or wider."""
+    if wanted.length or not wanted.wider or not (is_type(part) and is_type(wanted.type)):
+        return False
+    whole, one = element_type(wanted.type), element_type(part)
+    return whole.kind is Kind.BITS and one.kind is not Kind.PREDICATE and one.storage_bits * count >= whole.storage_bits
 
 
 def vector_length(site: Site, wanted: Wanted, operand: Operand, found: int) -> Diagnostic:
@@ -101,24 +137,53 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
     if not typed:
         yield site.error("sink", f"`{site.opcode}` cannot drop all of its results", site.span(nodes[0]))
         return
+    if misplaced := _leading_constant(site, wanted, *found[0]):
+        yield misplaced
+        return
+    yield from _together(site, wanted, nodes, typed, packed=packed)
+
+
+def _together(
+    site: Site, wanted: Wanted, nodes: tuple[Operand, ...], typed: list[tuple[Operand, Seen]], *, packed: bool
+) -> Iterator[Diagnostic]:
+    """The elements against each other, and all of them against what the instruction takes."""
     common = ""
-    for _, it in typed:
-        common = _join(common, _type_of(it, wanted)) or ""
+    for place, (_, it) in enumerate(typed):
+        common = _join(common, _type_of(it, wanted, leads=not place)) or ""
     findings = tuple(_neighbours(site, wanted, typed))
     yield from findings
     if any(finding.severity is Severity.ERROR for finding in findings):
         return
     if packed:
         yield from _adds_up(site, wanted, nodes, common)
-    elif common:
+    elif common and not _enough(wanted, common, len(nodes)):
         yield from _common(site, wanted, typed, common)
+
+
+_HALVES = frozenset(("f16", "bf16", "f16x2", "bf16x2"))
+
+
+def _leading_constant(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Diagnostic | None:
+    """A constant that leads a vector of halves, of which there are no constants."""
+    integer = it.what is What.INTEGER and wanted.type != "f16"
+    if wanted.type not in _HALVES or not (it.what is What.FLOAT or integer):
+        return None
+    message = f"there are no constants of `.{wanted.type}` to lead a vector"
+    return site.error("constant-type", message, site.span(node), label="only a register fits")
+
+
+def neighbours(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]:
+    """The findings about elements that do not go together."""
+    found = [(node, see(node, site.scope)) for node in operand.elements]
+    if all(it.what is not What.UNKNOWN for _, it in found):
+        yield from _neighbours(site, wanted, [(node, it) for node, it in found if it.what is not What.SINK])
 
 
 def _neighbours(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]]) -> Iterator[Diagnostic]:
     """Whether each element goes with the one before it: ptxas looks no further."""
     before = ""
-    for node, it in typed:
-        kind = _type_of(it, wanted)
+    for place, (node, it) in enumerate(typed):
+        kind = _type_of(it, wanted, leads=not place)
         if _join(before, kind) is None:
             message = f"neighbours in a vector agree in type, and `.{before}` and `.{kind}` do not"
             yield site.error("element-types", message, site.span(node), label=f"`.{kind}`")
@@ -168,10 +233,12 @@ def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Di
             yield site.error("not-a-register", message, span)
 
 
-def _type_of(it: Seen, wanted: Wanted) -> str:
+def _type_of(it: Seen, wanted: Wanted, *, leads: bool) -> str:
     """The type of an element; of a constant, the one it takes on among the others."""
     if it.what is What.INTEGER:
-        return "" if is_type(wanted.type) and element_type(wanted.type).kind is not Kind.FLOAT else "s32"
+        if is_type(wanted.type) and element_type(wanted.type).kind is not Kind.FLOAT:
+            return ""
+        return "s16" if leads and wanted.type == "f16" else "s32"
     if it.what is What.FLOAT:
         return wanted.type if is_type(wanted.type) and element_type(wanted.type).kind is Kind.FLOAT else ""
     if it.what is What.SPECIAL and is_type(it.type):

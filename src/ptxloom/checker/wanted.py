@@ -60,6 +60,8 @@ class Wanted:
             return True
         if register == "f16x2" and "twin" in self.traits:
             return True
+        if "untyped" in self.traits:
+            register = untyped(register)
         if "long" in self.traits and register_fits(register, "u64", fixed=True):
             return True
         return register_fits(register, self.type, self.wider, self.fixed)
@@ -116,6 +118,13 @@ class Wanted:
                 return "an address"
             case _:
                 return f"a `.{self.type}` register or a constant" if self.constants else f"a `.{self.type}` register"
+
+
+def untyped(register: str) -> str:
+    """The type of as many bits; a predicate has 32 of them for ptxas."""
+    if not is_type(register) or register == "pred":
+        return "b32" if register == "pred" else register
+    return f"b{element_type(register).storage_bits}"
 
 
 def wanted(form: Form, rule: OperandRule) -> Wanted:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,8 +12,12 @@ from numpy.typing import NDArray
 from machine.small_kernels import entry
 from ptxloom.machine import LaunchError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ROOM = ".shared .align 16 .b8 room[1024]; .shared .align 8 .b64 bar;"
 Bytes = NDArray[np.uint8]
+CHECKS = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck")
 PARAMS = ".param .u64 out, .param .u64 in"
 START = """ld.param.u64 %rd2, [in]; mov.u32 %r10, room; shl.b32 %r11, %r0, 4; add.u32 %r10, %r10, %r11;
 mul.wide.u32 %rd3, %r0, 16; add.u64 %rd4, %rd2, %rd3; add.u64 %rd5, %rd1, %rd3; mov.u32 %r9, -1;
@@ -131,3 +138,70 @@ def test_a_multicast_reaches_the_named_blocks_of_a_cluster() -> None:
     mul.wide.u32 %rd3, %r5, 4; add.u64 %rd3, %rd3, %rd1; st.global.u32 [%rd3], %r1;"""
     entry(body, PARAMS, ROOM).launch(4, 1, [out, given], cluster=4)
     assert out.tolist() == [108, 0, 108, 108]
+
+
+REDUCTIONS = [
+    *((name, kind) for name in ("add", "min", "max") for kind in ("u32", "s32", "u64")),
+    ("min", "s64"),
+    ("max", "s64"),
+    *((name, kind) for name in ("and", "or", "xor") for kind in ("b32", "b64")),
+    ("inc", "u32"),
+    ("dec", "u32"),
+    ("add", "f32"),
+    ("add", "f64"),
+    *((name, kind) for name in ("add.noftz", "min", "max") for kind in ("f16", "bf16")),
+]
+
+
+KINDS = {"u": "u", "s": "i", "b": "u", "f": "f"}
+COMBINED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]] = {
+    "add": np.add,
+    "add.noftz": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "inc": lambda there, given: np.where(there >= given, 0, there + 1),
+    "dec": lambda there, given: np.where((there == 0) | (there > given), given, there - 1),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), REDUCTIONS)
+def test_a_bulk_reduction_combines_every_element_with_what_is_there(name: str, kind: str) -> None:
+    dtype = ml_dtypes.bfloat16 if kind == "bf16" else np.dtype(KINDS[kind[0]] + str(int(kind[1:]) // 8))
+    rng = np.random.default_rng(5)
+    there, given = (rng.integers(0, 9, 48).astype(dtype) - np.array(4 * (kind[0] not in "ub"), dtype) for _ in range(2))
+    there[0] = 0
+    out = there.copy()
+    size = 32 * out.itemsize
+    body = f"""ld.param.u64 %rd2, [in]; cvta.to.global.u64 %rd2, %rd2; mov.u32 %r20, bar; mov.u32 %r21, room;
+    mbarrier.init.shared.b64 [%r20], 1; mbarrier.arrive.expect_tx.shared.b64 %rd3, [%r20], {size};
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r21], [%rd2], {size}, [%r20];
+    mbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0; @!%p2 trap; fence.proxy.async.shared::cta;
+    cp.reduce.async.bulk.global.shared::cta.bulk_group.{name}.{kind} [%rd1], [%r21], {size};
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"""
+    result = entry(body, PARAMS, ROOM).launch(1, 1, [out, given], checks=CHECKS)
+    assert not result.hazards
+    assert np.array_equal(out[:32], COMBINED[name](there, given)[:32])
+    assert np.array_equal(out[32:], there[32:])
+
+
+def test_bulk_reductions_of_several_blocks_meet_in_one_of_their_cluster() -> None:
+    out = np.zeros(32, np.uint32)
+    body = """mov.u32 %r20, bar; mov.u32 %r21, room; mov.u32 %r5, %cluster_ctarank; setp.ne.u32 %p1, %r5, 0;
+    setp.ne.u32 %p3, %r0, 0; shl.b32 %r6, %r0, 2; add.u32 %r6, %r6, %r21; mov.u32 %r7, 1000;
+    @!%p1 st.shared.u32 [%r6], %r7; mad.lo.u32 %r7, %r5, 100, %r0; @%p1 st.shared.u32 [%r6], %r7;
+    @!%p3 mbarrier.init.shared.b64 [bar], 1; fence.proxy.async.shared::cta;
+    @!%p3 mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 384;
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+    mapa.shared::cluster.u32 %r22, %r21, 0; mapa.shared::cluster.u32 %r23, %r20, 0;
+    @%p3 bra REST; @!%p1 bra REST;
+    cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r22], [%r21], 128, [%r23];
+    REST: bar.warp.sync -1; @%p1 bra OUT;
+    WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
+    ld.shared.u32 %r1, [%r6]; st.global.u32 [%rd0], %r1;
+    OUT: barrier.cluster.arrive; barrier.cluster.wait;"""
+    result = entry(body, PARAMS, ROOM).launch(4, 32, [out, out], cluster=4, checks=CHECKS)
+    assert not result.hazards
+    assert out.tolist() == [1600 + 3 * n for n in range(32)]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native import address, copy, fill, invoke, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.cells import look_copy
 from ptxloom.machine.runtime.firsts import read_lane, written_lane
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
 from ptxloom.machine.runtime.pending import copy_lane, copy_stretch, start_copy
 from ptxloom.machine.runtime.races import check_lane, stamp_of
+from ptxloom.machine.runtime.shadow import STRONG
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -27,6 +28,8 @@ from ptxloom.machine.runtime.state import (
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
+
+FACTS: Final = 1024  # where in the scratch the code that combines finds target, source and bytes
 
 
 def copy_async(  # noqa: C901, PLR0912 - one lane after the other
@@ -125,7 +128,7 @@ def bulk_place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, s
     return at
 
 
-def copy_bulk(  # noqa: C901 - one lane after the other
+def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
     w: Warp,
     mask: u32,
     targets: Ptr[u64],
@@ -135,11 +138,13 @@ def copy_bulk(  # noqa: C901 - one lane after the other
     ctas: Ptr[u32],
     target_space: u32,
     source_space: u32,
+    combine: u64,
     site: u32,
 ) -> u32:
     """`cp.async.bulk`: lanes copy stretches; mbarriers (0: none) learn of the bytes; 1 after a fault.
 
-    `ctas` names the CTAs of the cluster that receive a multicast; 0 where there is none.
+    `ctas` names the CTAs of the cluster that receive a multicast; 0 where there is none. `combine` is the code that
+    combines what comes with what is there (`cp.reduce`); 0 to replace it.
     """
     for lane in range(32):
         if mask >> lane & 1 != 0:
@@ -153,7 +158,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
             if source_space != SHARED:
                 look_copy(w, lane, sources[lane], size, site, 0)
             if target_space != SHARED:
-                look_copy(w, lane, targets[lane], size, site, 1)
+                look_copy(w, lane, targets[lane], size, site if combine == 0 else site | STRONG, 1)
             left = ctas[lane]
             going: u32 = 1
             while going != 0:
@@ -165,17 +170,31 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                 into = bulk_place(w, lane, targets[lane] & ~strip | window, target_space, size, 1, site)
                 if into == 0:
                     return 1
-                if address(w.shadow) != 0 and target_space == SHARED and barriers[lane] != 0:
+                if combine != 0:
+                    read_lane(w, lane, targets[lane], target_space, size, site)
+                elif address(w.shadow) != 0 and target_space == SHARED and barriers[lane] != 0:
                     told = shared_place(w, (barriers[lane] - 1 & ~strip | window) & 0xFFFFFFFF, 8)
                     copy_stretch(w, lane, targets[lane] & ~strip | window, size, site, told)
                 written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
-                copy(into, source, u64(size))
+                move(w, into, source, size, combine)
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1
                 left = left & left - 1
                 if left == 0:
                     going = 0
     return 0
+
+
+def move(w: Warp, into: u64, source: u64, size: u32, combine: u64) -> None:
+    """Copy a stretch, or have code combine it with what is there; that finds the facts in the scratch."""
+    if combine == 0:
+        copy(into, source, u64(size))
+    else:
+        facts = pointer(u64, address(w.scratch) + FACTS)
+        facts[0] = into
+        facts[1] = source
+        facts[2] = u64(size)
+        invoke(combine, facts)
 
 
 def finish(w: Warp, lane: u32, at: u64, size: u32, site: u32) -> u32:

@@ -118,6 +118,53 @@ ret void
     return symbol
 
 
+def combiner(b: Builder, op: Op, space: int) -> str:
+    """The symbol of the function that does the operation of `cp.reduce` for every element of a stretch.
+
+    It takes a pointer to (target, source, bytes) and gives 0; the addresses are the host's.
+    """
+    name = op.one_of(_OPERATIONS)
+    if not name or name in {"exch", "cas"}:
+        raise op.unsupported("it names no operation")
+    in_cache = space not in {state.SHARED, state.LOCAL}
+    symbol = f"ptxloom_combine_{name}_{op.type.name}{'_global' if in_cache else ''}"
+    e = Emitter()
+    size = op.type.bits // 8
+    value = e.load(f"i{op.type.bits}", Value("ptr", "%source"), size)
+    _step(e, name, op.type, (Value("ptr", "%place"), value, value), in_cache=in_cache)
+    body = "\n".join(e.lines)
+    declarations = "\n".join(e.declarations.values())
+    b.helper(
+        symbol,
+        f"""{declarations}
+define i32 @{symbol}(ptr %facts) #0 {{
+entry:
+%second = getelementptr i64, ptr %facts, i64 1
+%third = getelementptr i64, ptr %facts, i64 2
+%to = load ptr, ptr %facts
+%from = load ptr, ptr %second
+%bytes = load i64, ptr %third
+br label %loop
+loop:
+%at = phi i64 [ 0, %entry ], [ %next, %following ]
+%left = icmp ult i64 %at, %bytes
+br i1 %left, label %act, label %end
+act:
+%place = getelementptr i8, ptr %to, i64 %at
+%source = getelementptr i8, ptr %from, i64 %at
+{body}
+br label %following
+following:
+%next = add i64 %at, {size}
+br label %loop
+end:
+ret i32 0
+}}""",
+    )
+    b.declarations[symbol] = f"declare i32 @{symbol}(ptr)"
+    return symbol
+
+
 def _lane(e: Emitter, array: str, size: int) -> Value:
     """Where the current lane's element of an array lies."""
     by = e.emit("i64", f"mul i64 %lane, {size}")

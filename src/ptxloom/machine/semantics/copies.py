@@ -8,6 +8,7 @@ from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.runtime import copies, pending, state
 from ptxloom.machine.semantics import watch
+from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import SPACES, address_values, base_and_offset
 from ptxloom.machine.symbols import Register
@@ -87,7 +88,7 @@ def _addresses(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
 
 @family("cp", when=lambda op: op.has("bulk") and not op.has("tensor", "prefetch"))
 def cp_async_bulk(b: Builder, op: Op) -> None:
-    """Copy a stretch between global and shared memory, or within a cluster's; an mbarrier learns of the bytes."""
+    """Copy (or reduce) a stretch between global and shared memory, or within a cluster's; an mbarrier learns of it."""
     spaces = [SPACES[q] for q in op.qualifiers if q in SPACES]
     target, source, size, *rest = op.operands
     if op.has("cp_mask", "ignore_oob") or len(spaces) != 2:
@@ -103,5 +104,9 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
         b.store(b.constant(vector("i64"), 0), barriers, 64)
     multicast = op.has("multicast::cluster")
     b.store(b.resize(b.read(rest[1], "u16"), 32) if multicast else b.constant(vector("i32"), 0), ctas, 64)
-    facts = (spaces[0], spaces[1], op.site)
+    combine: Value | int = 0
+    if op.has("reduce"):
+        symbol = combiner(b, op, spaces[0])
+        combine = b.emit("i64", f"ptrtoint ptr @{symbol} to i64")
+    facts = (spaces[0], spaces[1], combine, op.site)
     b.check(b.runtime(copies.copy_bulk, W, b.active_mask, *places, sizes, barriers, ctas, *facts))

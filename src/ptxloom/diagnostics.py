@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """How much a finding matters: an error makes the text illegal, a warning is risky, a note informs."""
+    """How much a finding matters: an error makes the text illegal, a warning is risky, a note informs.
+
+    Example:
+        >>> Severity("warning") is Severity.WARNING
+        True
+        >>> print(Severity.ERROR)
+        error
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -25,7 +32,19 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A remark at a second place that belongs to a finding (the other declaration, the other side of a race)."""
+    """A remark at a second place that belongs to a finding (the other declaration, the other side of a race).
+
+    Attributes:
+        span: Where.
+        text: What there is to say of it.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> from ptxloom.checker import check
+        >>> found = check(parse(".version 9.0 .target sm_90 .global .u32 a; .global .u32 a;"))[0]
+        >>> found.message, found.related[0].text
+        ('`a` is declared already', 'first declared here')
+    """
 
     span: Span
     text: str
@@ -36,9 +55,22 @@ class Fix:
     """What to write instead: replace `span` by `replacement`.
 
     An empty span inserts; an empty replacement deletes.
+
+    Attributes:
+        description: What to do, as an order: "add the qualifier".
+        span: What is replaced.
+        replacement: What stands there afterwards.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> from ptxloom.checker import check
+        >>> found = check(parse(".version 9.0 .target sm_90 .entry k() { ldmatrix.sync.m8n8.x1.b16 {a}, [b]; }"))[0]
+        >>> text, fix = found.span.source.text, found.fix
+        >>> (text[: fix.span.start] + fix.replacement + text[fix.span.end :])[44:69]
+        'trix.sync.aligned.m8n8.x1'
     """
 
-    description: str  # an imperative: "add the qualifier"
+    description: str
     span: Span
     replacement: str
 
@@ -57,6 +89,15 @@ class Diagnostic:
         help: What to do, for a reader; empty if `fix` says it all.
         fix: The edit that repairs it, where there is one.
         related: Remarks at other places.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> from ptxloom.checker import check
+        >>> found = check(parse(".version 9.0 .target sm_90 .entry k() { ldmatrix.sync.m8n8.x1.b16 {a}, [b]; }"))[0]
+        >>> print(found)
+        <string>:1:41: error: `ldmatrix` requires `.aligned` [missing-aligned]
+        >>> found.severity, found.section, found.fix.replacement
+        (<Severity.ERROR: 'error'>, '9.7.14.5.15', '.aligned')
     """
 
     rule: str
@@ -81,7 +122,17 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 class PtxloomError(Exception):
-    """The base of every exception ptxloom raises on purpose. It is never raised for what a PTX file says."""
+    """The base of every exception ptxloom raises on purpose. It is never raised for what a PTX file says.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> from ptxloom.machine import kernel
+        >>> try:
+        ...     kernel(parse("ret;"), "main")
+        ... except PtxloomError as error:
+        ...     print(error)
+        name is 'main'; it must be a kernel of the module: it has none
+    """
 
 
 _LONGEST: Final = 80
@@ -122,4 +173,11 @@ def must_be(kind: type | UnionType, argument: str, value: object, legal: str) ->
 
 
 class UnsupportedForm(PtxloomError):  # noqa: N818 - the design's public name
-    """A spelling names no instruction form, or none that the operation can handle."""
+    """A spelling names no instruction form, or none that the operation can handle.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> fragment("ldmatrix.sync.aligned.m8n8.x3.shared.b16")
+        Traceback (most recent call last):
+        ptxloom.diagnostics.UnsupportedForm: `ldmatrix` takes no `.x3`; did you mean `.x1`?
+    """

@@ -50,7 +50,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A half-open range of characters `[start, end)` in a source; it can quote itself."""
+    """A half-open range of characters `[start, end)` in a source; it can quote itself.
+
+    Attributes:
+        source: The text.
+        start: The offset of the first character.
+        end: The offset just after the last.
+
+    Example:
+        >>> span = Span(Source("mov.u32 a, 1; ret;", "x.ptx"), 14, 17)
+        >>> print(span)
+        x.ptx:1:15
+        >>> span.text, span.line, span.column
+        ('ret', 1, 15)
+    """
 
     source: Source
     start: int

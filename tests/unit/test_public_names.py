@@ -1,8 +1,12 @@
 """The package's face: lazy names that type checkers, `dir` and the interpreter agree on."""
 
 import ast
+import dataclasses
+import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,8 @@ import pytest
 import ptxloom as pl
 
 FACE = Path(pl.__file__)
+SPEAKING: dict[str, set[str]] = {}
+"""Fields whose names say all there is to say."""
 
 
 def names_for_type_checkers() -> dict[str, str]:
@@ -40,3 +46,42 @@ def test_importing_the_package_imports_nothing_else_of_it() -> None:
     code = "import sys, ptxloom; print([m for m in sys.modules if m.startswith('ptxloom.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_all_is_what_is_public_in_order() -> None:
+    assert pl.__all__ == sorted(pl._EXPORTS)
+    assert set(pl.__all__) == set(dir(pl)) - {"__version__"}
+    assert (FACE.parent / "py.typed").is_file()
+
+
+def sections(text: str) -> dict[str, str]:
+    """The parts of a docstring by their heads; what stands in front of them by the empty string."""
+    parts = re.split(r"(?m)^(Attributes|Args|Returns|Yields|Raises|Example):$", text)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+def documented(text: str) -> set[str]:
+    """What a section lists."""
+    return set(re.findall(r"(?m)^    \*{0,2}(\w+): ", text))
+
+
+def functions(kind: type[object]) -> list[tuple[str, Callable[..., object]]]:
+    return [(name, value) for name, value in vars(kind).items() if name[0] != "_" and inspect.isfunction(value)]
+
+
+@pytest.mark.parametrize("name", pl.__all__)
+def test_help_is_complete(name: str) -> None:
+    said = getattr(pl, name)
+    parts = sections(inspect.getdoc(said) or "")
+    assert parts[""].strip(), "says what it is"
+    assert ">>> " in parts.get("Example", ""), "shows how it is used"
+    if inspect.isclass(said):
+        fields = {f.name for f in dataclasses.fields(said) if f.repr} if dataclasses.is_dataclass(said) else set[str]()
+        assert fields - documented(parts.get("Attributes", "")) <= SPEAKING.get(name, set()), "names what it holds"
+        for method, value in functions(said):
+            assert inspect.getdoc(value), (method, "says what it does")
+    else:
+        signature = inspect.signature(said)
+        assert documented(parts.get("Args", "")) == set(signature.parameters), "names what it takes"
+        assert (signature.return_annotation == "None") == ("Returns" not in parts), "says what it gives back"
+        assert ("raise " in inspect.getsource(said)) <= ("Raises" in parts), "says what it raises"

@@ -31,6 +31,11 @@ class Advice:
         best: The atom that fills it with the fewest instructions; None if no atom of the target does.
         others: Every other atom of the target that fits, in the order of preference.
         elsewhere: The first atom that fits, where only other targets have one.
+
+    Example:
+        >>> advice = advise("m16n8k16.row.col.f32.f16.f16.f32", "a", "m")
+        >>> advice.best.atom.name, advice.then
+        ('SM75_U16x8_LDSM_T', '')
     """
 
     usage: Usage
@@ -75,6 +80,9 @@ def advise(
         major: The coordinate along which elements are contiguous: "k", or "m" for A, "n" for B; "m" or "n" for D.
         target: The architecture, such as "sm_90".
         element: The element's type in memory; the mma's own if left out. For D, the type after conversion.
+
+    Returns:
+        The atom, others that fit, and what must follow; or why there is none.
 
     Raises:
         UsageError: There is no such operand, or it has no such coordinate.

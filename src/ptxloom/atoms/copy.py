@@ -46,6 +46,14 @@ class CopyAtom:
         src_layout: (thread, bit) of the source to the tile's bits.
         dst_layout: (thread, bit) of the destination to the tile's bits. For movmatrix, in the frame of the
             transposed matrix: CuTe's traits leave the transposition out, and so do these.
+
+    Example:
+        >>> from ptxloom.atoms import atom
+        >>> found = atom("SM75_U32x4_LDSM_N")
+        >>> found.ptx
+        'ldmatrix.sync.aligned.m8n8.x4.shared.b16'
+        >>> print(found.dst_layout)
+        (32,(32,4)):(32,(1,1024))
     """
 
     instruction: MatrixMove

@@ -30,6 +30,9 @@ def atom(what: str | MatrixMove | MmaForm) -> CopyAtom | MmaAtom:
         what: A CuTe C++ name (`SM75_U16x8_LDSM_T`), a CuTe DSL operation
             (`LdMatrix8x8x16bOp(transpose=True, num_matrices=4)`), a PTX spelling, full or short, or a form.
 
+    Returns:
+        A copy atom, or an mma's.
+
     Raises:
         UnsupportedForm: Nothing is called that; near names are given.
         UsageError: `what` is no name and no form.

@@ -30,6 +30,14 @@ class MmaAtom:
         a_layout: (thread, value) -> m + M*k.
         b_layout: (thread, value) -> n + N*k.
         c_layout: (thread, value) -> m + M*n, of C and of D.
+
+    Example:
+        >>> from ptxloom.atoms import atom
+        >>> found = atom("m16n8k16.row.col.f32.f16.f16.f32")
+        >>> found.shape_mnk
+        (16, 8, 16)
+        >>> print(found.a_layout)
+        ((4,8),(2,2,2)):((32,1),(16,8,128))
     """
 
     instruction: MmaForm

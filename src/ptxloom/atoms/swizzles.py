@@ -69,8 +69,21 @@ SHARED_BYTES: Final = 227 * 1024
 def make_tile(rows: int, columns: int, element: str, pitch_bytes: int | None = None) -> Tile:
     """A tile, its rows as close as they can be if no pitch is given.
 
+    Args:
+        rows: How many rows.
+        columns: How many elements a row has; they lie side by side.
+        element: Their type, such as `f16`.
+        pitch_bytes: From one row to the next.
+
+    Returns:
+        The tile, for `find_swizzles`.
+
     Raises:
         UsageError: The rows are no whole multiple of 16 bytes, or overlap, or are more than shared memory holds.
+
+    Example:
+        >>> print(make_tile(64, 32, "f16"))
+        64x32 f16, rows 64 bytes apart
     """
     tile = Tile(rows, columns, element, pitch_bytes or columns * element_type(element).container_bits // 8)
     if rows < 1 or columns < 1 or columns * tile.element_bits % (8 * _ROW_BYTES):

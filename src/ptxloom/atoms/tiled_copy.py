@@ -152,6 +152,9 @@ def make_tiled_copy(atom: CopyAtom | str, threads: Layout, values: Layout, bits:
         values: (m, n) -> value.
         bits: The width of an element.
 
+    Returns:
+        The tiled copy, which deals a tile out to the threads.
+
     Raises:
         LayoutError: The two layouts make no tile, or the atom does not divide it.
 
@@ -175,8 +178,21 @@ def _for_operand(atom: CopyAtom | str, mma: TiledMma, operand: Operand, bits: in
 def make_tiled_copy_a(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
     """The copy that fills operand A of a tiled mma.
 
+    Args:
+        atom: The copy atom, or what it is called.
+        mma: The tiled mma.
+
+    Returns:
+        The tiled copy; `.retile` gives registers in the order of the mma.
+
     Raises:
         LayoutError: The atom does not divide the operand's tile.
+
+    Example:
+        >>> from ptxloom.atoms import make_tiled_mma
+        >>> mma = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16))
+        >>> print(make_tiled_copy_a("SM75_U32x4_LDSM_N", mma))
+        SM75_U32x4_LDSM_N ((4,8,2,2),((2,2,2),(1,1))):((64,1,16,0),((32,8,256),(0,0))), tile 32x16 of 16 bits
     """
     return _for_operand(atom, mma, "a", None)
 
@@ -184,8 +200,21 @@ def make_tiled_copy_a(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
 def make_tiled_copy_b(atom: CopyAtom | str, mma: TiledMma) -> TiledCopy:
     """The copy that fills operand B of a tiled mma.
 
+    Args:
+        atom: The copy atom, or what it is called.
+        mma: The tiled mma.
+
+    Returns:
+        The tiled copy; `.retile` gives registers in the order of the mma.
+
     Raises:
         LayoutError: The atom does not divide the operand's tile.
+
+    Example:
+        >>> from ptxloom.atoms import make_tiled_mma
+        >>> mma = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16))
+        >>> print(make_tiled_copy_b("SM75_U32x4_LDSM_N", mma))
+        SM75_U32x4_LDSM_N ((4,8,2,2),((2,2),(2,1))):((64,1,0,8),((32,256),(16,0))), tile 32x16 of 16 bits
     """
     return _for_operand(atom, mma, "b", None)
 
@@ -198,8 +227,17 @@ def make_tiled_copy_c(atom: CopyAtom | str, mma: TiledMma, bits: int | None = No
         mma: The tiled mma.
         bits: The width of the elements, where they were converted; the accumulator's if left out.
 
+    Returns:
+        The tiled copy; `.retile` gives registers in the order of the mma.
+
     Raises:
         LayoutError: The atom does not divide the operand's tile.
+
+    Example:
+        >>> from ptxloom.atoms import make_tiled_mma
+        >>> mma = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16))
+        >>> print(make_tiled_copy_c("SM90_U32x4_STSM_N", mma, 16))
+        SM90_U32x4_STSM_N ((4,8,2,2),((2,2),(1,2))):((64,1,16,256),((32,8),(0,512))), tile 32x32 of 16 bits
     """
     return _for_operand(atom, mma, "c", bits)
 

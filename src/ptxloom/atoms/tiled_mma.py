@@ -189,9 +189,23 @@ def make_tiled_mma(
         atom: The atom, or what it is called.
         atom_layout: How many atoms along M, N and K, M fastest; or a layout of them.
         permutation: The tile along M, N and K, where it is larger than the atoms cover or reordered.
+
+    Returns:
+        The tiled mma.
+
+    Raises:
+        UsageError: `atom_layout` or `permutation` does not fit the atom.
+        UnsupportedForm: There is no such atom.
+
+    Example:
+        >>> mma = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16))
+        >>> mma.size, mma.tile_mnk
+        (128, (32, 32, 16))
     """
     found = mma_atom(atom) if isinstance(atom, str) else atom
     layout = atom_layout if isinstance(atom_layout, Layout) else Layout(atom_layout)
+    if layout.rank != len(found.shape_mnk):
+        raise UsageError("atom_layout", atom_layout, "three numbers, or a layout of three modes: M, N and K")
     for axis, tile in enumerate(permutation):
         covered = found.shape_mnk[axis] * layout[axis].size
         size = tile.size if isinstance(tile, Layout) else product(tile) if isinstance(tile, int) else covered

@@ -80,6 +80,11 @@ class BankReport:
         addresses: (..., 32) int64, in bytes; those of lanes that name none, or are off, mean nothing.
         active: (..., 32) bool, which lanes take part.
         by_phase: (..., phases) int64, the wavefronts of each phase of each warp.
+
+    Example:
+        >>> report = bank_conflicts("ld.shared.b32", [8 * lane for lane in range(32)])
+        >>> report.wavefronts, report.ideal, report.conflicts, report.ways
+        (2, 1, 1, 2)
     """
 
     access: Access

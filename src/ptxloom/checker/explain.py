@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.spelling import near_misses
 
 _FOLDER = Path(__file__).parent / "rules"
@@ -26,6 +26,10 @@ class RulePage:
         instead: PTX to write instead; may be empty.
         section: The manual's section.
         markdown: The whole page.
+
+    Example:
+        >>> explain("missing-trans").section
+        'PTX ISA 9.7.14.5.15 (ldmatrix), 9.7.14.5.16 (stmatrix), 9.7.14.5.17 (movmatrix)'
     """
 
     rule: str
@@ -49,6 +53,12 @@ def rules() -> tuple[str, ...]:
 def explain(rule: str) -> RulePage:
     """The page of a rule.
 
+    Args:
+        rule: Its id; `ptxloom explain` lists them.
+
+    Returns:
+        The page; `print` shows the whole of it.
+
     Raises:
         UsageError: There is no such rule; the message names the nearest ones.
 
@@ -56,6 +66,7 @@ def explain(rule: str) -> RulePage:
         >>> explain("missing-trans").what
         'Finds a shape that exists in column-major order only and lacks `.trans`.'
     """
+    must_be(str, "rule", rule, 'the id of a rule, such as "missing-trans"')
     if rule not in rules():
         near = near_misses(rule, rules()) or rules()
         raise UsageError("rule", rule, f"one of {', '.join(near)}")

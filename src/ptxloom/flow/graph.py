@@ -8,6 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ptxloom.diagnostics import must_be
 from ptxloom.flow import blocks
 from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.flow.loops import Loop, natural_loops
@@ -206,7 +207,21 @@ def flow_graph(function: Function, *, noreturn: Collection[str] = (), marks: boo
         function: As the parser gave it.
         noreturn: The functions that never return to where they are called.
         marks: Whether labels that nothing names, such as those of debug information, start blocks too.
+
+    Returns:
+        Blocks, edges, dominators and loops.
+
+    Raises:
+        UsageError: `function` is none.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> k = parse(".entry k() { .reg .pred %p; TOP: @%p bra TOP; ret; }").functions["k"]
+        >>> graph = flow_graph(k)
+        >>> len(graph.blocks), len(graph.edges), len(graph.loops)
+        (2, 2, 1)
     """
+    must_be(Function, "function", function, 'a function of a module, such as `module.functions["main"]`')
     cut, unresolved = blocks.cut(function, noreturn, marks=marks)
     made = [
         BasicBlock(

@@ -15,6 +15,13 @@ class UndefinedBehavior(PtxloomError):  # noqa: N818 - the design's public name
         address: That address, in bytes.
         matrix: The matrix whose row it names.
         row: The row of that matrix.
+
+    Example:
+        >>> import numpy as np
+        >>> from ptxloom.fragments.execute import ldmatrix
+        >>> ldmatrix("m8n8.x1.b16", np.zeros(128, np.uint8), np.arange(32) * 8)
+        Traceback (most recent call last):
+        ptxloom.fragments.errors.UndefinedBehavior: lane 1: address 0x8 (matrix 0, row 1) is not a multiple of 16 bytes
     """
 
     def __init__(self, reason: str, *, warp: tuple[int, ...], lane: int, address: int, matrix: int, row: int) -> None:

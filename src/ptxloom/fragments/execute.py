@@ -99,6 +99,13 @@ def stmatrix(
         UsageError: An array has the wrong type or shape, or memory is read-only.
         UndefinedBehavior: A used address is not a multiple of 16, its row leaves the memory, or two rows of one warp
             are the same. Memory is then unchanged.
+
+    Example:
+        >>> memory = np.zeros(128, np.uint8)
+        >>> registers = np.arange(32, dtype=np.uint32)[:, None]
+        >>> stmatrix("m8n8.x1.b16", memory, np.arange(32) * 16, registers)
+        >>> memory.view(np.uint32)[:8]  # rows 0 and 1
+        array([0, 1, 2, 3, 4, 5, 6, 7], dtype=uint32)
     """
     move, held = _move("stmatrix", form)
     data = as_memory(memory, written=True)
@@ -124,6 +131,11 @@ def movmatrix(registers: Registers) -> Registers:
 
     Raises:
         UsageError: The array has the wrong type or shape.
+
+    Example:
+        >>> registers = np.arange(32, dtype=np.uint32)[:, None]  # lane l: elements (l, 0) of row l // 4
+        >>> [hex(register) for register in movmatrix(registers)[:4, 0]]
+        ['0x40000', '0xc0008', '0x140010', '0x1c0018']
     """
     values = np.ascontiguousarray(as_registers(registers, 1))
     halves = values.view(np.uint16).reshape(-1, 64)

@@ -35,7 +35,14 @@ class Digit(NamedTuple):
 
 
 class Evidence(StrEnum):
-    """What the fragment of a form rests on."""
+    """What the fragment of a form rests on.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> fragment("ldmatrix.m8n8.x1.b16").confirmed
+        Traceback (most recent call last):
+        ptxloom.diagnostics.UnsupportedForm: `ldmatrix` requires `.sync.aligned`
+    """
 
     SILICON = "run on an H200"
     DOCUMENTS = "rests on ptxas, CUTLASS and the manual"
@@ -46,6 +53,12 @@ class Element(NamedTuple):
 
     `bit` is where its value starts in the register and `width` how many bits it has. `row` and `column` count in
     the frame of memory for ldmatrix and stmatrix (row = an addressed row), in the frame of the matrix for mma.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> fragment("ldmatrix.m8n8.x1.b16").where(lane=5, register=0, bit=16)
+        Traceback (most recent call last):
+        ptxloom.diagnostics.UnsupportedForm: `ldmatrix` requires `.sync.aligned`
     """
 
     lane: int
@@ -75,6 +88,14 @@ class Fragment:
         register_bits: Width of one register: 64 for f64, otherwise 32.
         addressed: Whether lanes name the rows' addresses: ldmatrix and stmatrix.
         confirmed: What the map rests on.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> b = fragment("m16n8k16.row.col.f32.f16.f16.f32", "b")
+        >>> b.registers, b.rows, b.columns
+        (2, 16, 8)
+        >>> b.holder(row=3, column=5)
+        Element(lane=21, register=0, bit=16, width=16, matrix=0, row=3, column=5)
     """
 
     spelling: str

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.version import PtxVersion
 
@@ -50,6 +50,7 @@ class Target:
         Raises:
             UsageError: `text` is not spelled as a target is.
         """
+        must_be(str, "target", text, "a target such as sm_90a")
         match = _SPELLING.fullmatch(text)
         if match is None:
             raise UsageError("target", text, f"a target such as sm_90a{did_you_mean(text)}")

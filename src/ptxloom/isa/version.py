@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 
 _LAST_MINOR = {1: 5, 2: 3, 3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8, 9: 5}  # each major version's last minor one
 _SPELLING = re.compile(r"([0-9]+)\.([0-9]+)")
@@ -30,6 +30,7 @@ class PtxVersion:
         Raises:
             UsageError: `text` is no pair of numbers.
         """
+        must_be(str, "ptx_version", text, 'a version such as "8.6"')
         match = _SPELLING.fullmatch(text)
         if match is None:
             raise UsageError("ptx_version", text, 'a version such as "8.6"')

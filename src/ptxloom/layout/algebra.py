@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxloom.layout.composition import coalesced, compose, modes_of
-from ptxloom.layout.core import Layout, from_modes, make_layout
+from ptxloom.layout.core import Layout, a_layout, from_modes, make_layout
 from ptxloom.layout.errors import LayoutError
 from ptxloom.layout.inttuple import product
 
@@ -20,10 +20,21 @@ Profile: TypeAlias = "int | tuple[Profile, ...]"
 def coalesce(layout: Layout, profile: Profile | None = None) -> Layout:
     """The same function on 1-D indices with the fewest modes; a tuple `profile` keeps the modes it names apart.
 
+    Args:
+        layout: The layout.
+        profile: A nesting whose modes are simplified one by one; None for the layout as a whole.
+
+    Returns:
+        An equal layout, without modes of size 1 and with neighbours joined where they run on.
+
+    Raises:
+        LayoutError: `profile` has other modes than the layout.
+
     Example:
         >>> print(coalesce(Layout((2, (1, 6)), (1, (6, 2)))), coalesce(Layout((2, (1, 6)), (1, (6, 2))), (1, 1)))
         12:1 (2,6):(1,2)
     """
+    a_layout("layout", layout)
     if isinstance(profile, tuple):
         _check_profile(layout, profile)
         done = [coalesce(layout[i], inner) for i, inner in enumerate(profile)]
@@ -32,7 +43,20 @@ def coalesce(layout: Layout, profile: Profile | None = None) -> Layout:
 
 
 def filter(layout: Layout, profile: Profile | None = None) -> Layout:  # noqa: A001 - CuTe's name
-    """The layout without its modes of stride 0 and of size 1 (CuTe: filter): the same image, met less often."""
+    """The layout without its modes of stride 0 and of size 1 (CuTe: filter): the same image, met less often.
+
+    Args:
+        layout: The layout.
+        profile: A nesting whose modes are taken one by one; None for the layout as a whole.
+
+    Returns:
+        A layout that meets the same integers, none of them again by a stride of 0.
+
+    Example:
+        >>> print(filter(Layout((4, 2, 8), (1, 0, 4))))
+        32:1
+    """
+    a_layout("layout", layout)
     if isinstance(profile, tuple):
         _check_profile(layout, profile)
         done = [filter(layout[i], inner) for i, inner in enumerate(profile)]
@@ -50,6 +74,13 @@ def complement(layout: Layout | int, cosize_hi: IntTuple = 1) -> Layout:
 
     Modes of stride 0 or size 1 do not count. C is coalesced and its strides increase. Where the gaps of `layout` can
     be filled evenly, C fills them all, also beyond `cosize_hi`, and (layout, C) is a bijection onto some [0, n).
+
+    Args:
+        layout: The layout.
+        cosize_hi: How far the two together must reach at the least.
+
+    Returns:
+        C, such that (layout, C) meets every integer up to its end once.
 
     Raises:
         LayoutError: There is no such layout, because `layout` meets an integer twice, leaves gaps before `cosize_hi`
@@ -98,12 +129,19 @@ def right_inverse(layout: Layout | int) -> Layout:
 
     Modes that repeat what smaller strides reach already are left at 0.
 
+    Args:
+        layout: The layout.
+
+    Returns:
+        R, as large as the run of integers from 0 that the layout meets.
+
     Example:
         >>> print(right_inverse(Layout((4, 8), (8, 1))))
         (8,4):(4,1)
     """
     if isinstance(layout, int):
         return Layout(layout)
+    a_layout("layout", layout)
     candidates: list[tuple[int, int, int]] = []
     before = 1
     for extent, stride in layout.modes:
@@ -125,6 +163,12 @@ def right_inverse(layout: Layout | int) -> Layout:
 def left_inverse(layout: Layout | int) -> Layout:
     """R with R(layout(i)) = i for every i: which 1-D coordinate an integer of the image came from.
 
+    Args:
+        layout: A layout that meets no integer twice.
+
+    Returns:
+        R; what it gives for integers that the layout does not meet means nothing.
+
     Raises:
         LayoutError: `layout` sends two coordinates to one integer, or no layout undoes it.
 
@@ -134,6 +178,7 @@ def left_inverse(layout: Layout | int) -> Layout:
     """
     if isinstance(layout, int):
         return Layout(layout)
+    a_layout("layout", layout)
     moving = _ascending(layout.modes)
     if len(moving) < sum(extent > 1 for extent, _ in layout.modes):
         raise LayoutError(f"{layout} has no left inverse: its modes of stride 0 send many coordinates to one integer")
@@ -168,6 +213,13 @@ def _left_inverse_with_gaps(layout: Layout) -> Layout:
 def with_shape(layout: Layout, shape: IntTuple) -> Layout:
     """The same function on 1-D indices, its coordinates arranged in another shape.
 
+    Args:
+        layout: The layout.
+        shape: The new shape, of the same size.
+
+    Returns:
+        The layout with that shape.
+
     Raises:
         LayoutError: A mode of `shape` would need two strides.
 
@@ -175,6 +227,7 @@ def with_shape(layout: Layout, shape: IntTuple) -> Layout:
         >>> print(with_shape(Layout(32, 2), (4, 8)))
         (4,8):(2,8)
     """
+    a_layout("layout", layout)
     target = Layout(shape)
     if target.size != layout.size:
         raise LayoutError(f"{layout} has {layout.size} elements, which do not fill the shape {shape} of {target.size}")

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, overload
 
-from ptxloom.layout.core import Layout, from_modes, from_valid, make_layout
+from ptxloom.diagnostics import must_be
+from ptxloom.layout.core import Layout, a_layout, from_modes, from_valid, make_layout
 from ptxloom.layout.errors import LayoutError
 from ptxloom.layout.swizzle import ComposedLayout, Swizzle
 
@@ -31,6 +32,13 @@ def composition(a: Layout | ComposedLayout | Swizzle, b: Tiler) -> Layout | Comp
     """`a` after `b`: R(i) = a(b(i)), compatible with the shape of `b`.
 
     A tuple composes mode by mode (modes beyond it stay), None leaves a mode alone, an integer n stands for n:1.
+
+    Args:
+        a: What is applied last: a layout, or a swizzle.
+        b: What is applied first; a tuple is applied mode by mode, an integer n stands for n:1.
+
+    Returns:
+        The layout R; a `ComposedLayout` where `a` is one, or a swizzle.
 
     Raises:
         LayoutError: No layout does this.
@@ -72,6 +80,7 @@ def _compose_tiler(a: Layout, b: Tiler) -> Layout:
 
 def by_mode(operation: Callable[[Layout, Tiler], Layout], a: Layout, tiler: tuple[Tiler, ...]) -> Layout:
     """Apply `operation(mode, tile)` to the leading modes of `a`, one for each tile; the rest stays."""
+    must_be(tuple, "tiler", tiler, "a Layout, an integer, None, or a tuple of such")
     if len(tiler) > a.rank:
         raise LayoutError(f"{len(tiler)} tiles are too many for {a}, which has {a.rank} modes")
     done = [operation(a[i], tile) for i, tile in enumerate(tiler)]
@@ -80,6 +89,7 @@ def by_mode(operation: Callable[[Layout, Tiler], Layout], a: Layout, tiler: tupl
 
 def compose(a: Layout, b: Layout) -> Layout:
     """The composition of two layouts (`composition` also takes tilers and swizzles)."""
+    a_layout("a", a)
     digits = _digits(a, b)
     used = [0] * len(digits)
     parts: list[list[Mode]] = []

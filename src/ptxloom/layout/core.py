@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout.errors import LayoutError
 from ptxloom.layout.inttuple import (
@@ -37,6 +38,11 @@ class Layout:
     checked against the shape: as in CuTe, an index past the end continues the last mode, and a negative 1-D index
     mirrors, L(-i) = -L(i). Strides may be zero (broadcast) or negative.
 
+    Attributes:
+        shape: Integers, nested in tuples.
+        stride: Likewise: how far the value moves by one step along each.
+        modes: The leaves as (shape, stride), leftmost first.
+
     Example:
         >>> layout = Layout((8, (2, 2)), (4, (1, 32)))
         >>> layout(3, 1), layout(3, (1, 0)), layout(11), layout.size, layout.cosize
@@ -64,9 +70,11 @@ class Layout:
 
         Raises:
             LayoutError: It is no layout; the message says where.
+            UsageError: It is no text.
         """
         from ptxloom.layout.text import parse_layout  # noqa: PLC0415 - text builds layouts
 
+        must_be(str, "text", text, "a text such as (8,4):(1,8)")
         return parse_layout(text)
 
     @classmethod
@@ -209,13 +217,30 @@ def from_modes(modes: Sequence[Mode]) -> Layout:
     return _made(tuple([mode[0] for mode in modes]), tuple([mode[1] for mode in modes]), tuple(modes))
 
 
+def a_layout(argument: str, value: object) -> None:
+    """Refuse what is no layout.
+
+    Raises:
+        UsageError: It is none.
+    """
+    must_be(Layout, argument, value, "a Layout, such as Layout((8, 4), (1, 8))")
+
+
 def make_layout(*layouts: Layout) -> Layout:
     """The layout whose top-level modes are the given layouts.
+
+    Args:
+        layouts: The modes.
+
+    Returns:
+        A layout of rank `len(layouts)`.
 
     Example:
         >>> print(make_layout(Layout(8, 1), Layout((2, 2), (8, 0))))
         (8,(2,2)):(1,(8,0))
     """
+    for layout in layouts:
+        a_layout("layouts", layout)
     modes = tuple([mode for layout in layouts for mode in layout.modes])
     return _made(tuple([layout.shape for layout in layouts]), tuple([layout.stride for layout in layouts]), modes)
 

@@ -6,4 +6,11 @@ from ptxloom.diagnostics import PtxloomError
 
 
 class LayoutError(PtxloomError):
-    """No layout answers the question, or a shape, stride or coordinate is malformed."""
+    """No layout answers the question, or a shape, stride or coordinate is malformed.
+
+    Example:
+        >>> from ptxloom.layout import Layout
+        >>> Layout((2, 3), (1,))
+        Traceback (most recent call last):
+        ptxloom.layout.errors.LayoutError: shape (2, 3) and stride (1,) are not congruent: 2 modes against 1
+    """

@@ -83,6 +83,9 @@ def to_linear(layout: Layout | ComposedLayout, *names: str) -> LinearLayout:
         layout: Every size is a power of two; a swizzle may stand in front, at offset 0.
         names: One name for each top-level mode; a single name covers all of them.
 
+    Returns:
+        The map, which `.to_layout()` turns back.
+
     Raises:
         LayoutError: The layout is not linear over F2; the message says where adding is not XORing.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
-from ptxloom.layout.core import Layout, from_valid
+from ptxloom.layout.core import Layout, a_layout, from_valid
 from ptxloom.layout.errors import LayoutError
 
 if TYPE_CHECKING:
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 def downcast(layout: Layout, count: int) -> Layout:
     """Every element becomes `count` smaller ones: the mode of stride 1 grows, other strides scale.
+
+    Args:
+        layout: The layout.
+        count: How many smaller elements one becomes.
+
+    Returns:
+        The layout in smaller elements.
 
     Raises:
         LayoutError: No single mode is contiguous, so the smaller elements have nowhere to go.
@@ -41,6 +48,13 @@ def downcast(layout: Layout, count: int) -> Layout:
 
 def upcast(layout: Layout, count: int) -> Layout:
     """Groups of `count` elements that lie together become one larger element.
+
+    Args:
+        layout: The layout.
+        count: How many elements become one.
+
+    Returns:
+        The layout in larger elements.
 
     Raises:
         LayoutError: The layout does not hold whole, aligned groups.
@@ -75,6 +89,7 @@ def blocks(layout: Layout, count: int) -> Layout:
 
 def _folded(layout: Layout, count: int) -> tuple[Layout, list[Mode]]:
     """The layout in blocks of `count`, and the steps inside a block as (stride, how many)."""
+    a_layout("layout", layout)
     _check_count(count)
     modes: list[Mode] = []
     inside: list[Mode] = []
@@ -95,10 +110,22 @@ def _folded(layout: Layout, count: int) -> tuple[Layout, list[Mode]]:
 def recast(layout: Layout, old_bits: int, new_bits: int) -> Layout:
     """A layout of elements of `old_bits` as one of elements of `new_bits` over the same bits.
 
+    Args:
+        layout: The layout.
+        old_bits: The width of its elements.
+        new_bits: The width of the elements to count in.
+
+    Returns:
+        The layout in elements of `new_bits`.
+
+    Raises:
+        LayoutError: The new elements are cut apart by the layout.
+
     Example:
         >>> print(recast(Layout((32, 8), (1, 32)), 8, 16))
         (16,8):(1,16)
     """
+    a_layout("layout", layout)
     common = gcd(old_bits, new_bits)
     return upcast(downcast(layout, old_bits // common), new_bits // common)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout.errors import LayoutError
 
@@ -33,6 +34,8 @@ class Swizzle:
     shift: int
 
     def __post_init__(self) -> None:
+        for number in (self.bits, self.base, self.shift):
+            must_be(int, "swizzle", number, "three whole numbers B, M and S")
         if self.bits < 0 or self.base < 0:
             raise LayoutError(f"{self} is no swizzle: B and M cannot be negative")
         if abs(self.shift) < self.bits:
@@ -55,7 +58,19 @@ class Swizzle:
 
 @dataclass(frozen=True, slots=True)
 class ComposedLayout:
-    """A layout seen through an outer function: coordinate c goes to outer(offset + inner(c))."""
+    """A layout seen through an outer function: coordinate c goes to outer(offset + inner(c)).
+
+    Attributes:
+        outer: What is applied last.
+        offset: Where the inner layout starts.
+        inner: What takes the coordinates.
+
+    Example:
+        >>> from ptxloom.layout import Layout, composition
+        >>> swizzled = composition(Swizzle(3, 0, 3), Layout((8, 8), (8, 1)))
+        >>> [swizzled(row, 0) for row in range(8)]
+        [0, 9, 18, 27, 36, 45, 54, 63]
+    """
 
     outer: Swizzle | Layout
     offset: int

@@ -18,6 +18,10 @@ class Tensor:
 
     Slicing and tiling keep the offset of what was fixed, which a layout alone cannot.
 
+    Attributes:
+        offset: Where the first element is.
+        layout: How the others lie from there.
+
     Example:
         >>> row = Tensor(100, Layout((8, 4), (1, 8))).slice(3, None)
         >>> print(row, row(2))

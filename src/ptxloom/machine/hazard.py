@@ -68,6 +68,14 @@ class Hazard:
         section: The manual's section; may be empty.
         help: What to do.
         count: How often it was seen; the rest tells of the first one.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90 .entry k() { .shared .b32 s; .reg .b32 %r; ld.shared.u32 %r, [s]; ret; }"
+        >>> hazard = kernel(parse(text), "k").launch(1, 32, checks=["initcheck"]).hazards[0]
+        >>> hazard.rule, hazard.symbol, hazard.size
+        ('initcheck.uninitialised', 's', 4)
     """
 
     tool: str
@@ -156,6 +164,16 @@ class LaunchError(PtxloomError):
         reason: Why, in one sentence.
         hazards: What went wrong: first what ended it, then what it had done before.
         trace: What the traced instructions saw until then.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry k() { trap; }"), "k")
+        >>> try:
+        ...     k.launch(grid=1, block=32)
+        ... except LaunchError as error:
+        ...     print(error.reason)
+        the kernel was ended by an error
     """
 
     def __init__(self, reason: str, hazards: tuple[Hazard, ...] = ()) -> None:

@@ -41,7 +41,19 @@ _LOCAL_LIMIT = 512 * 1024
 
 
 class Kernel:
-    """A kernel ready to run. It is translated at once, so that what cannot run is refused before anything runs."""
+    """A kernel ready to run. It is translated at once, so that what cannot run is refused before anything runs.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> import numpy as np
+        >>> text = ".version 9.0 .target sm_90 .entry k(.param .u64 p) { .reg .b64 %a; "
+        >>> text += ".reg .b32 %t; mov.u32 %t, %tid.x; ld.param.u64 %a, [p]; mad.wide.u32 %a, %t, 4, %a; "
+        >>> text += "st.global.u32 [%a], %t; ret; }"
+        >>> array = np.zeros(4, np.uint32)
+        >>> result = Kernel(parse(text), "k").launch(grid=1, block=4, args=[array])
+        >>> array
+        array([0, 1, 2, 3], dtype=uint32)
+    """
 
     def __init__(self, module: Module, name: str, arch: str | None = None) -> None:
         with interrupts.guarded():
@@ -210,9 +222,18 @@ def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
         arch: Whose tensor cores compute, `sm_75` to `sm_90`: they differ in the last bits. By default the module's
             target (the nearest of these).
 
+    Returns:
+        The kernel; `.launch(...)` runs it.
+
     Raises:
         UsageError: The module has no kernel of this name, or there is no such architecture.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry nothing() { ret; }"), "nothing")
+        >>> k.launch(grid=2, block=32).instructions
+        2
     """
     must_be(Module, "module", module, A_MODULE)
     if arch is not None:

@@ -155,6 +155,15 @@ class Profile:
         countable: What was counted.
         areas: The counters of each worker; they are read when somebody asks.
         locate: Says which variables shared memory holds.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90 .entry k() { .shared .b32 s[64]; .reg .b32 %r; mov.u32 %r, %tid.x; "
+        >>> text += "shl.b32 %r, %r, 3; st.shared.u32 [%r], %r; ret; }"
+        >>> profile = kernel(parse(text), "k").launch(1, 32, profile=True).profile
+        >>> profile.totals.wavefronts, profile.totals.conflicts
+        (2, 1)
     """
 
     kernel: str

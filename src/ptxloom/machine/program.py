@@ -28,7 +28,18 @@ FRAME_HEAD = 16  # bytes at a frame's start: block to return to, caller's frame 
 
 
 class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, as UnsupportedForm does
-    """The machine cannot run an instruction (or directive); nothing has been run."""
+    """The machine cannot run an instruction (or directive); nothing has been run.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90a .entry k() { wgmma.fence.sync.aligned; ret; }"
+        >>> try:
+        ...     kernel(parse(text), "k")
+        ... except UnsupportedInstruction as error:
+        ...     print(error)
+        line 1: `wgmma.fence.sync.aligned;` cannot run: the products of warpgroups are not supported
+    """
 
     def __init__(self, line: int, text: str, why: str = "the machine does not know it") -> None:
         super().__init__(f"line {line}: `{text}` cannot run: {why}")

@@ -39,6 +39,14 @@ class LaunchResult:
         output: What the kernel printed.
         profile: What each instruction cost, if that was asked for.
         trace: What the traced instructions saw, by CTA, warp and order.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry k() { ret; }"), "k")
+        >>> result = k.launch(grid=3, block=64)
+        >>> result.instructions, result.hazards
+        (6, ())
     """
 
     instructions: int

@@ -57,6 +57,14 @@ class Trace:
         warps: The warps of each; None for all.
         first: How many executions by each warp are passed over.
         limit: How many of each warp are recorded after that.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90 .entry k() { .reg .b32 %r; mov.u32 %r, %laneid; ret; }"
+        >>> out = kernel(parse(text), "k").launch(grid=1, block=64, trace=[Trace("mov", warps=[1])])
+        >>> [(one.line, one.warp) for one in out.trace]
+        [(1, 1)]
     """
 
     what: str | int
@@ -85,6 +93,14 @@ class TraceRecord:
         after: The same of each register that it writes, as it was after; empty if it ended the
             kernel, or had to wait for its result (`bar.red`).
         locate: Names an address: what lies there.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90 .entry k() { .reg .b32 %r; mov.u32 %r, %laneid; ret; }"
+        >>> record = kernel(parse(text), "k").launch(grid=1, block=32, trace=["mov"]).trace[0]
+        >>> record.after["%r"][:4]
+        array([0, 1, 2, 3], dtype=uint32)
     """
 
     line: int

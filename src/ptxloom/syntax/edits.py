@@ -35,7 +35,18 @@ _LISTED_NEXT: Final = re.compile(r"\s*+[,)]", re.ASCII)
 
 
 class EditConflict(PtxloomError):  # noqa: N818 - reads as the sentence it carries
-    """Two changes of one text meet in the same place."""
+    """Two changes of one text meet in the same place.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> editor = edit(module := parse("ret;"))
+        >>> editor.replace(module.statements[0], "exit;")
+        >>> try:
+        ...     editor.delete(module.statements[0])
+        ... except EditConflict as error:
+        ...     print(error)
+        the change at <string>:1:1 meets the one at <string>:1:1: the text cannot have both
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,15 @@ class _Edit:
 def edit(module: Module) -> Editor:
     r"""Begin to change a module's text, node by node.
 
+    Args:
+        module: What to change; it stays as it is.
+
+    Returns:
+        An editor: it collects changes, and `.text()` gives the changed text.
+
+    Raises:
+        UsageError: `module` is none.
+
     Example:
         >>> m = parse("add.u32 a, b, c; // the sum\nret;\n")
         >>> e = edit(m)
@@ -56,9 +76,6 @@ def edit(module: Module) -> Editor:
         >>> e.insert_before(m.statements[1], "bar.sync 0;")
         >>> e.text()
         'sub.u32 a, b, c; // the sum\nbar.sync 0;\nret;\n'
-
-    Raises:
-        UsageError: `module` is none.
     """
     must_be(Module, "module", module, A_MODULE)
     return Editor(module)
@@ -69,6 +86,14 @@ class Editor:
 
     What is new is a node, which is printed, or a text. A node that replaces one of its own kind changes only what
     differs, and comments stay; inside what is written anew they move behind it, inside what is deleted they go too.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> editor = edit(module := parse("ret; // done"))
+        >>> editor.insert_before(module.statements[0], "membar.gl;")
+        >>> print(editor.text())
+        membar.gl;
+        ret; // done
     """
 
     def __init__(self, module: Module) -> None:

@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.diagnostics import PtxloomError, must_be
 from ptxloom.syntax.parser import parse
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from ptxloom.syntax.module import Module
 
 
 class UnreadableFile(PtxloomError):  # noqa: N818 - it says what the file is
-    """A file cannot be read as PTX text; the message is one sentence that says why."""
+    """A file cannot be read as PTX text; the message is one sentence that says why.
+
+    Example:
+        >>> load("nowhere.ptx")
+        Traceback (most recent call last):
+        ptxloom.syntax.loader.UnreadableFile: nowhere.ptx: there is no such file
+    """
 
 
 def load(path: str | PathLike[str]) -> Module:
     """Read a PTX file (ASCII or UTF-8, with or without a byte order mark).
 
+    Args:
+        path: The file.
+
+    Returns:
+        The module; what could not be read is among its diagnostics.
+
     Raises:
         UnreadableFile: There is no such file, it may not be read, or it holds no text.
+        UsageError: `path` is no path.
+
+    Example:
+        >>> from tempfile import NamedTemporaryFile
+        >>> with NamedTemporaryFile("w", suffix=".ptx") as file:
+        ...     file.writelines([".version 9.0 ", ".target sm_90a"])
+        ...     file.flush()
+        ...     load(file.name).target
+        ('sm_90a',)
     """
     return parse(read_text(path), str(path))
 
@@ -33,6 +53,7 @@ def read_text(path: str | PathLike[str]) -> str:
     Raises:
         UnreadableFile: There is no such file, it may not be read, or it holds no text.
     """
+    must_be(str | PathLike, "path", path, "a path")
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

@@ -30,6 +30,12 @@ class Module:
         source: The text it was read from.
         statements: Its statements in order.
         diagnostics: What could not be read, in the order of the text.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> module = parse(".version 9.0 .target sm_90a .entry main() { ret; }")
+        >>> module.version, module.target, list(module.functions)
+        ((9, 0), ('sm_90a',), ['main'])
     """
 
     _repr_mimebundle_ = mimebundle

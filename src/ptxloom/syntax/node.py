@@ -133,6 +133,12 @@ class Node(_Record, metaclass=NodeType):
     Attributes:
         start: The offset of its first character.
         end: The offset just after its last character.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> (statement,) = parse("add.f32 a, b, c;").statements
+        >>> statement.start, statement.end, statement == parse("  add.f32 a,b,c;").statements[0]
+        (0, 16, True)
     """
 
     end: int = position(default=0)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from fnmatch import translate
 from functools import lru_cache
+from types import NoneType
 from typing import TYPE_CHECKING, cast
 
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.syntax.node import Node, fields_of
 from ptxloom.syntax.tree import Block, Function, Instruction
 
@@ -28,11 +30,21 @@ def children(node: Node) -> Iterator[Node]:
 def walk(node: Node | Module) -> Iterator[Node]:
     """Every node of a tree, a parent before what is in it, in the order of the fields; a module itself is not given.
 
+    Args:
+        node: A module or a node.
+
+    Returns:
+        An iterator; a node itself comes first.
+
+    Raises:
+        UsageError: `node` is neither.
+
     Example:
         >>> from ptxloom.syntax import parse
         >>> [type(node).__name__ for node in walk(parse("not.pred %p1, !%p2;"))]
         ['Instruction', 'Name', 'Unary', 'Name']
     """
+    _must_be_tree(node)
     waiting: list[Node] = [node] if isinstance(node, Node) else list(reversed(node.statements))
     while waiting:
         at = waiting.pop()
@@ -46,6 +58,16 @@ def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[In
     A bare opcode gives every instruction with it. A pattern with qualifiers is matched against the whole spelling:
     `*` stands for anything, dots included, and the pattern's end may fall short of the spelling's at a dot.
 
+    Args:
+        node: A module, function, block or any other node.
+        pattern: An opcode or a spelling with `*`; all instructions if left out.
+
+    Returns:
+        An iterator over them, blocks inside of blocks included.
+
+    Raises:
+        UsageError: `node` is no tree, or `pattern` no text.
+
     Example:
         >>> from ptxloom.syntax import parse
         >>> m = parse("ld.shared.v4.b32 {a,b,c,d}, [e]; ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {a}, [e];")
@@ -54,6 +76,8 @@ def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[In
         >>> [i.opcode for i in instructions(m, "ld")]
         ['ld']
     """
+    _must_be_tree(node)
+    must_be(str | NoneType, "pattern", pattern, 'an opcode or a pattern, such as "ld.shared.*"')
     found = _instructions(node.statements if not isinstance(node, Node) else (node,))
     if pattern is None:
         return found
@@ -81,3 +105,13 @@ def _instructions(nodes: Iterable[Node]) -> Iterator[Instruction]:
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(f"(?:{translate(pattern)[4:-3]})(?:\\..*)?\\Z", re.DOTALL)
+
+
+def _must_be_tree(node: object) -> None:
+    """Refuse what is neither a node nor a module, which has statements.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if not isinstance(node, Node) and not hasattr(node, "statements"):
+        raise UsageError("node", node, "a module, or a node of one")

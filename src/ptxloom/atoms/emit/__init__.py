@@ -36,6 +36,9 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
         swizzle: How the tile is swizzled, on indices of the atom's elements; only for cuda, whose code computes
             addresses.
 
+    Returns:
+        The code, with a comment that says what it needs.
+
     Raises:
         UsageError: There is no such language, or it computes no addresses to swizzle, or the swizzle tears rows.
         UnsupportedForm: There is no such atom, or the language cannot say it.

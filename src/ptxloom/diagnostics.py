@@ -177,7 +177,9 @@ class UnsupportedForm(PtxloomError):  # noqa: N818 - the design's public name
 
     Example:
         >>> from ptxloom.fragments import fragment
-        >>> fragment("ldmatrix.sync.aligned.m8n8.x3.shared.b16")
-        Traceback (most recent call last):
-        ptxloom.diagnostics.UnsupportedForm: `ldmatrix` takes no `.x3`; did you mean `.x1`?
+        >>> try:
+        ...     fragment("add.f32")
+        ... except UnsupportedForm as error:
+        ...     print(error)
+        `add.f32` holds no matrix; the instructions that do are ldmatrix, stmatrix, movmatrix and mma
     """

@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.model import Axis, Digit, Evidence, Fragment
+from ptxloom.isa import known
 from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move
 from ptxloom.isa.mma import MULTIPLICAND_BITS, MmaForm, mma_form
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelled import spelling_of
+from ptxloom.isa.spelling import near_misses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,6 +87,8 @@ def _read(text: str) -> MatrixMove | MmaForm:
     opcode, *_ = words = text.split(".")
     if opcode == "mma" or any(is_shape(word) and "k" in word for word in words):
         return mma_form(text)
+    if not known(opcode) and (near := near_misses(opcode, (*MOVES, "mma"))):
+        raise UnsupportedForm(f"`{text}` holds no matrix: there is no `{opcode}`; did you mean `{near[0]}`?")
     if opcode not in MOVES and not any(is_shape(word) for word in words):
         raise UnsupportedForm(
             f"`{text}` holds no matrix; the instructions that do are ldmatrix, stmatrix, movmatrix and mma"

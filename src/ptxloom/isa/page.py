@@ -33,10 +33,8 @@ def explain(opcode: str, qualifiers: tuple[str, ...] = ()) -> str:
         UnsupportedForm: The data does not describe it.
 
     Example:
-        >>> print(explain("cp", ("async", "wait_all")).partition("## Syntax")[2].partition("##")[0].strip())
-        ```
-        cp.async.wait_all;
-        ```
+        >>> explain("cp", ("async", "wait_all")).partition("## Syntax")[2].strip().splitlines()[1]
+        'cp.async.wait_all;'
     """
     spec = instruction_spec(opcode)
     found = resolve(opcode, qualifiers)

@@ -107,6 +107,8 @@ def test_where_answers_both_questions_alike(run: Run, fmt: str) -> None:
         (["map", "ldmatrix.m8n8.b8"], "`ldmatrix"),
         (["map", ""], "the instruction is empty"),
         (["map", "wgmma.mma_async"], "holds no matrix"),
+        (["map", "ldmatrx.m8n8.x4.b16"], "there is no `ldmatrx`; did you mean `ldmatrix`?"),
+        (["map", "wmma.mma"], "the instructions that do are ldmatrix, stmatrix, movmatrix and mma"),
         (["map", "mma.m16n8k16.row.col.f32.f16.f16.f32"], "say which one with `--operand a`"),
         (["map", "ldmatrix.m8n8.x1.b16", "--operand", "a"], "operand is 'a'; it must be left out"),
         (["where", "ldmatrix.m8n8.x1.b16"], "say either `--lane`"),

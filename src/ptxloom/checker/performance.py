@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import PerformanceDirective
 
 RULE: Final = "function-directive"
-_AT_MOST: Final = {
-    **dict.fromkeys(("maxntid", "reqntid", "reqnctapercluster"), 3),
-    **dict.fromkeys(("maxnreg", "minnctapersm", "maxclusterrank"), 1),
-}
-_POSITIVE: Final = frozenset(("maxntid", "reqntid", "minnctapersm", "maxnreg"))
-_OF_KERNELS: Final = frozenset(
-    [
-        *("maxnreg", "maxntid", "reqntid", "minnctapersm", "maxnctapersm", "minperctamemory", "pragma"),
-        *("reqnctapercluster", "explicitcluster", "maxclusterrank", "blocksareclusters"),
-    ]
-)
-_OF_ALL: Final = frozenset(("language",))
-_OF_FUNCTIONS: Final = frozenset(("noreturn", "abi_preserve", "abi_preserve_control"))
 _LANGUAGES: Final = range(11)
 _APART: Final = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))
 _MOST_THREADS: Final = 1024
@@ -63,17 +50,18 @@ def _bad(function: Function, directive: PerformanceDirective, message: str, labe
 
 def _alone(function: Function, directive: PerformanceDirective, platform: Platform) -> Iterator[Diagnostic]:
     name = directive.name
-    if name not in _OF_KERNELS | _OF_FUNCTIONS | _OF_ALL:
+    known = [words.name for words in directives().values() if words.of]
+    if name not in known:
         span = _span(function, directive)
-        near = near_misses(name, sorted(_OF_KERNELS | _OF_FUNCTIONS | _OF_ALL))
+        near = near_misses(name, sorted(known))
         label = f"did you mean `.{near[0]}`?" if near else ""
         yield error("unknown-directive", f"`.{name}` is no directive of a function's header", span, "11.4", label=label)
     elif why := _misplaced(function, name):
         yield _bad(function, directive, why)
-    elif name == "maxnctapersm":
+    elif gone := directives()[name].gone:
         span = _span(function, directive)
         newer = Fix("write `.minnctapersm`", span, span.text.replace("maxnctapersm", "minnctapersm"))
-        yield error(RULE, "`.maxnctapersm` is gone since PTX 2.1", span, "11.4", fix=newer)
+        yield error(RULE, f"`.{name}` is gone since PTX {gone}", span, _section(name), fix=newer)
     else:
         yield from _numbers(function, directive)
     yield from _available(function, directive, platform)
@@ -81,9 +69,10 @@ def _alone(function: Function, directive: PerformanceDirective, platform: Platfo
 
 def _misplaced(function: Function, name: str) -> str:
     """Why a directive cannot stand in this header; empty if it can."""
-    if function.kind == "func" and name in _OF_KERNELS:
+    of = directives()[name].of
+    if function.kind == "func" and of == "kernels":
         return f"`.{name}` is for kernels, and `{function.name}` is a function"
-    if function.kind == "entry" and name in _OF_FUNCTIONS:
+    if function.kind == "entry" and of == "functions":
         return f"`.{name}` is for functions, and `{function.name}` is a kernel"
     if function.body is None and (function.kind == "entry" or name == "language"):
         what = "kernel" if function.kind == "entry" else "function"
@@ -95,17 +84,18 @@ def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Di
     """The findings about the numbers that a directive takes."""
     name = directive.name
     numbers = [one.value for one in directive.values if isinstance(one, Integer)]
-    most = _AT_MOST.get(name)
+    words = directives()[name]
     if name == "language":
         yield from _languages(function, directive)
-    if most is None:
+    if words.numbers is None:
         return
+    _, most = words.numbers
     if len(numbers) != len(directive.values) or not numbers:
         yield _bad(function, directive, f"`.{name}` takes numbers")
     elif len(numbers) > most:
         yield _bad(function, directive, f"`.{name}` takes {most} number{'s' * (most > 1)} at the most")
-    elif name in _POSITIVE and any(one <= 0 for one in numbers):
-        yield _bad(function, directive, f"`.{name}` takes numbers from 1 on")
+    elif any(one < words.least for one in numbers):
+        yield _bad(function, directive, f"`.{name}` takes numbers from {words.least} on")
     elif name in {"maxntid", "reqntid"} and prod(numbers) > _MOST_THREADS:
         message = f"a CTA has {_MOST_THREADS:,} threads at the most, and this says {prod(numbers):,}"
         yield _warning(function, directive, message)

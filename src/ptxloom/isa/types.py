@@ -85,6 +85,59 @@ def element_type(name: str) -> ElementType:
     return found
 
 
+def type_words(name: str) -> str:
+    """What a type is, in a phrase.
+
+    Raises:
+        UsageError: `name` spells none.
+
+    Example:
+        >>> type_words("e4m3x2")
+        'two floating-point numbers of 8 bits with 4 bits of exponent and 3 of mantissa, packed into 16 bits'
+        >>> type_words("s32"), type_words("b6x16_p32")
+        ('a signed integer of 32 bits', '16 elements of 6 bits, packed into 128 bits, the last 32 of them padding')
+    """
+    found = element_type(name)
+    if found.kind is Kind.PREDICATE:
+        return "a predicate: true or false"
+    many = found.count > 1
+    one = f"{_NOUNS[found.kind][many]} of {found.bits} bit{'s' * (found.bits > 1)}{_detail(name)}"
+    if not many:
+        wide = f", in a container of {found.container_bits}" if found.container_bits != found.bits else ""
+        return f"{_ARTICLES[found.kind]} {one}{wide}"
+    padding = f", the last {found.padding_bits} of them padding" if found.padding_bits else ""
+    if found.bits == _SIX and not padding:
+        return f"{_count(found)} {one}, each in a byte"
+    return f"{_count(found)} {one}, packed into {found.storage_bits} bits{padding}"
+
+
+_SIX = 6  # bits; nothing packs such elements, but in memory
+
+
+def _count(found: ElementType) -> str:
+    return {2: "two", 4: "four"}.get(found.count, str(found.count))
+
+
+_NOUNS = {
+    Kind.BITS: ("element", "elements"),
+    Kind.UNSIGNED: ("unsigned integer", "unsigned integers"),
+    Kind.SIGNED: ("signed integer", "signed integers"),
+    Kind.FLOAT: ("floating-point number", "floating-point numbers"),
+}
+_ARTICLES = {Kind.BITS: "an", Kind.UNSIGNED: "an", Kind.SIGNED: "a", Kind.FLOAT: "a"}
+
+
+def _detail(name: str) -> str:
+    """How the bits of a floating-point format are divided."""
+    if found := _MINIFLOAT.match(name):
+        scale = " without a sign" if found[1] else ""
+        mantissa = f" and {found[3]} of mantissa" if int(found[3]) else ""
+        return f"{scale} with {found[2]} bits of exponent{mantissa}"
+    parts = {"bf16": (8, 7), "tf32": (8, 10), "f16": (5, 10), "f32": (8, 23), "f64": (11, 52)}
+    exponent, mantissa = parts.get(name.partition("x")[0], (0, 0))
+    return f" with {exponent} bits of exponent and {mantissa} of mantissa" if exponent else ""
+
+
 def is_type(name: str) -> bool:
     """Whether `name` spells an element type."""
     return _find(name) is not None

@@ -1,32 +1,47 @@
-"""Words of PTX that are no opcode, explained: directives, special registers, targets (PTX ISA 10, 11)."""
+"""Words of PTX that are no opcode, explained: directives, special registers, types, targets (PTX ISA 5, 10, 11)."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.isa.special import special_register
 from ptxloom.isa.target import Target, targets
+from ptxloom.isa.types import is_type, type_words
 from ptxloom.isa.words import directives
+
+_PLACES: Final = {
+    "module": "at module level",
+    "header": "in the header of a function",
+    "body": "in the body of a function",
+    "declaration": "in a declaration",
+}
+_OWNERS: Final = {"kernels": " that is a kernel", "functions": " that is no kernel"}
+_RESULTS: Final = {"u32": "%r1", "u64": "%rd1", "pred": "%p1"}
 
 
 def word_page(word: str) -> str:
-    """What a directive (`.reqntid`), a special register (`%laneid`) or a target (`sm_90a`) is, as Markdown.
+    """What a directive (`.reqntid`), a special register (`%laneid`), a type (`.f32`) or a target (`sm_90a`) is.
 
     Returns:
-        The page; empty if the word is none of them.
+        The page, as Markdown; empty if the word is none of them.
 
     Example:
         >>> print(word_page("%laneid"))
         ```ptx
         .sreg .u32 %laneid
         ```
+        <BLANKLINE>
         the thread's lane in its warp, 0 to 31
+        <BLANKLINE>
+        For example `mov.u32 %r1, %laneid;`
         <BLANKLINE>
         Needs PTX 1.3 or later.
         <BLANKLINE>
         PTX ISA 10.3
     """
     if word.startswith("."):
-        return _directive(word[1:])
+        return _directive(word[1:]) or (f"`{word}`: {type_words(word[1:])}\n\nPTX ISA 5.2" if is_type(word[1:]) else "")
     if word.startswith("%"):
         return _special(word.partition(".")[0])
     return _target(word)
@@ -34,7 +49,14 @@ def word_page(word: str) -> str:
 
 def _directive(name: str) -> str:
     words = directives().get(name)
-    return f"`.{name}`: {words.about}\n\nNeeds {words.needs}.\n\nPTX ISA {words.section}" if words else ""
+    if words is None:
+        return ""
+    gone = f", up to before PTX {words.gone}" if words.gone else ""
+    where = f"Stands {_PLACES[words.place]}{_OWNERS.get(words.of, '')}; needs {words.needs}{gone}."
+    parts = [f"`.{name}`: {words.about}", f"```\n{words.syntax}\n```", where]
+    if words.example:
+        parts.append(f"For example\n\n```ptx\n{words.example.strip()}\n```")
+    return "\n\n".join((*parts, f"PTX ISA {words.section}"))
 
 
 def _special(name: str) -> str:
@@ -43,7 +65,8 @@ def _special(name: str) -> str:
         return ""
     vector = f".v{register.vector} " if register.vector else ""
     declared = f"```ptx\n.sreg {vector}.{register.type} {name}\n```"
-    return f"{declared}\n{register.about}\n\nNeeds {register.needs}.\n\nPTX ISA {register.section}"
+    read = f"For example `mov.{register.type} {_RESULTS[register.type]}, {name}{'.x' if vector else ''};`"
+    return "\n\n".join((declared, f"{register.about}", read, f"Needs {register.needs}.", f"PTX ISA {register.section}"))
 
 
 def _target(name: str) -> str:

@@ -6,10 +6,11 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ptxloom.isa.spec import Need
 from ptxloom.isa.special import special_register, special_registers
+from ptxloom.isa.version import PtxVersion
 
 _FOLDER: Final = Path(__file__).parent / "data"
 
@@ -24,6 +25,12 @@ class DirectiveWords:
         place: Where it stands: "module", "header" (of a function), "body" (of a function) or "declaration".
         about: What it says.
         needs: The PTX version and the targets that have it.
+        syntax: How it is written.
+        example: A piece of a module that has it; empty where none is legal any more.
+        of: In whose header it stands: "kernels", "functions" or "all"; empty if it stands in none.
+        numbers: How many numbers it takes there, from and to; None if their number is not all there is to say.
+        least: What each of them is at the least.
+        gone: The version from which ptxas refuses it; None if it takes it.
     """
 
     name: str
@@ -31,16 +38,36 @@ class DirectiveWords:
     place: str
     about: str
     needs: Need
+    syntax: str
+    example: str = ""
+    of: str = ""
+    numbers: tuple[int, int] | None = None
+    least: int = 0
+    gone: PtxVersion | None = None
 
 
 @cache
 def directives() -> dict[str, DirectiveWords]:
     """Every directive by its name."""
-    table: dict[str, list[str]] = tomllib.loads((_FOLDER / "_directives.toml").read_text(encoding="utf-8"))
-    return {
-        name: DirectiveWords(name, section, place, about, Need.parse(needs))
-        for name, (section, place, about, needs) in table.items()
-    }
+    table: dict[str, dict[str, Any]] = tomllib.loads((_FOLDER / "_directives.toml").read_text(encoding="utf-8"))
+    return {name: _directive(name, row) for name, row in table.items()}
+
+
+def _directive(name: str, row: dict[str, Any]) -> DirectiveWords:
+    numbers, gone = row.get("numbers"), row.get("gone")
+    return DirectiveWords(
+        name,
+        row["section"],
+        row["place"],
+        row["about"],
+        Need.parse(row["needs"]),
+        row["syntax"],
+        row.get("example", ""),
+        row.get("of", ""),
+        (numbers[0], numbers[1]) if numbers else None,
+        row.get("least", 0),
+        PtxVersion.parse(gone) if gone else None,
+    )
 
 
 def special_names() -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
             findings = tuple(_space(site, wanted, operand, it))
             yield from findings
             if not findings and wanted.has("register"):
-                message = f"`{site.opcode}` takes an address in a register here, and no name of a variable"
+                message = f"`{site.name}` takes an address in a register here, and no name of a variable"
                 yield site.error("address-register", message, site.span(operand.base), label=wanted.about)
         case _:
             message = f"an address is a register or a variable, and `{site.span(operand.base).text}` is {it.what}"
@@ -61,7 +61,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
 def _unbracketed(site: Site, wanted: Wanted, operand: Operand) -> Diagnostic:
     span = site.span(operand)
     fix = Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]") if isinstance(operand, Name) else None
-    message = f"`{site.opcode}` takes an address in brackets here"
+    message = f"`{site.name}` takes an address in brackets here"
     return site.error("operand-kind", message, span, label=wanted.about, fix=fix)
 
 
@@ -108,7 +108,7 @@ def _width(site: Site, wanted: Wanted, operand: Address, kind: ElementType) -> I
         message = f"an address in tensor memory has 32 bits, and `{text}` is `.{kind.name}`"
         yield site.error("address-register", message, span, label=wanted.about, related=related)
     elif kind.kind is not Kind.BITS and wanted.has("bits32"):
-        message = f"`{site.opcode}` takes an address in a `.b32` register here, and `{text}` is `.{kind.name}`"
+        message = f"`{site.name}` takes an address in a `.b32` register here, and `{text}` is `.{kind.name}`"
         yield site.error("address-register", message, span, label=wanted.about, related=related)
     elif kind.bits < _NARROWEST and wanted.has("word"):
         message = f"an address has 32 or 64 bits, and `{text}` is `.{kind.name}`"
@@ -136,7 +136,7 @@ def _space(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[D
     symbol = site.scope.find(span.text)
     related = (Label(site.span(symbol.declarator), f"declared `.{it.space}` here"),) if symbol else ()
     if stated:
-        message = f"`{site.opcode}` reaches `.{stated}` here, and `{span.text}` is `.{it.space}`"
+        message = f"`{site.name}` reaches `.{stated}` here, and `{span.text}` is `.{it.space}`"
         yield site.error("state-space", message, span, label=wanted.about, related=related)
     else:
         message = f"a generic address reaches no `.{it.space}` variable such as `{span.text}`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.near import near_label
 from ptxloom.checker.report import error
 from ptxloom.syntax.tree import BranchTargets, CallPrototype, CallTargets, Name
 
@@ -47,5 +48,7 @@ def targets(table: BranchTargets, labels: Labels) -> Iterator[Diagnostic]:
             message = f"a branch goes to an instruction, and `{name.text}` names a directive"
             yield error("operand-kind", message, name.span_in(table.source), "11.3")
         elif name.text not in labels:
-            message = f"`{name.text}` names no label that is visible here"
-            yield error("undeclared-name", message, name.span_in(table.source), "11.3", label="no such label")
+            span = name.span_in(table.source)
+            label, fix = near_label(name.text, span, labels)
+            message = f"`{name.text}` names no label of this function"
+            yield error("undeclared-name", message, span, "11.3", label=label, fix=fix)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.addresses import address
 from ptxloom.checker.fragments import fragment, register
+from ptxloom.checker.merge import merged
+from ptxloom.checker.near import near_label
 from ptxloom.checker.rows import row_address
 from ptxloom.checker.seen import What, see
 from ptxloom.checker.textures import OPAQUE, opaque, place
@@ -15,6 +17,7 @@ from ptxloom.checker.vectors import in_braces, packs, packs_whole, vector
 from ptxloom.checker.wanted import wanted
 from ptxloom.diagnostics import Fix
 from ptxloom.isa.matrix import MOVES
+from ptxloom.source import Span
 from ptxloom.syntax.tree import Address, Name, Pair, Vector
 
 if TYPE_CHECKING:
@@ -23,9 +26,12 @@ if TYPE_CHECKING:
     from ptxloom.checker.site import Site
     from ptxloom.checker.wanted import Wanted
     from ptxloom.diagnostics import Diagnostic
+    from ptxloom.isa.forms import Form
     from ptxloom.isa.notation import OperandSlot
     from ptxloom.isa.spec import OperandRule
     from ptxloom.syntax.tree import Operand
+
+_PAIR = 2  # operands
 
 BY_KIND: Mapping[str, Callable[[Site, OperandRule, Operand], Iterator[Diagnostic]]] = {
     "fragment": fragment,
@@ -42,21 +48,33 @@ def operand_count(site: Site) -> Iterator[Diagnostic]:
         return
     counts, found = form.counts, len(site.instruction.operands)
     if found not in counts:
-        written = ", ".join(f"[{slot.name}]" if slot.bracketed else slot.name for slot in form.line.operands)
-        expected = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+        written = ", ".join(map(_spelled, form.operands(counts[-1])))
         yield site.error(
             "operand-count",
-            f"`{site.opcode}` takes {expected} operands, not {found}",
+            f"`{site.name}` takes {_how_many(counts)}, not {found}",
             site.span(site.instruction.operands[-1]) if found else site.bound.qualifier_span(-1),
-            help=f"its operands are `{written}`",
+            help=f"its operands are `{written}`" if written else "",
         )
         return
     for name in _left_out(site):
-        message = f"`{site.opcode}` needs `{name}` here"
+        message = f"`{site.name}` needs `{name}` here"
         if wanted_of(site, name).has("spare"):
             yield site.warning("operand-count", f"{message}; ptxas lets it pass", site.bound.qualifier_span(-1))
         else:
             yield site.error("operand-count", message, site.bound.qualifier_span(-1))
+
+
+def _spelled(slot: OperandSlot) -> str:
+    """An operand as the manual spells it."""
+    partner = f"|{slot.partner}" if slot.partner else ""
+    return f"[{', '.join((slot.name, *slot.extra))}]" if slot.bracketed else f"{slot.name}{partner}"
+
+
+def _how_many(counts: range) -> str:
+    """So many operands, in words."""
+    *fewer, most = counts
+    number = f"{', '.join(map(str, fewer))} or {most}" if fewer else str(most or "no")
+    return f"{number} operand{'s' * (most != 1)}"
 
 
 def _left_out(site: Site) -> Iterator[str]:
@@ -74,10 +92,35 @@ def _left_out(site: Site) -> Iterator[str]:
 
 
 def each_operand(site: Site) -> Iterator[Diagnostic]:
-    """Every operand is what the ISA data says of it."""
+    """Every operand is what the ISA data says of it; one mistake is told once."""
     form = site.bound.form
     if form is None:
         return
+    findings = tuple(_every(site, form))
+    if len(findings) > 1 and (swapped := _swapped(site, form)):
+        yield swapped
+    else:
+        yield from merged(findings)
+
+
+def _swapped(site: Site, form: Form) -> Diagnostic | None:
+    """The finding that two operands stand the wrong way round, if that is all that is wrong."""
+    operands = site.instruction.operands
+    slots = form.operands(len(operands))
+    if len(operands) != _PAIR or site.opcode in MOVES:
+        return None
+    if any(_slot(site, slots[0], operands[1])) or any(_slot(site, slots[1], operands[0])):
+        return None
+    first, second = site.span(operands[0]), site.span(operands[1])
+    both = Span(first.source, first.start, second.end)
+    between = Span(first.source, first.end, second.start).text
+    fix = Fix("swap them", both, f"{second.text}{between}{first.text}")
+    message = f"the operands of `{site.name}` stand the wrong way round"
+    return site.error("operand-kind", message, both, label=wanted_of(site, slots[0].name).about, fix=fix)
+
+
+def _every(site: Site, form: Form) -> Iterator[Diagnostic]:
+    """The findings about each operand by itself."""
     if site.opcode in MOVES:
         for name, operand in site.bound.operands.items():
             rule = site.spec.operands[name]
@@ -101,13 +144,13 @@ def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnosti
         yield from _one(site, wanted_of(site, slot.partner), operand.second)
         return
     if slot.partner and not slot.alone:
-        message = f"`{site.opcode}` sets two registers here: `{slot.name}|{slot.partner}`"
+        message = f"`{site.name}` sets two registers here: `{slot.name}|{slot.partner}`"
         yield site.error("operand-kind", message, site.span(operand), label=want.about)
         return
     if slot.bracketed and want.kind != "address" and not isinstance(operand, Address):
         text = site.span(operand).text
         fix = Fix("add the brackets", site.span(operand), f"[{text}]")
-        yield site.error("address-form", f"`{site.opcode}` takes brackets around `{text}`", site.span(operand), fix=fix)
+        yield site.error("address-form", f"`{site.name}` takes brackets around `{text}`", site.span(operand), fix=fix)
         return
     yield from _one(site, want, _first(want, operand) if slot.bracketed else operand)
     if (slot.extra or want.kind == "address") and isinstance(operand, Address):
@@ -163,7 +206,7 @@ def _several(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]
 def _sink(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     """`_` alone."""
     if not (isinstance(operand, Name) and operand.text == "_"):
-        message = f"`{site.opcode}` returns nothing here: write `_`"
+        message = f"`{site.name}` returns nothing here: write `_`"
         fix = Fix("write `_`", site.span(operand), "_")
         yield site.error("sink", message, site.span(operand), label=want.about, fix=fix)
 
@@ -185,14 +228,12 @@ def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
         return
     it = see(operand, site.scope)
     if it.what is What.UNKNOWN and isinstance(operand, Name):
-        yield site.error(
-            "undeclared-name",
-            f"`{operand.text}` names no label of this function",
-            site.span(operand),
-            label="no such label",
-        )
+        span = site.span(operand)
+        label, fix = near_label(operand.text, span, site.scope.labels)
+        message = f"`{operand.text}` names no label of this function"
+        yield site.error("undeclared-name", message, span, label=label, fix=fix)
     elif it.what is not What.LABEL:
-        message = f"`{site.opcode}` goes to a label, and `{site.span(operand).text}` is {it.what}"
+        message = f"`{site.name}` goes to a label, and `{site.span(operand).text}` is {it.what}"
         yield site.error("operand-kind", message, site.span(operand), label=want.about)
 
 
@@ -224,7 +265,7 @@ def _inside(site: Site, slot: OperandSlot, operand: Address) -> Iterator[Diagnos
 def _no_pair(site: Site, operand: Pair) -> Diagnostic:
     span = site.span(operand)
     fix = Fix("write the first one alone", span, site.span(operand.first).text)
-    return site.error("operand-kind", f"`{site.opcode}` sets one register here, not two", span, fix=fix)
+    return site.error("operand-kind", f"`{site.name}` sets one register here, not two", span, fix=fix)
 
 
 def guard(site: Site) -> Iterator[Diagnostic]:

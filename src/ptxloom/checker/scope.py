@@ -117,6 +117,13 @@ class Scope:
                 return _symbol(name, *series[stem])
         return None
 
+    def series_of(self, name: str) -> Declarator | None:
+        """The innermost series of which a name would be one if it were long enough."""
+        stem = name.rstrip(_DIGITS)
+        if stem == name or len(name) - len(stem) >= _LONGEST_INDEX:
+            return None
+        return next((table[stem][1] for table in reversed(self._series) if stem in table), None)
+
     def names(self) -> tuple[str, ...]:
         """Every visible name, the innermost first; of a series its first name."""
         plain = [name for frame in reversed(self._frames) for name in frame]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.near import advice
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.isa.load import instruction_spec
-from ptxloom.isa.spelling import near_misses
 
 if TYPE_CHECKING:
     from ptxloom.checker.scope import Scope
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.bind import Bound
     from ptxloom.syntax.node import Node
     from ptxloom.syntax.tree import Instruction
-
-_MOST_NAMES = 500  # beyond this many visible names no near miss is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,13 @@ class Site:
     def opcode(self) -> str:
         """Its opcode."""
         return self.bound.instruction.opcode
+
+    @property
+    def name(self) -> str:
+        """Its opcode with the qualifiers that belong to its name: `cp.async.wait_group`."""
+        form = self.bound.form
+        leads = form.line.leads if form is not None else frozenset[str]()
+        return ".".join((self.opcode, *takewhile(leads.__contains__, self.instruction.qualifiers)))
 
     @property
     def spec(self) -> InstructionSpec:
@@ -96,12 +102,12 @@ class Site:
 
     def undeclared(self, name: str, span: Span) -> Diagnostic:
         """The finding that no declaration is visible for a name."""
-        near = near_misses(name, self.scope.names()) if self.scope.size <= _MOST_NAMES else ()
-        fix = Fix(f"write `{near[0]}`", span, near[0]) if near else None
+        label, fix, related = advice(name, span, self.scope)
         return self.error(
             "undeclared-name",
             f"`{name}` names no register or variable that is declared before here",
             span,
-            label=f"did you mean `{near[0]}`?" if near else "not declared in this scope or around it",
+            label=label,
             fix=fix,
+            related=related,
         )

@@ -43,7 +43,7 @@ def opaque(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
             yield site.error("operand-type", message, site.span(base), label=wanted.about)
     elif it.what is not What.VARIABLE or it.type not in types:
         found = f"a `.{it.type}` variable" if it.what is What.VARIABLE else str(it.what)
-        message = f"`{site.opcode}` takes a {wanted.type} here, and `{text}` is {found}"
+        message = f"`{site.name}` takes a {wanted.type} here, and `{text}` is {found}"
         yield site.error("operand-kind", message, site.span(base), label=wanted.about)
     if isinstance(operand, Address) and (operand.offset or operand.minus or operand.zero):
         message = f"a {wanted.type} is named as it is, with no offset"
@@ -74,7 +74,7 @@ def place(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
 def _single(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     """One value, which stands for a vector of one."""
     if wanted.has("braced"):
-        message = f"`{site.opcode}` takes braces here, even around one value"
+        message = f"`{site.name}` takes braces here, even around one value"
         fix = Fix("add the braces", site.span(operand), "{" + site.span(operand).text + "}")
         yield site.error("missing-braces", message, site.span(operand), label=wanted.about, fix=fix)
         return

@@ -31,7 +31,7 @@ def scalar(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
     """The findings about an operand that is one value."""
     it = see(operand, site.scope)
     if wanted.has("longest") and register_fits("b32", wanted.type):
-        message = f"the addresses of `{site.opcode}` have 64 bits"
+        message = f"the addresses of `{site.name}` have 64 bits"
         yield site.error("address-size", message, site.span(operand), label="ptxas assembles no 32-bit programs")
         return
     match it.what:
@@ -44,15 +44,13 @@ def scalar(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
         case What.PART:
             yield from _part(site, wanted, operand, it)
         case What.SINK if not wanted.has("sink"):
-            yield site.error(
-                "sink", f"`_` cannot stand here: `{site.opcode}` needs {wanted.phrase}", site.span(operand)
-            )
+            yield site.error("sink", f"`_` cannot stand here: `{site.name}` needs {wanted.phrase}", site.span(operand))
         case What.SINK:
             return
         case What.SPECIAL if not wanted.written and wanted.has("special"):
             yield from _special(site, wanted, operand, it)
         case _ if wanted.written:
-            message = f"`{site.opcode}` writes a register here, and `{site.span(operand).text}` is {it.what}"
+            message = f"`{site.name}` writes a register here, and `{site.span(operand).text}` is {it.what}"
             yield site.error("not-a-register", message, site.span(operand), label=wanted.about)
         case What.INTEGER | What.FLOAT if wanted.constants:
             yield from _constant(site, wanted, operand, it)
@@ -109,7 +107,7 @@ def _register(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterato
 
 def _mismatch(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> str:
     verb = "writes" if wanted.written else "takes"
-    return f"`{site.span(operand).text}` is `.{it.type}`, and `{site.opcode}` {verb} `.{wanted.type}` here"
+    return f"`{site.span(operand).text}` is `.{it.type}`, and `{site.name}` {verb} `.{wanted.type}` here"
 
 
 def _why(wanted: Wanted, it: Seen) -> str:
@@ -146,7 +144,7 @@ def _negated(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator
     if it.space == "!" and wanted.type == "pred" and isinstance(operand, Unary) and not wanted.written:
         yield from _register(site, wanted, operand.operand, it)
         return
-    message = f"`{site.opcode}` takes no `{it.space}` before this operand"
+    message = f"`{site.name}` takes no `{it.space}` before this operand"
     fix = Fix("remove it", site.span(operand), site.span(operand).text[1:].lstrip())
     yield site.error("operand-kind", message, site.span(operand), fix=fix)
 
@@ -170,13 +168,13 @@ _MERGED = 4  # operands of a video instruction that writes a part
 def _part(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
     trait = next((trait for trait in _PARTS if wanted.has(trait)), "")
     if not trait:
-        message = f"`{site.opcode}` takes whole registers, not `.{it.space}` of one"
+        message = f"`{site.name}` takes whole registers, not `.{it.space}` of one"
         yield site.error("operand-kind", message, site.span(operand))
     elif not _PARTS[trait][wanted.written].fullmatch(it.space):
-        message = f"`{site.opcode}` has no part `.{it.space}` here"
+        message = f"`{site.name}` has no part `.{it.space}` here"
         yield site.error("operand-kind", message, site.span(operand), label=f"it takes {TRAITS[trait]}")
     elif wanted.written and len(site.instruction.operands) < _MERGED:
-        message = f"`{site.opcode}` writes a part of a register only with an operand to merge it with"
+        message = f"`{site.name}` writes a part of a register only with an operand to merge it with"
         yield site.error("operand-kind", message, site.span(operand))
     elif isinstance(operand, Component) and not wanted.fits(it.type):
         yield from _register(site, wanted, operand.base, it)
@@ -201,7 +199,7 @@ def _constant(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterato
     if not constant_fits(it.type, wanted.type, wanted.fixed) or (wanted.has("bits") and it.type == "f64"):
         yield site.error(
             "constant-type",
-            f"`{site.opcode}` takes no {'floating-point constant' if it.type else 'integer'} as `.{wanted.type}`",
+            f"`{site.name}` takes no {'floating-point constant' if it.type else 'integer'} as `.{wanted.type}`",
             site.span(operand),
             label=_constant_hint(wanted),
             fix=_constant_fix(site, wanted, operand),
@@ -209,13 +207,15 @@ def _constant(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterato
         return
     value, limits = _value(operand), wanted.limits
     if isinstance(operand, Float) and limits is not None and not limits.least < operand.value <= limits.most:
-        message = f"{wanted.about} is above {limits.least} and at most {limits.most}, not {operand.value:g}"
-        yield site.error("constant-range", message, site.span(operand))
+        message = f"`{site.name}` takes a number above {limits.least} and at most {limits.most}, not {operand.value:g}"
+        yield site.error("constant-range", message, site.span(operand), label=wanted.about)
     if value is None:
         return
     if limits is not None and not limits.admit(value):
-        message = f"{wanted.about} is {limits}, not {value}"
-        yield site.error("constant-range", message, site.span(operand), label=f"`{site.opcode}` takes no such value")
+        words = str(limits)
+        noun = "a number " if words.startswith(("from", "at least")) else ""
+        message = f"`{site.name}` takes {noun}{words} here, not {value}"
+        yield site.error("constant-range", message, site.span(operand), label=wanted.about)
     elif not value_fits(value, wanted.type):
         message = f"{value} does not fit in `.{wanted.type}`; ptxas keeps its low bits"
         yield site.warning("constant-range", message, site.span(operand))
@@ -266,12 +266,12 @@ def _in_space(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterato
     """The state space of a variable whose address is meant."""
     if wanted.space and it.space and it.space != wanted.space:
         text = site.span(operand).text
-        message = f"`{site.opcode}` wants the address of a `.{wanted.space}` variable, and `{text}` is `.{it.space}`"
+        message = f"`{site.name}` wants the address of a `.{wanted.space}` variable, and `{text}` is `.{it.space}`"
         yield site.error("state-space", message, site.span(operand))
 
 
 def _unusual(site: Site, operand: Operand, what: str) -> str:
-    return f"`{site.span(operand).text}` is {what} where `{site.opcode}` takes a value; ptxas lets it pass"
+    return f"`{site.span(operand).text}` is {what} where `{site.name}` takes a value; ptxas lets it pass"
 
 
 def _wrong_kind(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Diagnostic:
@@ -283,5 +283,5 @@ def _wrong_kind(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Diagn
         label = "load it with `ld`, or take its address with `mov`"
     elif it.what is What.VECTOR and text.count(",") == 0:
         fix = Fix("remove the braces", site.span(operand), text.strip("{} \t\n"))
-    message = f"`{site.opcode}` takes {wanted.phrase} here, and `{text}` is {it.what}"
+    message = f"`{site.name}` takes {wanted.phrase} here, and `{text}` is {it.what}"
     return site.error("operand-kind", message, site.span(operand), label=label, fix=fix)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
 _CONSTANT = (What.INTEGER, What.FLOAT)
+_LONG = 50  # characters of what an operand means, beyond which a label leaves it out
 _MOST_ELEMENTS = 256  # a longer vector is wrong as a whole
 
 
@@ -38,14 +39,14 @@ def vector(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
     elif not wanted.length:
         yield from scalar(site, wanted, operand)
     elif it.what in _stand_ins(wanted):
-        message = f"`{site.opcode}` takes {wanted.phrase} here; ptxas lets one value pass"
+        message = f"`{site.name}` takes {wanted.phrase} here; ptxas lets one value pass"
         yield site.warning("operand-kind", message, site.span(operand))
         yield from scalar(site, wanted, operand)
     elif it.what is What.UNKNOWN:
         yield undeclared(site, operand)
     else:
         text = site.span(operand).text
-        message = f"`{site.opcode}` takes {wanted.phrase} here, and `{text}` is {it.what}"
+        message = f"`{site.name}` takes {wanted.phrase} here, and `{text}` is {it.what}"
         yield site.error("operand-kind", message, site.span(operand), label=wanted.about)
 
 
@@ -63,7 +64,7 @@ def _braces(site: Site, wanted: Wanted, operand: Vector) -> Iterator[Diagnostic]
 
 def in_braces(site: Site, operand: Operand) -> Diagnostic:
     """The warning that braces stand around what is one value."""
-    message = f"`{site.opcode}` takes one value here; ptxas lets the braces pass"
+    message = f"`{site.name}` takes one value here; ptxas lets the braces pass"
     return site.warning("operand-kind", message, site.span(operand))
 
 
@@ -84,11 +85,11 @@ def _wide(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Di
     if it.length not in _lengths(wanted):
         yield vector_length(site, wanted, operand, it.length)
     elif wanted.has("braced"):
-        message = f"`{site.opcode}` takes the elements in braces here, not `{site.span(operand).text}` as a whole"
+        message = f"`{site.name}` takes the elements in braces here, not `{site.span(operand).text}` as a whole"
         yield site.error("missing-braces", message, site.span(operand), label=wanted.about)
     elif not wanted.fits(it.type) and not _same_width(it.type, wanted) and not _enough(wanted, it.type, it.length):
         text = site.span(operand).text
-        message = f"`{text}` has elements of `.{it.type}`, and `{site.opcode}` takes `.{wanted.type}`"
+        message = f"`{text}` has elements of `.{it.type}`, and `{site.name}` takes `.{wanted.type}`"
         yield site.error("operand-type", message, site.span(operand))
 
 
@@ -119,8 +120,9 @@ def _enough(wanted: Wanted, part: str, count: int) -> bool:
 def vector_length(site: Site, wanted: Wanted, operand: Operand, found: int) -> Diagnostic:
     """The finding that a vector has too few or too many elements."""
     expected = max(1, wanted.length)
-    message = f"`{site.opcode}` takes a vector of {expected} here, not of {found}"
+    message = f"`{site.name}` takes a vector of {expected} here, not of {found}"
     label = f"{found} {'element' if found == 1 else 'elements'} here"
+    label += f": {wanted.about}" if 0 < len(wanted.about) < _LONG else ""
     return site.error("vector-length", message, site.span(operand), label=label)
 
 
@@ -135,7 +137,7 @@ def _elements(site: Site, wanted: Wanted, nodes: tuple[Operand, ...], *, packed:
         return
     typed = [(node, it) for node, it in found if it.what is not What.SINK]
     if not typed:
-        yield site.error("sink", f"`{site.opcode}` cannot drop all of its results", site.span(nodes[0]))
+        yield site.error("sink", f"`{site.name}` cannot drop all of its results", site.span(nodes[0]))
         return
     if misplaced := _leading_constant(site, wanted, *found[0]):
         yield misplaced
@@ -190,7 +192,7 @@ def _neighbours(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]]) -
             return
         before = kind
         if kind == "pred" and wanted.has("numbers"):
-            message = f"`{site.span(node).text}` is a predicate, and `{site.opcode}` takes numbers"
+            message = f"`{site.span(node).text}` is a predicate, and `{site.name}` takes numbers"
             yield site.error("operand-type", message, site.span(node))
         elif kind == "pred":
             message = f"`{site.span(node).text}` is a predicate among numbers; ptxas lets it pass"
@@ -200,12 +202,12 @@ def _neighbours(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]]) -
 def _common(site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], common: str) -> Iterator[Diagnostic]:
     """The type that the elements have in common against the one that the instruction takes."""
     if wanted.lets_pass(common):
-        message = f"`{site.opcode}` takes elements of `.{wanted.type}` here; ptxas lets `.{common}` pass"
+        message = f"`{site.name}` takes elements of `.{wanted.type}` here; ptxas lets `.{common}` pass"
         yield site.warning("operand-type", message, site.span(typed[0][0]), label=wanted.about)
     elif not wanted.fits(common):
         node = next((node for node, it in typed if it.what not in _CONSTANT), typed[0][0])
         text = site.span(node).text
-        message = f"`{text}` is `.{common}`, and `{site.opcode}` takes elements of `.{wanted.type}` here"
+        message = f"`{text}` is `.{common}`, and `{site.name}` takes elements of `.{wanted.type}` here"
         yield site.error("operand-type", message, site.span(node), label=wanted.about)
 
 
@@ -223,7 +225,7 @@ def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Di
             return
         case What.SPECIAL if not it.length:
             if wanted.written:
-                message = f"`{site.opcode}` writes registers, and `{span.text}` is a special register"
+                message = f"`{site.name}` writes registers, and `{span.text}` is a special register"
                 yield site.warning("not-a-register", f"{message}; ptxas lets it pass", span)
         case What.INTEGER | What.FLOAT if not wanted.written:
             return

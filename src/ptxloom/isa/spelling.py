@@ -23,7 +23,7 @@ def near_misses(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, .
     ranked = [
         (distance, -_alike(word, other), place, other)
         for place, other in enumerate(known)
-        if abs(len(word) - len(other)) <= reach and (distance := edits(word, other)) <= reach
+        if abs(len(word) - len(other)) <= reach and (distance := edits(word, other)) <= reach and distance < len(word)
     ]
     return tuple(other for *_, other in sorted(ranked)[:limit])
 

@@ -117,7 +117,7 @@ def test_that_nothing_helps_is_a_finding(run: Run) -> None:
         (("atom", "SM75_U32x3_LDSM_N"), "did you mean"),
         (("atom", "--mma", F16), "`--operand` and `--major`, or A and B at once with `--blas TN`"),
         (("atom", "--mma", F16, "--blas", "XX"), "TN, NT, NN or TT"),
-        (("atom", "--mma", "m16n8k3.row.col.f32.f16.f16.f32", "--blas", "TN"), "did you mean `.m16n8k8`"),
+        (("atom", "--mma", "m16n8k3.row.col.f32.f16.f16.f32", "--blas", "TN"), "it takes `.m8n8k4`, `.m16n8k8`"),
         (("emit", "SM90_U32x1_STSM_N", "--language", "triton"), "writes shared memory"),
         (("swizzle", "64x64", "f17", "ldmatrix"), "a type such as"),
         (("swizzle", "64x64", "f16", "red.shared.b32"), "red.shared.b32"),

@@ -1,0 +1,83 @@
+"""What the checker says of mistakes that people make: one finding a mistake, with what mends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ptxloom.checker import check
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from ptxloom.diagnostics import Diagnostic
+
+HEAD = ".version 8.8\n.target sm_90a\n.address_size 64\n"
+KERNEL = """.entry k() {
+  .reg .pred %p<3>; .reg .b32 %r<4>; .reg .b16 %h<4>; .reg .f32 %f<9>; .reg .b64 %rd<4>; .shared .b64 bar;
+done:
+"""
+
+
+def only(statement: str) -> Diagnostic:
+    """The one thing that is wrong with a statement."""
+    [finding] = check(parse(f"{HEAD}{KERNEL}  {statement}\n  ret;\n}}\n"))
+    return finding
+
+
+def mended(finding: Diagnostic) -> str:
+    """The line with the fix."""
+    assert finding.fix is not None
+    span = finding.fix.span
+    text = span.source.text[: span.start] + finding.fix.replacement + span.source.text[span.end :]
+    assert check(parse(text)) == ()
+    return text
+
+
+SAID = {
+    "bar.sync 0, 33;": "`bar` takes a multiple of 32 here, not 33",
+    "bar.sync 16;": "`bar` takes a number from 0 to 15 here, not 16",
+    "cp.async.cg.shared.global [%r1], [%rd1], 8;": "`cp.async` takes 16 here, not 8",
+    "cp.async.wait_group;": "`cp.async.wait_group` takes 1 operand, not 0",
+    "cp.async.commit_group 0;": "`cp.async.commit_group` takes no operands, not 1",
+    "bar.sync;": "`bar` takes 1 or 2 operands, not 0",
+    "mbarrier.arrive.shared.b64 [bar];": "`mbarrier.arrive` takes 2 operands, not 1",
+    "cvt.f16.f32 %h1, %f1;": "`cvt` requires `.rn`, `.rz`, `.rm` or `.rp`",
+    "add.f16x2 %h1, %h2, %h3;": "`%h1` is `.b16`, and `add` writes `.f16x2` here",
+    "mov.u32 %r1, %0;": "`%0` names no register or variable that is declared before here",
+}
+
+
+@pytest.mark.parametrize("statement", SAID)
+def test_one_mistake_is_one_finding(statement: str) -> None:
+    assert only(statement).message == SAID[statement]
+
+
+MENDED = {
+    "mov.u32 %r4, 0;": ".reg .b32 %r<5>;",
+    "@%p3 bra done;": ".reg .pred %p<4>;",
+    "bra Done;": "bra done;",
+    "mov.u32 %r1, tid.x;": "mov.u32 %r1, %tid.x;",
+    "mov.u32 %r1, %threadIdx.x;": "mov.u32 %r1, %tid.x;",
+    "mov.u32 %r1, blockDim.y;": "mov.u32 %r1, %ntid.y;",
+    "ld.global.u32 [%rd1], %r1;": "ld.global.u32 %r1, [%rd1];",
+    "st.global.u32 %r1, [%rd1];": "st.global.u32 [%rd1], %r1;",
+    "cvt.rn.f64.f32 %rd1, %f1;": "cvt.f64.f32 %rd1, %f1;",
+    "mul.lo.f32 %f1, %f2, %f3;": "mul.f32 %f1, %f2, %f3;",
+    "min.rn.f32 %f1, %f2, %f3;": "min.f32 %f1, %f2, %f3;",
+}
+
+
+@pytest.mark.parametrize("statement", MENDED)
+def test_the_fix_mends_it(statement: str) -> None:
+    assert MENDED[statement] in mended(only(statement))
+
+
+def test_the_others_of_the_wrong_type_are_pointed_at() -> None:
+    finding = only("fma.rn.f16x2 %h1, %h2, %h3, %h1;")
+    assert [one.span.text for one in finding.related[1:]] == ["%h2", "%h3", "%h1"]
+
+
+def test_a_number_is_meant_as_it_stands() -> None:
+    assert only("ld.global.v3.f32 {%f1, %f2, %f3}, [%rd1];").fix is None
+    assert only("mov.u32 %r999, 0;").fix is None

@@ -362,3 +362,18 @@ def test_the_line_of_a_read_is_known_however_long_its_thread_has_spun_since() ->
     """
     for seed in range(4):
         assert found(body, block=64, seed=seed) == {("write-after-read", 8, 1)}
+
+
+def test_the_side_that_comes_first_is_the_one_that_leads_to_the_other_without_a_barrier() -> None:
+    """In a loop, a read after the only barrier precedes the write of the next round, which stands above it."""
+    body = """
+    mov.u32 %r3, 4;
+    L: st.shared.u32 [%r10], %r3;
+    bar.sync 0;
+    ld.shared.u32 %r1, [%r11];
+    sub.u32 %r3, %r3, 1; setp.ne.u32 %p5, %r3, 0; @%p5 bra L;
+    """
+    for seed in range(3):
+        assert found(body, seed=seed) == {("write-after-read", 2, 4)}
+    moved = body.replace("    bar.sync 0;\n", "").replace("L: st", "L: bar.sync 0; st")
+    assert found(moved) == {("read-after-write", 3, 2)}

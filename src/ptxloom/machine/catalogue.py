@@ -46,7 +46,7 @@ class HazardKind:
 
 _RACES: Final = "8.7.1"
 _ORDER: Final = (
-    "put a barrier between the two: `bar.sync` for a CTA, `bar.warp.sync` for lanes of one warp, an mbarrier for a part"
+    "put a barrier between the two: `bar.sync` (`__syncthreads()`), or an mbarrier where only some of the threads meet"
 )
 BETWEEN_CTAS: Final = (
     "no `bar.sync` reaches another CTA: after a barrier of those who write, let one of them set a flag behind a fence "
@@ -55,6 +55,10 @@ BETWEEN_CTAS: Final = (
 )
 IN_CLUSTER: Final = "let the CTAs of the cluster meet between the two: `barrier.cluster.arrive`, `barrier.cluster.wait`"
 _WARP_ORDER: Final = "put `bar.warp.sync` (`__syncwarp()`) between the two: nothing else orders the lanes of a warp"
+MORE_SHARED: Final = (
+    "launch with as many bytes of dynamic shared memory as the kernel uses (`shared_bytes`); else compare the index "
+    "with the length, and predicate the access"
+)
 _GUARD: Final = "compare the index with the length, and predicate the access"
 _WHOLE: Final = (
     "move it out of the branch: every lane of the warp must execute the same `.aligned` instruction together"
@@ -95,7 +99,7 @@ KINDS: Final = (
         "wrong-space",
         "Finds an address of another state space than the instruction means, such as a generic address that is none of "
         "shared memory in `ldmatrix`.",
-        "{access} at {place}, which is not in the state space that the instruction means",
+        "{access} at {place}, {wrong}",
         "use the space where the data lies, or a generic address made with `cvta`",
     ),
     HazardKind(
@@ -227,7 +231,7 @@ KINDS: Final = (
         "exited-members",
         "Finds `shfl.sync` or its like naming members that have exited: the others need not wait for them, but what "
         "they hold is undefined.",
-        "`{instruction}` names {other} in its member mask, but {they} {have} exited",
+        "`{instruction}` names {other} in its member mask, but {they} {have} exited without coming here",
         "leave exited lanes out of the member mask, or let them live until here",
         severity=Severity.WARNING,
     ),
@@ -357,6 +361,14 @@ SIDES: Final = {
     state.OWN_WRITE_WRITE: ("write", "write"),
     state.OWN_READ_WRITE: ("write", "read"),
     state.OWN_WRITE_READ: ("read", "write"),
+}
+REVERSED: Final = {  # the same race with its sides in the other order
+    state.READ_WRITE: state.WRITE_READ,
+    state.WRITE_READ: state.READ_WRITE,
+    state.WARP_READ_WRITE: state.WARP_WRITE_READ,
+    state.WARP_WRITE_READ: state.WARP_READ_WRITE,
+    state.OWN_READ_WRITE: state.OWN_WRITE_READ,
+    state.OWN_WRITE_READ: state.OWN_READ_WRITE,
 }
 SPACES: Final = {
     state.GENERIC: "generic",

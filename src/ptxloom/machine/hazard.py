@@ -135,6 +135,13 @@ class Hazard:
         """The lanes at fault."""
         return self.party.lanes
 
+    @property
+    def likeness(self) -> object:
+        """Equal for findings that are one to a reader: of one rule and one source line, as an unrolled loop makes."""
+        if self.origin is None:
+            return id(self)
+        return self.rule, self.origin, self.other and self.other.origin
+
     def __str__(self) -> str:
         lines = [f"{self.rule}: {self.message}", f"  at {_at(self.party)}: {self.instruction}", f"  {self.party.who}"]
         if self.element:
@@ -154,7 +161,10 @@ class Hazards(tuple[Hazard, ...]):
     _repr_mimebundle_ = mimebundle
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self)) if self else "no hazards"
+        alike: dict[object, list[Hazard]] = {}
+        for hazard in self:
+            alike.setdefault(hazard.likeness, []).append(hazard)
+        return "\n".join(str(first) + _also(rest) for first, *rest in alike.values()) or "no hazards"
 
 
 class LaunchError(PtxloomError):
@@ -183,7 +193,13 @@ class LaunchError(PtxloomError):
         self.trace: tuple[TraceRecord, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join([self.reason, *map(str, self.hazards)])
+        return "\n".join([self.reason, str(self.hazards)] if self.hazards else [self.reason])
+
+
+def _also(rest: list[Hazard]) -> str:
+    """The PTX lines of findings like the one before."""
+    lines = tuple(sorted({hazard.line for hazard in rest}))
+    return f"\n  also line{'s' * (len(lines) > 1)} {ranges(lines)}, from the same source" if rest else ""
 
 
 def _at(party: Party) -> str:

@@ -10,9 +10,20 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
-from ptxloom.machine.catalogue import BETWEEN_CTAS, BY_RULE, EVENTS, FAULTS, IN_CLUSTER, SIDES, SPACES
+from ptxloom.machine.catalogue import (
+    BETWEEN_CTAS,
+    BY_RULE,
+    EVENTS,
+    FAULTS,
+    IN_CLUSTER,
+    MORE_SHARED,
+    REVERSED,
+    SIDES,
+    SPACES,
+)
 from ptxloom.machine.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
+from ptxloom.machine.sequence import Sequence
 from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 from ptxloom.syntax.origins import Origins
@@ -64,6 +75,10 @@ class Reporter:
         self.atlas = atlas
 
     @cached_property
+    def _sequence(self) -> Sequence:
+        return Sequence()
+
+    @cached_property
     def _origins(self) -> Origins:
         return Origins(self.program.module)
 
@@ -107,9 +122,12 @@ class Reporter:
             symbol=found.name,
             end=found.end and f": {found.end}",
             alignment=min(size, 16),
+            wrong=_wrong(op, SPACES[found.space]),
             size=size,
             lane=lane,
         )
+        if found.end and found.space == state.SHARED and self.atlas.is_dynamic(op):
+            hazard = replace(hazard, help=MORE_SHARED)
         return self._with_memory(hazard, op, found, size, lane) if size else hazard
 
     def _with_memory(self, hazard: Hazard, op: Op, found: Found, size: int, lane: int) -> Hazard:
@@ -162,15 +180,19 @@ class Reporter:
         """A race, or a read of what nobody wrote."""
         size, warp, kind = int(event.size), int(event.warp), int(event.kind)
         found = self.atlas.locate(op, int(event.space), int(event.address))
-        mine, theirs = SIDES.get(kind, ("read", ""))
-        party = self.party(op, block, warp, lanes, f"{mine}s it")
-        hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
-        hazard = replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
-        if not theirs:
-            return hazard
+        if kind not in SIDES:
+            party = self.party(op, block, warp, lanes, "reads it")
+            hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
+            return replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
         second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
         before = self.program.ops[int(event.second_site)]
-        other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{theirs}s it")
+        other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{SIDES[kind][1]}s it")
+        party = self.party(op, block, warp, lanes, f"{SIDES[kind][0]}s it")
+        in_warp = EVENTS[kind] == "racecheck.warp-order"
+        if second == block and self._sequence.comes_first(op, before, in_warp=in_warp):
+            kind, op, before, party, other = REVERSED.get(kind, kind), before, op, other, party
+        hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
+        hazard = replace(self._with_memory(hazard, op, found, size, party.lanes[0]), count=int(event.count))
         if second != block:
             hazard = replace(hazard, help=BETWEEN_CTAS if event.space == state.GLOBAL else IN_CLUSTER)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
@@ -192,6 +214,14 @@ def _name(kind: str, found: Found) -> str:
     if kind == "out-of-bounds" and found.is_freed:
         return "use-after-free"
     return "null" if kind == "out-of-bounds" and found.is_null else kind
+
+
+def _wrong(op: Op, holds: str) -> str:
+    """Why the address of an access is none of the state space that its instruction means."""
+    wanted = op.one_of(SPACES.values(), "shared")
+    if wanted == holds:
+        return f"a generic address, but `{op.opcode}` wants one within {wanted} memory"
+    return f"which lies in {holds} memory, but `{op.opcode}` wants {wanted} memory"
 
 
 def _both(mine: str, theirs: str) -> str:

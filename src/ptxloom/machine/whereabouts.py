@@ -73,7 +73,7 @@ class Atlas:
 
     def locate(self, op: Op, space: int, address: int) -> Found:
         """What lies at an address, which `op` names within a space."""
-        if space == state.GENERIC:
+        if space in {state.GENERIC, state.GLOBAL}:  # whose addresses are generic ones that no window holds
             window = address - address % state.WINDOW_BYTES
             if window in _WINDOWS:
                 return self.locate(op, _WINDOWS[window], address - window)
@@ -91,10 +91,20 @@ class Atlas:
         found = _nearest(offset, _shared_pieces(self._program, op, self._shared_bytes)) or ("", "")
         symbol, end = found
         if offset >= self._shared_bytes:
+            symbol = symbol or next(iter(self._dynamic(op)), "")
             end = f"the CTA has {self._shared_bytes:,} bytes of shared memory"
         if rank and symbol:
             symbol += f" of CTA {rank - 1} of the cluster"
         return Found(state.SHARED, address, symbol, end)
+
+    def is_dynamic(self, op: Op) -> bool:
+        """Whether the size of shared memory is a matter of the launch: the instruction can name an array of none."""
+        return any(True for _ in self._dynamic(op))
+
+    def _dynamic(self, op: Op) -> Iterator[str]:
+        """The names of shared arrays without a size."""
+        shared = (v for v in _variables(op, self._program.ops) if v.space == "shared")
+        return (readable(v.name) for v in shared if not v.size)
 
     def _frame(self, op: Op, space: int, address: int) -> Found:
         if space == state.PARAM:

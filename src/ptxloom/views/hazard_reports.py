@@ -36,9 +36,8 @@ def full(hazards: Sequence[Hazard], style: Style = PLAIN) -> str:
     all, and names the PTX lines of the others.
     """
     alike: dict[object, list[Hazard]] = {}
-    for number, hazard in enumerate(hazards):
-        there = hazard.other and hazard.other.origin
-        alike.setdefault((hazard.rule, hazard.origin, there) if hazard.origin else number, []).append(hazard)
+    for hazard in hazards:
+        alike.setdefault(hazard.likeness, []).append(hazard)
     return "\n".join(_hazard(first, style, rest) for first, *rest in alike.values())
 
 

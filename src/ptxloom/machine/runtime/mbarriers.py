@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.native import address, pointer, u32, u64
 from ptxloom.machine.runtime.memory import fault, place
 from ptxloom.machine.runtime.orders import arrive_at, complete_phase, released, wait_at
-from ptxloom.machine.runtime.state import INVALID, OVERRUN, UNINITIALISED, Warp
+from ptxloom.machine.runtime.state import (
+    GENERIC,
+    INVALID,
+    OVERRUN,
+    SHARED_WINDOW,
+    UNINITIALISED,
+    WINDOW_BYTES,
+    WRONG_SPACE,
+    Warp,
+)
 from ptxloom.machine.runtime.warps import pause
 
 if TYPE_CHECKING:
@@ -51,7 +60,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
         releases = 1
     for lane in range(32):
         if mask >> lane & 1 != 0:
-            host = place(w, lane, addresses[lane], space, 8, 1, site)
+            host = place_object(w, lane, addresses[lane], space, site)
             if host == 0:
                 return 1
             barrier = pointer(u64, host)
@@ -73,6 +82,13 @@ def mbarrier(  # noqa: C901 - one lane after the other
     if waits != 0:
         pause(w)
     return 0
+
+
+def place_object(w: Warp, lane: u32, at: u64, space: u32, site: u32) -> u64:
+    """The host address of an mbarrier, which lies in shared memory; 0 after a fault."""
+    if space == GENERIC and at & ~u64(WINDOW_BYTES - 1) != SHARED_WINDOW:
+        return fault(w, WRONG_SPACE, site, lane, at, space, 8, 1)
+    return place(w, lane, at, space, 8, 1, site)
 
 
 def act(  # noqa: C901, PLR0911 - one case an operation

@@ -1,0 +1,66 @@
+"""Which of two accesses in no order a programmer meant to come first: what the control flow between barriers says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.flow import flow_graph
+
+if TYPE_CHECKING:
+    from ptxloom.flow import FlowGraph
+    from ptxloom.machine.program import Op
+    from ptxloom.syntax.tree import Instruction
+
+
+class Sequence:
+    """Knows the ways from instruction to instruction that meet no barrier; graphs are made where they are asked for."""
+
+    def __init__(self) -> None:
+        self._graphs: dict[int, FlowGraph] = {}
+
+    def comes_first(self, one: Op, other: Op, *, in_warp: bool) -> bool:
+        """Whether a thread can come from `one` to `other` with no barrier between, and never the other way round.
+
+        So a read precedes the write of a loop's next round, though it stands below it.
+
+        Args:
+            one: An access.
+            other: Another one.
+            in_warp: Lanes of one warp make them: a warp's own barrier counts, too.
+        """
+        if one.function is not other.function or one.site == other.site:
+            return False
+        graph = self._graphs.get(one.function.number)
+        if graph is None:
+            graph = self._graphs[one.function.number] = flow_graph(one.function.node)
+        there, back = _leads(graph, one, other, in_warp), _leads(graph, other, one, in_warp)
+        return there and not back
+
+
+def _leads(graph: FlowGraph, one: Op, other: Op, in_warp: bool) -> bool:
+    """Whether a way leads from the end of an instruction to another one without a barrier."""
+    start = graph.block_at(one.node.start)
+    if start is None:
+        return False
+    waiting = [(start.number, one.node.start + 1)]
+    seen = set[int]()
+    while waiting:
+        number, after = waiting.pop()
+        for instruction in graph.blocks[number].instructions:
+            if instruction.start == other.node.start and instruction.start >= after:
+                return True
+            if instruction.start >= after and _is_barrier(instruction, in_warp):
+                break
+        else:
+            fresh = [target for target in graph.successors[number] if target not in seen]
+            seen.update(fresh)
+            waiting += [(target, 0) for target in fresh]
+    return False
+
+
+def _is_barrier(instruction: Instruction, in_warp: bool) -> bool:
+    """Whether threads wait for each other here: those of a CTA or cluster, or also those of a warp."""
+    words = instruction.qualifiers
+    if instruction.opcode not in {"bar", "barrier"} or "arrive" in words:
+        return False
+    return in_warp or "warp" not in words

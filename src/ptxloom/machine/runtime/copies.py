@@ -176,7 +176,7 @@ def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
                     told = shared_place(w, (barriers[lane] - 1 & ~strip | window) & 0xFFFFFFFF, 8)
                     copy_stretch(w, lane, targets[lane] & ~strip | window, size, site, told)
                 written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
-                move(w, into, source, size, combine)
+                move_stretch(w, into, source, size, combine)
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1
                 left = left & left - 1
@@ -185,7 +185,7 @@ def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
     return 0
 
 
-def move(w: Warp, into: u64, source: u64, size: u32, combine: u64) -> None:
+def move_stretch(w: Warp, into: u64, source: u64, size: u32, combine: u64) -> None:
     """Copy a stretch, or have code combine it with what is there; that finds the facts in the scratch."""
     if combine == 0:
         copy(into, source, u64(size))

@@ -6,7 +6,7 @@ import pytest
 
 from fuzz.fuzz_parse import one_input
 
-FOUND = ("addte(.managed), {%rd1}, {%rd0, %rd0};", ";\n$:", "_\n$:", "a b;\n$:")
+FOUND = ("addte(.managed), {%rd1}, {%rd0, %rd0};", ";\n$:", "_\n$:", "a b;\n$:", ".section{_://\n@")
 
 
 @pytest.mark.parametrize("text", FOUND)

@@ -17,17 +17,11 @@ from ptxloom.syntax.loader import decoded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MAGIC: Final = (b"\x7fELF", b"\x50\xed\x55\xba", b"MZ", b"!<arch>\n")  # ELF, fatbin, Windows program, archive
 _SECONDS: Final = 120
 
 
 class NoPtxInside(PtxloomError):  # noqa: N818 - reads as the sentence it prints
     """A compiled file gives no PTX."""
-
-
-def is_container(data: bytes) -> bool:
-    """Whether the first bytes of a file are those of a compiled one."""
-    return data.startswith(_MAGIC)
 
 
 def extract(path: str) -> tuple[Source, ...]:

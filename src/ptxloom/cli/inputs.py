@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.containers import extract, is_container
+from ptxloom.cli.containers import extract
 from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.source import Source
-from ptxloom.syntax.loader import decoded, read_text
+from ptxloom.syntax.loader import decoded, is_compiled, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,7 +52,7 @@ def sources(name: str) -> tuple[Source, ...]:
 def _starts_compiled(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return is_container(file.read(8))
+            return is_compiled(file.read(8))
     except (OSError, ValueError):
         return False  # reading it will say why
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import PtxloomError, must_be
 from ptxloom.syntax.parser import parse
 
 if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
+
+_COMPILED: Final = (b"\x7fELF", b"\x50\xed\x55\xba", b"MZ", b"!<arch>\n")  # ELF, fatbin, Windows program, archive
 
 
 class UnreadableFile(PtxloomError):  # noqa: N818 - it says what the file is
@@ -69,14 +71,19 @@ def read_text(path: str | PathLike[str]) -> str:
     return decoded(data, str(path))
 
 
+def is_compiled(data: bytes) -> bool:
+    """Whether the first bytes of a file are those of a compiled one."""
+    return data.startswith(_COMPILED)
+
+
 def decoded(data: bytes, name: str) -> str:
     """The text that bytes of a PTX file stand for; `name` is what the message calls them.
 
     Raises:
         UnreadableFile: They hold no text.
     """
-    if data[:4] == b"\x7fELF":
-        message = f"{name}: this is a compiled cubin, not PTX text; `cuobjdump --dump-ptx` may find PTX in it"
+    if is_compiled(data):
+        message = f"{name}: this is a compiled file, not PTX text; `cuobjdump --dump-ptx` may find PTX in it"
         raise UnreadableFile(message)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         message = f"{name}: this is UTF-16 text, as a redirection in PowerShell writes it; PTX is ASCII or UTF-8"
@@ -88,5 +95,6 @@ def decoded(data: bytes, name: str) -> str:
     try:
         return data.rstrip(b"\0").decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        message = f"{name}: this is not UTF-8 text (byte {problem.start} is 0x{data[problem.start]:02x})"
+        line = data.count(b"\n", 0, problem.start) + 1
+        message = f"{name}: this is not UTF-8 text (byte 0x{data[problem.start]:02x} in line {line})"
         raise UnreadableFile(message) from None

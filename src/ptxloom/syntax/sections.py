@@ -90,6 +90,7 @@ def _ordinary(cursor: Cursor, source: Source, contents: list[Data | Label | Malf
             contents.append(_label((label, source, found.start(4), len(label) + 1)))
     if offset != cursor.start:
         cursor.seek(offset)
+        cursor.behind = contents[-1].end
 
 
 def _content(cursor: Cursor, source: Source, contents: list[Data | Label | Malformed]) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from ptxloom.cli.verbs.fmt import canonical
+from ptxloom.source import Source
 from ptxloom.syntax import parse
 from ptxloom.views.formatted import formatted
 
@@ -51,6 +53,13 @@ def test_formatting_twice_is_formatting_once(path: Path) -> None:
     assert once is not None
     assert parse(once) == module
     assert formatted(parse(once)) == once
+
+
+def test_lines_end_as_they_did() -> None:
+    plain = canonical(Source(COMMENTED, "k.ptx"))
+    text = canonical(Source(COMMENTED.replace("\n", "\r\n"), "k.ptx"))
+    assert text == plain.replace("\n", "\r\n")
+    assert canonical(Source(text, "k.ptx")) == text
 
 
 def test_comments_stay_beside_what_they_stood_beside() -> None:

@@ -53,7 +53,7 @@ def run(options: Options) -> Outcome:
 
 
 def canonical(source: Source) -> str:
-    """A source's canonical text.
+    """A source's canonical text; lines end as they do in the source.
 
     Raises:
         CannotFormat: It has syntax errors.
@@ -65,7 +65,7 @@ def canonical(source: Source) -> str:
     text = formatted(module)
     if text is None:
         raise CannotFormat(f"{source.name} is left as it is: it cannot be printed again without changing what it says")
-    return text
+    return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in source.text else text
 
 
 def _shown(source: Source, text: str, options: Options) -> str:

@@ -46,7 +46,7 @@ def platform_of(module: Module, target: str | None, ptx_version: str | None) -> 
         version, version_span = PtxVersion.parse(ptx_version), None
     if target is not None:
         architecture, target_span = Target.parse(target), None
-    return Platform(version, architecture, version_span, target_span)
+    return Platform(version, architecture, version_span, target_span, "texmode_independent" in module.target)
 
 
 def head(module: Module, platform: Platform) -> Iterator[Diagnostic]:

@@ -24,6 +24,7 @@ from ptxloom.checker.scope import Scope
 from ptxloom.checker.seen import signature
 from ptxloom.checker.site import Platform, Site
 from ptxloom.checker.special import special_registers_exist
+from ptxloom.checker.texturing import texturing_mode
 from ptxloom.checker.variables import variables
 from ptxloom.diagnostics import Diagnostic, in_order, must_be
 from ptxloom.flow import flow_graphs
@@ -47,6 +48,7 @@ RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
     guard,
     operand_count,
     each_operand,
+    texturing_mode,
     special_registers_exist,
     call,
 )

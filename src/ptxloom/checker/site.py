@@ -30,12 +30,14 @@ class Platform:
         target: Its architecture; None if it has none that can be read.
         version_span: Where the module says its version; None where a caller said it, or nobody.
         target_span: Likewise for the architecture's name.
+        independent: Whether textures and samplers are separate: the module says `texmode_independent`.
     """
 
     version: PtxVersion | None
     target: Target | None
     version_span: Span | None = None
     target_span: Span | None = None
+    independent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

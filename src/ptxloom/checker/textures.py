@@ -33,7 +33,10 @@ def opaque(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
     """The findings about a texture, a surface or a sampler: a variable of that type, or a register with its handle."""
     base = operand.base if isinstance(operand, Address) else operand
     it = see(base, site.scope)
-    types = {OPAQUE[sort] for sort in (wanted.type, "texture") if sort == wanted.type or wanted.has(sort)}
+    types = {OPAQUE[wanted.type]}
+    beside = wanted.type == "sampler" and site.opcode != "txq" and not site.platform.independent
+    if beside or wanted.has("texture"):
+        types.add(OPAQUE["texture"])
     text = site.span(base).text
     if it.what is What.UNKNOWN:
         yield undeclared(site, base)

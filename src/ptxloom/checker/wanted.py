@@ -64,7 +64,8 @@ class Wanted:
             register = untyped(register)
         if "long" in self.traits and register_fits(register, "u64", fixed=True):
             return True
-        return register_fits(register, self.type, self.wider, self.fixed)
+        wider = self.wider and not ("integral" in self.traits and register.startswith("f"))
+        return register_fits(register, self.type, wider, self.fixed)
 
     @property
     def constants(self) -> bool:

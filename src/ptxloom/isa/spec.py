@@ -145,6 +145,7 @@ class Limits:
 
 TRAITS = {
     "wider": "a register wider than the type",
+    "integral": "no floating-point register wider than the type",
     "long": "a register of 64 bits",
     "predicate": "a predicate register",
     "special": "a special register",
@@ -157,7 +158,7 @@ TRAITS = {
     "halves": "two halves of a pair of registers: `.h10`, `.h32`",
     "bytes": "bytes of a pair of registers: `.b3210`, `.b7654`",
     "bare": "no constant",
-    "braced": "braces even around one value",
+    "braced": "in braces, even one value",
     "brace": "one value in braces, which ptxas lets pass",
     "braces": "one value in braces, or several, which ptxas lets pass",
     "texture": "a texture, whose sampler is meant",
@@ -172,8 +173,8 @@ TRAITS = {
     "numbers": "no predicate among numbers",
     "result": "no parameter that the function receives",
     "untyped": "a register of any type that is as wide, which ptxas lets pass",
-    "register": "no name of a variable: the address is in a register",
-    "bits32": "an address in a `.b32` register only",
+    "register": "the address is in a register, no name of a variable",
+    "bits32": "in a `.b32` register, not in one of integers",
     "lone": "a constant or an address instead of a vector, which ptxas lets pass",
     "spare": "it may be missing, which ptxas lets pass",
     "twin": "a `.f16x2` register",
@@ -182,7 +183,9 @@ TRAITS = {
 }
 """What else may stand for an operand; those of `RESTRICTIONS` say what may not."""
 
-RESTRICTIONS = frozenset(("bare", "braced", "word", "ordinary", "numbers", "result", "longest", "bits"))
+RESTRICTIONS = frozenset(
+    ("bare", "braced", "word", "ordinary", "numbers", "result", "longest", "bits", "bits32", "register", "integral")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,3 +105,40 @@ def test_one_operand_more_is_steps_or_a_depth() -> None:
 def test_a_place_that_ptxas_fills_up_is_a_warning() -> None:
     found = check(parse(f"{HEAD}tex.2d.v4.f32.f32 {RGBA}, [texture, f4];\n}}\n"))
     assert [(each.rule, each.severity) for each in found] == [("vector-length", Severity.WARNING)]
+
+
+def modes(statement: str) -> list[list[str]]:
+    """The findings with a unified, then with an independent texturing mode."""
+    alone = HEAD.replace("sm_90", "sm_90, texmode_independent").replace("number;", "number; .global .samplerref s;")
+    return [
+        [f"{each.severity} {each.rule}" for each in check(parse(f"{head}{statement}\n}}\n"))] for head in (HEAD, alone)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "unified", "independent"),
+    [
+        (f"tex.a1d.v4.f32.f32 {RGBA}, [texture, {{i0, f4}}];", [], ["error texturing-mode"]),
+        (f"tex.a1d.v4.f32.f32 {RGBA}, [texture, rd0, {{i0, f4}}];", ["error texturing-mode"], []),
+        (f"tex.2d.v4.f32.f32 {RGBA}, [texture, rd0, {{f4, f5}}];", ["warning texturing-mode"], []),
+        (f"tex.2d.v4.f32.f32 {RGBA}, [rd1, texture, {{f4, f5}}];", ["warning texturing-mode"], ["error operand-kind"]),
+        (f"tex.level.3d.v4.f32.f32 {RGBA}, [rd1, rd0, {RGBA}], f4;", ["error texturing-mode"], []),
+        (f"tld4.r.2d.v4.f32.f32 {RGBA}, [rd0, {{f4, f5}}];", [], ["error texturing-mode"]),
+        ("txq.filter_mode.b32 r0, [texture];", [], ["error texturing-mode"]),
+        ("txq.filter_mode.b32 r0, [rd0];", [], []),
+        ("txq.width.b32 r0, [texture];", [], []),
+    ],
+)
+def test_a_sampler_stands_alone_where_the_target_says_so(
+    statement: str, unified: list[str], independent: list[str]
+) -> None:
+    assert modes(statement) == [unified, independent]
+
+
+def test_a_superfluous_sampler_is_left_out_by_the_fix() -> None:
+    text = f"{HEAD}tex.a1d.v4.f32.f32 {RGBA}, [texture, rd0, {{i0, f4}}];\n}}\n"
+    (found,) = check(parse(text))
+    assert found.fix is not None
+    fixed = text[: found.fix.span.start] + found.fix.replacement + text[found.fix.span.end :]
+    assert "[texture, {i0, f4}]" in fixed
+    assert check(parse(fixed)) == ()

@@ -21,7 +21,7 @@ _RESULTS: Final = {"u32": "%r1", "u64": "%rd1", "pred": "%p1"}
 
 
 def word_page(word: str) -> str:
-    """What a directive (`.reqntid`), a special register (`%laneid`), a type (`.f32`) or a target (`sm_90a`) is.
+    """What a directive (`.reqntid`), a special register (`%laneid`), a type (`.f32`) or a target (`sm_90a`) is; or `WARP_SZ`.
 
     Returns:
         The page, as Markdown; empty if the word is none of them.
@@ -44,6 +44,8 @@ def word_page(word: str) -> str:
         return _directive(word[1:]) or (f"`{word}`: {type_words(word[1:])}\n\nPTX ISA 5.2" if is_type(word[1:]) else "")
     if word.startswith("%"):
         return _special(word.partition(".")[0])
+    if word.upper() == "WARP_SZ":
+        return "`WARP_SZ`: how many lanes a warp has, a constant: 32\n\nPTX ISA 4.4"
     return _target(word)
 
 

@@ -71,7 +71,12 @@ MOST_NAMES: Final = 1000
 
 _QUALIFIED: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]*)+)\Z", re.ASCII)
 _WORD: Final = re.compile(r"[\w$%]*\Z", re.ASCII)
-_DIRECTIVE: Final = re.compile(r"\.(\w*)\Z", re.ASCII)
+_DIRECTIVE: Final = re.compile(r"(?<![\w\]])\.(\w*)\Z", re.ASCII)
+_LINKED: Final = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)+\.\w*", re.ASCII)
+_MAY_BE_LINKED: Final = frozenset((".entry", ".func", ".global", ".const", ".shared", ".alias"))
+_HEAD: Final = re.compile(r"\.(?:entry|func)\b[^{;]*\Z", re.ASCII)
+_NAMING: Final = re.compile(r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?:global|const|alias|\w+targets)\b", re.ASCII)
+"""Directives in which names may stand that are declared elsewhere."""
 _COMPONENT: Final = re.compile(r"([\w$%]+)\.(\w*)\Z", re.ASCII)
 _DECLARING: Final = re.compile(r"\.(?:reg|param|shared|global|const|local)\b[^;]*\s\.(\w*)\Z", re.ASCII)
 _TARGET: Final = re.compile(r"\.target\s+(?:\w+\s*,\s*)*(\w*)\Z", re.ASCII)
@@ -96,10 +101,8 @@ def _proposals(document: Document, offset: int, before: str) -> Iterator[Proposa
     elif (match := _QUALIFIED.fullmatch(before)) is not None:
         if known(match[1]):
             yield from _qualifiers(document, offset, match)
-    elif (match := _DECLARING.search(before)) is not None:
-        yield from _types(offset - len(match[1]) - 1, offset)
-    elif (match := _DIRECTIVE.fullmatch(before)) is not None:
-        yield from _directives(document, offset - len(match[1]) - 1, offset)
+    elif before.startswith("."):
+        yield from _of_directive(document, offset, before)
     elif _WORD.fullmatch(before):
         yield from _opcodes(document, offset - len(before), offset)
     elif (match := _COMPONENT.search(before)) is not None:
@@ -127,11 +130,35 @@ def _types(start: int, end: int) -> Iterator[Proposal]:
     yield from _listed(words, Sort.TYPE, start, end)
 
 
-def _directives(document: Document, start: int, end: int) -> Iterator[Proposal]:
+def _of_directive(document: Document, offset: int, before: str) -> Iterator[Proposal]:
+    """What may follow in a statement that starts with a directive: others, a type, or a name."""
+    match = _DIRECTIVE.search(before)
+    start = offset if match is None else offset - len(match[1]) - 1
+    if match is not None and _in_header(document, start):
+        yield from _directives(document, start, offset, "header")
+    elif match is not None and _LINKED.fullmatch(before):
+        yield from (one for one in _directives(document, start, offset) if one.text in _MAY_BE_LINKED)
+    elif match is not None and _DECLARING.search(before):
+        yield from _types(start, offset)
+    elif match is not None and match.start() == 0:
+        yield from _directives(document, start, offset)
+    elif (match := _WORD.search(before)) is not None and _NAMING.match(before):
+        yield from _declared(document, before, offset - len(match[0]), offset)
+
+
+def _in_header(document: Document, start: int) -> bool:
+    """Whether a place is behind the name and the parameters of a function, and in front of its body."""
+    text = document.text[:start]
+    begun = max(text.rfind(";"), text.rfind("}"))
+    head = _HEAD.search(text, begun + 1)
+    return head is not None and head[0].count("(") == head[0].count(")")
+
+
+def _directives(document: Document, start: int, end: int, place: str = "") -> Iterator[Proposal]:
     inside = document.names.module.at(max(start - 1, 0)) is not document.names.module
+    wanted = place or ("body" if inside else "module")
     for name, words in directives().items():
-        fitting = words.place == ("body" if inside else "module")
-        yield Proposal(f".{name}", Sort.DIRECTIVE, start, end, words.about, 0 if fitting else 1)
+        yield Proposal(f".{name}", Sort.DIRECTIVE, start, end, words.about, 0 if words.place == wanted else 1)
 
 
 def _opcodes(document: Document, start: int, end: int) -> Iterator[Proposal]:
@@ -171,6 +198,12 @@ _FIRST: Final = {
 
 def _names(document: Document, before: str, start: int, end: int) -> Iterator[Proposal]:
     """The names that are visible: what fits the operand first, then what the opcode wants, then the others."""
+    yield from _declared(document, before, start, end)
+    for name in special_names():
+        yield Proposal(name, Sort.SPECIAL, start, end, special_about(name), 2)
+
+
+def _declared(document: Document, before: str, start: int, end: int) -> Iterator[Proposal]:
     wanted = _FIRST.get(before.partition(".")[0].partition(" ")[0], (Kind.REGISTER,))
     here = expected(before)
     members = _members(document, start)
@@ -181,8 +214,6 @@ def _names(document: Document, before: str, start: int, end: int) -> Iterator[Pr
         detail = f".{symbol.declaration.type}" if symbol.declaration and symbol.declaration.type else str(symbol.kind)
         names = [symbol.name] if symbol.count is None else members.get(symbol.name, [f"{symbol.name}0"])
         yield from (Proposal(name, _SORTS[symbol.kind], start, end, detail, rank) for name in names)
-    for name in special_names():
-        yield Proposal(name, Sort.SPECIAL, start, end, special_about(name), 2)
 
 
 def _members(document: Document, start: int) -> dict[str, list[str]]:

@@ -40,7 +40,8 @@ def _lines(document: Document, occurrence: Occurrence) -> Iterator[str]:
     uses = [one for one in places if not one.declares]
     line = document.module.source.location(symbol.start)[0]
     series = f"one of `{symbol.name}0` to `{symbol.name}{symbol.count - 1}`, " if symbol.count else ""
-    yield f"{symbol.kind}, {series}declared on line {line}, {_times(len(uses))}"
+    used = "" if symbol.kind is Kind.KERNEL and not uses else f", {_times(len(uses))}"  # the host launches it
+    yield f"{symbol.kind}, {series}declared on line {line}{used}"
     yield from _size(symbol)
     if symbol.kind is Kind.REGISTER and not occurrence.declares:
         yield from _writers(document, uses)

@@ -4,11 +4,11 @@ from ptxloom.syntax.edits import EditConflict, Editor, edit
 from ptxloom.syntax.formatter import format
 from ptxloom.syntax.loader import UnreadableFile, load
 from ptxloom.syntax.module import Module
-from ptxloom.syntax.node import Node
+from ptxloom.syntax.node import Node, children
 from ptxloom.syntax.parser import parse
 from ptxloom.syntax.printer import print_node, print_operand, print_statements
 from ptxloom.syntax.selection import Selection, select
-from ptxloom.syntax.visitor import children, instructions, walk
+from ptxloom.syntax.visitor import instructions, walk
 
 __all__ = [
     "EditConflict",

@@ -211,6 +211,10 @@ if TYPE_CHECKING:
         """The fields of a node in order, without its position."""
         ...
 
+    def children(node: Node) -> list[Node]:
+        """The nodes directly inside a node, in the order of its fields."""
+        ...
+
     def moved(node: N, by: int, source: Source) -> N:
         """The same node, `by` characters further on in `source`."""
         ...
@@ -224,6 +228,17 @@ else:
     def fields_of(node: Node) -> tuple[object, ...]:
         """The fields of a node in order, without its position."""
         return tuple.__getitem__(node, slice(len(node._payload)))  # noqa: SLF001 - the other half of the class
+
+    def children(node: Node) -> list[Node]:
+        """The nodes directly inside a node, in the order of its fields."""
+        found = []
+        for index in type(node)._moving[0]:  # noqa: SLF001 - the other half of the class
+            value = tuple.__getitem__(node, index)
+            if isinstance(value, Node):
+                found.append(value)
+            elif value:
+                found += [one for one in value if isinstance(one, Node)]
+        return found
 
     def ended(node: Node, end: int) -> Node:
         """The same node, ending elsewhere."""

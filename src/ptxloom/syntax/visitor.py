@@ -6,25 +6,16 @@ import re
 from fnmatch import translate
 from functools import lru_cache
 from types import NoneType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UsageError, must_be
-from ptxloom.syntax.node import Node, fields_of
+from ptxloom.syntax.node import Node, children
 from ptxloom.syntax.tree import Block, Function, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ptxloom.syntax.module import Module
-
-
-def children(node: Node) -> Iterator[Node]:
-    """The nodes directly inside a node, in the order of its fields."""
-    for value in fields_of(node):
-        if isinstance(value, Node):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (one for one in cast("tuple[object, ...]", value) if isinstance(one, Node))
 
 
 def walk(node: Node | Module) -> Iterator[Node]:
@@ -49,7 +40,7 @@ def walk(node: Node | Module) -> Iterator[Node]:
     while waiting:
         at = waiting.pop()
         yield at
-        waiting += reversed(tuple(children(at)))
+        waiting += reversed(children(at))
 
 
 def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[Instruction]:

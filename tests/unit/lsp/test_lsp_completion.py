@@ -126,7 +126,42 @@ def test_heads_and_declarations() -> None:
     assert ".entry" in texts("‸")
 
 
-@pytest.mark.parametrize("text", ["// ldm‸", "ret; // ldm‸", '.file 1 "a‸', "/* ld‸ */", "nosuch.‸", "/*\nld‸\n*/"])
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        (".visible .‸", ".entry", ".shared"),
+        (".entry x() .‸", ".maxntid", ".entry"),
+        (".entry x(.param .u64 p)\n.maxntid 128\n.m‸", ".minnctapersm", ".reg"),
+        (".func (.param .b32 r) f(.param .b32 a) .‸", ".noreturn", ".global"),
+        (".entry x()\n{\n.‸", ".loc", ".maxntid"),
+        (".entry x() { ret; }\n.‸", ".global", ".maxntid"),
+        (".extern .shared .‸", ".b8", ".v4"),
+        (".entry x(.param .‸", ".u64", ".v4"),
+    ],
+)
+def test_what_fits_behind_a_directive_comes_first(text: str, before: str, after: str) -> None:
+    assert texts(text).index(before) < texts(text).index(after)
+
+
+def test_names_stand_in_few_directives() -> None:
+    assert texts(".global .u32 v;\n.global .u64 w = ‸") == ["v"]
+    assert texts(".func f() { ret; }\n.alias g, ‸") == ["f"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".file 1 ‸",
+        ".loc 1 2 ‸",
+        ".section ‸",
+        "// ldm‸",
+        "ret; // ldm‸",
+        '.file 1 "a‸',
+        "/* ld‸ */",
+        "nosuch.‸",
+        "/*\nld‸\n*/",
+    ],
+)
 def test_nothing_is_proposed_where_nothing_fits(text: str) -> None:
     assert proposed(text) == ()
 

@@ -21,7 +21,7 @@ _RESULTS: Final = {"u32": "%r1", "u64": "%rd1", "pred": "%p1"}
 
 
 def word_page(word: str) -> str:
-    """What a directive (`.reqntid`), a special register (`%laneid`), a type (`.f32`) or a target (`sm_90a`) is; or `WARP_SZ`.
+    """What a directive (`.reqntid`), special register (`%laneid`), type (`.f32`), target (`sm_90a`) or `WARP_SZ` is.
 
     Returns:
         The page, as Markdown; empty if the word is none of them.

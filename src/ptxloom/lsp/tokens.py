@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.isa import known
@@ -12,7 +13,7 @@ from ptxloom.isa.types import is_type
 from ptxloom.lsp.names import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ptxloom.lsp.document import Document
     from ptxloom.lsp.names import Occurrence
@@ -63,9 +64,16 @@ _TOKEN: Final = re.compile(
     r"|(?P<operator>@!?|\|)",
     re.ASCII,
 )
+_MOST_KEPT: Final = 4096
 _QUALIFIER: Final = re.compile(r"\.[\w$]+(?:::\w+)*", re.ASCII)
 
-_KINDS: Final = {
+_GROUPS: Final = {
+    "comment": Colour.COMMENT,
+    "string": Colour.STRING,
+    "number": Colour.NUMBER,
+    "operator": Colour.OPERATOR,
+}
+_KINDS: Final[dict[Kind, tuple[Colour, tuple[Trait, ...]]]] = {
     Kind.REGISTER: (Colour.VARIABLE, ()),
     Kind.VARIABLE: (Colour.VARIABLE, (Trait.STATIC,)),
     Kind.PARAMETER: (Colour.PARAMETER, ()),
@@ -89,10 +97,9 @@ def tokens(document: Document, start: int = 0, end: int | None = None) -> Iterat
             case "tail" | "word":
                 yield from _word(match, named.get(begin))
             case "dotted":
-                colour = Colour.TYPE if is_type(match[0][1:]) else Colour.MACRO
-                yield Token(begin, match.end(), colour)
+                yield Token(begin, match.end(), Colour.TYPE if is_type(match[0][1:]) else Colour.MACRO)
             case str() as group:
-                yield Token(begin, match.end(), Colour(group))
+                yield Token(begin, match.end(), _GROUPS[group])
             case None:
                 pass
 
@@ -100,42 +107,62 @@ def tokens(document: Document, start: int = 0, end: int | None = None) -> Iterat
 def _word(match: re.Match[str], name: Occurrence | None) -> Iterator[Token]:
     """A word and the dotted ones behind it: an opcode with qualifiers, or a name with a component."""
     begin, end = match.span("word")
-    word, tail = match["word"], match["tail"]
+    tail = match["tail"]
     if name is not None:
         colour, traits = _KINDS[name.symbol.kind] if name.symbol is not None else (Colour.VARIABLE, ())
-        yield Token(begin, end, colour, (*traits, *((Trait.DECLARATION,) if name.declares else ())))
-    elif special_register(word) is not None or word == "WARP_SZ":
+        yield Token(begin, end, colour, (*traits, Trait.DECLARATION) if name.declares else traits)
+    elif _is_given(match["word"]):
         yield Token(begin, end, Colour.VARIABLE, (Trait.READONLY, Trait.DEFAULT_LIBRARY))
-    elif tail or known(word):
+    elif tail or known(match["word"]):
         yield Token(begin, end, Colour.KEYWORD)
-        for part in _QUALIFIER.finditer(match.string, *match.span("tail")):
-            yield Token(part.start(), part.end(), Colour.TYPE if is_type(part[0][1:]) else Colour.MODIFIER)
+        for first, last, colour in _qualifiers(tail):
+            yield Token(end + first, end + last, colour)
         return
     if tail:
         yield Token(*match.span("tail"), Colour.PROPERTY)
 
 
-def encode(document: Document, words: Iterator[Token]) -> list[int]:
+@lru_cache(maxsize=_MOST_KEPT)
+def _is_given(word: str) -> bool:
+    """Whether a word is declared by PTX itself."""
+    return special_register(word) is not None or word == "WARP_SZ"
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _qualifiers(tail: str) -> tuple[tuple[int, int, Colour], ...]:
+    """Where each word behind an opcode stands, and what it is."""
+    found = _QUALIFIER.finditer(tail)
+    return tuple((*one.span(), Colour.TYPE if is_type(one[0][1:]) else Colour.MODIFIER) for one in found)
+
+
+def encode(document: Document, words: Iterable[Token]) -> list[int]:
     """Words as the protocol sends them: five numbers each, relative to the word before; one that spans lines is cut."""
-    colours = {colour: at for at, colour in enumerate(Colour)}
-    traits = {trait: 1 << at for at, trait in enumerate(Trait)}
-    position, lines = document.lines.position, document.lines
+    position, lines, plain = document.lines.position, document.lines, document.text.isascii()
+    starts = lines.starts
     data: list[int] = []
-    last_line = last_column = 0
-    for token in words:
-        mask = sum(traits[trait] for trait in token.traits)
-        start = token.start
-        while start < token.end:
-            line, column = position(start)
-            end = min(token.end, lines.end_of(line))
+    line = last_line = last_column = 0
+    for start, stop, colour, traits in words:
+        if not data:
+            line = position(start).line
+        while start < stop:
+            while line + 1 < len(starts) and starts[line + 1] <= start:
+                line += 1
+            end = min(stop, lines.end_of(line))
             if end > start:
-                data += [
-                    line - last_line,
-                    column - (last_column if line == last_line else 0),
-                    position(end).column - column,
-                    colours[token.colour],
-                    mask,
-                ]
+                column = start - starts[line] if plain else position(start).column
+                length = end - start if plain else position(end).column - column
+                ahead = column - last_column if line == last_line else column
+                data += (line - last_line, ahead, length, _NUMBERS[colour], _mask(traits))
                 last_line, last_column = line, column
-            start = lines.starts[line + 1] if line + 1 < len(lines.starts) else token.end
+            start = starts[line + 1] if line + 1 < len(starts) else stop  # noqa: PLW2901 - what is left of the word
     return data
+
+
+_NUMBERS: Final = {colour: at for at, colour in enumerate(Colour)}
+
+
+@lru_cache(maxsize=64)
+def _mask(traits: tuple[Trait, ...]) -> int:
+    """Traits as bits."""
+    bits = {trait: 1 << at for at, trait in enumerate(Trait)}
+    return sum(bits[trait] for trait in traits)

@@ -129,3 +129,19 @@ def test_misuse_ends_the_kernel(body: str, kind: str) -> None:
     with pytest.raises(LaunchError) as caught:
         run(body)
     assert caught.value.hazards[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("start", "lacks"),
+    [
+        ("mbarrier.init.shared.b64 [bar], 33;", "1 of 33 arrivals"),
+        ("mbarrier.init.shared.b64 [bar], 32; mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 4096;", "4,096 bytes"),
+    ],
+)
+def test_who_waits_at_an_mbarrier_to_the_end_is_told_what_it_lacks(start: str, lacks: str) -> None:
+    body = f"setp.eq.u32 %p1, %r0, 0; @!%p1 bra GO; {start} GO: bar.sync 0;\n"
+    body += "mbarrier.arrive.shared.b64 _, [bar];\nW: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;\n@!%p2 bra W;"
+    with pytest.raises(LaunchError) as raised:
+        entry(body, before=BAR).launch(1, 32, [np.zeros(1, np.uint32)], timeout=0.2)
+    (hazard,) = raised.value.hazards
+    assert hazard.message == f"at the time limit 32 threads run, waiting at the mbarrier bar: its phase 0 lacks {lacks}"

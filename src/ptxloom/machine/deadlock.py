@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine import native
 from ptxloom.machine.hazard import lanes_of, ranges
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import mbarriers, state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ class _Group:
     waits: bool
     barrier: int | None  # the CTA's barrier at which they wait
     members: int  # whom they wait for within the warp; 0 if for nobody there
+    mbarrier: int  # the host address of the mbarrier that last told them to wait
 
 
 def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard, ...]:
@@ -37,7 +39,8 @@ def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard,
     for number, cta in enumerate(ctas):
         groups = [g for w in _warps(cta) for g in _groups(reporter, w)]
         for group in groups:
-            found.setdefault((number, group.op.site), []).append((group, cta, _reason(group, cta, groups)))
+            why = _reason(group, cta, groups) or _mbarrier(reporter, group, cta)
+            found.setdefault((number, group.op.site), []).append((group, cta, why))
     first: dict[int, Hazard] = {}
     for (_, site), here in found.items():
         group, cta, why = here[0]
@@ -47,7 +50,7 @@ def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard,
         words = f"{count} thread{'s' * (count > 1)}"
         verb = ("wait" if group.waits else "run") + "s" * (count == 1)
         if rule != "synccheck.deadlock" and why:
-            verb += f" for {why}"
+            verb += f" for {why}" if group.waits else f", {why}"
         hazard = reporter.hazard(rule, party, group.op.opcode, count=words, why=why, verb=verb)
         seen = first.get(site)
         first[site] = replace(seen, count=seen.count + 1) if seen else hazard
@@ -73,7 +76,8 @@ def _groups(reporter: Reporter, w: Any) -> Iterator[_Group]:
         if ops:
             barrier = next((n for n in range(16) if w.waits[n] >> lanes[0] & 1), None)
             members = w.members[lanes[0]] if in_warp else 0
-            yield _Group(w.index, tuple(lanes), ops[-1 if at_barrier else 0], blocked, barrier, members)
+            op = ops[-1] if at_barrier else next(filter(_looks_at_mbarrier, ops), ops[0])
+            yield _Group(w.index, tuple(lanes), op, blocked, barrier, members, w.awaited[lanes[0]])
 
 
 def _verb(group: _Group) -> str:
@@ -94,6 +98,20 @@ def _reason(group: _Group, cta: Any, groups: list[_Group]) -> str:
     wanted = barrier.expected or cta.live_threads
     come = f"barrier {group.barrier} has {barrier.arrived} of {wanted} threads"
     return come + _elsewhere(groups, group)
+
+
+def _looks_at_mbarrier(op: Op) -> bool:
+    return op.opcode == "mbarrier" and op.has("test_wait", "try_wait")
+
+
+def _mbarrier(reporter: Reporter, group: _Group, cta: Any) -> str:
+    """What the mbarrier lacks that lanes look at again and again; empty if they do something else."""
+    offset = group.mbarrier - cta.shared
+    if not _looks_at_mbarrier(group.op) or not 0 <= offset < reporter.atlas.shared_bytes:
+        return ""
+    value = ctypes.c_uint64.from_address(group.mbarrier).value
+    name = reporter.atlas.locate(group.op, state.SHARED, offset).name
+    return f"waiting at the mbarrier {name}: {mbarriers.describe(value)}"
 
 
 def _elsewhere(groups: list[_Group], group: _Group) -> str:

@@ -23,7 +23,7 @@ from ptxloom.machine.catalogue import (
 )
 from ptxloom.machine.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
-from ptxloom.machine.sequence import Sequence
+from ptxloom.machine.sequence import Reach, Sequence
 from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 from ptxloom.syntax.origins import Origins
@@ -188,8 +188,10 @@ class Reporter:
         before = self.program.ops[int(event.second_site)]
         other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{SIDES[kind][1]}s it")
         party = self.party(op, block, warp, lanes, f"{SIDES[kind][0]}s it")
-        in_warp = EVENTS[kind] == "racecheck.warp-order"
-        if second == block and self._sequence.comes_first(op, before, in_warp=in_warp):
+        reach = Reach.WARP if EVENTS[kind] == "racecheck.warp-order" else Reach.CTA
+        if second != block:
+            reach = Reach.GRID if event.space == state.GLOBAL else Reach.CLUSTER
+        if self._sequence.comes_first(op, before, reach):
             kind, op, before, party, other = REVERSED.get(kind, kind), before, op, other, party
         hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, party.lanes[0]), count=int(event.count))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from ptxloom.flow import flow_graph
@@ -12,13 +13,23 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Instruction
 
 
+class Reach(IntEnum):
+    """How far a barrier reaches."""
+
+    NOBODY = 0
+    WARP = 1
+    CTA = 2
+    CLUSTER = 3
+    GRID = 4
+
+
 class Sequence:
     """Knows the ways from instruction to instruction that meet no barrier; graphs are made where they are asked for."""
 
     def __init__(self) -> None:
         self._graphs: dict[int, FlowGraph] = {}
 
-    def comes_first(self, one: Op, other: Op, *, in_warp: bool) -> bool:
+    def comes_first(self, one: Op, other: Op, reach: Reach) -> bool:
         """Whether a thread can come from `one` to `other` with no barrier between, and never the other way round.
 
         So a read precedes the write of a loop's next round, though it stands below it.
@@ -26,18 +37,18 @@ class Sequence:
         Args:
             one: An access.
             other: Another one.
-            in_warp: Lanes of one warp make them: a warp's own barrier counts, too.
+            reach: How far the threads that make them are apart: so far must a barrier reach.
         """
         if one.function is not other.function or one.site == other.site:
             return False
         graph = self._graphs.get(one.function.number)
         if graph is None:
             graph = self._graphs[one.function.number] = flow_graph(one.function.node)
-        there, back = _leads(graph, one, other, in_warp), _leads(graph, other, one, in_warp)
+        there, back = _leads(graph, one, other, reach), _leads(graph, other, one, reach)
         return there and not back
 
 
-def _leads(graph: FlowGraph, one: Op, other: Op, in_warp: bool) -> bool:
+def _leads(graph: FlowGraph, one: Op, other: Op, reach: Reach) -> bool:
     """Whether a way leads from the end of an instruction to another one without a barrier."""
     start = graph.block_at(one.node.start)
     if start is None:
@@ -49,7 +60,7 @@ def _leads(graph: FlowGraph, one: Op, other: Op, in_warp: bool) -> bool:
         for instruction in graph.blocks[number].instructions:
             if instruction.start == other.node.start and instruction.start >= after:
                 return True
-            if instruction.start >= after and _is_barrier(instruction, in_warp):
+            if instruction.start >= after and _reach_of(instruction) >= reach:
                 break
         else:
             fresh = [target for target in graph.successors[number] if target not in seen]
@@ -58,9 +69,9 @@ def _leads(graph: FlowGraph, one: Op, other: Op, in_warp: bool) -> bool:
     return False
 
 
-def _is_barrier(instruction: Instruction, in_warp: bool) -> bool:
-    """Whether threads wait for each other here: those of a CTA or cluster, or also those of a warp."""
+def _reach_of(instruction: Instruction) -> Reach:
+    """Who waits for each other at an instruction."""
     words = instruction.qualifiers
     if instruction.opcode not in {"bar", "barrier"} or "arrive" in words:
-        return False
-    return in_warp or "warp" not in words
+        return Reach.NOBODY
+    return Reach.WARP if "warp" in words else Reach.CLUSTER if "cluster" in words else Reach.CTA

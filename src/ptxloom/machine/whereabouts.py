@@ -69,7 +69,7 @@ class Atlas:
         self._program = program
         self._module = module
         self._memory = memory
-        self._shared_bytes = shared_bytes
+        self.shared_bytes = shared_bytes
 
     def locate(self, op: Op, space: int, address: int) -> Found:
         """What lies at an address, which `op` names within a space."""
@@ -88,11 +88,11 @@ class Atlas:
 
     def _shared(self, op: Op, address: int) -> Found:
         rank, offset = divmod(address, 1 << state.CLUSTER_SHIFT)
-        found = _nearest(offset, _shared_pieces(self._program, op, self._shared_bytes)) or ("", "")
+        found = _nearest(offset, _shared_pieces(self._program, op, self.shared_bytes)) or ("", "")
         symbol, end = found
-        if offset >= self._shared_bytes:
+        if offset >= self.shared_bytes:
             symbol = symbol or next(iter(self._dynamic(op)), "")
-            end = f"the CTA has {self._shared_bytes:,} bytes of shared memory"
+            end = f"the CTA has {self.shared_bytes:,} bytes of shared memory"
         if rank and symbol:
             symbol += f" of CTA {rank - 1} of the cluster"
         return Found(state.SHARED, address, symbol, end)

@@ -75,6 +75,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
                 results[lane] = has_completed(barrier[0], operation, values[lane])
                 if results[lane] == 0:
                     waits = 1
+                    w.awaited[lane] = host
                 elif watched != 0:
                     wait_at(w, lane, host)
     if releases != 0:
@@ -118,6 +119,20 @@ def act(  # noqa: C901, PLR0911 - one case an operation
     if operation == DROP_EXPECT:
         return change(w, barrier, 1, 1, value)
     return 0
+
+
+def describe(value: int) -> str:
+    """An mbarrier in words: what its phase still waits for. This is plain Python, for reports.
+
+    Example:
+        >>> describe(VALID | 2 << 20 | 3)
+        'its phase 0 lacks 2 of 3 arrivals'
+    """
+    missing = value >> 40 & BYTES
+    missing -= (missing & BYTES + 1 >> 1) << 1
+    lacks = [f"{value >> 20 & LIMIT} of {value & LIMIT} arrivals"] * bool(value >> 20 & LIMIT)
+    lacks += [f"{missing:,} bytes"] * bool(missing)
+    return f"its phase {value >> 63} lacks {' and '.join(lacks)}" if value & VALID else "it is not initialised any more"
 
 
 def has_completed(now: u64, operation: u32, value: u64) -> u64:

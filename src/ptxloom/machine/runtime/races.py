@@ -284,6 +284,8 @@ def report(
     kind: u32 = WRITE_WRITE
     mine = stamp >> STEP_SHIFT
     theirs = other >> STEP_SHIFT
+    if address(there) != address(w.cta):
+        theirs = mine  # each CTA counts from barriers of its own
     first: u32 = 0  # 1 if this access is the first of the two
     if mine < theirs or (mine == theirs and stamp & SITE < other & SITE):
         first = 1

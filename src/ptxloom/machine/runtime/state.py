@@ -274,6 +274,7 @@ class Warp:
     written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches
     local_written: u64
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
+    awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that last told each lane to wait
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
 
 

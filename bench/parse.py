@@ -37,12 +37,10 @@ def main() -> None:
     chosen = arguments.parse_args()
     texts = {str(path): read(path) for path in found(chosen.paths)}
     print(f"{'file':40} {'MB':>7} {'MB/s':>7} {'instr/s':>9} {'memory':>7} {'tokens':>7}")
-    totals = [0.0, 0.0, 0.0]
-    for name, text in texts.items():
-        seconds, count = report(Path(name).name, text, chosen.repeat)
-        totals = [totals[0] + len(text), totals[1] + seconds, totals[2] + count]
-    size, seconds, count = totals
-    print(f"{'all':40} {size / 1e6:7.2f} {size / seconds / 1e6:7.2f} {count / seconds:9.0f}")
+    rows = [report(Path(name).name, text, chosen.repeat) for name, text in texts.items()]
+    size, seconds, count, memory = map(sum, zip(*rows, strict=True))
+    speed = f"{size / 1e6:7.2f} {size / seconds / 1e6:7.2f} {count / seconds:9.0f}"
+    print(f"{'all':40} {speed} {memory / size:6.1f}x")
     if chosen.size:
         longest = max(texts.values(), key=len)
         for size in (chosen.size / 10, chosen.size):
@@ -70,8 +68,8 @@ def repeated(text: str, size: int) -> str:
     return text[:start] + text[start:] * max((size - start) // (len(text) - start), 1)
 
 
-def report(name: str, text: str, repeat: int) -> tuple[float, int]:
-    """Print a line and give the best time and the number of instructions."""
+def report(name: str, text: str, repeat: int) -> tuple[int, float, int, int]:
+    """Print a line and give the size, the best time, the number of instructions and the peak of memory."""
     seconds = best(lambda: parse(text), repeat)
     tracemalloc.start()
     module = parse(text)
@@ -84,7 +82,7 @@ def report(name: str, text: str, repeat: int) -> tuple[float, int]:
         f"{name[:40]:40} {size / 1e6:7.2f} {size / seconds / 1e6:7.2f} {count / seconds:9.0f}"
         f" {memory / max(size, 1):6.1f}x {size / tokens / 1e6:7.2f}"
     )
-    return seconds, count
+    return size, seconds, count, memory
 
 
 def best(action: Callable[[], object], repeat: int) -> float:

@@ -31,6 +31,7 @@ _LABEL: Final = re.compile(r"[A-Za-z_$%][\w$]*+:([ \t]++)", re.ASCII)
 _BLANK: Final = re.compile(r"[ \t\r]*+(\n|\Z)")
 _LISTED: Final = re.compile(r"(?:^|[,;(\[{=|}])\s*$", re.ASCII)
 _CLOSED: Final = re.compile(r"\s*+[,;)\]}|]", re.ASCII)
+_NEW: Final = "a text, or a node"
 _LISTED_NEXT: Final = re.compile(r"\s*+[,)]", re.ASCII)
 
 
@@ -108,10 +109,11 @@ class Editor:
         """Write `new` where `old` stands.
 
         Raises:
-            UsageError: `old` is no node of the module.
+            UsageError: `old` is no node of the module, or `new` is neither text nor node.
             EditConflict: Another change was made there.
         """
         self._own(old)
+        must_be(str | Node, "new", new, _NEW)
         if isinstance(new, str):
             self._add(_Edit(old.start, old.end, _OVER, new))
         else:
@@ -198,11 +200,13 @@ class Editor:
         self._add(_Edit(fix.span.start, fix.span.end, rank, fix.replacement))
 
     def text(self) -> str:
-        """The changed text."""
+        """The changed text; new lines end as those of the module do."""
         parts: list[str] = []
         at = 0
+        windows = "\r\n" in self._text
         for one in sorted(self._edits, key=attrgetter("start", "rank")):
-            parts += [self._text[at : one.start], one.text]
+            new = one.text.replace("\r\n", "\n").replace("\n", "\r\n") if windows else one.text
+            parts += [self._text[at : one.start], new]
             at = one.end
         return "".join((*parts, self._text[at:]))
 
@@ -216,6 +220,7 @@ class Editor:
     # --- where things stand ---
 
     def _own(self, node: Node) -> None:
+        must_be(Node, "node", node, f"a node of {self._source.name}")
         belongs = 0 <= node.start < node.end <= len(self._text)
         if isinstance(node, StatementNode):
             belongs = belongs and node.source is self._source
@@ -223,6 +228,7 @@ class Editor:
             raise UsageError("node", node, f"a node of {self._source.name}, as it was read")
 
     def _statement(self, node: StatementNode) -> None:
+        must_be(StatementNode, "statement", node, f"a statement of {self._source.name}")
         self._own(node)
         ended = self._text.startswith(";", node.end - 1)
         if isinstance(node, Declaration) and not ended and _LISTED_NEXT.match(self._text, node.end):
@@ -335,6 +341,7 @@ class Editor:
 
 def _shown(new: New, first: str, indent: str) -> str:
     """The text of something new, its first line indented by `first`, the others by `indent`."""
+    must_be(str | Node, "new", new, _NEW)
     text = new.strip("\n") if isinstance(new, str) else print_node(new)
     lines = text.split("\n")
     return "\n".join((first + lines[0], *(indent + line if line else line for line in lines[1:])))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ptxloom import EditConflict, Fix, Span, UsageError, edit, instructions, parse, walk
@@ -175,3 +177,26 @@ def test_strangers_are_refused() -> None:
         edit(prototype).append(prototype.functions["f"], "ret;")
     with pytest.raises(UsageError):
         editor.append(prototype, "ret;")
+
+
+def test_what_is_neither_node_nor_text_is_refused() -> None:
+    module = parse(KERNEL)
+    statement = module.statements[0]
+    odd: Any = 5
+    for change in (
+        lambda: edit(module).replace(odd, "ret;"),
+        lambda: edit(module).replace(statement, odd),
+        lambda: edit(module).insert_after(statement, odd),
+        lambda: edit(module).delete(odd),
+    ):
+        with pytest.raises(UsageError, match="is 5; it must be a"):
+            change()
+
+
+def test_new_lines_end_as_the_others_do() -> None:
+    module = parse(KERNEL.replace("\n", "\r\n"))
+    editor = edit(module)
+    editor.append(module.functions["k"], "trap;", "ret;")
+    editor.replace(module.statements[0], ".version 9.1")
+    text = editor.text()
+    assert text.count("\n") == text.count("\r\n") == KERNEL.count("\n") + 2

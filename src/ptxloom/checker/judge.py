@@ -25,6 +25,7 @@ from ptxloom.checker.seen import signature
 from ptxloom.checker.site import Platform, Site
 from ptxloom.checker.special import special_registers_exist
 from ptxloom.checker.texturing import texturing_mode
+from ptxloom.checker.unread import without_guesses
 from ptxloom.checker.variables import variables
 from ptxloom.diagnostics import Diagnostic, in_order, must_be
 from ptxloom.flow import flow_graphs
@@ -103,6 +104,7 @@ def check(
     findings += divergent(graphs)
     if hints:
         findings += asides(module, graphs)
+    findings = without_guesses(module, findings)
     return in_order(heed(module, findings, frozenset() if hints else HINTS))
 
 

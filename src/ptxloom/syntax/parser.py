@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
@@ -24,7 +23,8 @@ from ptxloom.syntax.lexer import MOST_PROBLEMS, Cursor, Problem
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import ended
 from ptxloom.syntax.operands import operands
-from ptxloom.syntax.recovery import BODY, CLOSING, SCOPE, STATEMENT, resume
+from ptxloom.syntax.recovery import BLANK, BODY, CLOSING, FUNCTION, LOST, SCOPE, STATEMENT, UNNAMED, resume
+from ptxloom.syntax.sections import section
 from ptxloom.syntax.tree import (
     AddressSize,
     Alias,
@@ -201,6 +201,10 @@ class Parser:
             ahead = Cursor(self.text)
             ahead.seek(cursor.end)
             label = ahead.here == ":"
+            if not label and ahead.on_new_line and ahead.here != "{" and LOST.match(self.text, start):
+                self._out.append(Label(cursor.advance(), source=self.source, start=start, end=cursor.behind))
+                self._report(cursor.incomplete("`:` of a label"))
+                return
         if not label:
             self._instruction(start, None)
             return
@@ -255,6 +259,10 @@ class Parser:
             node = reader(cursor, self.source, start)
             self._out.append(ended(node, cursor.end) if cursor.here == ";" else node)
             self._semicolon("directive")
+            return
+        if UNNAMED.match(self.text, start):
+            self._report(cursor.unexpected("`.section`"))
+            self._out.append(section(cursor, self.source, start))
             return
         if word not in STARTS:
             raise self._unknown(word)
@@ -458,11 +466,11 @@ class Parser:
         """Keep the bad statement as it is and go to where the next can be read."""
         cursor = self.cursor
         end = resume(self.text, start, max(problem, start), comments=cursor.comments)
-        if cursor.kind in {"punctuation", "number"}:  # perhaps a stray one in front of a statement
-            blank = _BLANK.match(self.text, cursor.end)
-            after = blank.end() if blank else cursor.end
-            if (STATEMENT if cursor.start == start else _FUNCTION).match(self.text, after):
-                end = after
+        blank = BLANK.match(self.text, cursor.end)
+        after = blank.end() if blank else cursor.end
+        stray = cursor.start == start and cursor.kind in {"punctuation", "number"}
+        if (STATEMENT if stray else FUNCTION).match(self.text, after):  # what is wrong stands in front of it
+            end = after
         end = max(end, start + 1)
         self._out.append(Malformed(self.text[start:end].rstrip(), source=self.source, start=start, end=end))
         self.cursor.seek(end)
@@ -481,5 +489,3 @@ class Parser:
 
 _OUTSIDE: Final = (AddressSize, Alias, File, Function, Section, Target, Version)
 """What stands in no function."""
-_FUNCTION: Final = re.compile(r"\.(?:entry|func)\b")
-_BLANK: Final = re.compile(r"[ \t]*+")

@@ -29,11 +29,21 @@ CERTAIN: Final = re.compile(rf"\.[a-z]\w*+[ \t]++|@|{_NAME}:(?!:)|{_WORDS}[ \t]+
 """The same where an operand should come: only what no operand can look like."""
 
 BODY: Final = re.compile(
-    rf"(?=\{{{_AFTER}|;(?!\s*+(?:\.param\b|\))))"
+    rf"(?=\{{{_AFTER}|;(?!\s*+(?:\.param\b|\))){_AFTER})"
     r"|\n(?=[ \t]*+(?:\}|@(?![ \t]*+\.)|\.(?:entry|func|visible|extern|weak|reg)\b))",
     re.ASCII,
 )
 """Where a function goes on whose header goes wrong: at its body, its semicolon, or what no header holds."""
+
+BLANK: Final = re.compile(r"[ \t]*+")
+FUNCTION: Final = re.compile(r"\.(?:entry|func|visible|extern|weak)\b")
+"""What a function starts with, anywhere in a line."""
+
+UNNAMED: Final = re.compile(r"\.debug_\w++\s*+\{", re.ASCII)
+"""A section without the word that it starts with."""
+
+LOST: Final = re.compile(r"[A-Z_$]|[a-z\d_]++[A-Z$]", re.ASCII)
+"""What no opcode looks like: a label without its colon."""
 
 _MORE: Final = r"(?:\s++|//[^\n]*+)*+(?:\.b(?:8|16|32|64)\b|[\d,])"
 STRAY: Final = re.compile(rf"\}}(?={_MORE})", re.ASCII)

@@ -18,7 +18,7 @@ BAD = [
     ("\tret", "missing-semicolon", "t"),
     ("\tbar.sync 0 // comment", "missing-semicolon", "0"),
     ("\tadd.s32", "missing-semicolon", "2"),
-    ("\tL1", "missing-semicolon", "1"),
+    ("\tL1", "incomplete-statement", "1"),
     ("\t.reg .b32 %x", "missing-semicolon", "x"),
     ("\t.reg .b32", "incomplete-statement", "2"),
     ("\tadd.s32 %r1,", "incomplete-statement", ","),

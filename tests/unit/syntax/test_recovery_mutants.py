@@ -110,6 +110,9 @@ KERNEL: Final = ".entry k() {{\n\t.reg .b32 a;\n\t{}\n\ttrap;\n}}\n.entry z() {{
         "mov.u32 a, 1;;",
         "mma.sync.x.y {a, b}, {c}, ; {d};",
         "wmma.load.c ; {a, b}, [c], d;",
+        "$L__tmp1",
+        ".debug_x { .b8 1 }",
+        ".debug_x\n{\n.b8 1\n.b8 2\n}",
         ".section .debug_x x { .b8 1 }",
         ".section { .b8 1 }",
         ".section .debug_x + {\n.b8 1\n.b8 2\n}",
@@ -142,6 +145,8 @@ def test_one_error_and_the_functions_are_read(bad: str) -> None:
         (".weak (.param .b32 p) k(\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
         (".entry k(\n\t@ .param .u64 p\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 1),
         (".entry k(\n\t.param { .u64 p\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 2),
+        (".x .visible .entry k(\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
+        (".entry k(\n\t.param .align ; 128 .b8 p[4]\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 2),
         (".global .u64 } x = y;\n.entry k() { ret; }\n.entry z() { ret; }", 1),
     ],
 )

@@ -48,6 +48,17 @@ def arithmetic(b: Builder, op: Op) -> None:
     _write(b, op, result)
 
 
+@family("add", "sub", "fma", types="f16 bf16", when=lambda op: len(op.types) == 2, lanewise=True)
+def mixed(b: Builder, op: Op) -> None:
+    """`.f32.f16`: all but the last operand are narrow; exact, rounded once to f32."""
+    name, wide = op.type.name, op.types[0]
+    *narrow, last = op.operands[1:]
+    values = [numbers.widen(b, numbers.bits_of(b, b.read(o, op.type)), name) for o in narrow]
+    name = "fma" if op.opcode == "fma" else f"f{op.opcode}"
+    result = numbers.rounded(b, name, _direction(op), *values, b.read(last, wide))
+    b.write(op.operands[0], numbers.saturate(b, result) if op.has("sat") else numbers.canonical(b, result))
+
+
 @family("rcp", types=_EXACT, when=lambda op: not op.has("approx"), lanewise=True)
 def rcp(b: Builder, op: Op) -> None:
     """1 / a, rounded once."""
@@ -67,7 +78,7 @@ def sign(b: Builder, op: Op) -> None:
     name, bits = packed_bits(b, op, op.operands[1])
     form = numbers.FORMATS[name]
     if op.opcode == "abs":
-        changed = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
+        changed = numbers.magnitude(b, bits, name)
     else:
         changed = b.apply("xor", bits, b.constant(bits.type, form.sign - (1 << form.bits)))
     value = numbers.widen(b, bits, name)
@@ -85,8 +96,11 @@ def min_max(b: Builder, op: Op) -> None:
     target, *sources = op.operands
     name, result = packed_bits(b, op, sources[0])
     largest, nan, xorsign = op.opcode == "max", op.has("NaN"), op.has("xorsign")
+    magnitudes = op.has("abs") and not xorsign  # of three
+    result = numbers.magnitude(b, result, name) if magnitudes else result
     for source in sources[1:]:
         _, other = packed_bits(b, op, source)
+        other = numbers.magnitude(b, other, name) if magnitudes else other
         result = numbers.extreme(b, result, other, name, largest=largest, nan=nan, xorsign=xorsign)
     b.write(target, result)
 
@@ -110,7 +124,7 @@ def testp(b: Builder, op: Op) -> None:
     """Whether a value is of a kind."""
     form = numbers.FORMATS[op.type.name]
     bits = numbers.bits_of(b, b.read(op.operands[1], op.type))
-    magnitude = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
+    magnitude = numbers.magnitude(b, bits, op.type.name)
     infinity, smallest = b.constant(bits.type, form.infinity), b.constant(bits.type, 1 << form.fraction)
     match op.qualifiers[0]:
         case "finite":

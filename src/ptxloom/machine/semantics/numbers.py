@@ -94,6 +94,11 @@ def canonical(b: Emitter, value: Value) -> Value:
     return b.select(is_nan(b, value), nan, value)
 
 
+def magnitude(b: Emitter, bits: Value, name: str) -> Value:
+    """Bits without their sign."""
+    return b.apply("and", bits, b.constant(bits.type, FORMATS[name].sign - 1))
+
+
 def flush(b: Emitter, bits: Value, name: str) -> Value:
     """Subnormal values as zeros of their sign."""
     form = FORMATS[name]

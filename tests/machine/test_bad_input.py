@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -72,6 +73,7 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
         ("wgmma.fence.sync.aligned;", "the products of warpgroups are not supported"),
         ("cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r0}], [area];", "tensor maps are"),
         ("multimem.ld_reduce.global.add.u32 %r1, [%rd1];", "addresses of several devices are not supported"),
+        ("cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", "roundings by random bits are not supported"),
     ],
 )
 def test_what_is_left_out_as_a_whole_is_said_so(instruction: str, why: str) -> None:
@@ -283,3 +285,56 @@ def test_a_launch_is_as_the_kernel_s_directives_want_it(
     with pytest.raises(UsageError, match=directive.split(maxsplit=1)[0]) as caught:
         ready.launch((8, 8), block, [], cluster=cluster)
     assert caught.value.argument == wrong
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"args": "text"}, "args is 'text'; it must be a sequence of values"),
+    ({"args": {}}, "args is {}; it must be a sequence of values"),
+    ({"args": []}, "the number of args is 0; it must be 1, one for each parameter: out"),
+    ({"args": [np.zeros(4, ">u4")]}, "it must be an array in this machine's byte order"),
+    ({"grid": {2, 1}}, "grid is {1, 2}; it must be one to three integers"),
+    ({"checks": "memcheck"}, "checks is 'memcheck'; it must be a sequence of names of tools"),
+    ({"checks": None}, "checks is None; it must be a sequence"),
+    ({"checks": [[]]}, "checks is .*; it must be any of memcheck"),
+    ({"trace": "ldmatrix"}, "trace is 'ldmatrix'; it must be a sequence of patterns"),
+    ({"trace": 5}, "trace is 5; it must be a sequence"),
+    ({"trace": [None]}, "trace is None; it must be a pattern or a line"),
+    ({"uninitialised": 5}, "uninitialised is 5; it must be a sequence of arrays"),
+    ({"progress": 5}, "progress is 5; it must be a function"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG)
+def test_an_option_of_the_wrong_kind_is_refused_by_name(options: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"grid": 1, "block": 1, "args": [np.zeros(4, np.uint32)], **options}
+    with pytest.raises(UsageError, match=message):
+        entry(MARK).launch(**given)
+
+
+def test_an_architecture_is_a_name() -> None:
+    with pytest.raises(UsageError, match="arch is 90; it must be a target"):
+        kernel(parse(f"{HEAD}.entry k(){{ret;}}"), "k", arch=90)  # pyright: ignore[reportArgumentType] - the mistake
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(2, 2), (ml_dtypes.bfloat16(-3), -3), (np.float16(0.5), 0.5), (10**400, np.inf), (-(10**400), -np.inf)],
+)
+def test_a_float_parameter_takes_numbers_of_every_kind(value: object, expected: float) -> None:
+    out = np.zeros(1, np.float32)
+    body = "ld.param.f32 %f1, [value]; st.global.f32 [%rd1], %f1;"
+    entry(body, ".param .u64 out, .param .f32 value").launch(1, 1, [out, value])
+    assert out[0] == expected
+
+
+def test_an_array_without_elements_is_named_when_it_is_used() -> None:
+    with pytest.raises(LaunchError, match=r"args\[0\] is out of bounds: args\[0\] has 0 bytes"):
+        entry(MARK).launch(1, 1, [np.zeros(0, np.uint32)])
+
+
+def test_what_a_progress_callback_raises_ends_the_run() -> None:
+    def broken(started: int, total: int) -> None:
+        raise ArithmeticError(f"{started} of {total}")
+
+    with pytest.raises(ArithmeticError, match="of 4"):
+        entry("L: bra L;").launch(4, 32, [np.zeros(4, np.uint32)], progress=broken, timeout=30)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
+import ml_dtypes
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.machine.extents import must_be_several
 from ptxloom.machine.whereabouts import Piece
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ptxloom.machine.program import Parameter, Program
 
 
+_NARROW: Final = frozenset(  # floats of ml_dtypes, which are no `np.floating`
+    name for name in vars(ml_dtypes) if name.startswith(("bfloat", "float"))
+)
 _QUARANTINE: Final = 64 << 20  # bytes of freed memory that are kept, so that nothing else takes their addresses
 
 
@@ -99,11 +105,11 @@ def pack(program: Program, args: Sequence[object], memory: Memory) -> bytes:
         UsageError: The number of arguments is wrong, or one does not fit its parameter.
     """
     parameters = program.parameters
-    if not isinstance(cast("object", args), Sequence):
-        raise UsageError("args", args, "a sequence of values")
+    must_be_several("args", args, "values")
     if len(args) != len(parameters):
         names = ", ".join(p.name for p in parameters)
-        raise UsageError("args", len(args), f"{len(parameters)} values for the parameters {names or '(none)'}")
+        wanted = f"{len(parameters)}, one for each parameter: {names}" if names else "0: the kernel has no parameters"
+        raise UsageError("the number of args", len(args), wanted)
     block = bytearray(program.parameter_bytes)
     for number, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
         packed = _pack_one(parameter, value, f"args[{number}]", memory)
@@ -122,6 +128,8 @@ def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -
             raise UsageError(where, _brief(value), f"a C-contiguous array for {wanted}")
         if value.dtype.hasobject:
             raise UsageError(where, _brief(value), f"an array of plain values for {wanted}")
+        if not value.dtype.isnative:
+            raise UsageError(where, _brief(value), f"an array in this machine's byte order for {wanted}")
         return memory.add(value, where).to_bytes(8, "little")
     if value is None and parameter.size == 8:
         return bytes(8)
@@ -141,17 +149,24 @@ def _scalar(parameter: Parameter, value: object, where: str, wanted: str) -> byt
     if _is_float(value) and parameter.type.kind in "fb":
         kinds = {2: np.float16, 4: np.float32, 8: np.float64}
         if parameter.size in kinds:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"):  # what is too large is infinite, as in C
                 return kinds[parameter.size](float(value)).tobytes()
     if _is_integer(value):
         number = int(value)
         if parameter.type.kind == "f":
-            return _scalar(parameter, float(number), where, wanted)
+            return _scalar(parameter, _as_float(number), where, wanted)
         bits = 8 * parameter.size
         if -(1 << bits - 1) <= number < 1 << bits:
             return (number & (1 << bits) - 1).to_bytes(parameter.size, "little")
         raise UsageError(where, value, f"within the range of {wanted}")
     raise UsageError(where, _brief(value), f"a number for {wanted}" + (" or an array" if parameter.size == 8 else ""))
+
+
+def _as_float(number: int) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
 
 
 def _brief(value: object) -> object:
@@ -167,7 +182,7 @@ def _is_numpy_scalar(value: object) -> TypeGuard[np.generic[Any]]:
 
 
 def _is_float(value: object) -> TypeGuard[float]:
-    return isinstance(value, (float, np.floating))
+    return isinstance(value, (float, np.floating)) or (_is_numpy_scalar(value) and value.dtype.name in _NARROW)
 
 
 def _is_integer(value: object) -> TypeGuard[int]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from math import prod
 from operator import index
 from typing import TYPE_CHECKING, Final, SupportsIndex, cast
+
+import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.syntax.tree import Integer
@@ -54,7 +57,7 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
     limits = _LIMITS[argument]
     legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
     extents: Iterable[object] = (value,)
-    if not isinstance(value, int) and isinstance(value, Iterable):
+    if isinstance(value, (Sequence, np.ndarray)):
         extents = cast("Iterable[object]", value)
     numbers = [whole(n) for n in extents]
     padded = [*numbers, 1, 1, 1][:3]
@@ -64,6 +67,16 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
         raise UsageError(argument, cast("object", value), legal)
     x, y, z = (n or 1 for n in padded)
     return x, y, z
+
+
+def must_be_several(argument: str, value: object, what: str) -> None:
+    """Refuse what is no sequence or set: a single value, a string.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, AbstractSet)):
+        raise UsageError(argument, cast("object", value), f"a sequence of {what}")
 
 
 def whole(value: object) -> int | None:

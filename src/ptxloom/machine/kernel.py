@@ -14,7 +14,7 @@ from ptxloom.isa.target import Target
 from ptxloom.machine import compiler, interrupts, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
-from ptxloom.machine.extents import check_shape, extent, whole
+from ptxloom.machine.extents import check_shape, extent, must_be_several, whole
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
 from ptxloom.machine.profile import Countable
@@ -181,9 +181,9 @@ class Kernel:
         schedule_seed = _integer("schedule_seed", schedule_seed)
         count = default_threads() if threads is None else _integer("threads", threads, 1)
         seconds = _seconds(timeout)
-        unknown = [c for c in checks if c not in CHECKS]
-        if unknown:
-            raise UsageError("checks", unknown[0], f"any of {', '.join(CHECKS)}")
+        _check_names(checks)
+        if progress is not None and not callable(progress):
+            raise UsageError("progress", cast("object", progress), "a function of two numbers")
         if "racecheck:global" in checks:
             count = 1  # one thread of the host sees every CTA
         memory = Memory()
@@ -254,6 +254,7 @@ def tensor_arch(module: Module) -> str:
 
 def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:
     found: list[NDArray[Any]] = []
+    must_be_several("uninitialised", named, "arrays among args, or their places there")
     for item in named:
         number = None if isinstance(item, np.ndarray) else whole(item)
         array = args[number] if number is not None and 0 <= number < len(args) else cast("object", item)
@@ -261,6 +262,13 @@ def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[
             raise UsageError("uninitialised", cast("object", item), "an array among args, or its place there")
         found.append(cast("NDArray[Any]", array))
     return found
+
+
+def _check_names(checks: Sequence[str]) -> None:
+    must_be_several("checks", checks, "names of tools")
+    for name in checks:
+        if name not in CHECKS:
+            raise UsageError("checks", name, f"any of {', '.join(CHECKS)}")
 
 
 def _integer(argument: str, value: object, low: int | None = None, high: int | None = None, note: str = "") -> int:

@@ -194,7 +194,11 @@ class Grid:
     def _tell(self, progress: Progress, ended: threading.Event) -> None:
         while not ended.wait(PROGRESS_SECONDS):
             started = min(int(self.launch.next), int(self.launch.total))
-            progress(started * self.members, int(self.launch.total) * self.members)
+            try:
+                progress(started * self.members, int(self.launch.total) * self.members)
+            except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that launched
+                self.fail(error)
+                return
 
     def _work(self, threads: int, timeout: float | None) -> None:
         deadline = None if timeout is None else time.monotonic() + timeout

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.diagnostics import PtxloomError, UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.fragments.filled import fill
 from ptxloom.isa.types import element_type, is_type
 from ptxloom.machine import native
+from ptxloom.machine.extents import must_be_several
 from ptxloom.machine.hazard import lanes_text
 from ptxloom.machine.ir import LANES
 from ptxloom.machine.runtime import tracing as recorder
@@ -236,6 +237,7 @@ def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, 
     """
     taken = set[int]()
     found: list[Chosen] = []
+    must_be_several("trace", requests, "patterns, lines and `Trace`s")
     for request in requests:
         trace = request if isinstance(request, Trace) else Trace(request)
         sites = tuple(site for site in _sites(trace.what, program) if site not in taken)
@@ -257,6 +259,7 @@ def _sites(what: str | int, program: Program) -> tuple[int, ...]:
     Raises:
         UsageError: There are none.
     """
+    must_be(str | int, "trace", what, "a pattern or a line")
     ops = [op for op in program.ops if op.node.end > op.node.start]
     match what:
         case int():

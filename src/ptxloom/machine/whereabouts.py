@@ -179,8 +179,6 @@ def _nearest(address: int, pieces: Iterable[Piece]) -> tuple[str, str] | None:
     best: Piece | None = None
     distance = _NEAR
     for piece in pieces:
-        if not piece.size:
-            continue
         if piece.start <= address < piece.start + piece.size:
             return _plus(piece.name, address - piece.start), ""
         away = piece.start - address if address < piece.start else address - (piece.start + piece.size) + 1
@@ -191,4 +189,4 @@ def _nearest(address: int, pieces: Iterable[Piece]) -> tuple[str, str] | None:
     by = address - best.start
     if by < 0:
         return f"{best.name}-{-by:#x}", f"{-by:,} bytes before its start"
-    return f"{best.name}+{by:#x}", f"{best.name} has {best.size:,} bytes"
+    return _plus(best.name, by), f"{best.name} has {best.size:,} bytes"

@@ -131,6 +131,7 @@ _MISSING: Final = (
     ("tensor memory and its instructions", ("tcgen05",)),
     ("tensor maps", ("tensormap", "tensor")),
     ("addresses of several devices", ("multimem",)),
+    ("roundings by random bits", ("rs",)),
     ("requests to cancel the launch of clusters", ("clusterlaunchcontrol",)),
 )
 

@@ -157,7 +157,7 @@ def to_tf32(b: Builder, op: Op) -> None:
     b.write(op.operands[0], rounded)
 
 
-@family("cvt", types="f32", when=lambda op: op.types[0].name in _PAIRS, lanewise=True)
+@family("cvt", types="f32", when=lambda op: op.types[0].name in _PAIRS and not op.has("rna", "rs"), lanewise=True)
 def to_pair(b: Builder, op: Op) -> None:
     """Two f32, the first into the upper half."""
     name = op.types[0].name.removesuffix("x2")
@@ -165,8 +165,6 @@ def to_pair(b: Builder, op: Op) -> None:
     halves: list[Value] = []
     for operand in op.operands[1:3]:
         value = b.read(operand, "f32")
-        if op.has("rna"):
-            raise op.unsupported()
         bits = numbers.narrow(b, value, name, direction)
         if op.has("relu"):
             bits = numbers.narrow(b, numbers.relu(b, numbers.widen(b, bits, name)), name)

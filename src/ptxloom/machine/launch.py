@@ -116,9 +116,7 @@ class Grid:
         self.shared_bytes = self.program.shared_bytes + shared_bytes
         self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes)
         self.reporter = Reporter(self.program, self.atlas)
-        self.local_bytes = (
-            -(-kernel.local_bytes(stack_bytes) // 16) * 16
-        )  # hardly more: what lies beyond is out of bounds
+        self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         self.unsure_bytes = shadows.unsure_bytes(self.program, checks)
         self.warp_bytes = state.REGISTERS + self.program.register_bytes + self.unsure_bytes
         self.launch: Any = native.structure(state.Launch).from_address(

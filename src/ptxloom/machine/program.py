@@ -236,7 +236,9 @@ class _Planner:
         self.program.shared_bytes = self.shared
         for scope, name, alignment in self.dynamic:
             at = align(self.shared, max(alignment, 16))
-            scope.names[name] = Variable(name, "shared", at, 0)
+            declared = scope.names[name]
+            assert isinstance(declared, Variable)
+            scope.names[name] = replace(declared, offset=at)
             self.program.shared_bytes = max(self.program.shared_bytes, at)
         self._place_registers()
         mark_recursion(self.program)
@@ -260,7 +262,7 @@ class _Planner:
     def _module_names(self) -> None:
         for number, kept in enumerate(module_variables(self.module)):
             name = kept.declarator.name
-            variable = Variable(name, kept.declaration.space, number, size_of(kept.declaration, kept.declarator))
+            variable = _variable(name, kept.declaration, number, size_of(kept.declaration, kept.declarator))
             self.inner[id(kept.declarator)] = variable
             if not kept.owner:
                 self.outer.names[name] = variable
@@ -309,7 +311,7 @@ class _Planner:
                 type_ = Type("b64", "b", 64, "i64") if declaration.type.endswith("ref") else ptx_type(declaration.type)
                 array = bool(declarator.dimensions)
                 parameters.append(Parameter(declarator.name, type_, at, size, array, alignment))
-                function.scope.names[declarator.name] = Variable(declarator.name, "param", at, size)
+                function.scope.names[declarator.name] = _variable(declarator.name, declaration, at, size)
                 at += size
         self.program.parameters = tuple(parameters)
         self.program.parameter_bytes = at
@@ -335,7 +337,7 @@ class _Planner:
     ) -> Variable:
         at = align(function.frame_bytes, alignment_of(declaration))
         size = size_of(declaration, declarator)
-        variable = Variable(declarator.name, "local", at, size, alignment_of(declaration))
+        variable = replace(_variable(declarator.name, declaration, at, size), space="local")
         function.frame_bytes = at + variable.size
         scope.names[declarator.name] = variable
         return variable
@@ -349,10 +351,10 @@ class _Planner:
                     self._registers(declaration, declarator, scope)
                 case "shared" if not size:
                     self.dynamic.append((scope, name, alignment_of(declaration)))
-                    scope.names[name] = Variable(name, "shared", 0, 0)
+                    scope.names[name] = _variable(name, declaration, 0, 0)
                 case "shared":
                     self.shared = align(self.shared, alignment_of(declaration))
-                    scope.names[name] = Variable(name, "shared", self.shared, size)
+                    scope.names[name] = _variable(name, declaration, self.shared, size)
                     self.shared += size
                     if self.shared > SHARED_LIMIT:
                         raise _refused(declaration, f"a CTA has no more than {SHARED_LIMIT} bytes of shared memory")
@@ -474,6 +476,10 @@ class _Planner:
             blocks.append([])
         if op.opcode == "call":
             blocks.append([])  # the callee returns into a block of its own
+
+
+def _variable(name: str, declaration: tree.Declaration, offset: int, size: int) -> Variable:
+    return Variable(name, declaration.space, offset, size, alignment_of(declaration), declaration.type)
 
 
 def _refused(declaration: tree.Declaration, why: str) -> UnsupportedInstruction:

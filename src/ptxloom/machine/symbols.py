@@ -36,6 +36,8 @@ class Variable:
         offset: Bytes from the start of: shared memory, the function's frame, the parameters; for global and const
             variables their number in the module's table of addresses.
         size: Bytes; 0 for an unsized extern array.
+        alignment: A power of two.
+        type: The scalar type it is declared with.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Variable:
     offset: int
     size: int
     alignment: int = 1
+    type: str = "b8"
 
 
 @dataclass(frozen=True, slots=True)

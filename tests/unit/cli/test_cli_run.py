@@ -123,7 +123,7 @@ def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> N
         ("shape = [48]", "shape = [99999999999]", "GiB"),
         ('array = "out"', 'array = "outt"', "'outt'"),
         ('equals = "wanted.npy"', "", "either equals"),
-        ("[[args]]\nvalue = 48", "", "4 values"),
+        ("[[args]]\nvalue = 48", "", "it must be 4, one for each parameter"),
         ("kernel =", "kernel ==", "no TOML"),
     ],
 )

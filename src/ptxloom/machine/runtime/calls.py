@@ -125,11 +125,12 @@ def allocate(w: Warp, lanes: u32, sizes: Ptr[u32], out: Ptr[u64], alignment: u32
     """`alloca`: take bytes from the end of each lane's local memory; 1 if its stack reaches there."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            top = u64(w.stack[lane]) + u64(sizes[lane]) + u64(alignment - 1) & ~u64(alignment - 1)
-            if u64(w.sp[lane] + frame_bytes) + top > w.local_bytes:
+            taken = u64(w.stack[lane]) + u64(sizes[lane])
+            at = w.local_bytes - taken & ~u64(alignment - 1)
+            if taken > w.local_bytes or u64(w.sp[lane] + frame_bytes) > at:
                 fault(w, STACK_OVERFLOW, site, lane, u64(w.sp[lane]), LOCAL, sizes[lane], 1)
                 return 1
-            w.stack[lane] = u32(top)
-            out[lane] = w.local_bytes - top
-            forget_local(w, lane, w.local_bytes - top, sizes[lane])
+            w.stack[lane] = u32(w.local_bytes - at)
+            out[lane] = at
+            forget_local(w, lane, at, sizes[lane])
     return 0

@@ -10,6 +10,7 @@ from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.symbols import Register, Variable
+from ptxloom.machine.types import ptx_type
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
         case tree.Address(base=base, offset=offset, minus=minus):
             return base, -offset if minus else offset
         case tree.Indexed(base=base, index=tree.Integer(value=index)):
-            return base, index * max(op.type.bits // 8, 1)
+            found = op.scope.find(base.text) if isinstance(base, tree.Name) else None
+            if not isinstance(found, Variable):
+                raise op.unsupported(f"`{operand}` is no address")
+            return base, index * (ptx_type(found.type).bits // 8)
         case _:
             raise op.unsupported(f"`{operand}` is no address")
 

@@ -1,0 +1,105 @@
+"""What documents say beside console blocks: links lead somewhere, code runs, options exist, figures are true."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from ptxloom.checker import check
+from ptxloom.cli.arguments import VERBS, build_parser
+from ptxloom.cli.launch_file import read_launch
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = (".", "docs", "bench", "tests", "tests/kernels", "tests/recorded/profile", "editors", "editors/vscode")
+DOCUMENTS = sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).glob("*.md"))
+TOLD = ("README.md", "CONTRIBUTING.md", "docs/continuous-integration.md", "editors/README.md", "CHANGELOG.md")
+"""Those that tell a user what to type."""
+OTHERS = {"--update", "--dump-ptx"}
+"""Options of other programs that they mention."""
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", read(name), re.DOTALL)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", read(name)):
+        assert "://" in target or (ROOT / name).parent.joinpath(target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["README.md"])
+def test_python_without_prompts_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    plain = [block for block in blocks(name, "python") if ">>>" not in block]
+    assert plain
+    for block in plain:
+        exec(compile(block, name, "exec"), {})  # noqa: S102 - it is ours
+
+
+def options() -> dict[str, set[str]]:
+    """By verb, what it takes."""
+    (verbs,) = (action.choices for action in build_parser()._actions if action.dest == "verb")
+    assert isinstance(verbs, dict)
+    known = cast("dict[str, ArgumentParser]", verbs)
+    return {verb: set(re.findall(r"--[a-z][a-z-]*", known[verb].format_help())) for verb in VERBS}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_verbs_and_options_exist(name: str) -> None:
+    known = options()
+    every = set[str]().union(*known.values(), OTHERS)
+    text = read(name)
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= every
+    for command in re.findall(r"(?:`|\$ )ptxloom ([a-z][^`\n]*)", text):
+        verb, *words = shlex.split(command.partition(" | ")[0])
+        assert verb in known, command
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known[verb], command
+
+
+def test_a_comment_silences_what_the_page_shows() -> None:
+    (line,) = blocks("docs/continuous-integration.md", "ptx")
+    head = ".version 9.0\n.target sm_90\n.entry k() {\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\nmov.b64 %rd1, 0;\n"
+    text = f"{head}@\nret;\n}}\n"
+    silenced, loud = (check(parse(text.replace("@\n", one))) for one in (line, line.partition("//")[0]))
+    assert [one.rule for one in silenced] == []
+    assert [one.rule for one in loud] == ["duplicate-destination"]
+
+
+def test_the_hooks_that_the_page_names_are_there() -> None:
+    (page,) = (block for block in blocks("docs/continuous-integration.md", "yaml") if "hooks:" in block)
+    named = re.findall(r"- id: (\S+)", page)
+    assert named == re.findall(r"- id: (\S+)", read(".pre-commit-hooks.yaml"))
+    entries = [shlex.split(entry) for entry in re.findall(r"entry: (.*)", read(".pre-commit-hooks.yaml"))]
+    assert all(program == "ptxloom" and verb in VERBS for program, verb, *_ in entries)
+
+
+def test_every_launch_file_is_read() -> None:
+    for path in (ROOT / "examples").rglob("*.toml"):
+        assert read_launch(str(path)).ptx.is_file()
+
+
+def test_the_figures_about_verdicts_are_those_of_the_page() -> None:
+    said = re.search(r"on ([\d.]+) % of ([\d,]+) mutated instructions", read("README.md"))
+    row = re.search(r"(?m)^\| all \| ([\d,]+) \| [^|]+ \| (\d+) \|$", read("tests/recorded/ptxas/mutations.md"))
+    assert said is not None
+    assert row is not None
+    cases, differ = (int(number.replace(",", "")) for number in row.groups())
+    assert int(said[2].replace(",", "")) <= cases
+    assert 100 * (cases - differ) / cases >= float(said[1])
+
+
+def test_the_changelog_has_an_entry_to_come_and_the_version_is_one_truth() -> None:
+    assert "## [Unreleased]" in read("CHANGELOG.md")
+    assert "version" in tomllib.loads(read("pyproject.toml"))["project"]["dynamic"]

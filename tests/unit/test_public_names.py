@@ -75,6 +75,8 @@ def test_help_is_complete(name: str) -> None:
     parts = sections(inspect.getdoc(said) or "")
     assert parts[""].strip(), "says what it is"
     assert ">>> " in parts.get("Example", ""), "shows how it is used"
+    fails = inspect.isclass(said) and issubclass(said, Exception)
+    assert fails or "Traceback" not in parts["Example"], "shows how it succeeds"
     if inspect.isclass(said):
         fields = {f.name for f in dataclasses.fields(said) if f.repr} if dataclasses.is_dataclass(said) else set[str]()
         assert fields - documented(parts.get("Attributes", "")) <= SPEAKING.get(name, set()), "names what it holds"

@@ -40,8 +40,7 @@ class Evidence(StrEnum):
     Example:
         >>> from ptxloom.fragments import fragment
         >>> fragment("ldmatrix.m8n8.x1.b16").confirmed
-        Traceback (most recent call last):
-        ptxloom.diagnostics.UnsupportedForm: `ldmatrix` requires `.sync.aligned`
+        <Evidence.SILICON: 'run on an H200'>
     """
 
     SILICON = "run on an H200"
@@ -57,8 +56,7 @@ class Element(NamedTuple):
     Example:
         >>> from ptxloom.fragments import fragment
         >>> fragment("ldmatrix.m8n8.x1.b16").where(lane=5, register=0, bit=16)
-        Traceback (most recent call last):
-        ptxloom.diagnostics.UnsupportedForm: `ldmatrix` requires `.sync.aligned`
+        Element(lane=5, register=0, bit=16, width=16, matrix=0, row=1, column=3)
     """
 
     lane: int

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from ptxloom.diagnostics import must_be
+from ptxloom.isa.matrix import MOVES
+
+_ALWAYS: Final = frozenset(("sync", "aligned"))
+"""The qualifiers of every matrix move."""
 
 
 @runtime_checkable
@@ -25,14 +29,20 @@ class Spelled(Protocol):
 def spelling_of(instruction: str | Spelled) -> str:
     """The text that names an instruction, without a trailing semicolon.
 
+    A text may leave out what every matrix move has; an instruction of a module is taken as it stands.
+
     Example:
-        >>> spelling_of(" ldmatrix.sync.aligned.m8n8.x4.shared.b16; ")
+        >>> spelling_of(" ldmatrix.m8n8.x4.shared.b16; ")
         'ldmatrix.sync.aligned.m8n8.x4.shared.b16'
 
     Raises:
         UsageError: It is neither a text nor an instruction.
     """
     if isinstance(instruction, str):
-        return instruction.strip().removesuffix(";").rstrip()
+        text = instruction.strip().removesuffix(";").rstrip()
+        opcode, *words = text.split(".")
+        if opcode in MOVES and words and not _ALWAYS.intersection(words):
+            return ".".join((opcode, *sorted(_ALWAYS, reverse=True), *words))
+        return text
     must_be(Spelled, "instruction", instruction, "a spelling, or an instruction of a parsed module")
     return ".".join((instruction.opcode, *instruction.qualifiers))

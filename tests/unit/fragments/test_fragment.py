@@ -7,6 +7,7 @@ import pytest
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments import Axis, Digit, Evidence, Fragment, fragment
 from ptxloom.isa.matrix import variants
+from ptxloom.syntax import instructions, parse
 
 
 def test_the_design_page_example() -> None:
@@ -81,6 +82,14 @@ def test_an_instruction_of_a_module_will_do() -> None:
 
     parsed = Instruction("ldmatrix", ("sync", "aligned", "m8n8", "x4", "shared", "b16"))
     assert fragment(parsed) == fragment("m8n8.x4.shared.b16")
+
+
+@pytest.mark.parametrize("rest", ["m8n8.x4.trans.b16", "m8n8.x1.shared.b16", "m16n16.x1.trans.b8"])
+def test_a_text_may_leave_out_what_every_move_has_but_an_instruction_may_not(rest: str) -> None:
+    assert fragment(f"ldmatrix.{rest}") == fragment(f"ldmatrix.sync.aligned.{rest}")
+    (written,) = instructions(parse(f"ldmatrix.{rest} {{a}}, [b];"))
+    with pytest.raises(UnsupportedForm, match=r"requires `.sync.aligned`"):
+        fragment(written)
 
 
 def test_a_short_spelling_is_a_load_if_it_can_be() -> None:

@@ -41,6 +41,9 @@ def module_cases() -> tuple[ModuleCase, ...]:
         "labels": _labels,
         "words for types": _words_for_types,
         "what calls pass": _calls,
+        "elements of arrays": _elements,
+        "constant expressions": _expressions,
+        "outside functions": _outside,
     }
     found: dict[str, ModuleCase] = {}
     for about, maker in makers.items():
@@ -437,3 +440,78 @@ def _calls() -> Iterator[str]:
     for name in _CALLER_NAMES:
         body = f"ld.param.b64 q, [c]; P: .callprototype _ (.param .b32 x); call q, ({name}), P;"
         yield f".entry k(.param .b64 c, .param .b32 n) {{ .param .b32 p; .reg .b32 r; .reg .b64 q; {body} ret; }}"
+
+
+_ARRAYS = (
+    ".global .u32 g[4]; .const .u32 c[4]; .extern .shared .b32 e[];\n"
+    ".entry k(.param .u32 q, .param .align 4 .b8 p[16]) {{\n"
+    ".reg .b32 r<4>; .reg .b64 w<3>; .reg .f32 f; .reg .b16 h; .reg .pred t; .shared .b32 s[8]; .shared .b32 m[4][4]; "
+    ".shared .v4 .b32 v; .local .b32 l[4];\n{}\nret;\n}}"
+)
+
+
+def _elements() -> Iterator[str]:
+    """An element of an array as an operand: of which array, by which index, of which instruction."""
+    loads = {"g": "global", "c": "const", "e": "shared", "p": "param", "s": "shared", "m": "shared", "l": "local"}
+    for name, space in (*loads.items(), ("v", "shared"), ("q", "param"), ("r1", "shared"), ("no", "shared")):
+        for text in (f"ld.{space}.u32 r1, {name}[1];", f"mov.u64 w1, {name}[1];", f"ld.shared.u32 r1, {name}[1];"):
+            yield _ARRAYS.format(text)
+    for index in (
+        "0",
+        "9",
+        "1+1",
+        "-1",
+        "1.5",
+        "r2",
+        "w1",
+        "h",
+        "f",
+        "t",
+        "r2+4",
+        "r2+4+4",
+        "no",
+        "WARP_SZ",
+        "5/0",
+        "s",
+    ):
+        yield _ARRAYS.format(f"ld.shared.u32 r1, s[{index}];")
+        yield _ARRAYS.format(f"mov.u32 r1, s[{index}];")
+    for text in (
+        *("st.shared.u32 s[1], r1;", "st.volatile.shared.u32 s[1], 3;", "ld.volatile.shared.u32 r1, s[1];"),
+        *("ldu.global.u32 r1, g[1];", "ld.global.nc.u32 r1, g[1];", "red.global.add.u32 g[1], r1;"),
+        *("cvta.shared.u64 w1, s[1];", "cvta.global.u64 w1, g[1];", "atom.shared.add.u32 r1, s[1], 4;"),
+        *("prefetch.global.L1 g[1];", "add.u32 r1, r2, s[1];", "st.shared.u32 [r1], s[1];", "mov.f32 f, s[1];"),
+        *("mov.b32 r1, s[1];", "mov.u16 h, s[1];", "setp.eq.u32 t, s[1], 0;", "ld.shared.v2.u32 {r1, r2}, s[2];"),
+        *("ld.u32 r1, g[1];", "ld.u32 r1, c[1];", "ld.global.u32 r1, s[1];", "cvta.global.u64 w1, s[1];"),
+    ):
+        yield _ARRAYS.format(text)
+
+
+def _expressions() -> Iterator[str]:
+    """Expressions of literals, where an integer and where a floating-point number is wanted."""
+    parts = ("1", "2.5", "0f3F800000", "WARP_SZ", "0")
+    pairs = [f"{a} {sign} {b}" for a, sign, b in product(parts, ("+", "/", "<", "&&", "&", "=="), parts)]
+    signs = [f"{sign}{one}" for sign, one in product("-+~!", ("1", "2.5", "(2.5)", "(1)"))]
+    choices = ["1 ? 2 : 3", "1 ? 2.5 : 3.5", "1.5 ? 2 : 3", "1 ? 2.5 : 3", "(.s64) 3", "(.u64) 1.5", "3 / (1 - 1)"]
+    for value in (*pairs, *signs, *choices):
+        yield _KERNEL.format(f".reg .u32 r;\nmov.u32 r, {value};")
+        yield _KERNEL.format(f".reg .f32 r;\nmov.f32 r, {value};")
+
+
+def _outside() -> Iterator[str]:
+    """What stands outside any function."""
+    for text in (
+        "ret;",
+        "bar.sync 0;",
+        "{ }",
+        "{ ret; }",
+        "A:",
+        "@p ret;",
+        "mov.u32 %r1, 0;",
+        ".u32 a;",
+        ".shared .align 4 a[4];",
+    ):
+        yield f"{text}\n.entry k() {{ ret; }}"
+        yield f".entry k() {{ ret; }}\n{text}"
+    yield ".entry k(.u64 n) { ret; }"
+    yield ".entry k() { .reg r; ret; }"

@@ -9,7 +9,7 @@ from ptxloom.checker.seen import What, see
 from ptxloom.checker.values import undeclared
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.types import Kind, element_type, is_type
-from ptxloom.syntax.tree import Address, Integer, Name
+from ptxloom.syntax.tree import Address, Indexed, Integer, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 _INTEGERS = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 _NARROWEST, _WIDEST = 32, 64
 _GENERIC = ("global", "shared", "local")  # the spaces whose variables have a generic address here
+_INDEXING = ("ld", "ldu", "st")  # the instructions that take an element of an array for its address
 _LONG = ("", "global")  # the spaces whose addresses have 64 bits
 
 
 def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about an operand that is an address."""
+    if isinstance(operand, Indexed) and site.opcode in _INDEXING:
+        yield from _element(site, wanted, operand)
+        return
     if not isinstance(operand, Address):
         yield _unbracketed(site, wanted, operand)
         return
@@ -56,6 +60,18 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
         case _:
             message = f"an address is a register or a variable, and `{site.span(operand.base).text}` is {it.what}"
             yield site.error("address-register", message, site.span(operand.base), label=wanted.about)
+
+
+def _element(site: Site, wanted: Wanted, operand: Indexed) -> Iterator[Diagnostic]:
+    """An element of an array, which stands for its address."""
+    it = see(operand, site.scope)
+    if it.what is What.UNKNOWN:
+        yield undeclared(site, operand)
+    elif it.what is What.ELEMENT:
+        yield from _space(site, wanted, operand, it)
+    else:
+        message = "an element is named by an array and, in brackets, an integer, a register, or both with `+` between"
+        yield site.error("address-form", message, site.span(operand), label=wanted.about)
 
 
 def _unbracketed(site: Site, wanted: Wanted, operand: Operand) -> Diagnostic:
@@ -124,7 +140,7 @@ def _width(site: Site, wanted: Wanted, operand: Address, kind: ElementType) -> I
             yield site.error("address-size", message, span, label="ptxas assembles no 32-bit programs", related=related)
 
 
-def _space(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[Diagnostic]:
+def _space(site: Site, wanted: Wanted, operand: Address | Indexed, it: Seen) -> Iterator[Diagnostic]:
     """A variable's own state space against the instruction's."""
     stated = wanted.type.partition("::")[0] or wanted.space
     if it.space == stated == "param":
@@ -146,7 +162,7 @@ def _space(site: Site, wanted: Wanted, operand: Address, it: Seen) -> Iterator[D
 _OWNERS = {"param::entry": "entry", "param::func": "func"}
 
 
-def _parameter(site: Site, wanted: Wanted, operand: Address) -> Iterator[Diagnostic]:
+def _parameter(site: Site, wanted: Wanted, operand: Address | Indexed) -> Iterator[Diagnostic]:
     """Whose a parameter is: the kernel's own, or one of a function; what is received is not written."""
     span = site.span(operand.base)
     owner = site.scope.received.get(span.text, "func")

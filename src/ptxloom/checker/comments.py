@@ -12,7 +12,7 @@ from ptxloom.isa.spelling import near_misses
 from ptxloom.source import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from ptxloom.syntax.module import Module
 
@@ -40,13 +40,13 @@ class Ignore:
     removal: Span
 
 
-def heed(module: Module, findings: Iterable[Diagnostic], silent_anyway: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+def heed(module: Module, findings: Iterable[Diagnostic], untold: Iterable[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
     """The findings that no comment silences, and a note for each comment that silences nothing.
 
     Args:
         module: Where the comments are.
         findings: All that was found in it.
-        silent_anyway: Rules that were not asked for: what would silence them is not in vain.
+        untold: What was not asked for: a comment that would silence it is not in vain. Only looked at if there is one.
     """
     if _MARK not in module.source.text:
         return tuple(findings)
@@ -54,13 +54,19 @@ def heed(module: Module, findings: Iterable[Diagnostic], silent_anyway: Collecti
     used: set[int] = set()
     told: list[Diagnostic] = []
     for finding in findings:
-        lines = range(finding.span.line, finding.span.end_line + 1)
-        silent = {at for at, one in enumerate(ignores) if one.line in lines and one.rule in {_EVERY, finding.rule}}
+        silent = _silencing(ignores, finding)
         used |= silent
         if not silent:
             told.append(finding)
-    vain = (one for at, one in enumerate(ignores) if at not in used and one.rule not in silent_anyway)
-    return (*told, *map(_unused, vain))
+    for finding in untold:
+        used |= _silencing(ignores, finding)
+    return (*told, *(_unused(one) for at, one in enumerate(ignores) if at not in used))
+
+
+def _silencing(ignores: tuple[Ignore, ...], finding: Diagnostic) -> set[int]:
+    """The places of the comments that silence a finding."""
+    lines = range(finding.span.line, finding.span.end_line + 1)
+    return {at for at, one in enumerate(ignores) if one.line in lines and one.rule in {_EVERY, finding.rule}}
 
 
 def _ignores(module: Module) -> Iterator[Ignore]:

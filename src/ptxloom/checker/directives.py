@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.site import Platform
@@ -11,7 +12,7 @@ from ptxloom.isa.target import OPTIONS, Target, targets
 from ptxloom.isa.version import NEWEST, PtxVersion, versions
 from ptxloom.isa.words import directives
 from ptxloom.source import Span
-from ptxloom.syntax.tree import AddressSize, Loc, LocIntermediate, Version
+from ptxloom.syntax.tree import AddressSize, Loc, LocIntermediate, Malformed, Version
 from ptxloom.syntax.tree import Target as TargetDirective
 from ptxloom.syntax.visitor import walk
 
@@ -27,6 +28,7 @@ _HEAD: Mapping[type, tuple[str, str]] = {
     TargetDirective: ("target", "11.1.2"),
     AddressSize: ("address_size", "11.1.3"),
 }
+_UNREAD = re.compile(r"\.(version|target|address_size)\b")
 _ADDRESS_SIZES = (32, 64)
 _LOCS: Mapping[type, str] = {Loc: "loc", LocIntermediate: "loc_intermediate"}
 
@@ -76,11 +78,18 @@ def _name_span(directive: TargetDirective, name: str) -> Span:
 def _present(module: Module, platform: Platform) -> Iterator[Diagnostic]:
     start = Span(module.source, 0, 0)
     kinds = {type(one) for one in module.statements}
-    if platform.version is None:
+    unread = {_unread(one) for one in module.statements}
+    if platform.version is None and Version not in unread:
         fix = Fix("begin with the version", start, f".version {NEWEST}\n")
         yield _error("missing-directive", "the module states no `.version`", start, "11.1.1", fix=fix)
-    if platform.target is None and TargetDirective not in kinds:
+    if platform.target is None and TargetDirective not in kinds | unread:
         yield _error("missing-directive", "the module states no `.target`", start, "11.1.2")
+
+
+def _unread(statement: Statement) -> type | None:
+    """Which directive of the head a statement was meant to be that could not be read."""
+    match = _UNREAD.match(statement.text) if isinstance(statement, Malformed) else None
+    return next((kind for kind, (word, _) in _HEAD.items() if match and match[1] == word), None)
 
 
 def _version_known(platform: Platform) -> Iterator[Diagnostic]:
@@ -146,7 +155,7 @@ def _in_order(module: Module) -> Iterator[Diagnostic]:
     seen: dict[type, Statement] = {}
     place = -1
     for at, statement in enumerate(module.statements):
-        kind = type(statement)
+        kind = _unread(statement) or type(statement)
         if kind not in _HEAD:
             continue
         word, section = _HEAD[kind]

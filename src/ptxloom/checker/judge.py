@@ -11,7 +11,6 @@ from ptxloom.checker.calls import call
 from ptxloom.checker.comments import heed
 from ptxloom.checker.directives import head, platform_of
 from ptxloom.checker.gates import still_there, target_suffices, version_suffices
-from ptxloom.checker.hints import HINTS
 from ptxloom.checker.hints import hints as asides
 from ptxloom.checker.labels import branch, targets
 from ptxloom.checker.limits import limits
@@ -102,10 +101,10 @@ def check(
         findings += rule(module, platform)
     graphs = flow_graphs(module)
     findings += divergent(graphs)
+    notes = asides(module, graphs)
     if hints:
-        findings += asides(module, graphs)
-    findings = without_guesses(module, findings)
-    return in_order(heed(module, findings, frozenset() if hints else HINTS))
+        findings += notes
+    return in_order(heed(module, without_guesses(module, findings), notes))
 
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ptxloom.checker.report import error, name_span, word_span
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import element_type, is_type
+from ptxloom.source import Span
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from ptxloom.checker.site import Platform
     from ptxloom.diagnostics import Diagnostic
-    from ptxloom.source import Span
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Declarator, Statement
 
@@ -46,7 +46,7 @@ class _Frame:
 
 def names(module: Module, _: Platform) -> Iterator[Diagnostic]:
     """The findings about names that mean two things."""
-    top = _Frame()
+    top, outside = _Frame(), False
     for statement in module.statements:
         if isinstance(statement, Declaration):
             for declarator in statement.declarators:
@@ -55,10 +55,22 @@ def names(module: Module, _: Platform) -> Iterator[Diagnostic]:
         elif isinstance(statement, Label):
             message = f"the label `{statement.name}` stands outside any function"
             yield error("misplaced-directive", message, word_span(statement, statement.name), "4.2")
+        elif isinstance(statement, (Instruction, Block)) and not outside:
+            outside = True  # where one stands, more follow
+            what = "an instruction" if isinstance(statement, Instruction) else "a block"
+            message = f"{what} stands outside any function"
+            yield error("misplaced-directive", message, _first_line(statement), "4.2")
         elif isinstance(statement, Function):
             yield from _reserved(statement.name, word_span(statement, statement.name), top=True)
             yield from _function(top, statement)
             yield from _inside(statement)
+
+
+def _first_line(statement: Statement) -> Span:
+    """Where a statement begins, up to the end of the line."""
+    source, start = statement.source, statement.start
+    end = source.text.find("\n", start, statement.end)
+    return Span(source, start, statement.end if end < 0 else end)
 
 
 def _inside(function: Function) -> Iterator[Diagnostic]:

@@ -127,7 +127,7 @@ def _unknown(site: Site, message: str, place: int, near: tuple[str, ...], expect
     fix = Fix(f"write `.{likely[0]}`", span, f".{likely[0]}") if len(likely) == 1 else None
     if fix is None and not likely and resolve(site.opcode, (*words[:place], *words[place + 1 :])).form is not None:
         fix = Fix("remove it", span, "")
-    label = f"here stands {listing(expected)}" if expected else "no form of the instruction has it"
+    label = f"here stands {listing(expected)}" if expected and near else "no form of the instruction has it"
     return site.error("unknown-qualifier", message, span, label=label, fix=fix)
 
 

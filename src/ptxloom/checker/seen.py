@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from ptxloom.isa.special import special_register
+from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.version import PtxVersion
 from ptxloom.syntax.operands import constant
 from ptxloom.syntax.tree import (
@@ -54,6 +55,7 @@ class What(StrEnum):
     PAIR = "a pair"
     LIST = "a list"
     SUM = "a name and an offset"
+    ELEMENT = "an element of an array"
     ODD = "an expression"
     UNKNOWN = "an undeclared name"
 
@@ -114,7 +116,9 @@ def see(operand: Operand, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a
             return seen(_LISTS[type(operand)])
         case Unary() | Binary() | Ternary() | Cast():
             return _expression(operand, scope)
-        case Apply() | Indexed() | String():
+        case Indexed(base, index):
+            return _indexed(base, index, scope)
+        case Apply() | String():
             return ODD
         case _:
             assert_never(operand)
@@ -165,34 +169,88 @@ def _component(text: str, field: str, scope: Scope) -> Seen:
 def _expression(operand: Operand, scope: Scope) -> Seen:
     """A constant expression is an integer; a name and a number are a place in a variable; a register may be negated."""
     match operand:
-        case Unary(operator, inner) if not _constant(inner):
+        case Unary(operator, inner) if not _worth(inner):
             base = see(inner, scope)
             return seen(What.NEGATED, base.type, space=operator) if base.what is What.REGISTER else _unknown(base)
-        case Binary("+" | "-", Name(text), right) if constant(right) is not None:
+        case Binary("+" | "-", Name(text), right) if text != "WARP_SZ" and constant(right) is not None:
             base = see_name(text, scope)
             sums = base.what in {What.VARIABLE, What.FUNCTION}
             return seen(What.SUM, space=base.space) if sums else _unknown(base)
         case _:
-            return INTEGER if _constant(operand) else ODD
+            worth = _worth(operand)
+            return INTEGER if worth == _INT else seen(What.FLOAT, worth) if worth[:1] == "f" else ODD
 
 
 def _unknown(base: Seen) -> Seen:
     return base if base is UNKNOWN else ODD
 
 
-def _constant(operand: Operand) -> bool:
-    """Whether an expression is made of literals only."""
+def _indexed(base: Operand, index: Operand, scope: Scope) -> Seen:
+    """An element of an array, for its address: by a number, a register, or a register and a number (PTX ISA 6.4.2)."""
+    if not isinstance(base, Name):
+        return ODD
+    symbol = scope.find(base.text)
+    if symbol is None:
+        return _unknown(see_name(base.text, scope))
+    array = symbol.space != "reg" and symbol.declarator.dimensions
+    return seen(What.ELEMENT, symbol.type, space=symbol.space) if array and _counts(index, scope) else ODD
+
+
+def _counts(index: Operand, scope: Scope) -> bool:
+    """Whether an operand may stand between the brackets behind an array's name."""
+    while isinstance(index, Binary) and index.operator == "+" and _worth(index.right) == _INT:
+        index = index.left
+    it = see(index, scope)
+    whole = it.what is What.REGISTER and is_type(it.type) and element_type(it.type).kind in _WHOLE
+    return whole or it.what is What.VARIABLE or _worth(index) == _INT
+
+
+_INT: Final = "integer"
+_WRONG: Final = "wrong"
+_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
+_WHOLE: Final = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
+
+
+def _worth(operand: Operand) -> str:
+    """What an expression of literals is: an integer, "f32", "f64", or wrong in itself; empty if it is none."""
     match operand:
-        case Integer() | Float() | Name("WARP_SZ"):
-            return True
-        case Unary(_, inner) | Cast(_, inner):
-            return _constant(inner)
-        case Binary(_, left, right):
-            return _constant(left) and _constant(right)
-        case Ternary(condition, then, otherwise):
-            return _constant(condition) and _constant(then) and _constant(otherwise)
+        case Integer() | Name("WARP_SZ"):
+            return _INT
+        case Float(_, width):
+            return f"f{width}"
+        case Unary(sign, inner):
+            worth = _worth(inner)
+            return worth if worth in {"", _INT} or (sign in "+-" and not _is_bits(inner)) else _WRONG
+        case Binary(sign, left, right):
+            bits = _is_bits(left) or _is_bits(right)
+            return _WRONG if bits else _joined(sign, _worth(left), _worth(right), zero=constant(right) == 0)
+        case Cast() | Ternary():
+            worths = [_worth(part) for part in _parts(operand)]
+            return (_INT if set(worths) == {_INT} else _WRONG) if all(worths) else ""
         case _:
-            return False
+            return ""
+
+
+def _parts(operand: Cast | Ternary) -> tuple[Operand, ...]:
+    if isinstance(operand, Cast):
+        return (operand.operand,)
+    return operand.condition, operand.then, operand.otherwise
+
+
+def _is_bits(operand: Operand) -> bool:
+    """Whether an operand is a floating-point number written as its bits, which is no part of an expression."""
+    return isinstance(operand, Float) and not operand.decimal
+
+
+def _joined(sign: str, left: str, right: str, *, zero: bool) -> str:
+    """What two parts of an expression make."""
+    if not left or not right:
+        return ""
+    if left == right == _INT:
+        return _WRONG if zero and sign in {"/", "%"} else _INT
+    if _INT in (left, right) or _WRONG in (left, right):
+        return _WRONG
+    return _INT if sign in _COMPARISONS else left if sign in {"+", "-", "*", "/"} else _WRONG
 
 
 def signature(instruction: Instruction, scope: Scope) -> Hashable:

@@ -11,7 +11,7 @@ from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.spec import TRAITS
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.syntax.operands import constant
-from ptxloom.syntax.tree import Component, Float, Name, Unary
+from ptxloom.syntax.tree import Component, Float, Indexed, Name, Unary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def scalar(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]
             return
         case What.FUNCTION if wanted.takes_functions:
             yield site.warning("operand-kind", _unusual(site, operand, "a function"), site.span(operand))
-        case What.VARIABLE if wanted.has("symbol"):
+        case What.VARIABLE | What.ELEMENT if wanted.has("symbol"):
             yield from _address_of(site, wanted, operand, it)
         case _:
             yield _wrong_kind(site, wanted, operand, it)
@@ -73,7 +73,7 @@ def undeclared(site: Site, operand: Operand) -> Diagnostic:
     """The finding that a name in an operand is declared nowhere."""
     while not isinstance(operand, Name):
         match operand:
-            case Component(base, _):
+            case Component(base, _) | Indexed(base, _):
                 operand = base
             case Unary(_, inner):
                 operand = inner

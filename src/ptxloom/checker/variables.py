@@ -138,6 +138,11 @@ def _space(site: _Site) -> Iterator[Diagnostic]:
     allowed = _WHERE[site.place]
     if space in _GONE:
         yield _bad("declaration-place", f"`.{space}` cannot be declared: {_GONE[space]}", site, "5.1")
+    elif not space:
+        message = f"`{site.declarator.name}` names no state space"
+        at = Span(site.declaration.source, site.declaration.start, site.declaration.start)
+        fix = Fix("add `.param`", at, ".param ") if site.place == "entry" else None
+        yield error("declaration-place", message, site.span, "5.1", fix=fix)
     elif space not in allowed:
         message = f"`.{space}` cannot be declared {_PLACES[site.place]}"
         words = ", ".join(f"`.{one}`" for one in ("global", "const", "shared", "param", "reg") if one in allowed)
@@ -179,6 +184,8 @@ def _type(site: _Site) -> Iterator[Diagnostic]:
 def _no_type(site: _Site) -> Diagnostic:
     """The finding that a word is no type at all."""
     word = site.declaration.type
+    if not word:
+        return _bad("declaration-type", f"`{site.declarator.name}` has no type", site, "5.2", "such as `.b8` or `.u32`")
     span = word_span(site.declaration, f".{word}")
     near = _KNOWN_ELSEWHERE.get(word) or next(iter(near_misses(word, sorted(_DECLARED))), "")
     fix = Fix(f"write `.{near}`", span, f".{near}") if near else None

@@ -82,7 +82,10 @@ def test_a_selection_asks() -> None:
     assert not Selection.of(ignore=["no-form"]).asks_for_hints
 
 
-def test_a_comment_that_silences_a_note_is_not_in_vain() -> None:
-    text = HEAD + ".entry k() {\n.reg .b32 a; // ptxloom: ignore[unused-name]\nret;\n}"
+@pytest.mark.parametrize("comment", ["ignore[unused-name]", "ignore"])
+def test_a_comment_that_silences_a_note_is_not_in_vain(comment: str) -> None:
+    text = f"{HEAD}.entry k() {{\n.reg .b32 a; // ptxloom: {comment}\nret;\n}}"
     assert check(parse(text)) == ()
     assert check(parse(text), hints=True) == ()
+    used = text.replace("ret;", "mov.u32 a, 1;\nret;")
+    assert [one.rule for one in check(parse(used))] == ["unused-ignore"]

@@ -81,3 +81,19 @@ def test_the_others_of_the_wrong_type_are_pointed_at() -> None:
 def test_a_number_is_meant_as_it_stands() -> None:
     assert only("ld.global.v3.f32 {%f1, %f2, %f3}, [%rd1];").fix is None
     assert only("mov.u32 %r999, 0;").fix is None
+
+
+HEADS = {
+    ".version 9\n.target sm_90\n.entry k() { ret; }": ["unexpected-token"],
+    ".version 9.0\n.target\n.entry k() { ret; }": ["incomplete-statement"],
+    ".version 9.0\n.target sm_90\n.address_size\n.entry k() { ret; }": ["incomplete-statement"],
+    ".version 9.0\n.target sm_90\nret;\nexit;\n.entry k() { ret; }": ["misplaced-directive"],
+    ".version 9.0\n.target sm_90\n.entry k(.u64 n) { ret; }": ["declaration-place"],
+    ".version 9.0\n.target sm_90\n.entry k() { .reg .i32 a, b, c; ret; }": ["declaration-type"],
+    ".version 9.0\n.target sm_90\n.entry k() { .reg a; ret; }": ["declaration-type"],
+}
+
+
+@pytest.mark.parametrize("text", HEADS)
+def test_one_mistake_around_functions_is_one_finding(text: str) -> None:
+    assert [finding.rule for finding in check(parse(text))] == HEADS[text]

@@ -28,11 +28,11 @@ def without_guesses(module: Module, findings: Iterable[Diagnostic]) -> list[Diag
 
 
 def _unread(module: Module) -> Iterator[str]:
-    """The text of statements and of functions' headers that the parser could not read."""
+    """The text of directives, which may declare names, and of functions' headers that the parser could not read."""
     faults = [one.span.start for one in module.diagnostics]
     for node in walk(module):
         match node:
-            case Malformed(text):
+            case Malformed(text) if text.startswith("."):
                 yield text
             case Function():
                 end = node.body.start if node.body else node.end

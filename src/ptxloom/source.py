@@ -37,12 +37,26 @@ class Source:
         return tuple(starts)
 
     def location(self, offset: int) -> tuple[int, int]:
-        """The (line, column) of an offset, both from 1."""
+        """The (line, column) of an offset, both from 1.
+
+        Args:
+            offset: From 0 to the length of the text.
+
+        Returns:
+            As editors count them.
+        """
         line = bisect_right(self.line_starts, offset)
         return line, offset - self.line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """The text of line `number` (from 1), without its end."""
+        """The text of line `number` (from 1), without its end.
+
+        Args:
+            number: From 1.
+
+        Returns:
+            Without what ends it.
+        """
         start = self.line_starts[number - 1]
         end = self.line_starts[number] - 1 if number < len(self.line_starts) else len(self.text)
         return self.text[start:end].rstrip("\r")

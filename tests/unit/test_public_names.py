@@ -14,8 +14,6 @@ import pytest
 import ptxloom as pl
 
 FACE = Path(pl.__file__)
-SPEAKING: dict[str, set[str]] = {}
-"""Fields whose names say all there is to say."""
 
 
 def names_for_type_checkers() -> dict[str, str]:
@@ -65,8 +63,22 @@ def documented(text: str) -> set[str]:
     return set(re.findall(r"(?m)^    \*{0,2}(\w+): ", text))
 
 
-def functions(kind: type[object]) -> list[tuple[str, Callable[..., object]]]:
-    return [(name, value) for name, value in vars(kind).items() if name[0] != "_" and inspect.isfunction(value)]
+def functions(kind: type[object]) -> list[Callable[..., object]]:
+    """The public functions of a class."""
+    found = [getattr(value, "__func__", value) for name, value in vars(kind).items() if name[0] != "_"]
+    return [one for one in found if inspect.isfunction(one)]
+
+
+def complete(function: Callable[..., object]) -> None:
+    """Whether help about a function names what it takes, gives back and raises."""
+    signature = inspect.signature(function)
+    parts = sections(inspect.getdoc(function) or "")
+    assert parts[""].strip(), (function, "says what it does")
+    taken = set(signature.parameters) - {"self", "cls"}
+    assert documented(parts.get("Args", "")) == taken, (function, "names what it takes")
+    given = signature.return_annotation
+    assert ("Returns" in parts) == (given != "None" and bool(taken)), (function, "says what it gives back")
+    assert ("raise " in inspect.getsource(function)) <= ("Raises" in parts), (function, "says what it raises")
 
 
 @pytest.mark.parametrize("name", pl.__all__)
@@ -79,11 +91,8 @@ def test_help_is_complete(name: str) -> None:
     assert fails or "Traceback" not in parts["Example"], "shows how it succeeds"
     if inspect.isclass(said):
         fields = {f.name for f in dataclasses.fields(said) if f.repr} if dataclasses.is_dataclass(said) else set[str]()
-        assert fields - documented(parts.get("Attributes", "")) <= SPEAKING.get(name, set()), "names what it holds"
-        for method, value in functions(said):
-            assert inspect.getdoc(value), (method, "says what it does")
+        assert fields <= documented(parts.get("Attributes", "")), "names what it holds"
+        for function in functions(said):
+            complete(function)
     else:
-        signature = inspect.signature(said)
-        assert documented(parts.get("Args", "")) == set(signature.parameters), "names what it takes"
-        assert (signature.return_annotation == "None") == ("Returns" not in parts), "says what it gives back"
-        assert ("raise " in inspect.getsource(said)) <= ("Raises" in parts), "says what it raises"
+        complete(said)

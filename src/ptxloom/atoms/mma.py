@@ -74,11 +74,25 @@ class MmaAtom:
         return self.instruction.m, self.instruction.n, self.instruction.k
 
     def layout(self, operand: Operand) -> Layout:
-        """The layout of operand a, b or c."""
+        """The layout of operand a, b or c.
+
+        Args:
+            operand: `a`, `b` or `c`.
+
+        Returns:
+            (thread, value) -> element, leftmost coordinate fastest.
+        """
         return {"a": self.a_layout, "b": self.b_layout, "c": self.c_layout}[operand]
 
     def extent(self, operand: Operand) -> tuple[int, int]:
-        """The two coordinates of an operand as CuTe orders them: (M, K), (N, K) or (M, N)."""
+        """The two coordinates of an operand as CuTe orders them: (M, K), (N, K) or (M, N).
+
+        Args:
+            operand: `a`, `b` or `c`.
+
+        Returns:
+            Two sizes.
+        """
         m, n, k = self.shape_mnk
         return {"a": (m, k), "b": (n, k), "c": (m, n)}[operand]
 

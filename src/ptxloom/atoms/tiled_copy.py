@@ -83,11 +83,27 @@ class TiledCopy:
         return make_layout(dealt.threads, dealt.values[0])
 
     def partition_s(self, tensor: Tensor, thread: int) -> Tensor:
-        """What a thread names of the source: (values, repetitions along each axis)."""
+        """What a thread names of the source: (values, repetitions along each axis).
+
+        Args:
+            tensor: Where its elements lie.
+            thread: The thread.
+
+        Returns:
+            A tensor over the thread's part.
+        """
         return self._partition(tensor, thread, self.atom.src_layout)
 
     def partition_d(self, tensor: Tensor, thread: int) -> Tensor:
-        """What a thread has of the destination: (values, repetitions along each axis)."""
+        """What a thread has of the destination: (values, repetitions along each axis).
+
+        Args:
+            tensor: Where its elements lie.
+            thread: The thread.
+
+        Returns:
+            A tensor over the thread's part.
+        """
         return self._partition(tensor, thread, self.atom.dst_layout)
 
     def _partition(self, tensor: Tensor, thread: int, side: Layout) -> Tensor:

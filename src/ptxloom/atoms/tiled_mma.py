@@ -111,7 +111,14 @@ class TiledMma:
                 raise UsageError("permutation", self.permutation, "sizes, layouts or None")
 
     def layout_tv(self, operand: Operand) -> Layout:
-        """(thread, value) -> element of the operand's tile, its leftmost coordinate fastest."""
+        """(thread, value) -> element of the operand's tile, its leftmost coordinate fastest.
+
+        Args:
+            operand: `a`, `b` or `c`.
+
+        Returns:
+            A layout over the whole tile.
+        """
         first, second = AXES[operand]
         dealt = self.deal(operand, Layout((self.tile_mnk[first], self.tile_mnk[second])))
         return make_layout(dealt.threads, dealt.values)
@@ -122,6 +129,9 @@ class TiledMma:
         Args:
             operand: a, b or c.
             tensor: (M, K) for a, (N, K) for b, (M, N) for c.
+
+        Returns:
+            Of each thread its part of the tensor.
 
         Raises:
             LayoutError: The tensor does not divide into tiles.
@@ -153,13 +163,30 @@ class TiledMma:
         return composition(Layout((threads.size, left_out.size), (1, 0)), number)
 
     def partition(self, operand: Operand, tensor: Tensor, thread: int) -> Tensor:
-        """What a thread has of an operand: (values of an atom, repetitions along one axis, along the other)."""
+        """What a thread has of an operand: (values of an atom, repetitions along one axis, along the other).
+
+        Args:
+            operand: `a`, `b` or `c`.
+            tensor: Where its elements lie.
+            thread: The thread.
+
+        Returns:
+            A tensor over the thread's part.
+        """
         _expect_thread(thread, self.thr_layout_vmnk.cosize)
         dealt = self.deal(operand, inner_layout(tensor))
         return _unfolded(dealt).of(tensor, thread)
 
     def fragment_layout(self, operand: Operand, shape: tuple[int, int]) -> Layout:
-        """How registers hold a thread's part of a tensor: dense, an atom's values first (CuTe: partition_fragment)."""
+        """How registers hold a thread's part of a tensor: dense, an atom's values first (CuTe: partition_fragment).
+
+        Args:
+            operand: `a`, `b` or `c`.
+            shape: Of the whole tensor, in elements.
+
+        Returns:
+            A dense layout as large as what `partition` gives.
+        """
         dealt = _unfolded(self.deal(operand, Layout(shape)))
         return Layout(tuple(mode.size for mode in dealt.values))
 

@@ -146,7 +146,14 @@ class BankReport:
         return tuple(range(start, start + size) for start in range(0, self.access.lanes, size))
 
     def warp(self, *index: int) -> BankReport:
-        """The report of one warp of the batch."""
+        """The report of one warp of the batch.
+
+        Args:
+            index: Where it stands in the leading dimensions of the addresses.
+
+        Returns:
+            A report of that warp alone.
+        """
         return BankReport(self.access, self.addresses[index], self.active[index], self.by_phase[index])
 
     @property

@@ -157,20 +157,42 @@ class FlowGraph:
         )
 
     def dominates(self, first: int, second: int) -> bool:
-        """Whether every way from the start to block `second` goes through block `first`; a block dominates itself."""
+        """Whether every way from the start to block `second` goes through block `first`; a block dominates itself.
+
+        Args:
+            first: The number of a block.
+            second: That of another, or the same.
+
+        Returns:
+            Whether it is so.
+        """
         if first in self.unreachable or second in self.unreachable:
             return first == second
         enter, leave = self._intervals
         return enter[first] <= enter[second] and leave[second] <= leave[first]
 
     def block_at(self, offset: int) -> BasicBlock | None:
-        """The block whose instruction stands at an offset of the source; None in front of the first."""
+        """The block whose instruction stands at an offset of the source; None in front of the first.
+
+        Args:
+            offset: A character of the source, from 0.
+
+        Returns:
+            The block, or None.
+        """
         starts, numbers = self._starts
         at = bisect_right(starts, offset)
         return self.blocks[numbers[at - 1]] if at else None
 
     def span(self, number: int) -> Span | None:
-        """Where a block's instructions stand; None if it has none."""
+        """Where a block's instructions stand; None if it has none.
+
+        Args:
+            number: The block's number.
+
+        Returns:
+            From its first instruction to its last.
+        """
         inside = self.blocks[number].instructions
         return Span(self.function.source, inside[0].start, inside[-1].end) if inside else None
 

@@ -153,11 +153,25 @@ class Fragment:
         return self.matrices * self.rows if self.addressed else 0
 
     def extent(self, axis: Axis) -> int:
-        """How many places a coordinate has."""
+        """How many places a coordinate has.
+
+        Args:
+            axis: Which of matrix, row and column.
+
+        Returns:
+            Their number.
+        """
         return 1 << sum(digit.axis is axis for digit in (*self.lanes, *self.values))
 
     def at(self, lane: int, value: int) -> Element:
         """The element that is a lane's value V, counted across its registers.
+
+        Args:
+            lane: From 0 to 31.
+            value: From 0 to `values_per_lane - 1`.
+
+        Returns:
+            The element with its place.
 
         Raises:
             UsageError: There is no such lane or value.
@@ -177,6 +191,14 @@ class Fragment:
 
         A bit of the padding around a narrow element belongs to that element.
 
+        Args:
+            lane: From 0 to 31.
+            register: From 0 to `registers - 1`.
+            bit: Any bit of the register.
+
+        Returns:
+            The element with its place.
+
         Raises:
             UsageError: There is no such lane, register or bit.
         """
@@ -187,6 +209,14 @@ class Fragment:
 
     def holder(self, *, matrix: int = 0, row: int, column: int) -> Element:
         """The element at a coordinate, and so the lane, register and bit that hold it.
+
+        Args:
+            matrix: Which of several matrices.
+            row: The element's row.
+            column: Its column.
+
+        Returns:
+            The element with its place.
 
         Raises:
             UsageError: The coordinate is outside the matrix.
@@ -202,19 +232,47 @@ class Fragment:
         return self.at(lane, value)
 
     def held_by(self, lane: int) -> tuple[Element, ...]:
-        """What a lane holds, in the order of its values."""
+        """What a lane holds, in the order of its values.
+
+        Args:
+            lane: From 0 to 31.
+
+        Returns:
+            `values_per_lane` elements.
+        """
         return tuple(self.at(lane, value) for value in range(self.values_per_lane))
 
     def value_of(self, element: Element) -> int:
-        """V of an element: its place among its lane's values."""
+        """V of an element: its place among its lane's values.
+
+        Args:
+            element: One of this fragment.
+
+        Returns:
+            From 0 to `values_per_lane - 1`.
+        """
         return (element.register * self.register_bits + element.bit - self.shift) // self.stride
 
     def label(self, element: Element) -> str:
-        """An element's holder as CuTe users write it: thread, value and register, such as `T5 V1:R0`."""
+        """An element's holder as CuTe users write it: thread, value and register, such as `T5 V1:R0`.
+
+        Args:
+            element: One of this fragment.
+
+        Returns:
+            The label.
+        """
         return f"T{element.lane} V{self.value_of(element)}:R{element.register}"
 
     def address_lane(self, *, matrix: int = 0, row: int) -> int:
         """The lane whose address operand names a row of ldmatrix or stmatrix.
+
+        Args:
+            matrix: Which of several matrices.
+            row: The row.
+
+        Returns:
+            From 0 to 31.
 
         Raises:
             UsageError: The operand has no addresses, or the row is outside the matrix.
@@ -226,7 +284,14 @@ class Fragment:
         return matrix * self.rows + row
 
     def addressed_row(self, lane: int) -> tuple[int, int] | None:
-        """The (matrix, row) whose address a lane names; None if its address is ignored."""
+        """The (matrix, row) whose address a lane names; None if its address is ignored.
+
+        Args:
+            lane: From 0 to 31.
+
+        Returns:
+            Both from 0, or None.
+        """
         _expect("lane", lane, WARP_LANES)
         return divmod(lane, self.rows) if lane < self.address_lanes else None
 

@@ -68,6 +68,12 @@ class Layout:
     def parse(cls, text: str) -> Layout:
         """The layout that a string such as `(8,4):(1,8)` or `(_8,_4):(_1,_8)` writes; `str` writes it again.
 
+        Args:
+            text: A shape, and a stride behind a colon.
+
+        Returns:
+            The layout.
+
         Raises:
             LayoutError: It is no layout; the message says where.
             UsageError: It is no text.
@@ -79,7 +85,14 @@ class Layout:
 
     @classmethod
     def row_major(cls, shape: object) -> Layout:
-        """The dense layout of a shape with the rightmost mode fastest (CuTe: LayoutRight)."""
+        """The dense layout of a shape with the rightmost mode fastest (CuTe: LayoutRight).
+
+        Args:
+            shape: Integers, nested in tuples.
+
+        Returns:
+            A layout of that shape without gaps.
+        """
         return cls(shape, row_major_strides(checked_modes(shape, shape, [])[0]))
 
     @property
@@ -126,6 +139,12 @@ class Layout:
     def at(self, *coordinate: Any) -> Any:
         """The values at arrays of coordinates, which broadcast against each other; indices are not negative.
 
+        Args:
+            coordinate: One array of 1-D indices, or one for each mode.
+
+        Returns:
+            An array of values.
+
         Example:
             >>> import numpy as np
             >>> Layout((2, 3), (3, 1)).at(np.arange(2)[:, None], np.arange(3))
@@ -148,11 +167,24 @@ class Layout:
         return values
 
     def coordinate(self, index: int) -> Coordinate:
-        """The natural coordinate of a 1-D index."""
+        """The natural coordinate of a 1-D index.
+
+        Args:
+            index: From 0; the leftmost mode is the fastest.
+
+        Returns:
+            One integer for each mode, nested as the shape is.
+        """
         return coordinate_of(index, self.shape)
 
     def slice(self, *coordinate: Slice) -> Layout:
         """The layout of the modes that the coordinate leaves open with None; `Tensor` also keeps the offset.
+
+        Args:
+            coordinate: An integer for each mode that is fixed, None for one that is left.
+
+        Returns:
+            A layout of what is left.
 
         Example:
             >>> print(Layout((8, 4), (1, 8)).slice(None, 2))

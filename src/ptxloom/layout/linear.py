@@ -49,6 +49,12 @@ class LinearLayout:
     def split(self, **sizes: int) -> Mapping[str, tuple[tuple[int, ...], ...]]:
         """The bases as Triton's LinearLayout takes them, the output split into named dimensions, the first fastest.
 
+        Args:
+            sizes: By the name of a dimension of the output, its size, a power of two.
+
+        Returns:
+            By the name of an input, its bases, one coordinate a dimension.
+
         Example:
             >>> LinearLayout((("register", (1, 8)),)).split(dim1=4, dim0=4)
             {'register': ((1, 0), (0, 2))}

@@ -93,7 +93,14 @@ class ComposedLayout:
         return self.outer(self.offset + self.inner(*coordinate))
 
     def at(self, *coordinate: Any) -> Any:
-        """The values at arrays of coordinates, as `Layout.at`."""
+        """The values at arrays of coordinates, as `Layout.at`.
+
+        Args:
+            coordinate: One array of 1-D indices, or one for each mode.
+
+        Returns:
+            An array of values.
+        """
         moved = self.inner.at(*coordinate) + self.offset
         return self.outer(moved) if isinstance(self.outer, Swizzle) else self.outer.at(moved)
 

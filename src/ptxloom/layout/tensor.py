@@ -45,7 +45,14 @@ class Tensor:
         return [self.offset + value for value in self.layout.offsets()]
 
     def slice(self, *coordinate: Slice) -> Tensor:
-        """The elements whose coordinate agrees with the given one, None leaving a mode open."""
+        """The elements whose coordinate agrees with the given one, None leaving a mode open.
+
+        Args:
+            coordinate: An integer for each mode that is fixed, None for one that is left.
+
+        Returns:
+            A tensor over the modes that are left.
+        """
         where = coordinate[0] if len(coordinate) == 1 else coordinate
         match self.layout:
             case Layout():
@@ -55,6 +62,13 @@ class Tensor:
 
     def tile(self, tiler: Tiler, coordinate: Coordinate) -> Tensor:
         """The tile at a coordinate of the grid into which `tiler` divides the tensor (CuTe: local_tile).
+
+        Args:
+            tiler: The tile's shape, or a layout for each mode.
+            coordinate: Which tile; None leaves a mode of the grid open.
+
+        Returns:
+            The tile, and the open modes of the grid behind it.
 
         Example:
             >>> print(Tensor(0, Layout((16, 16), (1, 16))).tile((4, 8), (2, 1)))

@@ -76,25 +76,53 @@ class Kernel:
     def global_array(self, name: str) -> NDArray[Any]:
         """A global or const variable of the kernel's module, as `Module.global_array` gives it: all kernels share it.
 
+        Args:
+            name: As the module declares it.
+
+        Returns:
+            The variable itself: what is written there, kernels read.
+
         Raises:
             UsageError: The module has no such variable.
         """
         return self.memory.array(name)
 
     def code(self, *, whole: bool, checks: frozenset[str]) -> int:
-        """The address of the code for whole warps, or for parts of warps; compiled when first asked for."""
+        """The address of the code for whole warps, or for parts of warps; compiled when first asked for.
+
+        Args:
+            whole: For warps whose lanes all run.
+            checks: The tools that watch.
+
+        Returns:
+            An address to call.
+        """
         with self._lock:
             if (whole, checks) not in self._code:
                 self._code[whole, checks] = compiler.compile_variant(self.program, whole=whole, checks=checks)
             return self._code[whole, checks].address
 
     def compiled_masked(self, checks: frozenset[str]) -> int:
-        """The code for parts of warps if it has been compiled, else 0."""
+        """The code for parts of warps if it has been compiled, else 0.
+
+        Args:
+            checks: The tools that watch.
+
+        Returns:
+            An address to call, or 0.
+        """
         code = self._code.get((False, checks))
         return 0 if code is None else code.address
 
     def local_bytes(self, stack_bytes: int) -> int:
-        """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions."""
+        """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions.
+
+        Args:
+            stack_bytes: For the frames of functions and `alloca`.
+
+        Returns:
+            Bytes a lane.
+        """
         return frame_of(self.program.entry) + (stack_bytes if self.program.has_calls else 0)
 
     @cached_property
@@ -163,6 +191,9 @@ class Kernel:
             progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
             uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` tells who
                 reads of them, or of memory from `malloc`, what nobody has written.
+
+        Returns:
+            What the run did, beside what it wrote into the arrays.
 
         Raises:
             UsageError: An argument is wrong; nothing has run.

@@ -266,7 +266,14 @@ class Profile:
         return remedies(self)
 
     def line(self, number: int) -> Counts:
-        """What a PTX line cost."""
+        """What a PTX line cost.
+
+        Args:
+            number: The line, from 1.
+
+        Returns:
+            The counts of its instructions together.
+        """
         return sum((row.counts for row in self.rows if row.line == number), Counts())
 
 

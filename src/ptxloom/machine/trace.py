@@ -153,6 +153,9 @@ class TraceRecord:
             type_: What to read the bits as: f16, bf16, s8, e4m3, b16, ...; by default what the instruction says.
             operand: Which operand, if there are several; by default the destination.
 
+        Returns:
+            The fragment with a value for each element.
+
         Raises:
             UnsupportedForm: There is no such form.
             UsageError: There is no such operand or type, or the operand is not in registers of its own.
@@ -171,6 +174,9 @@ class TraceRecord:
         Args:
             type_: For the operand that is named; otherwise for all whose elements are as wide.
             operand: Which operand; by default all whose registers were recorded.
+
+        Returns:
+            A fragment with values for each of them.
 
         Raises:
             UsageError: There is no such operand or type, or the type fits none.

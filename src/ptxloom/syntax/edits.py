@@ -108,6 +108,10 @@ class Editor:
     def replace(self, old: Node, new: New) -> None:
         """Write `new` where `old` stands.
 
+        Args:
+            old: A node of the module.
+            new: A node or a text in its place.
+
         Raises:
             UsageError: `old` is no node of the module, or `new` is neither text nor node.
             EditConflict: Another change was made there.
@@ -122,6 +126,9 @@ class Editor:
     def delete(self, statement: StatementNode) -> None:
         """Take a statement away, and its line if nothing else is on it.
 
+        Args:
+            statement: One of the module.
+
         Raises:
             UsageError: It is no statement of the module; replace what holds a smaller node instead.
             EditConflict: Another change was made there.
@@ -131,6 +138,10 @@ class Editor:
 
     def insert_before(self, statement: StatementNode, *new: New) -> None:
         """Write statements in front of one, each on a line of its own if it stands on one.
+
+        Args:
+            statement: One of the module.
+            new: Nodes or texts, in their order.
 
         Raises:
             UsageError: `statement` is no statement of the module.
@@ -147,6 +158,10 @@ class Editor:
     def insert_after(self, statement: StatementNode, *new: New) -> None:
         """Write statements behind one, below its line if nothing but a comment follows there.
 
+        Args:
+            statement: One of the module.
+            new: Nodes or texts, in their order.
+
         Raises:
             UsageError: `statement` is no statement of the module.
             EditConflict: It is inside of something that another change replaces or deletes.
@@ -156,6 +171,10 @@ class Editor:
 
     def prepend(self, to: Module | Function | Block, *new: New) -> None:
         """Write statements at the start of a module, or of a body or scope.
+
+        Args:
+            to: The module, or a function or braces in it.
+            new: Nodes or texts, in their order.
 
         Raises:
             UsageError: `to` is not of the module, or has no body.
@@ -169,6 +188,10 @@ class Editor:
 
     def append(self, to: Module | Function | Block, *new: New) -> None:
         """Write statements at the end of a module, or of a body or scope.
+
+        Args:
+            to: The module, or a function or braces in it.
+            new: Nodes or texts, in their order.
 
         Raises:
             UsageError: `to` is not of the module, or has no body.
@@ -189,6 +212,9 @@ class Editor:
 
     def apply(self, fix: Fix) -> None:
         """Make the change that a diagnostic proposes.
+
+        Args:
+            fix: As `Diagnostic.fix` gives it.
 
         Raises:
             UsageError: It is for another text.

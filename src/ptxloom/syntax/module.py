@@ -85,6 +85,9 @@ class Module:
         Args:
             name: The variable's name; `function.variable` for one that a function declares for itself.
 
+        Returns:
+            The variable itself: what is written there, kernels read.
+
         Raises:
             UsageError: The module has no such variable.
         """

@@ -181,6 +181,12 @@ class Node(_Record, metaclass=NodeType):
     def replace(self, **changes: Any) -> Self:
         """The same node with some fields changed.
 
+        Args:
+            changes: New values by the names of fields.
+
+        Returns:
+            A new node; this one stays as it is.
+
         Example:
             >>> from ptxloom.syntax.tree import Name
             >>> Name("%r1").replace(text="%r2")
@@ -190,7 +196,14 @@ class Node(_Record, metaclass=NodeType):
         return type(self)(**(old | changes))
 
     def span_in(self, source: Source) -> Span:
-        """Where the node stands in the source that it was read from."""
+        """Where the node stands in the source that it was read from.
+
+        Args:
+            source: The module's source.
+
+        Returns:
+            A span that can quote the node.
+        """
         return Span(source, self.start, self.end)
 
 

@@ -1,5 +1,7 @@
 """Fuzz the parser with atheris: `python tests/fuzz/fuzz_parse.py [folder of inputs] [-max_total_time=3600]`.
 
+`python tests/fuzz/corpus.py unpack FOLDER` gives it the inputs that earlier runs have collected to go on from.
+
 Every input must parse without an exception, both ways alike; what parses cleanly must print and format back to itself.
 Needs `pip install atheris`; without it, this says so and exits with 2.
 """

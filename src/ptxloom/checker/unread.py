@@ -17,14 +17,26 @@ if TYPE_CHECKING:
 _WORD: Final = re.compile(r"(?<![\w$%.])[A-Za-z_$%][\w$]*+", re.ASCII)
 _SERIES: Final = re.compile(r"(?:<.*|\d++)\Z", re.ASCII | re.DOTALL)
 _ABOUT_NAMES: Final = frozenset(("undeclared-name", "unused-name"))
+_HEAD: Final = (".version", ".target", ".address_size")
+_ABOUT_HEADS: Final = frozenset(("missing-directive", "misplaced-directive"))
 
 
 def without_guesses(module: Module, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The findings but those that say of a name that it is not declared, or not used, when unread text holds it."""
+    """The findings but those that unread text may explain.
+
+    They say of a name that it is not declared, or not used, or of the head that a directive is not there.
+    """
     if not module.diagnostics:
         return list(findings)
-    words = frozenset(_SERIES.sub("", word) for text in _unread(module) for word in _WORD.findall(text))
-    return [one for one in findings if one.rule not in _ABOUT_NAMES or _SERIES.sub("", one.span.text) not in words]
+    unread = tuple(_unread(module))
+    words = frozenset(_SERIES.sub("", word) for text in unread for word in _WORD.findall(text))
+    silent = _ABOUT_HEADS if any(text.startswith(_HEAD) for text in unread) else frozenset[str]()
+    return [one for one in findings if one.rule not in silent and _of_name(one) not in words]
+
+
+def _of_name(finding: Diagnostic) -> str:
+    """The name that a finding is about, without its number in a series; empty if it is about something else."""
+    return _SERIES.sub("", finding.span.text) if finding.rule in _ABOUT_NAMES else ""
 
 
 def _unread(module: Module) -> Iterator[str]:

@@ -166,7 +166,9 @@ def parameters(cursor: Cursor, source: Source) -> tuple[Declaration, ...]:
             raise cursor.unexpected("a parameter")
         words = specifiers(cursor)
         found.append(_declaration(words, (declarator(cursor),), "", source, start, cursor.behind))
-        if not cursor.accept(","):
+        if cursor.here == ".param" and cursor.on_new_line:
+            cursor.problems.append(cursor.incomplete("`,` between parameters"))
+        elif not cursor.accept(","):
             break
     cursor.expect(")", "to close the parameters")
     return tuple(found)

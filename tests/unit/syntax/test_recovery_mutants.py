@@ -145,6 +145,7 @@ def test_one_error_and_the_functions_are_read(bad: str) -> None:
         (".weak (.param .b32 p) k(\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
         (".entry k(\n\t@ .param .u64 p\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 1),
         (".entry k(\n\t.param { .u64 p\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 2),
+        (".visible .entry k(\n\t.param .u64 p\n\t.param .u64 q\n)\n{ ret; }\n.entry z() { ret; }", 2),
         (".x .visible .entry k(\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
         (".entry k(\n\t.param .align ; 128 .b8 p[4]\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 2),
         (".global .u64 } x = y;\n.entry k() { ret; }\n.entry z() { ret; }", 1),

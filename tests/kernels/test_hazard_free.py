@@ -22,9 +22,12 @@ SAMPLE = 8
 PAIRS = [(case, architecture) for case in cases() for architecture in case.architectures]
 CHOSEN = PAIRS if os.environ.get("PTXLOOM_ALL_KERNELS") else random.Random(4).sample(PAIRS, SAMPLE)
 
-# Plain loads beside atomics of others (the head of a compare-and-swap loop, path compression), and a plain load by all
-# threads of what one of them stores in a critical section.
-RACES_IN_GLOBAL_MEMORY = ("atomic_medley", "union_find", "atomics")
+# By kernel, why its findings in global memory are true ones.
+RACES_IN_GLOBAL_MEMORY = {
+    "atomic_medley": "the head of a compare-and-swap loop is a plain load, beside the atomics of others",
+    "union_find": "path compression stores parents with plain stores, which others read meanwhile",
+    "atomics": "all threads of a CTA load what one of them stores in a critical section",
+}
 
 
 def hazards_of(case: KernelCase, architecture: str, checks: tuple[str, ...]) -> Hazards:

@@ -377,3 +377,40 @@ def test_the_side_that_comes_first_is_the_one_that_leads_to_the_other_without_a_
         assert found(body, seed=seed) == {("write-after-read", 2, 4)}
     moved = body.replace("    bar.sync 0;\n", "").replace("L: st", "L: bar.sync 0; st")
     assert found(moved) == {("read-after-write", 3, 2)}
+
+
+BULK = """
+st.shared.u32 [%r10], %r0;
+bar.sync 0;
+@%p3 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 256;
+@%p3 cp.async.bulk.commit_group;
+@%p3 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile+512], 256;
+@%p3 cp.async.bulk.commit_group;
+ORDER
+@WHO st.shared.u32 [PLACE], 7;
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "who", "place", "kinds"),
+    [
+        ("@%p3 cp.async.bulk.wait_group.read 0; bar.sync 0;", "%p4", "tile", set[str]()),
+        ("@%p3 cp.async.bulk.wait_group 0; bar.sync 0;", "%p4", "tile+512", set[str]()),
+        ("@%p3 cp.async.bulk.wait_group.read 1; bar.sync 0;", "%p4", "tile", set[str]()),
+        ("@%p3 cp.async.bulk.wait_group.read 1; bar.sync 0;", "%p4", "tile+512", {"write-after-read"}),
+        ("bar.sync 0; @%p3 cp.async.bulk.wait_group.read 0;", "%p4", "tile", {"write-after-read"}),
+        ("bar.sync 0;", "%p4", "tile+252", {"write-after-read"}),
+        ("bar.sync 0;", "%p4", "tile+256", set[str]()),
+        ("@%p3 cp.async.wait_all; bar.sync 0;", "%p4", "tile", {"write-after-read"}),
+        ("@%p3 cp.async.bulk.wait_group.read 0;", "%p3", "tile", set[str]()),
+        ("@%p3 cp.async.bulk.wait_group.read 1;", "%p3", "tile+512", {"not-waited"}),
+        ("", "%p3", "tile", {"not-waited"}),
+    ],
+)
+def test_what_a_bulk_copy_reads_is_not_written_before_its_thread_has_waited(
+    order: str, who: str, place: str, kinds: set[str]
+) -> None:
+    body = BULK.replace("ORDER", order).replace("WHO", who).replace("PLACE", place)
+    body = body.replace("@%p4 st", "and.pred %p6, %p1, %p4;\n@%p6 st") if who == "%p4" else body
+    for seed in (0, 2, 5):
+        assert {kind for kind, _, _ in found(body, block=64, seed=seed)} == kinds

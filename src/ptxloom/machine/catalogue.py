@@ -48,6 +48,10 @@ _RACES: Final = "8.7.1"
 _ORDER: Final = (
     "put a barrier between the two: `bar.sync` (`__syncthreads()`), or an mbarrier where only some of the threads meet"
 )
+AFTER_COPY: Final = (
+    "let the thread that copies wait first (`cp.async.wait_group`, `cp.async.bulk.wait_group.read`), then let all meet "
+    "at a barrier; or let all wait at the mbarrier that the copy completes"
+)
 BETWEEN_CTAS: Final = (
     "no `bar.sync` reaches another CTA: after a barrier of those who write, let one of them set a flag behind a fence "
     "(`st.release.gpu`, or `membar.gl` and an atomic), and read it before one (`ld.acquire.gpu`); or end the kernel "
@@ -285,7 +289,7 @@ KINDS: Final = (
         "not-waited",
         "Finds a thread that uses what its own asynchronous copy reads or writes before it has waited for the copy.",
         "{place} is accessed while the thread's own asynchronous copy may still be under way",
-        "wait first: `cp.async.wait_group` or `cp.async.wait_all`, or the mbarrier that the copy completes",
+        "wait first: `cp.async.wait_group`, `cp.async.bulk.wait_group.read`, or the mbarrier that the copy completes",
         "9.7.9.25",
     ),
     HazardKind(

@@ -11,6 +11,7 @@ from ptxloom.fragments import fragment
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.catalogue import (
+    AFTER_COPY,
     BETWEEN_CTAS,
     BY_RULE,
     EVENTS,
@@ -195,6 +196,8 @@ class Reporter:
             kind, op, before, party, other = REVERSED.get(kind, kind), before, op, other, party
         hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, party.lanes[0]), count=int(event.count))
+        if "cp" in {op.opcode, before.opcode} and hazard.kind != "not-waited":
+            hazard = replace(hazard, help=AFTER_COPY)
         if second != block:
             hazard = replace(hazard, help=BETWEEN_CTAS if event.space == state.GLOBAL else IN_CLUSTER)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))

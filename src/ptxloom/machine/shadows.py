@@ -82,6 +82,8 @@ def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
         s.common = take(order.columns * _WORD)
     if any(op.opcode == "cp" and op.has("async") for op in grid.program.ops):
         s.copies = take(s.warps * shadow.COPIES * shadow.COPY_BYTES)
+    if any(op.opcode == "cp" and op.has("bulk") for op in grid.program.ops):
+        s.readings = take(s.warps * shadow.READINGS * shadow.READING_BYTES)
     return at
 
 

@@ -10,7 +10,7 @@ from ptxloom.machine.runtime.firsts import read_lane, written_lane
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
 from ptxloom.machine.runtime.pending import copy_lane, copy_stretch, start_copy
-from ptxloom.machine.runtime.races import check_lane, stamp_of
+from ptxloom.machine.runtime.readings import read_bulk
 from ptxloom.machine.runtime.shadow import STRONG
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
@@ -153,7 +153,7 @@ def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
             if source == 0:
                 return 1
             if address(w.shadow) != 0 and source_space == SHARED:
-                check_lane(w, lane, sources[lane], size, stamp_of(w, site), 0, pointer(u64, 0), 1)
+                read_bulk(w, lane, sources[lane], size, site, u32(barriers[lane] == 0))
             read_lane(w, lane, sources[lane], source_space, size, site)
             if source_space != SHARED:
                 look_copy(w, lane, sources[lane], size, site, 0)

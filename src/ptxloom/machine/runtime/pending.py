@@ -13,6 +13,7 @@ from ptxloom.machine.native import address, fill, pointer, u32, u64
 from ptxloom.machine.runtime.grid import start_grid
 from ptxloom.machine.runtime.orders import at_row, begin, find_sync, flag_place, released, row_of
 from ptxloom.machine.runtime.races import check, entry_of, me, shadow_at, stamp_of
+from ptxloom.machine.runtime.readings import drop_readings
 from ptxloom.machine.runtime.shadow import COPIES, COPY_SHIFT, PENDING, SYNCS, Copy, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, Cta, Warp
 
@@ -44,6 +45,7 @@ def start_copy(w: Warp, size: u32, site: u32) -> None:
         w.copy_tail = w.copy_head - COPIES
     copy.site = stamp_of(w, site)
     copy.size = size
+    copy.begun = w.shadow.order.clock
     copy.lanes = 0
     copy.handed = 0
     copy.target = address(w.shadow)
@@ -140,6 +142,7 @@ def start_watch(cta: Cta) -> None:
         w.uneven = 0
         w.saw = 0
         w.look_head = 0
+        drop_readings(w)
         at = at + u64(cta.launch.warp_bytes)
 
 

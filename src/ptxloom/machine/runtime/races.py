@@ -8,7 +8,7 @@ text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
@@ -20,6 +20,7 @@ from ptxloom.machine.runtime.shadow import (
     LOOKS,
     LOOKS_AGAIN,
     PENDING,
+    READINGS,
     SITE,
     STEP_SHIFT,
     STEPS,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
 
 
-COPYING: Final = 3  # what the other side does that an asynchronous copy makes: it writes
+READING, COPYING = 2, 3  # what the other side does that an asynchronous copy makes: it reads, or writes
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
@@ -140,22 +141,35 @@ def check(
             while offset + length < size and s.writes[at + offset + length] == u32(found):
                 length = length + 1
             writes: u32 = 1
+            other = s.write_sites[at + offset]
             if found & PENDING != 0:
                 writes = COPYING
-            report(
-                w,
-                s,
-                lane,
-                at + offset,
-                length,
-                stamp,
-                write,
-                s.write_sites[at + offset],
-                thread_of(w, u32(found)),
-                writes,
-            )
+                other = begun_at(w, other, copy_of(w, u32(found)).begun)
+            report(w, s, lane, at + offset, length, stamp, write, other, thread_of(w, u32(found)), writes)
     if write != 0:
         readers(w, s, lane, at, size, stamp)
+        if s.order.reading != 0:
+            bulk_readers(w, s, lane, at, size, stamp)
+
+
+def bulk_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
+    """Report the bulk copies that may still read some bytes which a lane writes."""
+    for warp in range(s.order.threads // 32):
+        far = warp_of(w, warp * 32)
+        for number in range(READINGS):
+            reading = far.shadow.readings[far.index * READINGS + number]
+            low = max(at, reading.at)
+            high = min(at + size, reading.at + reading.size)
+            if reading.active != 0 and reading.source == address(s) and low < high:
+                other = begun_at(w, reading.stamp, reading.begun)
+                report(w, s, lane, low, high - low, stamp, 1, other, warp * 32 + reading.lane, READING)
+
+
+def begun_at(w: Warp, stamp: u32, tick: u32) -> u32:
+    """What is kept of a copy: before the last barrier it comes before all accesses since."""
+    if tick <= w.shadow.base:
+        return stamp & (SITE | STRONG)
+    return stamp
 
 
 def thread_of(w: Warp, held: u32) -> u32:
@@ -293,7 +307,7 @@ def report(
         kind = READ_WRITE
         if write == first:
             kind = WRITE_READ
-    if other_writes == COPYING:
+    if other_writes >= READING:
         if thread == me(w, lane):
             kind = kind + (OWN_WRITE_WRITE - WRITE_WRITE)
     elif address(far) == address(w):

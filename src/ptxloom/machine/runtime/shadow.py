@@ -30,6 +30,7 @@ STEPS: Final = (1 << 11) - 1
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
 LOOKS: Final = 1024  # reads that a warp's ring holds
 COPIES: Final = 128  # asynchronous copies that a warp's ring holds
+READINGS: Final = 64  # bulk copies from shared memory that a warp's ring holds until they are waited for
 COPY_SHIFT: Final = 12  # 7 bits of the copy in its ring, 5 of the lane; the warp above
 COLUMNS: Final = 64  # of `known`, for what copies have written, by the mbarrier they tell
 LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
@@ -104,7 +105,7 @@ class Order:
     barriers: Ptr[u32]  # [CTA of the cluster][barrier][column] released by those who came
     gathering: Ptr[u32]  # [now, at its last completion][column] released by those who came to the cluster's barrier
     used: u32  # syncs
-    spare: u32
+    reading: u32  # bulk copies from shared memory that may go on
     room: Ptr[u32]  # [column] for intermediate results
     grid: Grid  # null unless global memory is watched
     lessons: Ptr[Lesson]  # [LESSONS]
@@ -125,10 +126,25 @@ class Copy:
     lanes: u32  # whose bytes still carry its mark
     handed: u32  # lanes whose completion an mbarrier tells
     column: u32
+    begun: u32  # the tick
     target: u64  # the shadow it writes to
     at: Annotated[Array[u32], 32]
     group: Annotated[Array[u32], 32]
     stamp: Annotated[Array[u32], 32]
+
+
+class Reading:
+    """A bulk copy from shared memory, which reads until its lane has waited for it."""
+
+    active: u32  # 1 while it may go on
+    stamp: u32
+    lane: u32
+    at: u32
+    size: u32
+    group: u32
+    begun: u32  # the tick
+    spare: u32
+    source: u64  # the shadow of what it reads
 
 
 class Look:
@@ -160,6 +176,7 @@ class Shadow:
     common: Ptr[u32]  # [column] what all threads of the CTA know
     looks: Ptr[Look]  # [warp of the CTA][LOOKS]
     copies: Ptr[Copy]  # [warp of the CTA][COPIES]; null if the program has none
+    readings: Ptr[Reading]  # [warp of the CTA][READINGS]; null if the program has none
 
 
 GRID_BYTES: Final = native.record(Grid).size
@@ -168,5 +185,6 @@ LESSON_BYTES: Final = native.record(Lesson).size
 SHADOW_BYTES: Final = native.record(Shadow).size
 ORDER_BYTES: Final = native.record(Order).size
 LOOK_BYTES: Final = native.record(Look).size
+READING_BYTES: Final = native.record(Reading).size
 COPY_BYTES: Final = native.record(Copy).size
 SYNC_BYTES: Final = native.record(Sync).size

@@ -271,11 +271,13 @@ class Warp:
     look_head: u32  # reads of shared memory kept
     copy_head: u32  # asynchronous copies begun
     copy_tail: u32  # the oldest that may go on
+    reading_head: u32  # bulk copies from shared memory begun
     written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches
     local_written: u64
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
     awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that last told each lane to wait
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
+    bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
 
 
 REGISTERS: Final = -(-native.record(Warp).size // 64) * 64

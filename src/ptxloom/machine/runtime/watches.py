@@ -148,7 +148,7 @@ _FIELDS: Final = [
         },
     ),
     "%o = getelementptr i8, ptr %s.order, i64 0",
-    *_loads("o", Order, {"clock": "i32", "bits": "i32", "threads": "i32"}),
+    *_loads("o", Order, {"clock": "i32", "bits": "i32", "threads": "i32", "reading": "i32"}),
 ]
 
 _HEAD: Final = """
@@ -346,7 +346,9 @@ lane:
   %apart = icmp ne <{n} x i32> %apart1, zeroinitializer
   %bad0 = and <{n} x i1> %fresh, %apart
   %bad.bits = bitcast <{n} x i1> %bad0 to i{n}
-  %bad = icmp ne i{n} %bad.bits, 0
+  %bad1 = icmp ne i{n} %bad.bits, 0
+  %bulk = icmp ne i32 %o.reading, 0
+  %bad = or i1 %bad1, %bulk
   br i1 %bad, label %slow, label %look
 look:
   %block = lshr i32 %at, {block}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
-from ptxloom.machine.runtime import copies, pending, state
+from ptxloom.machine.runtime import copies, pending, readings, state
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.machine.semantics.family import Family
@@ -26,13 +26,16 @@ _GROUPS: Final = ("commit_group", "wait_group", "wait_all")
 @family("cp", when=lambda op: op.has(*_GROUPS))
 def groups(b: Builder, op: Op) -> None:
     """Copies are made when they are begun: every group is complete; racecheck keeps them until they are waited for."""
-    if not watch.is_racing(b) or op.has("bulk"):
+    if not watch.is_racing(b):
         return
+    commit, wait = (pending.commit_group, pending.wait_group)
+    if op.has("bulk"):
+        commit, wait = (readings.commit_bulk, readings.wait_bulk)
     if op.has("commit_group"):
-        b.runtime(pending.commit_group, W, b.active_mask)
+        b.runtime(commit, W, b.active_mask)
         return
     kept = b.literal(op.operands[0]) if op.has("wait_group") else state.NONE
-    b.runtime(pending.wait_group, W, b.active_mask, state.NONE if kept is None else kept)
+    b.runtime(wait, W, b.active_mask, state.NONE if kept is None else kept)
 
 
 @family("cp", when=lambda op: op.has("ca", "cg") and not op.has("bulk"))

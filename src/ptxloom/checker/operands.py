@@ -116,7 +116,7 @@ def _swapped(site: Site, form: Form) -> Diagnostic | None:
     between = Span(first.source, first.end, second.start).text
     fix = Fix("swap them", both, f"{second.text}{between}{first.text}")
     message = f"the operands of `{site.name}` stand the wrong way round"
-    return site.error("operand-kind", message, both, label=wanted_of(site, slots[0].name).about, fix=fix)
+    return site.error("operand-kind", message, both, fix=fix)
 
 
 def _every(site: Site, form: Form) -> Iterator[Diagnostic]:

@@ -61,7 +61,8 @@ def repair(fix: Fix) -> str:
         'add the qualifier: `stmatrix.m16n8.x4.trans.b8`'
     """
     word = _word_around(fix)
-    return f"{fix.description}: `{elide(word, WORD_LIMIT)}`" if word else fix.description
+    said = not word or f"`{word}`" in fix.description
+    return fix.description if said else f"{fix.description}: `{elide(word, WORD_LIMIT)}`"
 
 
 def _word_around(fix: Fix) -> str:

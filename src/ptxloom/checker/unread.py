@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.tree import Function, Malformed
@@ -41,14 +42,14 @@ def _of_name(finding: Diagnostic) -> str:
 
 def _unread(module: Module) -> Iterator[str]:
     """The text of directives, which may declare names, and of functions' headers that the parser could not read."""
-    faults = [one.span.start for one in module.diagnostics]
+    faults = sorted(one.span.start for one in module.diagnostics)
     for node in walk(module):
         match node:
             case Malformed(text) if text.startswith("."):
                 yield text
             case Function():
                 end = node.body.start if node.body else node.end
-                if any(node.start <= fault < end for fault in faults):
+                if bisect_left(faults, node.start) < bisect_left(faults, end):
                     yield module.source.text[node.start : end]
             case _:
                 pass

@@ -203,7 +203,7 @@ class Parser:
             label = ahead.here == ":"
             if not label and ahead.on_new_line and ahead.here != "{" and LOST.match(self.text, start):
                 self._out.append(Label(cursor.advance(), source=self.source, start=start, end=cursor.behind))
-                self._report(cursor.incomplete("`:` of a label"))
+                self._missing("incomplete-statement", "the label does not end in `:`", ":", "add the colon")
                 return
         if not label:
             self._instruction(start, None)
@@ -299,20 +299,17 @@ class Parser:
             cursor.advance()
             return
         if cursor.kind == "end" or self._at_closing or (cursor.on_new_line and self._starts_statement()):
-            at = cursor.behind
-            self.diagnostics.append(
-                Diagnostic(
-                    "missing-semicolon",
-                    Severity.ERROR,
-                    f"the {what} does not end in `;`",
-                    Span(self.source, at - 1, at),
-                    "`;` should follow",
-                    fix=Fix("add the semicolon", Span(self.source, at, at), ";"),
-                )
-            )
+            self._missing("missing-semicolon", f"the {what} does not end in `;`", ";", "add the semicolon")
             return
         self._out.pop()
         raise cursor.unexpected("`,` or `;`")
+
+    def _missing(self, rule: str, message: str, mark: str, remedy: str) -> None:
+        """Say that a mark is missing behind the token before the one at hand, and offer to add it."""
+        at = self.cursor.behind
+        fix = Fix(remedy, Span(self.source, at, at), f" {mark}" if mark == "{" else mark)
+        where = Span(self.source, max(at - 1, 0), at)
+        self.diagnostics.append(Diagnostic(rule, Severity.ERROR, message, where, f"`{mark}` should follow", fix=fix))
 
     @property
     def _at_closing(self) -> bool:
@@ -342,7 +339,9 @@ class Parser:
             cursor.advance()
             return
         if linkage != "extern" and cursor.on_new_line and self._starts_body():
-            self._report(cursor.incomplete("`{` to open the body"))
+            name = f"`{header.name}`" if header.name else "the function"
+            message = f"the body of {name} does not start with `{{`"
+            self._missing("incomplete-statement", message, "{", "open the body")
             self._open(start, cursor.start, header)
             return
         end = cursor.end if cursor.here == ";" else cursor.behind

@@ -82,6 +82,21 @@ def test_a_missing_semicolon_comes_with_its_fix() -> None:
     assert [one.rule for one in module.diagnostics][-1] == "unmatched-brace"
 
 
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        (".entry k()\n.reg .b32 a;\nret;\n}\n", ".entry k() {\n.reg .b32 a;\nret;\n}\n"),
+        (".entry k() {\n$L1 // here\nret;\n}\n", ".entry k() {\n$L1: // here\nret;\n}\n"),
+    ],
+)
+def test_what_is_missing_comes_with_its_fix(text: str, repaired: str) -> None:
+    (found,) = parse(text).diagnostics
+    assert found.fix is not None
+    at = found.fix.span.start
+    assert text[:at] + found.fix.replacement + text[found.fix.span.end :] == repaired
+    assert parse(repaired).diagnostics == ()
+
+
 def test_a_misspelt_directive_is_guessed() -> None:
     (found,) = parse(".shaerd .b8 a[4];").diagnostics
     assert found.help == "did you mean `.shared`?"

@@ -144,7 +144,7 @@ def _space(site: Site, wanted: Wanted, operand: Address | Indexed, it: Seen) -> 
     """A variable's own state space against the instruction's."""
     stated = wanted.type.partition("::")[0] or wanted.space
     if it.space == stated == "param":
-        yield from _parameter(site, wanted, operand)
+        yield from _parameter(site, wanted, operand, it.owner)
         return
     if it.space == stated or (not stated and it.space in _GENERIC):
         return
@@ -162,12 +162,21 @@ def _space(site: Site, wanted: Wanted, operand: Address | Indexed, it: Seen) -> 
 _OWNERS = {"param::entry": "entry", "param::func": "func"}
 
 
-def _parameter(site: Site, wanted: Wanted, operand: Address | Indexed) -> Iterator[Diagnostic]:
+def _parameter(site: Site, wanted: Wanted, operand: Address | Indexed, received: str) -> Iterator[Diagnostic]:
     """Whose a parameter is: the kernel's own, or one of a function; what is received is not written."""
     span = site.span(operand.base)
-    owner = site.scope.received.get(span.text, "func")
-    if wanted.has("result") and span.text in site.scope.received:
+    owner = received if received in {"entry", "func"} else "func"
+    if wanted.has("result") and received in {"entry", "func"}:
         message = f"`{span.text}` is what the {'kernel' if owner == 'entry' else 'function'} receives: it is only read"
+        yield site.error("state-space", message, span, label=wanted.about)
+    elif wanted.has("returned") and received == "result":
+        message = f"`{span.text}` is what the function gives back: it is only written"
+        yield site.error("state-space", message, span, label=wanted.about)
+    elif wanted.has("returned") and not received:
+        message = f"no call before here has given `{span.text}` back, so that it cannot be read"
+        yield site.error("call-sequence", message, span, label=wanted.about)
+    elif wanted.has("received") and owner != "entry":
+        message = f"`{site.name}` takes a parameter of the kernel here, and `{span.text}` is one of a call"
         yield site.error("state-space", message, span, label=wanted.about)
     elif owner != _OWNERS.get(wanted.type, owner):
         message = f"`{span.text}` is a parameter of a {'kernel' if owner == 'entry' else 'function'}"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.fit import register_fits
+from ptxloom.checker.passing import conventional, passes
 from ptxloom.checker.seen import What, see
 from ptxloom.checker.values import undeclared
 from ptxloom.diagnostics import Label
-from ptxloom.isa.types import element_type, is_type
-from ptxloom.syntax.tree import Arguments, CallPrototype, Function, Name
+from ptxloom.syntax.tree import Arguments, CallPrototype, CallTargets, Function, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from ptxloom.checker.site import Site
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Declaration, Operand
-
-_BYTE = 8  # bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +28,7 @@ class Call:
     callee: Operand
     passed: tuple[Operand, ...]
     targets: Operand | None
+    listed: bool = False  # whether there is a list of what is passed, perhaps an empty one
 
 
 def call(site: Site) -> Iterator[Diagnostic]:
@@ -41,6 +39,9 @@ def call(site: Site) -> Iterator[Diagnostic]:
     if it is None:
         yield site.error("operand-count", "`call` names no function", site.bound.qualifier_span(-1))
         return
+    for result in it.result:
+        if isinstance(result, Name):
+            site.scope.give_back(result.text)
     callee = see(it.callee, site.scope)
     match callee.what:
         case What.FUNCTION if isinstance(it.callee, Name):
@@ -63,9 +64,10 @@ def _read(operands: tuple[Operand, ...]) -> Call | None:
         return None
     callee, rest = operands[0], operands[1:]
     passed: tuple[Operand, ...] = ()
+    listed = bool(rest) and isinstance(rest[0], Arguments)
     if rest and isinstance(rest[0], Arguments):
         passed, rest = rest[0].elements, rest[1:]
-    return Call(result, callee, passed, rest[0] if rest else None)
+    return Call(result, callee, passed, rest[0] if rest else None, listed)
 
 
 def _direct(site: Site, it: Call, function: Function) -> Iterator[Diagnostic]:
@@ -89,78 +91,61 @@ def _indirect(site: Site, it: Call, register: str) -> Iterator[Diagnostic]:
         yield site.error("call-target", message, span, label="add the label of one")
     elif not isinstance(it.targets, Name) or see(it.targets, site.scope).what is not What.LABEL:
         yield undeclared(site, it.targets)
-    elif isinstance(prototype := site.scope.labels.get(it.targets.text), CallPrototype):
-        yield from _matches(site, it, prototype)
+    else:
+        yield from _candidates(site, it, it.targets)
+
+
+def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
+    """What a call through a register may call: a prototype says it, or a list of functions."""
+    match site.scope.labels.get(targets.text):
+        case CallPrototype() as prototype:
+            yield from _matches(site, it, prototype)
+        case CallTargets(names):
+            functions = (site.scope.functions.get(name.text) for name in names)
+            wrong = (tuple(_matches(site, it, one)) for one in functions if one is not None and one.kind == "func")
+            yield from next((findings for findings in wrong if findings), ())
+        case _:
+            return
 
 
 def _matches(site: Site, it: Call, signature: Function | CallPrototype) -> Iterator[Diagnostic]:
     """What is passed and returned, one by one, against the signature."""
-    sides = ((it.result, signature.returns, "returns"), (it.passed, signature.params, "takes"))
-    for given, formal, verb in sides:
-        if verb == "takes" and formal and _open(formal[-1]):
-            formal = formal[: min(len(formal) - 1, len(given))]  # noqa: PLW2901 - the rest may be anything
-        elif len(given) != len(formal):
-            name = signature.name if isinstance(signature, Function) else "the prototype"
-            message = f"`{name}` {verb} {len(formal)} {'value' if len(formal) == 1 else 'values'}, not {len(given)}"
-            where = site.span(given[-1]) if given else site.span(it.callee)
-            yield site.error("call-signature", message, where, related=(Label(signature.span, "declared here"),))
+    sound = True
+    for given, formal, returned in ((it.result, signature.returns, True), (it.passed, signature.params, False)):
+        fewest = len(formal) - (not returned and bool(formal) and _open(formal[-1]) and it.listed)
+        if not fewest <= len(given) <= len(formal):
+            sound = False
+            yield _count(site, it, signature, given, formal, returned=returned)
             continue
         for one, parameter in zip(given, formal, strict=False):
-            yield from _argument(site, one, parameter)
+            findings = tuple(passes(site, one, parameter, returned=returned))
+            sound = sound and not findings
+            yield from findings
+    if sound:
+        kept = [one for given, one in zip(it.result, signature.returns, strict=True) if not _is_sink(given)]
+        yield from conventional(site, (*kept, *signature.params), it.callee)
+
+
+def _count(
+    site: Site,
+    it: Call,
+    signature: Function | CallPrototype,
+    given: tuple[Operand, ...],
+    formal: tuple[Declaration, ...],
+    *,
+    returned: bool,
+) -> Diagnostic:
+    name = signature.name if isinstance(signature, Function) else "the prototype"
+    values = f"{len(formal)} {'value' if len(formal) == 1 else 'values'}"
+    message = f"`{name}` {'returns' if returned else 'takes'} {values}, not {len(given)}"
+    where = site.span(given[-1]) if given else site.span(it.callee)
+    return site.error("call-signature", message, where, related=(Label(signature.span, "declared here"),))
+
+
+def _is_sink(given: Operand) -> bool:
+    return isinstance(given, Name) and given.text == "_"
 
 
 def _open(parameter: Declaration) -> bool:
     """Whether a parameter stands for any number of arguments: `.param .b8 rest[]`."""
     return any(None in each.dimensions for each in parameter.declarators)
-
-
-def _argument(site: Site, given: Operand, parameter: Declaration) -> Iterator[Diagnostic]:
-    it = see(given, site.scope)
-    span = site.span(given)
-    match it.what:
-        case What.UNKNOWN:
-            yield undeclared(site, given)
-        case What.REGISTER:
-            yield from _size(site, given, element_type(it.type).storage_bits if is_type(it.type) else 0, parameter)
-        case What.VARIABLE if it.space == "param" and isinstance(given, Name):
-            yield from _variable(site, given, parameter)
-        case What.INTEGER | What.FLOAT | What.SINK:
-            return
-        case What.VARIABLE:
-            message = f"a call passes registers and `.param` variables, and `{span.text}` is `.{it.space}`"
-            yield site.error("call-signature", message, span)
-        case _:
-            message = f"a call passes registers, `.param` variables and constants, and `{span.text}` is {it.what}"
-            yield site.error("call-signature", message, span)
-
-
-def _variable(site: Site, given: Name, parameter: Declaration) -> Iterator[Diagnostic]:
-    symbol = site.scope.find(given.text)
-    if symbol is None:
-        return
-    if symbol.declarator.start in site.scope.formal:
-        message = f"`{given.text}` is a parameter of the caller, and a call cannot use it as it is"
-        label = "copy it to a register or to a `.param` variable of the body"
-        yield site.error("call-signature", message, site.span(given), label=label)
-        return
-    bits = _bits(symbol.type, symbol.vector, symbol.declarator.dimensions)
-    findings = tuple(_size(site, given, bits, parameter))
-    yield from findings
-    needed = parameter.alignment
-    if not findings and needed > symbol.alignment:
-        message = f"the parameter is aligned to {needed} bytes, and `{given.text}` to {symbol.alignment}"
-        related = (Label(site.span(symbol.declarator), "declared here"), Label(parameter.span, "the parameter"))
-        yield site.error("call-signature", message, site.span(given), related=related)
-
-
-def _size(site: Site, given: Operand, bits: int, parameter: Declaration) -> Iterator[Diagnostic]:
-    expected = sum(_bits(parameter.type, parameter.vector, each.dimensions) for each in parameter.declarators)
-    if bits and expected and bits != expected:
-        message = f"the parameter has {expected // _BYTE} bytes, and `{site.span(given).text}` has {bits // _BYTE}"
-        related = (Label(parameter.span, "the parameter"),)
-        yield site.error("call-signature", message, site.span(given), related=related)
-
-
-def _bits(type_: str, vector: int, dimensions: tuple[int | None, ...]) -> int:
-    element = element_type(type_).storage_bits if is_type(type_) else 0
-    return element * max(1, vector) * prod(each or 0 for each in dimensions)

@@ -132,6 +132,7 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
                 functions[statement.name] = statement
                 inner = statement.body.statements if statement.body else ()
                 scope.open(_labels(inner))
+                scope.in_kernel, scope.returned = statement.kind == "entry", set()
                 scope.received = dict.fromkeys(_names(statement.params), statement.kind)
                 formal = (*statement.returns, *statement.params)
                 scope.formal = frozenset(each.start for one in formal for each in one.declarators)

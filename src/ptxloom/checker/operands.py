@@ -281,3 +281,17 @@ def guard(site: Site) -> Iterator[Diagnostic]:
         )
     elif (symbol.space, symbol.type, symbol.vector) != ("reg", "pred", 0):
         yield site.error("guard-type", f"a guard is a `.pred` register, and `{symbol.name}` is `.{symbol.type}`", span)
+    else:
+        yield from _unguarded(site)
+
+
+def _unguarded(site: Site) -> Iterator[Diagnostic]:
+    """What is passed by calls is read and written without a guard."""
+    if site.opcode not in {"ld", "st"} or not any(word.startswith("param") for word in site.instruction.qualifiers):
+        return
+    for operand in site.instruction.operands:
+        it = see(operand.base, site.scope) if isinstance(operand, Address) else None
+        if it is not None and it.what is What.VARIABLE and it.space == "param" and it.owner in {"", "returned"}:
+            text = site.span(operand).text
+            message = f"`{text}` is passed by calls: it is read and written without a guard"
+            yield site.error("call-sequence", message, site.span(operand), help="branch around the whole call instead")

@@ -52,6 +52,8 @@ class Scope:
         functions: The functions declared so far, by name.
         labels: The labels that are visible, each with the statement after it.
         received: What the function at hand is, "entry" or "func", for each parameter that it receives.
+        in_kernel: Whether the function at hand is a kernel.
+        returned: Where the variables are declared that a call of this function has given back so far.
         formal: Where the function at hand declares what it receives and returns in `.param`.
     """
 
@@ -63,6 +65,8 @@ class Scope:
         self._labels: list[Mapping[str, Statement | None]] = [{}]
         self.labels = self._labels[-1]
         self.received: Mapping[str, str] = {}
+        self.in_kernel = False
+        self.returned: set[int] = set()
         self.formal: frozenset[int] = frozenset()
         self.seen: dict[str, Seen] = self._known[-1]
         """What names are known to be here; whoever looks one up notes it."""
@@ -102,6 +106,14 @@ class Scope:
             table = self._frames if declarator.count is None else self._series
             table[-1][declarator.name] = declaration, declarator
         self.seen.clear()
+
+    def give_back(self, name: str) -> None:
+        """Note that a call gives a variable back: from here on it may be read."""
+        symbol = self.find(name)
+        if symbol is not None and symbol.declarator.start not in self.returned:
+            self.returned.add(symbol.declarator.start)
+            for known in self._known:
+                known.pop(name, None)
 
     def find(self, name: str) -> Symbol | None:
         """What a name means here: the innermost declaration; None if there is none.

@@ -32,7 +32,7 @@ from ptxloom.syntax.tree import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
-    from ptxloom.checker.scope import Scope
+    from ptxloom.checker.scope import Scope, Symbol
     from ptxloom.syntax.tree import Instruction, Operand
 
 
@@ -69,18 +69,21 @@ class Seen:
         type: The type of a register, a special register or a variable; of a float constant "f32" or "f64".
         length: How many elements a vector register or a special register has; 0 for one.
         space: The state space of a variable.
+        owner: Of a parameter what receives it, "entry" or "func"; "result" if the function gives it back; of a
+            `.param` variable of the body "returned" once a call has given it back, else empty.
     """
 
     what: What
     type: str = ""
     length: int = 0
     space: str = ""
+    owner: str = ""
 
 
 @cache
-def seen(what: What, type: str = "", length: int = 0, space: str = "") -> Seen:  # noqa: A002 - the field's own name
+def seen(what: What, type: str = "", length: int = 0, space: str = "", owner: str = "") -> Seen:  # noqa: A002 - the field's own name
     """The one object that says this."""
-    return Seen(what, type, length, space)
+    return Seen(what, type, length, space, owner)
 
 
 INTEGER = seen(What.INTEGER)
@@ -132,11 +135,21 @@ def see_name(text: str, scope: Scope) -> Seen:
     return known
 
 
+def _owner(symbol: Symbol, scope: Scope) -> str:
+    """What a parameter is to the function at hand."""
+    if symbol.space != "param":
+        return ""
+    start = symbol.declarator.start
+    if start in scope.formal:
+        return scope.received.get(symbol.name, "result")
+    return "returned" if start in scope.returned else ""
+
+
 def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind of name
     symbol = scope.find(text)
     if symbol is not None:
         if symbol.space != "reg":
-            return seen(What.VARIABLE, symbol.type, space=symbol.space)
+            return seen(What.VARIABLE, symbol.type, space=symbol.space, owner=_owner(symbol, scope))
         return seen(What.WIDE_REGISTER if symbol.vector else What.REGISTER, symbol.type, symbol.vector)
     if text == "_":
         return SINK
@@ -193,7 +206,9 @@ def _indexed(base: Operand, index: Operand, scope: Scope) -> Seen:
     if symbol is None:
         return _unknown(see_name(base.text, scope))
     array = symbol.space != "reg" and symbol.declarator.dimensions
-    return seen(What.ELEMENT, symbol.type, space=symbol.space) if array and _counts(index, scope) else ODD
+    if not (array and _counts(index, scope)):
+        return ODD
+    return seen(What.ELEMENT, symbol.type, space=symbol.space, owner=_owner(symbol, scope))
 
 
 def _counts(index: Operand, scope: Scope) -> bool:
@@ -254,7 +269,12 @@ def _joined(sign: str, left: str, right: str, *, zero: bool) -> str:
 
 
 def signature(instruction: Instruction, scope: Scope) -> Hashable:
-    """What an instruction is for the rules about operands: two with equal signatures are both sound, or both not."""
+    """What an instruction is for the rules about operands: two with equal signatures are both sound, or both not.
+
+    A call is like no other: the callee's parameters and the declarations of what is passed are not in it.
+    """
+    if instruction.opcode == "call":
+        return object()
     names = scope.seen
     parts: list[Hashable] = [instruction.opcode, instruction.qualifiers]
     for operand in instruction.operands:

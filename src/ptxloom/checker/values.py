@@ -251,6 +251,10 @@ def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Itera
         message = f"the address of the global variable `{site.span(operand).text}` has 64 bits, not 32"
         yield site.error("address-size", message, site.span(operand), label="ptxas assembles no 32-bit programs")
         return
+    if it.space == "param" and it.owner in {"", "returned"}:
+        message = f"`{site.span(operand).text}` is passed by calls, and has no address"
+        yield site.error("state-space", message, site.span(operand), label=wanted.about)
+        return
     if wanted.space and it.space != wanted.space:
         yield from _in_space(site, wanted, operand, it)
         return

@@ -175,6 +175,8 @@ TRAITS = {
     "untyped": "a register of any type that is as wide, which ptxas lets pass",
     "register": "the address is in a register, no name of a variable",
     "bits32": "in a `.b32` register, not in one of integers",
+    "returned": "no parameter that no call has given back",
+    "received": "a parameter of the kernel itself, none of a call",
     "lone": "a constant or an address instead of a vector, which ptxas lets pass",
     "spare": "it may be missing, which ptxas lets pass",
     "twin": "a `.f16x2` register",
@@ -184,7 +186,10 @@ TRAITS = {
 """What else may stand for an operand; those of `RESTRICTIONS` say what may not."""
 
 RESTRICTIONS = frozenset(
-    ("bare", "braced", "word", "ordinary", "numbers", "result", "longest", "bits", "bits32", "register", "integral")
+    (
+        *("bare", "braced", "word", "ordinary", "numbers", "result", "longest", "bits"),
+        *("bits32", "register", "integral", "received", "returned"),
+    )
 )
 
 

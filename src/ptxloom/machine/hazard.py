@@ -164,7 +164,7 @@ class Hazards(tuple[Hazard, ...]):
         alike: dict[object, list[Hazard]] = {}
         for hazard in self:
             alike.setdefault(hazard.likeness, []).append(hazard)
-        return "\n".join(str(first) + _also(rest) for first, *rest in alike.values()) or "no hazards"
+        return "\n".join(str(first) + _also(first, rest) for first, *rest in alike.values()) or "no hazards"
 
 
 class LaunchError(PtxloomError):
@@ -196,10 +196,12 @@ class LaunchError(PtxloomError):
         return "\n".join([self.reason, str(self.hazards)] if self.hazards else [self.reason])
 
 
-def _also(rest: list[Hazard]) -> str:
-    """The PTX lines of findings like the one before."""
-    lines = tuple(sorted({hazard.line for hazard in rest}))
-    return f"\n  also line{'s' * (len(lines) > 1)} {ranges(lines)}, from the same source" if rest else ""
+def _also(first: Hazard, rest: list[Hazard]) -> str:
+    """The further PTX lines of findings like the first one, on either side."""
+    parties = [party for hazard in rest for party in (hazard.party, hazard.other) if party is not None]
+    shown = {first.line, first.other.line if first.other else 0}
+    lines = tuple(sorted({party.line for party in parties} - shown))
+    return f"\n  also line{'s' * (len(lines) > 1)} {ranges(lines)}, from the same source" if lines else ""
 
 
 def _at(party: Party) -> str:

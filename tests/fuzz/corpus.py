@@ -1,8 +1,7 @@
-"""The inputs that fuzzing has collected, the fewest that reach what all of them reach: `corpus.tar.xz`.
+"""The inputs that fuzzing has collected, few that reach what all of them reach: `corpus.tar.xz`.
 
-`python tests/fuzz/corpus.py unpack FOLDER` lays them into a folder for the fuzzer to go on from, and
-`python tests/fuzz/corpus.py pack FOLDER` keeps a folder's; `python tests/fuzz/fuzz_parse.py -merge=1 NEW OLD` makes few
-of many first.
+`python tests/fuzz/corpus.py unpack FOLDER` lays them into a folder for the fuzzer to go on from; `pack FOLDER` keeps
+those of a folder instead, without the ones that reach nothing new.
 """
 
 from __future__ import annotations
@@ -11,10 +10,22 @@ import hashlib
 import io
 import sys
 import tarfile
+from collections import Counter
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import FrameType
+
+    from _typeshed import TraceFunction
 
 STORED: Final = Path(__file__).with_name("corpus.tar.xz")
+_WATCHED: Final = str(Path("ptxloom", "syntax"))
+
+_Line = tuple[str, int]
+_Step = tuple[_Line | None, _Line, int]
+"""A line, the one executed before it, and how often, in powers of two."""
 
 
 def inputs() -> tuple[bytes, ...]:
@@ -33,12 +44,49 @@ def unpack(folder: Path) -> None:
 
 def pack(folder: Path) -> None:
     """Keep the files of a folder instead of the inputs so far; the same files give the same bytes."""
-    kept = {_name(data): data for data in (path.read_bytes() for path in folder.iterdir() if path.is_file())}
+    from fuzz_parse import one_input  # noqa: PLC0415 - beside this script when it is run
+
+    kept = {_name(data): data for data in fewest((one.read_bytes() for one in folder.iterdir()), one_input)}
     with tarfile.open(STORED, "w:xz", format=tarfile.USTAR_FORMAT, preset=9) as archive:
         for name, data in sorted(kept.items()):
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
+
+
+def fewest(candidates: Iterable[bytes], judge: Callable[[bytes], None]) -> list[bytes]:
+    """From the shortest on, those inputs that take the parser through steps that no shorter one has taken."""
+    kept: list[bytes] = []
+    seen: set[_Step] = set()
+    for data in sorted(set(candidates), key=lambda one: (len(one), one)):
+        steps = _steps(data, judge)
+        if not steps <= seen:
+            seen |= steps
+            kept.append(data)
+    return kept
+
+
+def _steps(data: bytes, judge: Callable[[bytes], None]) -> set[_Step]:
+    counts: Counter[tuple[_Line | None, _Line]] = Counter()
+    last: _Line | None = None
+
+    def note(frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
+        nonlocal last
+        if event == "call":
+            return note if _WATCHED in frame.f_code.co_filename else None
+        if event == "line":
+            line = (frame.f_code.co_filename, frame.f_lineno)
+            counts[last, line] += 1
+            last = line
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        judge(data)
+    finally:
+        sys.settrace(before)
+    return {(one, other, count.bit_length()) for (one, other), count in counts.items()}
 
 
 def _name(data: bytes) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from fuzz.corpus import inputs
+from fuzz.corpus import fewest, inputs
 from fuzz.fuzz_parse import one_input
 from fuzz.test_growth import calls
 
@@ -38,3 +38,8 @@ def test_work_stays_in_proportion(part: int) -> None:
     for data in every()[part::PARTS]:
         text = data.decode("utf-8", "replace")
         assert calls(text) <= MOST_CALLS * len(text) + 500, data
+
+
+@pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer is at work")
+def test_only_inputs_that_reach_something_new_are_kept() -> None:
+    assert fewest([b"ret;", b"trap;", b"exit;", b"{", b"{ ret;"], one_input) == [b"{", b"ret;", b"{ ret;"]

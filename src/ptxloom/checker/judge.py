@@ -14,6 +14,7 @@ from ptxloom.checker.gates import still_there, target_suffices, version_suffices
 from ptxloom.checker.hints import hints as asides
 from ptxloom.checker.labels import branch, targets
 from ptxloom.checker.limits import limits
+from ptxloom.checker.merge import of_series
 from ptxloom.checker.names import names
 from ptxloom.checker.opcodes import stranger
 from ptxloom.checker.operands import each_operand, guard, operand_count
@@ -104,7 +105,8 @@ def check(
     notes = asides(module, graphs)
     if hints:
         findings += notes
-    return in_order(heed(module, without_guesses(module, findings), notes))
+    findings = of_series(module, in_order(without_guesses(module, findings)))
+    return in_order(heed(module, findings, notes))
 
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:

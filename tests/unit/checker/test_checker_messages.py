@@ -97,3 +97,13 @@ HEADS = {
 @pytest.mark.parametrize("text", HEADS)
 def test_one_mistake_around_functions_is_one_finding(text: str) -> None:
     assert [finding.rule for finding in check(parse(text))] == HEADS[text]
+
+
+def test_a_series_that_is_lost_is_one_finding_a_function() -> None:
+    body = " ".join(f"mov.u32 %q{i}, %q{i + 1};" for i in range(8)) + " mov.u32 x1, %q0; ret;"
+    found = check(parse(f"{HEAD}.entry k() {{ {body} }}\n.entry j() {{ {body} }}\n"))
+    assert [one.span.text for one in found] == ["%q0", "x1", "%q0", "x1"]
+    assert found[0].label == "nor are 8 more names that begin with `%q`, in 17 places"
+    assert "`%q<9>`" in found[0].help
+    few = ".entry k() { mov.u32 %q0, 1; mov.u32 %q1, %q0; ret; }"
+    assert [one.span.text for one in check(parse(HEAD + few))] == ["%q0", "%q1", "%q0"]

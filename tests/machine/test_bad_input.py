@@ -338,3 +338,24 @@ def test_what_a_progress_callback_raises_ends_the_run() -> None:
 
     with pytest.raises(ArithmeticError, match="of 4"):
         entry("L: bra L;").launch(4, 32, [np.zeros(4, np.uint32)], progress=broken, timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "why"),
+    [
+        ("add.u32 %r1, %r2;", "its operands are not those of this form"),
+        ("st.global.v4.u32 [%rd1], {%r1, %r2};", "its operands are not those of this form"),
+        ("prmt.b32 %r1, %r2, %r3;", "its operands are not those of this form"),
+        ("add.s64 %rd2, %rd3;", "its operands are not those of this form"),
+        ("add.u32 5, %r1, %r2;", "`5` is no register"),
+        ("bra nowhere;", "`nowhere` is no label"),
+        ("ld.global.u32 %r1, %rd1;", "`%rd1` is no address"),
+        ("ld.shared.u8 %r1, area[%r2];", r"`area\[%r2\]` is no address"),
+        ("call (%r1), declared, (%r2);", "no function `declared` is defined"),
+    ],
+)
+def test_what_does_not_check_is_refused_in_its_own_words(instruction: str, why: str) -> None:
+    declared = ".func (.param .b32 result) declared(.param .b32 value);\n"
+    with pytest.raises(UnsupportedInstruction, match=why) as caught:
+        entry(instruction, before=declared + AREA)
+    assert caught.value.text == instruction

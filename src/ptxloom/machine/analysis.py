@@ -155,7 +155,7 @@ def _packed(form: str, value: float) -> bytes:
 
 
 def _is_uniform(op: Op, uniform: set[int]) -> bool:
-    if op.opcode == "ld":
+    if op.opcode == "ld" and len(op.operands) > 1:
         source = op.operands[1]
         base = source.base if isinstance(source, tree.Address) else None
         variable = op.scope.find(base.text) if isinstance(base, tree.Name) else None

@@ -15,7 +15,7 @@ from ptxloom.machine.special import PREDICATES, read_special
 from ptxloom.machine.symbols import FunctionName, Place, Register, Symbol, Targets, Variable
 from ptxloom.machine.types import Type, ptx_type
 from ptxloom.machine.watching import Watch
-from ptxloom.syntax import tree
+from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,7 +158,7 @@ class Builder(Emitter):
             case tree.Integer(value=value):
                 return Value(f"i{self.width}", "-1" if value else "0")
             case _:
-                raise self.op.unsupported(f"`{operand}` is no predicate")
+                raise self.op.unsupported(f"`{print_operand(operand)}` is no predicate")
 
     def write(self, operand: tree.Operand, value: Value, signed: bool = False) -> None:
         """Store a result in the active lanes; a wider register takes it zero-extended, or sign-extended if `signed`."""
@@ -203,7 +203,7 @@ class Builder(Emitter):
             return
         register, index = self.register(operand)
         if register.type.kind != "p":
-            raise self.op.unsupported(f"`{operand}` is no predicate register")
+            raise self.op.unsupported(f"`{print_operand(operand)}` is no predicate register")
         if self.active is not None:
             old = self._mask_in(register, index)
             changed = self._and(self.apply("xor", old, mask), self.active)
@@ -254,7 +254,7 @@ class Builder(Emitter):
             case tree.Component(base=base, field=field) if isinstance(found := self.find(base.text), Register):
                 return found, _COMPONENTS[field]
             case _:
-                raise self.op.unsupported(f"`{operand}` is no register")
+                raise self.op.unsupported(f"`{print_operand(operand)}` is no register")
 
     def register_place(self, register: Register, index: int = 0) -> Value:
         """Where a register of the warp lies: 32 lanes side by side (a predicate: one i32)."""
@@ -449,7 +449,7 @@ class Builder(Emitter):
             case Variable() | FunctionName():
                 return self._fit(self.address_of(found), wanted)
             case Place() | Targets():
-                raise self.op.unsupported(f"the label `{operand}` is used as a value")
+                raise self.op.unsupported(f"the label `{print_operand(operand)}` is used as a value")
             case None if name == "WARP_SZ":
                 return self.constant(self.llvm(wanted), LANES)
             case None:
@@ -495,4 +495,4 @@ class Builder(Emitter):
             case (name, offset) if isinstance(found := self.find(name), Variable):
                 return self._fit(self.address_of(found, offset), wanted)
             case _:
-                raise self.op.unsupported(f"the operand `{operand}` is not understood")
+                raise self.op.unsupported(f"the operand `{print_operand(operand)}` is not understood")

@@ -143,7 +143,7 @@ def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
     if b.entered:
         b.watch.before(b)
     firsts.registers(b)
-    row.build(b, op)
+    row.make(b, op)
     if not b.entered:
         _enter_late(b, start)
     if not b.ended:

@@ -16,7 +16,7 @@ from ptxloom.machine.runtime.state import CODE_WINDOW
 from ptxloom.machine.types import Type, ptx_type
 from ptxloom.machine.variables import OPAQUE, align, alignment_of, function_codes, module_variables, size_of
 from ptxloom.machine.whereabouts import Piece
-from ptxloom.syntax import print_statements, tree
+from ptxloom.syntax import print_operand, print_statements, tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,7 +147,9 @@ class ModuleMemory:
                 pass
         written = place.declaration
         raise UnsupportedInstruction(
-            written.span.line, " ".join(print_statements((written,)).split()), f"the initial value `{operand}`"
+            written.span.line,
+            " ".join(print_statements((written,)).split()),
+            f"the initial value `{print_operand(operand)}`",
         )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program import BasicBlock, Op
 
 _SPACES: Final = frozenset(("global", "const"))
+_SUMMANDS: Final = 2
 _OTHER_SPACES: Final = frozenset(("shared", "shared::cta", "shared::cluster", "local", "param", "param::func"))
 
 
@@ -72,8 +73,9 @@ def _address(op: Op) -> Register | None:
         return None
     if not op.has(*_SPACES) and not op.function.is_entry:
         return None  # it may name the frame
-    match op.operands[0 if op.opcode == "st" else 1]:
-        case tree.Address(base=tree.Name(text=name), extra=()):
+    place = 0 if op.opcode == "st" else 1
+    match op.operands[place : place + 1]:
+        case (tree.Address(base=tree.Name(text=name), extra=()),):
             found = op.scope.find(name)
             return found if isinstance(found, Register) and found.type.bits == 64 else None
         case _:
@@ -82,6 +84,8 @@ def _address(op: Op) -> Register | None:
 
 def _sum(op: Op, uniform: frozenset[int]) -> Sum | None:
     if op.opcode != "add" or op.node.predicate is not None or op.qualifiers not in {("s64",), ("u64",)}:
+        return None
+    if len(op.operands) != _SUMMANDS + 1:
         return None
     target, left, right = op.operands
     if not _is_plain(op, target) or _register(op, target).offset in uniform:

@@ -6,12 +6,14 @@ registers. Each gets a place in a frame, and instructions that carry its value t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+_OURS: Final = "passed:"  # a name that begins so is no PTX
 
 
 class Formals(NamedTuple):
@@ -59,7 +61,7 @@ def lowered(node: tree.Instruction, formals: Formals, in_memory: Callable[[tree.
             if in_memory(element):
                 elements.append(element)
                 continue
-            place = f"passed:{lists}:{len(elements)}"
+            place = f"{_OURS}{lists}:{len(elements)}"
             places.append((place, declaration))
             elements.append(tree.Name(place))
             if is_result:
@@ -104,7 +106,12 @@ def leaving(node: tree.Instruction, declarations: Iterable[tree.Declaration]) ->
 
 def place_of(register: str) -> str:
     """What the place of a parameter in a register is called: no name of PTX."""
-    return f"passed:{register}"
+    return f"{_OURS}{register}"
+
+
+def is_named_by_us(text: str) -> bool:
+    """Whether such names stand in printed PTX."""
+    return _OURS in text
 
 
 def _moved(

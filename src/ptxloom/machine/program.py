@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.analysis import Knowledge, analyse
 from ptxloom.machine.folding import Sum, find_sums
-from ptxloom.machine.passing import Formals, entering, leaving, lowered, place_of
+from ptxloom.machine.passing import Formals, entering, is_named_by_us, leaving, lowered, place_of
 from ptxloom.machine.placement import place_registers
 from ptxloom.machine.reach import mark_recursion, reachable
 from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
@@ -93,8 +93,11 @@ class Op:
 
     @property
     def text(self) -> str:
-        """The instruction as PTX, on one line."""
-        return " ".join(print_statements((self.node,)).split())
+        """The instruction as PTX, on one line; as written if names of ours stand in it."""
+        text = print_statements((self.node,))
+        if is_named_by_us(text):
+            text = self.node.source.text[self.node.start : self.node.end]
+        return " ".join(text.split())
 
     def has(self, *qualifiers: str) -> bool:
         """Whether it carries any of these qualifiers."""

@@ -10,6 +10,7 @@ from ptxloom.machine.ir import Value
 from ptxloom.machine.runtime import barriers, orders, state
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
+from ptxloom.syntax import print_operand
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -123,7 +124,7 @@ def reduce(b: Builder, op: Op) -> None:
     kind = _REDUCTIONS[op.one_of(_REDUCTIONS)]
     register, _ = b.register(target)
     if (register.type.kind == "p") != (kind != state.POPC) or (kind == state.POPC and register.type.bits != 32):
-        raise op.unsupported(f"`{target}` cannot hold the result")
+        raise op.unsupported(f"`{print_operand(target)}` cannot hold the result")
     place = state.REGISTERS + register.offset
     b.runtime(barriers.barrier_reduce, W, b.active_mask, numbers, holds, place, kind)
     b.resume(b.runtime(barriers.barrier_wait, W, b.active_mask, numbers, counts, b.following, _watched(b, op)))

@@ -11,7 +11,7 @@ from ptxloom.machine.program import FRAME_HEAD, align
 from ptxloom.machine.runtime import calls, firsts, memory, state
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.symbols import FunctionName, Place, Targets, Variable
-from ptxloom.syntax import tree
+from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -55,14 +55,14 @@ def _block_of(b: Builder, operand: tree.Operand) -> int:
     """The number of the block a label names."""
     if isinstance(operand, tree.Name) and isinstance(found := b.find(operand.text), Place):
         return found.block
-    raise b.op.unsupported(f"`{operand}` is no label")
+    raise b.op.unsupported(f"`{print_operand(operand)}` is no label")
 
 
 def _targets(b: Builder, operand: tree.Operand) -> tuple[str, ...]:
     """The names listed by `.branchtargets`."""
     if isinstance(operand, tree.Name) and isinstance(found := b.find(operand.text), Targets):
         return found.names
-    raise b.op.unsupported(f"`{operand}` names no list of targets")
+    raise b.op.unsupported(f"`{print_operand(operand)}` names no list of targets")
 
 
 @family("exit", ends=True)

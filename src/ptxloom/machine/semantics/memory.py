@@ -11,7 +11,7 @@ from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.symbols import Register, Variable
 from ptxloom.machine.types import ptx_type
-from ptxloom.syntax import tree
+from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -52,10 +52,10 @@ def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
         case tree.Indexed(base=base, index=tree.Integer(value=index)):
             found = op.scope.find(base.text) if isinstance(base, tree.Name) else None
             if not isinstance(found, Variable):
-                raise op.unsupported(f"`{operand}` is no address")
+                raise op.unsupported(f"`{print_operand(operand)}` is no address")
             return base, index * (ptx_type(found.type).bits // 8)
         case _:
-            raise op.unsupported(f"`{operand}` is no address")
+            raise op.unsupported(f"`{print_operand(operand)}` is no address")
 
 
 def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:

@@ -146,6 +146,7 @@ def test_inspect_shows_findings_and_marks_the_move(run: Run) -> None:
 
 def test_every_rule_and_opcode_has_a_page(run: Run) -> None:
     listed = run("explain").out
+    assert max(map(len, listed.splitlines())) <= 170
     for name in (*rules(), *opcodes()):
         assert f"  {name} " in listed
         page = run("explain", name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
@@ -64,9 +65,15 @@ def _hazards(topic: str) -> str:
     return "".join(f"{rule:{width}}  {about}\n" for rule, about in listed.items())
 
 
+def _in_short(text: str) -> str:
+    """How a page begins, up to the first stop and without what is in brackets: what stands beside its name."""
+    line = re.sub(r" \([^()]*\)", "", " ".join(text.split()))
+    return re.split(r"[.:;](?:\s|$)", line, maxsplit=1)[0]
+
+
 def contents() -> str:
     """Everything that has a page, one a line."""
-    listed = [(rule, " ".join(explain(rule).what.split())) for rule in rules()]
+    listed = [(rule, _in_short(explain(rule).what)) for rule in rules()]
     described = [(opcode, instruction_spec(opcode).title) for opcode in opcodes()]
     special = [(name, special_about(name)) for name in special_names()]
     written = [(f".{name}", words.about) for name, words in directives().items()]

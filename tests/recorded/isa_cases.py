@@ -178,7 +178,7 @@ def _operands(slots: tuple[OperandSlot, ...], form: Form) -> Iterator[str]:
         yield (f"[{inside}]" if slot.bracketed else inside) + partner
 
 
-def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911, C901 - one return a kind
+def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911 - one return a kind
     type_ = _type(rule.type, form.filling)
     if _BYTE.fullmatch(type_) and not any(word == "wider" for word, _ in rule.traits):
         type_ = "b8r"  # no wider register will do
@@ -192,13 +192,7 @@ def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911
         case "factor":
             return "b64r1"
         case "vector" | "fragment" | "place":
-            length = vector_length(form, rule.name)
-            if not length:
-                return _register(type_, place)
-            if rule.kind == "fragment" and type_ != "f64":
-                type_ = "b32"
-            first = _APART.get(rule.name, 0) if "spfactor" in form.filling else 0
-            return "{" + ", ".join(_register(type_, first + at) for at in range(length)) + "}"
+            return _vector(rule, form, place, type_)
         case "address":
             if rule.type == ".tensormap_space":  # a tensor map is a parameter of the kernel
                 return "par" if type_ == "param" else "b64r1"
@@ -213,6 +207,19 @@ def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911
             }.get(type_, type_ or "glo")
         case _:
             return rule.type or "0"
+
+
+def _vector(rule: OperandRule, form: Form, place: int, type_: str) -> str:
+    """As many registers as the form says, in braces; one without them where it is no vector."""
+    length = vector_length(form, rule.name)
+    if not length:
+        return _register(type_, place)
+    if length > MOST_REGISTERS:  # a mutant whose length is some other number
+        raise ValueError(rule.length)
+    if rule.kind == "fragment" and type_ != "f64":
+        type_ = "b32"
+    first = _APART.get(rule.name, 0) if "spfactor" in form.filling else 0
+    return "{" + ", ".join(_register(type_, first + at) for at in range(length)) + "}"
 
 
 def _type(name: str, filling: Mapping[str, str]) -> str:

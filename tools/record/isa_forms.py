@@ -1,7 +1,7 @@
 """Compares the ISA data with ptxas: forms, and forms with one qualifier changed, on several versions and targets.
 
 Run it from the root of the repository, with `nvidia-cuda-nvcc` installed: `tools/record/isa_forms.py [OPCODE...]`.
-It prints every disagreement and, without arguments, writes `tests/recorded/ptxas/isa_forms.json`.
+It prints every disagreement and writes `tests/recorded/ptxas/isa_forms.json`; with arguments only their part of it.
 """
 
 from __future__ import annotations
@@ -73,10 +73,11 @@ def main() -> None:
         print(f"== {name}: {asked} asked, {taken} accepted by ptxas, {len(differ)} disagreements")
     total, differ = sum(asked for asked, _, _ in answers.values()), sum(len(d) for _, _, d in answers.values())
     print(f"== all: {total} asked, {differ} disagreements ({100 - 100 * differ / total:.2f} % agree)")
-    if not sys.argv[1:]:
-        table = {name: {"asked": a, "accepted": t, "disagreements": d} for name, (a, t, d) in answers.items()}
-        path = ROOT / "tests" / "recorded" / "ptxas" / "isa_forms.json"
-        path.write_text(json.dumps({"ptxas": release(), "opcodes": table}, indent=1) + "\n", encoding="utf-8")
+    path = ROOT / "tests" / "recorded" / "ptxas" / "isa_forms.json"
+    table: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))["opcodes"] if sys.argv[1:] else {}
+    table |= {name: {"asked": a, "accepted": t, "disagreements": d} for name, (a, t, d) in answers.items()}
+    rows = dict(sorted(table.items()))
+    path.write_text(json.dumps({"ptxas": release(), "opcodes": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

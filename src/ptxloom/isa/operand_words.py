@@ -23,7 +23,11 @@ _SYMBOLS: Final = {
     "sampler": "a sampler: a variable, or a 64-bit register that refers to one",
     "surface": "a surface: a variable, or a 64-bit register that refers to one",
 }
-_LENGTHS: Final = {"-": "as many as `{}` says less {}", "*": "{1} times as many as `{0}` says"}
+_LENGTHS: Final = {
+    "-": "as many as `{}` says less {}",
+    "*": "{1} times as many as `{0}` says",
+    "/": "one for each {1} that `{0}` says",
+}
 
 
 def operand_words(rule: OperandRule, form: Form | None = None) -> str:

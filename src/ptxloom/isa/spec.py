@@ -205,8 +205,8 @@ class OperandRule:
         written: Whether the instruction writes it.
         about: What it means, in our words.
         length: Of a vector its length, or the slot (with a leading dot) that gives it: `.v4`, `.x4`
-            and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much. Of a place in a texture
-            "coordinates", or "dimensions" where array index and sample are left out.
+            and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much, `.num/2` half as much.
+            Of a place in a texture "coordinates", or "dimensions" where array index and sample are left out.
         when: The slot whose qualifier brings this operand along: it stands exactly where that one does.
         such: An example, where a register or 1 would be none.
         traits: What else may stand here, each with the forms where it may.

@@ -60,6 +60,7 @@ _NAMED = {
     "pred": (Kind.PREDICATE, 1, 1),
     "bf16": (Kind.FLOAT, 16, 16),
     "tf32": (Kind.FLOAT, 19, 32),
+    "s2f6": (Kind.FLOAT, 8, 8),  # its point is fixed; it is converted as floating point is
 }
 _INTEGERS = {"b": (1, 2, 4, 6, 8, 16, 32, 64, 128), "u": (2, 4, 8, 16, 32, 64), "s": (2, 4, 8, 16, 32, 64)}
 _FLOATS = (16, 32, 64)
@@ -100,6 +101,8 @@ def type_words(name: str) -> str:
     found = element_type(name)
     if found.kind is Kind.PREDICATE:
         return "a predicate: true or false"
+    if name.startswith("s2f6"):
+        return "two fixed-point numbers of 8 bits with a sign, 6 bits behind the point, packed into 16 bits"
     many = found.count > 1
     one = f"{_NOUNS[found.kind][many]} of {found.bits} bit{'s' * (found.bits > 1)}{_detail(name)}"
     if not many:

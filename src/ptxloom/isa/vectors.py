@@ -41,7 +41,8 @@ def vector_length(form: Form, operand: str) -> int:
     digits = re.search(r"(\d+)d?$", word)
     if digits is None:
         return 0
-    return int(digits[1]) * number if sign == "*" else int(digits[1]) - number
+    count = int(digits[1])
+    return count * number if sign == "*" else -(-count // number) if sign == "/" else count - number
 
 
 def coordinates(geometry: str, *, whole: bool = True) -> int:
@@ -102,8 +103,8 @@ def _fragment_type(form: Form, rule: OperandRule) -> str:
 
 
 def split_length(text: str) -> tuple[str, str, int]:
-    """A length's number or slot, and by how much it is multiplied or lessened: `.dim-2` is (".dim", "-", 2)."""
-    for sign in "*-":
+    """A length's number or slot, and what is done to it, by how much: `.dim-2` is (".dim", "-", 2)."""
+    for sign in "*-/":
         name, found, number = text.partition(sign)
         if found:
             return name, sign, int(number)

@@ -37,9 +37,13 @@ def test_nothing_fails(part: int) -> None:
 def test_work_stays_in_proportion(part: int) -> None:
     for data in every()[part::PARTS]:
         text = data.decode("utf-8", "replace")
+        calls(text)  # expressions are compiled, and what operands stand for is remembered, once
         assert calls(text) <= MOST_CALLS * len(text) + 500, data
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer is at work")
 def test_only_inputs_that_reach_something_new_are_kept() -> None:
-    assert fewest([b"ret;", b"trap;", b"exit;", b"{", b"{ ret;"], one_input) == [b"{", b"ret;", b"{ ret;"]
+    candidates = [b"ret;", b"trap;", b"{ ret;", b"{", b"exit;"]
+    for data in candidates:
+        one_input(data)  # what is done but once is done
+    assert fewest(candidates, one_input) == [b"{", b"ret;", b"{ ret;"]

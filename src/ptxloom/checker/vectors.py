@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.checker.site import Site
     from ptxloom.checker.wanted import Wanted
     from ptxloom.diagnostics import Diagnostic
+    from ptxloom.isa.types import ElementType
     from ptxloom.syntax.tree import Operand
 
 _INTEGERS = (Kind.UNSIGNED, Kind.SIGNED)
@@ -149,6 +150,9 @@ def _together(
     site: Site, wanted: Wanted, nodes: tuple[Operand, ...], typed: list[tuple[Operand, Seen]], *, packed: bool
 ) -> Iterator[Diagnostic]:
     """The elements against each other, and all of them against what the instruction takes."""
+    if all(it.what in _CONSTANT for _, it in typed) and any(it.what is What.FLOAT for _, it in typed):
+        yield from _all_constant(site, wanted, typed, packed=packed)
+        return
     common = ""
     for place, (_, it) in enumerate(typed):
         common = _join(common, _type_of(it, wanted, leads=not place)) or ""
@@ -160,6 +164,28 @@ def _together(
         yield from _adds_up(site, wanted, nodes, common)
     elif common and not _enough(wanted, common, len(nodes)):
         yield from _common(site, wanted, typed, common)
+
+
+def _all_constant(
+    site: Site, wanted: Wanted, typed: list[tuple[Operand, Seen]], *, packed: bool
+) -> Iterator[Diagnostic]:
+    """Constants without a register among them: a decimal one is `.f64`, one of bits what its letter says."""
+    integer = next((node for node, it in typed if it.what is What.INTEGER), None)
+    common = "f64" if any(it.type == "f64" for _, it in typed) else "f32"
+    need = element_type(wanted.type) if is_type(wanted.type) else None
+    if integer is not None:
+        message = "neighbours in a vector agree in type, and integers and floating-point constants do not"
+        yield site.error("element-types", message, site.span(integer))
+    elif packed:
+        yield from _adds_up(site, wanted, tuple(node for node, _ in typed), common)
+    elif need is not None and (wanted.has("numbers") or need.kind is not Kind.FLOAT) and not _is(common, need):
+        message = f"without a register among them these constants are `.{common}`, and `{site.name}` takes"
+        yield site.error("constant-type", f"{message} `.{wanted.type}`", site.span(typed[0][0]), label=wanted.about)
+
+
+def _is(constant: str, need: ElementType) -> bool:
+    """Whether constants of a type stand for elements: their own type, or as many bits."""
+    return need.name == constant or (need.kind is Kind.BITS and need.storage_bits == int(constant[1:]))
 
 
 _HALVES = frozenset(("f16", "bf16", "f16x2", "bf16x2"))

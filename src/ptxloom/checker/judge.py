@@ -14,6 +14,7 @@ from ptxloom.checker.gates import still_there, target_suffices, version_suffices
 from ptxloom.checker.hints import hints as asides
 from ptxloom.checker.labels import branch, targets
 from ptxloom.checker.limits import limits
+from ptxloom.checker.lines import lines
 from ptxloom.checker.merge import of_series
 from ptxloom.checker.names import names
 from ptxloom.checker.opcodes import stranger
@@ -62,6 +63,7 @@ MODULE_RULES: tuple[Callable[[Module, Platform], Iterator[Diagnostic]], ...] = (
     limits,
     function_directives,
     aliases,
+    lines,
 )
 """What is asked about every module as a whole."""
 _BRANCHES = frozenset(("bra", "brx"))

@@ -107,3 +107,20 @@ def test_a_series_that_is_lost_is_one_finding_a_function() -> None:
     assert "`%q<9>`" in found[0].help
     few = ".entry k() { mov.u32 %q0, 1; mov.u32 %q1, %q0; ret; }"
     assert [one.span.text for one in check(parse(HEAD + few))] == ["%q0", "%q1", "%q0"]
+
+
+LOCS: dict[tuple[str, ...], list[str]] = {
+    (".loc 1 2 3", ".loc 1 5 3, function_name $L__s, inlined_at 1 2 3"): [],
+    (".loc 1 2 3", ".loc 1 5 3, function_name $L__t, inlined_at 1 2 3"): ["$L__t"],
+    (".loc 1 2 3", ".loc 1 5 3, function_name A, inlined_at 1 2 3"): ["A"],
+    (".loc 1 2 4", ".loc 1 5 3, function_name $L__s, inlined_at 1 2 3"): ["inlined_at"],
+    (".loc 1 5 3, function_name $L__s, inlined_at 1 2 3", ".loc 1 2 3"): ["inlined_at"],
+}
+
+
+@pytest.mark.parametrize("locs", LOCS)
+def test_inlined_code_names_a_label_and_an_earlier_place(locs: tuple[str, ...]) -> None:
+    body = "\n".join(locs)
+    sections = '.section .debug_str {\n$L__s:\n.b8 0\n}\n.file 1 "a.cu"\n'
+    found = check(parse(f"{HEAD}.entry k() {{\n{body}\nA: ret;\n}}\n{sections}"))
+    assert [one.span.text for one in found] == LOCS[locs]

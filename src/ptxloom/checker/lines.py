@@ -20,7 +20,7 @@ _SECTION: Final = "11.5.4"
 
 def lines(module: Module, _: Platform) -> Iterator[Diagnostic]:
     """The findings about the places that `.loc` names."""
-    if "inlined_at" not in module.source.text:
+    if module.diagnostics or "inlined_at" not in module.source.text:  # what was not read may hold the label
         return
     sections = [one for one in module.statements if isinstance(one, Section)]
     labels = {one.name for section in sections for one in section.contents if isinstance(one, Label)}

@@ -156,7 +156,9 @@ def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind
     if text == "WARP_SZ":
         return INTEGER
     if (special := special_register(text)) is not None:
-        newer = text if special.needs.version > _OLD else ""  # so that each such one is looked at by itself
+        newer = (
+            text if special.once or special.needs.version > _OLD else ""
+        )  # so that each such one is looked at by itself
         return seen(What.SPECIAL, special.type, special.vector, newer)
     if text in scope.labels:
         return LABEL

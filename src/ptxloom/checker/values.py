@@ -9,6 +9,7 @@ from ptxloom.checker.fit import constant_fits, register_bits, register_fits, val
 from ptxloom.checker.seen import What, see
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.spec import TRAITS
+from ptxloom.isa.special import special_register
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.syntax.operands import constant
 from ptxloom.syntax.tree import Component, Float, Indexed, Name, Unary
@@ -180,11 +181,17 @@ def _part(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Di
         yield from _register(site, wanted, operand.base, it)
 
 
+def _once(site: Site, wanted: Wanted, operand: Operand) -> bool:
+    """Whether a special register may be read by the type that it had in older versions."""
+    register = special_register(site.span(operand).text)
+    return register is not None and bool(register.once) and wanted.fits(register.once)
+
+
 def _special(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
     if it.length and not wanted.has("whole"):
         message = f"`{site.span(operand).text}` is a vector; name one part, such as `{site.span(operand).text}.x`"
         yield site.error("operand-kind", message, site.span(operand))
-    elif not it.length and not wanted.fits(it.type):
+    elif not it.length and not wanted.fits(it.type) and not _once(site, wanted, operand):
         narrow = it.type == "u32" and wanted.type in {"b16", "u16", "s16"}
         if narrow:
             message = f"{_mismatch(site, wanted, operand, it)}; ptxas lets it pass"

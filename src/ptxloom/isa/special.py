@@ -25,6 +25,7 @@ class SpecialRegister:
         needs: The PTX version and the targets that have it.
         about: What it tells, in our words.
         series: Whether the data names it with others that differ by a number.
+        once: The type that it had before, by which it may still be read; empty if it had none.
     """
 
     name: str
@@ -34,6 +35,7 @@ class SpecialRegister:
     needs: Need
     about: str
     series: bool = False
+    once: str = ""
 
 
 def special_register(name: str) -> SpecialRegister | None:
@@ -53,7 +55,9 @@ def special_registers() -> dict[str, SpecialRegister]:
     found: dict[str, SpecialRegister] = {}
     for name, row in table.items():
         needs, parts = Need.parse(row["needs"]), row.get("parts", 0)
-        first = SpecialRegister(f"%{name}", row["type"], parts, row["section"], needs, row["about"])
+        first = SpecialRegister(
+            f"%{name}", row["type"], parts, row["section"], needs, row["about"], once=row.get("once", "")
+        )
         series = [name.replace("*", str(number)) for number in range(row.get("numbers", 0))]
         for each in series:
             found[f"%{each}"] = replace(first, name=f"%{each}", series=True)

@@ -46,3 +46,9 @@ def test_a_directive_is_missed_in_an_older_version_and_on_an_older_target() -> N
 def test_every_directive_says_where_it_stands_and_since_when() -> None:
     assert {words.place for words in directives().values()} == {"module", "header", "body", "declaration"}
     assert str(directives()["minperctamemory"].needs) == "PTX 9.4 or later and sm_80 or later"
+
+
+def test_the_grid_number_may_be_read_as_it_once_was() -> None:
+    body = "mov.u32 r, %gridid; mov.u64 l, %gridid; cvt.u32.u32 r, %gridid; ret;"
+    assert found("9.0", "sm_90", body) == []
+    assert found("9.0", "sm_90", f"mov.u32 r, %clock64; {body}") == ["operand-type"]

@@ -20,8 +20,12 @@ B16 = "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {r0}, [rows];"
 CTA = "ldmatrix.sync.aligned.m8n8.x1.shared::cta.b16 {r0}, [rows];"
 
 
-def judge(version: str, architecture: str, body: str, **options: str) -> tuple[Diagnostic, ...]:
-    return check(parse(f".version {version}\n.target {architecture}\n" + BODY % body), **options)
+def judge(
+    version: str, architecture: str, body: str, target: str | None = None, ptx_version: str | None = None
+) -> tuple[Diagnostic, ...]:
+    return check(
+        parse(f".version {version}\n.target {architecture}\n" + BODY % body), target=target, ptx_version=ptx_version
+    )
 
 
 @pytest.mark.parametrize(

@@ -134,10 +134,20 @@ _MISSING: Final = (
     ("roundings by random bits", ("rs",)),
     ("requests to cancel the launch of clusters", ("clusterlaunchcontrol",)),
 )
+# How qualifiers begin that change what an instruction does, where rows look at other ones.
+_UNKNOWN: Final = (
+    ("layouts of mbarriers", "layout::"),
+    ("further phases of mbarriers", "phase_type::"),
+    ("reports to mbarriers", "mbarrier::report::"),
+    ("ways to the fabric", ("fabric::", "generic::fabric")),
+    ("clusters of more than 16 CTAs", "multicast::cluster::32b"),
+)
 
 
 def find(op: Op) -> Row | None:
     """The row that covers an instruction; None if the machine cannot run it."""
+    if _unknown(op):
+        return None
     for family in FAMILIES:
         for row in family.rows.get(op.opcode, ()):
             if row.fits(op):
@@ -147,10 +157,16 @@ def find(op: Op) -> Row | None:
 
 def missing(op: Op) -> UnsupportedInstruction:
     """Why the machine cannot run an instruction that no row covers."""
-    for words, names in _MISSING:
+    words = _unknown(op)
+    for group, names in () if words else _MISSING:
         if op.opcode in names or op.has(*names):
-            return op.unsupported(f"{words} are not supported")
-    return op.unsupported()
+            words = group
+            break
+    return op.unsupported(f"{words} are not supported") if words else op.unsupported()
+
+
+def _unknown(op: Op) -> str:
+    return next((words for words, start in _UNKNOWN if any(q.startswith(start) for q in op.node.qualifiers)), "")
 
 
 class Table:

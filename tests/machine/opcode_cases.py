@@ -421,6 +421,42 @@ def _cell(space: str, t: str, operation: str, operands: str) -> Iterator[Case]:
         yield Case(f"{opening}{operation} {{d}}, [cell], {operands}; }}}}", t, sources)
 
 
+def bulk() -> Iterator[Case]:
+    """What `cp.reduce.async.bulk` leaves where it reduces to, PTX ISA 9.7.9.25.5: each thread its own 16 bytes."""
+    kinds = ("u32", "s32", "u64", "s64", "b32", "b64", "f16", "bf16", "f32", "f64")
+    names = ("add", "add.noftz", "min", "max", "inc", "dec", "and", "or", "xor")
+    for name, t in product(names, kinds):
+        yield _stretch("global", ".bulk_group", f"{name}.{t}", t)
+        yield _stretch("shared::cluster", ".mbarrier::complete_tx::bytes", f"{name}.{t}", t)
+
+
+def _stretch(space: str, completion: str, operation: str, t: str) -> Case:
+    """16 bytes that begin with `{b}` reduced to 16 that begin with `{a}`; what those begin with then."""
+    w = width_of(t)
+    memory = "global" if space == "global" else "shared"
+    width = 64 if memory == "global" else 32
+    lines = (
+        f".reg .b{width} there; .reg .b32 given, bar, place; .reg .pred ready; .reg .b64 state;",
+        f".{memory} .align 16 .b8 stretches[{16 * CELLS[memory]}];",
+        f".shared .align 16 .b8 parts[{16 * CELLS['shared']}];",
+        f".shared .align 8 .b64 bars[{CELLS['shared']}];",
+        f"and.b32 place, t, {CELLS['shared'] - 1}; mov.u32 given, parts; mad.lo.u32 given, place, 16, given;",
+        "mov.u32 bar, bars; mad.lo.u32 bar, place, 8, bar; st.shared.v2.b64 [given], {{0, 0}};",
+        f"and.b32 place, t, {CELLS[memory] - 1}; mov.u{width} there, stretches;",
+        f"mad.{'wide' if width == 64 else 'lo'}.u32 there, place, 16, there; st.{memory}.v2.b64 [there], {{{{0, 0}}}};",
+        f"st.{memory}.b{w} [there], {{a}}; st.shared.b{w} [given], {{b}}; mbarrier.init.shared.b64 [bar], 1;",
+        "fence.proxy.async; mbarrier.arrive.expect_tx.shared.b64 state, [bar], 16;",
+        f"cp.reduce.async.bulk.{space}.shared::cta{completion}.{operation} [there], [given], 16",
+    )
+    wait = (
+        "; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+        if memory == "global"
+        else ", [bar]; WAIT: mbarrier.try_wait.shared.b64 ready, [bar], state; @!ready bra WAIT;"
+    )
+    ending = f"fence.proxy.async; ld.{memory}.b{w} {{d}}, [there];"
+    return Case(f"{{{{ {' '.join(lines)}{wait} {ending} }}}}", t, (t, t))
+
+
 FAMILIES = (
     integer,
     extended,
@@ -435,6 +471,7 @@ FAMILIES = (
     video_simd,
     warp,
     atomic,
+    bulk,
 )
 
 

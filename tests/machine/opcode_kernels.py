@@ -41,7 +41,8 @@ def kernel(name: str, cases: tuple[Case, ...]) -> str:
     needed = pools(cases)
     params = ", ".join(f".param .u64 {p}" for p in ("out", *(_parameter(kind, at) for kind, at in needed)))
     bodies = "".join(_body(case, 8 * INPUTS * n) for n, case in enumerate(cases))
-    return f".visible .entry {name}({params})\n{_OPENING}{bodies}ret;\n}}\n"
+    cluster = " .explicitcluster .reqnctapercluster 1" if "shared::cluster" in bodies else ""  # or it cannot be reached
+    return f".visible .entry {name}({params}){cluster}\n{_OPENING}{bodies}ret;\n}}\n"
 
 
 def _parameter(kind: str, position: int) -> str:

@@ -1,7 +1,8 @@
 """Record what a GPU gives for every case of tests/machine/opcode_cases.py.
 
-Run from the repository root on a machine with an NVIDIA GPU, CuPy and ptxas: `python3 tools/record/opcodes.py OUT`.
-Writes one OUT/FAMILY.npz.xz a family; they belong into tests/recorded/opcodes.
+Run from the repository root on a machine with an NVIDIA GPU, CuPy and ptxas:
+`python3 tools/record/opcodes.py OUT [FAMILY ...]`. Writes one OUT/FAMILY.npz.xz for each of the families named, or for
+all; they belong into tests/recorded/opcodes.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ def run(cubin: Path, cases: tuple[Case, ...]) -> dict[Case, np.ndarray]:
     return results
 
 
-def main(out: Path) -> None:
-    """Record every family."""
+def main(out: Path, *wanted: str) -> None:
+    """Record the families that are named, or every one."""
     out.mkdir(exist_ok=True, parents=True)
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     assembler = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
@@ -74,6 +75,8 @@ def main(out: Path) -> None:
     }
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor() as workers:
         for family, cases in families():
+            if wanted and family not in wanted:
+                continue
             chunks = [cases[at : at + CHUNK] for at in range(0, len(cases), CHUNK)]
             folders = [Path(scratch) / f"{family}{n}" for n in range(len(chunks))]
             for folder in folders:
@@ -86,4 +89,4 @@ def main(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

@@ -83,7 +83,7 @@ def _function(b: Builder, op: Op, name: str) -> str:
     place = Value("ptr", "%place")
     bits = op.type.bits
     value, second = (e.load(f"i{bits}", _lane(e, n, bits // 8), 1) for n in ("b", "c"))
-    old = _step(e, name, op.type, (place, value, second), in_cache=in_cache)
+    old = _step(e, name, op.type, (place, value, second), in_cache=in_cache, flushes=in_cache)
     e.store(old, _lane(e, "out", bits // 8), 1)
     body = "\n".join(e.lines)
     declarations = "\n".join(e.declarations.values())
@@ -131,7 +131,7 @@ def combiner(b: Builder, op: Op, space: int) -> str:
     e = Emitter()
     size = op.type.bits // 8
     value = e.load(f"i{op.type.bits}", Value("ptr", "%source"), size)
-    _step(e, name, op.type, (Value("ptr", "%place"), value, value), in_cache=in_cache)
+    _step(e, name, op.type, (Value("ptr", "%place"), value, value), in_cache=in_cache, flushes=False)
     body = "\n".join(e.lines)
     declarations = "\n".join(e.declarations.values())
     b.helper(
@@ -171,22 +171,29 @@ def _lane(e: Emitter, array: str, size: int) -> Value:
     return e.offset(Value("ptr", f"%{array}"), by)
 
 
-def _step(e: Emitter, name: str, type_: Type, operands: tuple[Value, Value, Value], *, in_cache: bool) -> Value:
-    """One lane's operation on (place, operand, second operand); gives the old value."""
+def _step(
+    e: Emitter, name: str, type_: Type, operands: tuple[Value, Value, Value], *, in_cache: bool, flushes: bool
+) -> Value:
+    """One lane's operation on (place, operand, second operand); gives the old value.
+
+    `flushes` says that subnormal f32 count as zero.
+    """
     place, value, second = operands
     align = f"align {type_.bits // 8}"
     if name == "cas":
         found = e.emit("pair", f"cmpxchg {place}, {value}, {second.type} {second.text} acq_rel acquire, {align}")
         return e.emit(value.type, f"extractvalue {{ {value.type}, i1 }} {found.text}, 0")
     if type_.is_float and name != "exch":
-        return _swap_loop(e, name, type_, place, value, in_cache=in_cache)
+        return _swap_loop(e, name, type_, place, value, in_cache=in_cache, flushes=flushes)
     word = _LLVM.get(name, name)
     if name in {"min", "max"} and not type_.signed:
         word = f"u{name}"
     return e.emit(value.type, f"atomicrmw {word} {place}, {value} acq_rel, {align}")
 
 
-def _swap_loop(e: Emitter, name: str, type_: Type, place: Value, value: Value, *, in_cache: bool) -> Value:
+def _swap_loop(
+    e: Emitter, name: str, type_: Type, place: Value, value: Value, *, in_cache: bool, flushes: bool
+) -> Value:
     """Compare and swap until nobody was faster."""
     align = f"align {type_.bits // 8}"
     start = e.emit(value.type, f"load atomic {value.type}, {place} acquire, {align}")
@@ -194,7 +201,7 @@ def _swap_loop(e: Emitter, name: str, type_: Type, place: Value, value: Value, *
     e.label("again")
     old = Value(value.type, "%old")
     e.do(f"%old = phi {value.type} [ {start.text}, %act ], [ %found, %again ]")
-    new = _combined(e, name, type_, old, value, in_cache=in_cache)
+    new = _combined(e, name, type_, old, value, in_cache=in_cache, flushes=flushes)
     pair = e.emit("pair", f"cmpxchg {place}, {old}, {new} acq_rel acquire, {align}")
     e.do(f"%found = extractvalue {{ {value.type}, i1 }} {pair.text}, 0")
     e.do(f"%swapped = extractvalue {{ {value.type}, i1 }} {pair.text}, 1")
@@ -203,11 +210,11 @@ def _swap_loop(e: Emitter, name: str, type_: Type, place: Value, value: Value, *
     return old
 
 
-def _combined(e: Emitter, name: str, type_: Type, old: Value, value: Value, *, in_cache: bool) -> Value:
+def _combined(e: Emitter, name: str, type_: Type, old: Value, value: Value, *, in_cache: bool, flushes: bool) -> Value:
     """The new bits of a floating-point operation, elements of a packed type side by side.
 
-    As an H200 computes: shared memory adds like `add`, the cache flushes subnormal f32 and hands on a NaN in f64 as it
-    is, the operand's before the memory's.
+    As an H200 computes: shared memory adds like `add`, the cache hands on a NaN in f64 as it is, the operand's before
+    the memory's, and flushes subnormal f32 unless they come by `cp.reduce`.
     """
     form = type_.name.removesuffix("x2")
     width = numbers.FORMATS[form].bits
@@ -216,7 +223,7 @@ def _combined(e: Emitter, name: str, type_: Type, old: Value, value: Value, *, i
     if name in {"min", "max"}:
         result = numbers.extreme(e, x, y, form, largest=name == "max", nan=False, xorsign=False)
         return e.bitcast(result, old.type)
-    flushes = in_cache and form == "f32"
+    flushes = flushes and form == "f32"
     if flushes:
         x, y = (numbers.flush(e, v, form) for v in (x, y))
     floats = [numbers.widen(e, v, form) for v in (x, y)]

@@ -171,9 +171,9 @@ def test_constant_expressions(expression: str, value: int) -> None:
     assert out[0] == value
 
 
-@pytest.mark.parametrize("cluster", [1, 2])
-def test_a_predicate_says_whether_the_launch_has_clusters(cluster: int) -> None:
+@pytest.mark.parametrize("cluster", [None, 1, 2])
+def test_a_predicate_says_whether_the_launch_has_clusters(cluster: int | None) -> None:
     out = np.zeros(4, np.uint32)
     body = "mov.pred %p1, %is_explicit_cluster; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%rd1], %r1;"
     entry(body).launch(2, 1, [out], cluster=cluster)
-    assert out[0] == cluster - 1
+    assert out[0] == (cluster is not None)

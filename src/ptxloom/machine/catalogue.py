@@ -166,6 +166,16 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "no-cluster",
+        "Finds a copy or a store from CTA to CTA (`cp.async.bulk` and `cp.reduce.async.bulk` from `.shared::cta` to "
+        "`.shared::cluster`, `st.async`, `red.async`) in a launch without clusters. To an H200 it is an illegal "
+        "instruction, the own CTA's memory as its target included; a cluster of one CTA is enough.",
+        "`{instruction}` moves data within a cluster, and the launch has none",
+        "launch with a cluster (`cluster=1` will do), or give the kernel `.reqnctapercluster`",
+        "2.2.1",
+    ),
+    HazardKind(
+        "memcheck",
         "mbarrier-overrun",
         "Finds more arrivals at an mbarrier than it expects in a phase.",
         "the mbarrier at {place} expects fewer arrivals than come",
@@ -330,6 +340,7 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.INVALID: "invalid",
     state.UNINITIALISED: "no-mbarrier",
     state.OVERRUN: "mbarrier-overrun",
+    state.NO_CLUSTER: "no-cluster",
 }
 EVENTS: Final = {  # after these it goes on
     state.DIVERGENT: "synccheck.divergent",

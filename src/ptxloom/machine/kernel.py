@@ -175,7 +175,7 @@ class Kernel:
                 parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
             shared_bytes: Dynamic shared memory.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
-                default what the kernel's `.reqnctapercluster` asks for, else 1.
+                default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
             checks: The tools that watch the run: memcheck and synccheck, which cost nothing; racecheck, which tells of
                 accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule;
                 initcheck, of reads of shared and local memory and of registers that nobody has written, and
@@ -203,6 +203,7 @@ class Kernel:
             extent("grid", grid),
             extent("block", block),
             self._cluster(cluster),
+            clustered=cluster is not None or self.required_cluster is not None,
         )
         check_shape(shape, self.program.entry.node.directives)
         static = self.program.shared_bytes

@@ -78,6 +78,7 @@ class Shape(NamedTuple):
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: tuple[int, int, int]
+    clustered: bool  # whether it is a launch with clusters, of one CTA even
 
     @property
     def threads(self) -> int:
@@ -130,7 +131,7 @@ class Grid:
 
     def _fill(self, shape: Shape, params: bytes, memory: Memory, seed: int) -> None:
         launch, arena = self.launch, self.arena
-        grid, block, cluster = shape
+        grid, block, cluster, launch.clustered = shape
         launch.threads = shape.threads
         launch.members = self.members = cluster[0] * cluster[1] * cluster[2]
         launch.total = grid[0] * grid[1] * grid[2] // self.members  # clusters

@@ -125,9 +125,7 @@ def _cta(b: Builder, field: str, extra: int = 0) -> Value:
 
 
 def _is_explicit_cluster(b: Builder) -> Value:
-    sizes = [_launch(b, "cluster", 4 * axis) for axis in range(3)]
-    total = b.apply("mul", b.apply("mul", sizes[0], sizes[1]), sizes[2])
-    return b.emit("i32", f"sext {b.compare('ne', total, Value('i32', '1'))} to i32")
+    return b.emit("i32", f"sub i32 0, {_launch(b, 'clustered').text}")
 
 
 #: Special registers that are predicates: what gives their mask.

@@ -14,6 +14,7 @@ from ptxloom.machine.runtime.state import (
     LOCAL,
     LOCAL_WINDOW,
     MISALIGNED,
+    NO_CLUSTER,
     OUT_OF_BOUNDS,
     PARAM,
     PARAM_WINDOW,
@@ -60,6 +61,16 @@ def fault_if_any(w: Warp, addresses: Ptr[u64], lanes: u32, kind: u32, size: u32,
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             fault(w, kind, site, lane, addresses[lane], GENERIC, size, write)
+    return 1
+
+
+def fault_without_clusters(w: Warp, lanes: u32, site: u32) -> u32:
+    """1 after noting that a launch without clusters came to what only a launch with clusters can execute."""
+    if lanes == 0 or w.launch.clustered != 0:
+        return 0
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            fault(w, NO_CLUSTER, site, lane, 0, SHARED, 0, 1)
     return 1
 
 

@@ -42,7 +42,7 @@ GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
-UNINITIALISED, OVERRUN = range(10, 12)
+UNINITIALISED, OVERRUN, NO_CLUSTER = range(10, 13)
 
 # Event kinds: hazards after which a kernel goes on; `catalogue.EVENTS` says what each means.
 DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT, LEFT = range(1, 11)
@@ -142,6 +142,7 @@ class Launch:
     workspace: u64  # what a grid-wide barrier may write; 0 if the module has none
     has_calls: u32
     members: u32  # the CTAs of a cluster
+    clustered: u32  # 1: the launch is one of clusters, of one CTA even
     unsure: u32  # where a warp keeps the lanes that have written registers, after its start
     unsure_bytes: u32
     first_frame: u32  # bytes of the entry's frame

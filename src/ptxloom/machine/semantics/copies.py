@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.runtime import copies, pending, readings, state
+from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.machine.semantics.family import Family
@@ -94,6 +95,8 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
     """Copy (or reduce) a stretch between global and shared memory, or within a cluster's; an mbarrier learns of it."""
     spaces = [SPACES[q] for q in op.qualifiers if q in SPACES]
     target, source, size, *rest = op.operands
+    if spaces == [state.SHARED, state.SHARED]:
+        b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     if op.has("cp_mask", "ignore_oob") or len(spaces) != 2:
         raise op.unsupported()
     places = (_addresses(b, target, 0, spaces[0]), _addresses(b, source, 256, spaces[1]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.runtime import mbarriers, pending, state
+from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics import atomics, memory, watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import lane_addresses, parts_of, space_of
@@ -100,6 +101,7 @@ def copies_arrive(b: Builder, op: Op) -> None:
 @family("st", when=lambda op: op.has("async") and len(op.operands) > 2)
 def st_async(b: Builder, op: Op) -> None:
     """Store in the cluster's shared memory and tell an mbarrier how many bytes came."""
+    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     memory.st(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8 * parts_of(op), state.SHARED)
 
@@ -107,5 +109,6 @@ def st_async(b: Builder, op: Op) -> None:
 @family("red", when=lambda op: op.has("async") and len(op.operands) > 2)
 def red_async(b: Builder, op: Op) -> None:
     """Combine in the cluster's shared memory and tell an mbarrier how many bytes came."""
+    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     atomics.atom(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8, state.SHARED)

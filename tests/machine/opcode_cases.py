@@ -437,12 +437,9 @@ def _stretch(space: str, completion: str, operation: str, t: str) -> Case:
     width = 64 if memory == "global" else 32
     lines = (
         f".reg .b{width} there; .reg .b32 given, bar, place; .reg .pred ready; .reg .b64 state;",
-        f".{memory} .align 16 .b8 stretches[{16 * CELLS[memory]}];",
-        f".shared .align 16 .b8 parts[{16 * CELLS['shared']}];",
-        f".shared .align 8 .b64 bars[{CELLS['shared']}];",
         f"and.b32 place, t, {CELLS['shared'] - 1}; mov.u32 given, parts; mad.lo.u32 given, place, 16, given;",
         "mov.u32 bar, bars; mad.lo.u32 bar, place, 8, bar; st.shared.v2.b64 [given], {{0, 0}};",
-        f"and.b32 place, t, {CELLS[memory] - 1}; mov.u{width} there, stretches;",
+        f"and.b32 place, t, {CELLS[memory] - 1}; mov.u{width} there, {memory}_stretches;",
         f"mad.{'wide' if width == 64 else 'lo'}.u32 there, place, 16, there; st.{memory}.v2.b64 [there], {{{{0, 0}}}};",
         f"st.{memory}.b{w} [there], {{a}}; st.shared.b{w} [given], {{b}}; mbarrier.init.shared.b64 [bar], 1;",
         "fence.proxy.async; mbarrier.arrive.expect_tx.shared.b64 state, [bar], 16;",

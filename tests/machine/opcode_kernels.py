@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 
     from machine.opcode_cases import Case
 
-HEADER = ".version 8.7\n.target sm_90a\n.address_size 64\n" + "".join(
-    f".{space} .align 8 .b8 {space}_cells[{8 * count}];\n" for space, count in CELLS.items()
+HEADER = (
+    ".version 8.7\n.target sm_90a\n.address_size 64\n"
+    + "".join(
+        f".{space} .align 8 .b8 {space}_cells[{8 * count}];\n.{space} .align 16 .b8 {space}_stretches[{16 * count}];\n"
+        for space, count in CELLS.items()
+    )
+    + f".shared .align 16 .b8 parts[{16 * CELLS['shared']}];\n.shared .align 8 .b64 bars[{CELLS['shared']}];\n"
 )
 _OPENING = """{
 .reg .b64 at, address, raw, wide; .reg .b32 t, n, i;

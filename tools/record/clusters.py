@@ -14,6 +14,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -22,15 +23,16 @@ from recorded.cluster_cases import BODIES, HEADS, ILLEGAL, THREADS, kernel
 
 def run(body: str, head: str) -> None:
     """Run one kernel and print the words that it stored."""
-    import cupy  # pyright: ignore[reportMissingImports]  # noqa: PLC0415 - only the processes that run need it
+    import cupy  # noqa: PLC0415 - only where there is a GPU
 
+    gpu: Any = cupy
     with tempfile.TemporaryDirectory() as scratch:
         source, cubin = Path(scratch) / "case.ptx", Path(scratch) / "case.cubin"
         source.write_text(kernel(body, head))
         subprocess.run(["ptxas", "-arch=sm_90a", "-o", str(cubin), str(source)], check=True)
-        out = cupy.full(THREADS, 77, cupy.uint32)
-        cupy.RawModule(path=str(cubin)).get_function("k")((1,), (THREADS,), (out,))
-        print(json.dumps(cupy.asnumpy(out).tolist()))
+        out = gpu.full(THREADS, 77, gpu.uint32)
+        gpu.RawModule(path=str(cubin)).get_function("k")((1,), (THREADS,), (out,))
+        print(json.dumps(gpu.asnumpy(out).tolist()))
 
 
 def outcome(case: tuple[str, str]) -> list[int] | str:
@@ -47,15 +49,16 @@ def outcome(case: tuple[str, str]) -> list[int] | str:
 
 def main(out: Path) -> None:
     """Record every kernel."""
-    import cupy  # pyright: ignore[reportMissingImports]  # noqa: PLC0415 - only the processes that run need it
+    import cupy  # noqa: PLC0415 - only where there is a GPU
 
+    gpu: Any = cupy
     cases = list(product(BODIES, HEADS))
     with ThreadPoolExecutor(8) as workers:
         found = list(workers.map(outcome, cases))
     version = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
     recording = {
-        "gpu": cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(),
-        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "gpu": gpu.cuda.runtime.getDeviceProperties(0)["name"].decode(),
+        "driver": gpu.cuda.runtime.driverGetVersion(),
         "ptxas": version,
         "outcomes": [[body, head, what] for (body, head), what in zip(cases, found, strict=True)],
     }

@@ -147,6 +147,22 @@ REGISTERS = (
         "mov.u32 %never1, 1;\nmov.f32 %f4, 0f00000000;\nmov.f32 %f5, %f4;\nmov.f32 %f6, %f4;\nmov.f32 %f7, %f4;",
         tuple(range(32)),
     ),
+    (
+        "prmt.b32 %never2, %never1, %never1, 0x3340;\nprmt.b32 %never3, %r0, %never2, 0x7654;\nnot.b32 %r1, %never3;",
+        "mov.u32 %never1, 1;",
+        tuple(range(32)),
+    ),
+    ("prmt.b32 %r1, %r0, %r0, %never1;", "mov.u32 %never1, 1;", tuple(range(32))),
+    (
+        "@%p1 mov.b32 %never1, 1;\nmov.b64 %rd5, {%never1,%never2};\nmov.b64 {%never3,_}, %rd5;\nnot.b32 %r1, %never3;",
+        "mov.u32 %never1, 1;",
+        tuple(range(16, 32)),
+    ),
+    (
+        "@%p1 mov.u32 %never1, 1;\nprmt.b32 %never3, %never1, %never2, %r0;\nadd.u32 %r1, %never3, 1;",
+        "mov.u32 %never1, 1;",
+        tuple(range(16, 32)),
+    ),
 )
 
 
@@ -165,6 +181,11 @@ def test_a_read_of_an_unwritten_register_is_found(body: str, write: str, lanes: 
         "mov.b32 %r1, %never1;\nselp.b32 %r2, %never1, %r0, %p1;",  # copied, and never looked at
         "selp.b32 %r2, %r0, %never1, %p1;\n@%p1 add.u32 %r3, %r2, 1;",
         "@%p1 mov.u32 %never1, 1;\n@%p1 add.u32 %r1, %never1, 1;",
+        "mov.b64 %rd5, {%r0, %never1};\nadd.u64 %rd5, %rd5, 1;\nmov.b64 {%r1, _}, %rd5;",  # a half nobody looks at
+        "mov.b64 %rd5, {%never1, %r0};\nmov.b64 {_, %r1}, %rd5;\nadd.u32 %r1, %r1, 1;",
+        "prmt.b32 %r2, %never1, %never2, 0x3340;\nprmt.b32 %r3, %r0, %r2, 0x5410;\nst.global.u16 [%rd0], %r3;",
+        "prmt.b32 %r2, %never1, %r0, 0x7654;\nadd.u32 %r3, %r2, 1;",
+        "prmt.b32.b4e %r2, %never1, %r0, 1;\nadd.u32 %r3, %r2, 1;",
         (
             "mov.u32 %r1, 0;\nL: @%p1 mov.u32 %never1, %r1;\n@%p1 add.u32 %r2, %never1, 1;\nadd.u32 %r1, %r1, 1;\n"
             "setp.lt.u32 %p2, %r1, 4;\n@%p2 bra L;"

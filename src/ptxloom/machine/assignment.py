@@ -1,8 +1,8 @@
 """Which registers may be read before they are written: few enough that a run can watch them.
 
 A register that every way to each of its reads writes first needs no watching; compilers' registers are nearly all like
-that. `mov` and `selp` hand on what they are given without looking at it, as compilers have them do with values that
-nobody uses: they make their destination as unsure as their source.
+that. `mov`, `prmt` and `selp` hand on what they are given without looking at it, as compilers have them do with values
+that nobody uses: they make their destination as unsure as their source.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Key = tuple[int, str]  # a scope and a name in it
 
-COPIES: Final = frozenset(("mov", "selp"))
+COPIES: Final = frozenset(("mov", "prmt", "selp"))
 # Their first operand, if it is a register, is one they read.
 _WITHOUT_RESULT: Final = frozenset(("brx", "nanosleep", "stackrestore", "st", "red", "bra", "ret", "exit"))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.assignment import COPIES, key_of, names_read, names_written, unsure_registers
 from ptxloom.machine.builder import ALL, W
+from ptxloom.machine.constants import evaluate
 from ptxloom.machine.ir import Value
 from ptxloom.machine.runtime import firsts, hazards, state
 from ptxloom.machine.runtime.marks import PARAMETERS, init_name
@@ -15,6 +16,9 @@ from ptxloom.syntax.visitor import walk
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
     from ptxloom.machine.program import Op
+
+_SELECTOR_DIGITS: Final = range(0, 16, 4)  # where the digits of `prmt`'s selector lie
+_SECOND: Final = 4  # a digit of which this bit is set means a byte of the second operand
 
 
 def is_watched(b: Builder, space: int) -> bool:
@@ -66,22 +70,18 @@ def registers(b: Builder) -> None:
     op = b.op
     if "initcheck" not in b.checks or op.site not in unsure_registers(b.program).sites:
         return
-    copied = op.operands[1:3] if op.opcode == "selp" else op.operands[1:] if op.opcode in COPIES else ()
+    copied = op.operands[1:3] if op.opcode in COPIES else ()
     unseen = {id(node) for operand in copied for node in walk(operand)}
     for number, name in names_read(op):
         place = None if id(name) in unseen else _place(b, op, name.text)
         if place is not None:
             guard = number == 0 and op.node.predicate is not None
             _read(b, place, b.mask if guard else _executing(b), number)
-    known = [_known(b, op, operand) for operand in copied]
-    if op.opcode == "selp":
-        chosen = b.read_mask(op.operands[3])
-        rest = b.apply("xor", chosen, Value("i32", "-1"))
-        known = [b.apply("or", b.apply("and", chosen, known[0]), b.apply("and", rest, known[1]))]
+    known = _handed_on(b, op, copied)
     for name in names_written(op):
         place = _place(b, op, name)
         if place is not None:
-            _written(b, place, known[0] if known else ALL)
+            _written(b, place, known)
 
 
 def _executing(b: Builder) -> Value:
@@ -98,15 +98,45 @@ def _read(b: Builder, place: Value, lanes: Value, number: int) -> None:
     b.when(some, lambda: b.runtime(hazards.note, W, *facts))
 
 
-def _known(b: Builder, op: Op, operand: tree.Operand) -> Value:
-    """The lanes that have written every register of an operand."""
-    known = ALL
-    for node in walk(operand):
-        place = _place(b, op, node.text) if isinstance(node, tree.Name) else None
-        if place is not None:
-            held = b.load("i32", place, 4)
-            known = held if known == ALL else b.apply("and", known, held)
-    return known
+def _handed_on(b: Builder, op: Op, copied: tuple[tree.Operand, ...]) -> Value:
+    """The lanes to which an instruction gives something that was written."""
+    match op.opcode:
+        case "selp":
+            first, second = (_known(b, op, (operand,)) for operand in copied)
+            chosen = b.read_mask(op.operands[3])
+            rest = b.apply("xor", chosen, Value("i32", "-1"))
+            return b.apply("or", b.apply("and", chosen, first), b.apply("and", rest, second))
+        case "prmt":
+            return _known(b, op, _selected(op))
+        case "mov":
+            return _known(b, op, tuple(e for o in copied for e in (o.elements if isinstance(o, tree.Vector) else (o,))))
+        case _:
+            return ALL
+
+
+def _selected(op: Op) -> tuple[tree.Operand, ...]:
+    """The operands of which `prmt` takes bytes, as far as the text says it."""
+    _, first, second, selector = op.operands
+    code = evaluate(selector) if len(op.qualifiers) == 1 else None
+    if code is None:
+        return first, second
+    wanted = {code >> place & _SECOND for place in _SELECTOR_DIGITS}
+    return tuple(operand for part, operand in ((0, first), (_SECOND, second)) if part in wanted)
+
+
+def _known(b: Builder, op: Op, operands: tuple[tree.Operand, ...]) -> Value:
+    """The lanes that have written any part of a value put together from operands.
+
+    Compilers leave the parts that nobody uses unwritten, and compute with the whole.
+    """
+    known: Value | None = None
+    for operand in operands:
+        place = _place(b, op, operand.text) if isinstance(operand, tree.Name) else None
+        if place is None:
+            return ALL
+        held = b.load("i32", place, 4)
+        known = held if known is None else b.apply("or", known, held)
+    return ALL if known is None else known
 
 
 def _written(b: Builder, place: Value, known: Value) -> None:

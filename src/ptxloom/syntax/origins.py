@@ -33,39 +33,50 @@ class SourceLine:
 
 
 class Origins:
-    """The source line of every place in a module that has one; each `.loc` holds until the next of its function."""
+    """The source line of every place in a module that has one; each `.loc` holds until the next of its function.
+
+    The place at which a `.loc` says that its code was inlined is that of the nearest `.loc` before it in its function:
+    the same line may be inlined at many places.
+    """
 
     def __init__(self, module: Module) -> None:
         self._files = {s.index: s.name for s in module.statements if isinstance(s, File)}
         self._starts: list[int] = []
         self._locs: list[Loc | None] = []
-        self._inlined: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+        self._callers: dict[int, Loc] = {}  # by the start of a `.loc`, the one that it was inlined at
         for statement in module.statements:
             if isinstance(statement, Function) and statement.body is not None:
                 self._note(statement.start, None)
-                for loc in locs(statement.body.statements):
-                    self._note(loc.start, loc)
+                self._note_all(locs(statement.body.statements))
                 self._note(statement.end, None)
+
+    def _note_all(self, found: Iterable[Loc]) -> None:
+        """The lines of one function."""
+        nearest: dict[tuple[int, int, int], Loc] = {}
+        for loc in found:
+            self._note(loc.start, loc)
+            caller = nearest.get(loc.inlined_at) if loc.inlined_at is not None else None
+            if caller is not None:
+                self._callers[loc.start] = caller
+            nearest[loc.file, loc.line, loc.column] = loc
 
     def _note(self, start: int, loc: Loc | None) -> None:
         self._starts.append(start)
         self._locs.append(loc)
-        if loc is not None and loc.inlined_at is not None:
-            self._inlined[loc.file, loc.line, loc.column] = loc.inlined_at
 
     def at(self, offset: int) -> SourceLine | None:
         """Where the PTX at an offset comes from; None if the module does not say."""
         index = bisect_right(self._starts, offset) - 1
         loc = self._locs[index] if index >= 0 else None
-        if loc is None:
-            return None
-        chain = [(loc.file, loc.line, loc.column)]
-        into = loc.inlined_at
-        while into is not None and into not in chain:
-            chain.append(into)
-            into = self._inlined.get(into)
+        chain: list[tuple[int, int]] = []
+        while loc is not None:
+            chain.append((loc.file, loc.line))
+            caller = self._callers.get(loc.start)
+            if caller is None and loc.inlined_at is not None:
+                chain.append(loc.inlined_at[:2])
+            loc = caller
         line: SourceLine | None = None
-        for file, number, _ in reversed(chain):
+        for file, number in reversed(chain):
             line = SourceLine(self._files.get(file, f"file {file}"), number, line)
         return line
 

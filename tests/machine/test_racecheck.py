@@ -80,6 +80,17 @@ PAIRS = (
         32,
     ),
     Pair(
+        "one lane counts its warp out, the last warp's reads what all have left",
+        (
+            f"@%p3 st.shared.u32 [flag], 0;\nbar.sync 0;\n{STORE}\n@\n@!%p1 bra E;\nfence.sc.cta;\n"
+            "atom.add.acquire.cta.shared.u32 %r7, [flag], 1;\nsetp.ne.u32 %p5, %r7, 3;\n@%p5 bra E;\n"
+            "xor.b32 %r8, %r0, 65; mad.lo.u32 %r8, %r8, 4, %r20; ld.shared.u32 %r1, [%r8];\nE:"
+        ),
+        "bar.warp.sync -1;",
+        "read-after-write",
+        "match.any.sync.b32 %r7, %r20, -1;",
+    ),
+    Pair(
         "barrier of part of the CTA",
         f"{STORE}\n@\n{LOAD}",
         "bar.sync 1, 128;",

@@ -350,7 +350,8 @@ def test_what_a_progress_callback_raises_ends_the_run() -> None:
         ("add.u32 5, %r1, %r2;", "`5` is no register"),
         ("bra nowhere;", "`nowhere` is no label"),
         ("ld.global.u32 %r1, %rd1;", "`%rd1` is no address"),
-        ("ld.shared.u8 %r1, area[%r2];", r"`area\[%r2\]` is no address"),
+        ("ld.shared.u8 %r1, area[%r2 - 1];", r"`area\[%r2 - 1\]` is no address"),
+        ("ld.shared.u8 %r1, area[%f1];", r"`area\[%f1\]` is no address"),
         ("call (%r1), declared, (%r2);", "no function `declared` is defined"),
     ],
 )

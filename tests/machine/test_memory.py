@@ -13,6 +13,7 @@ import ptxloom as pl
 from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import LaunchError, UnsupportedInstruction
+from ptxloom.machine.catalogue import TOOLS
 
 STORE = "st.global.u32 [%rd0], %r1;"
 
@@ -270,3 +271,34 @@ def test_an_index_counts_elements_of_the_type_declared(declared: str, load: str,
     setp.ne.u32 %p1, %r0, 0; @%p1 bra END; {load}; st.global.u32 [%rd1], %r1; END:"""
     entry(body, before=f".shared .align 16 {declared};").launch(1, 32, [out])
     assert out[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "step"),
+    [
+        ("ld.shared.u32 %r2, s[%r0]", 0, 1),
+        ("ld.shared.u32 %r2, s[%r0+4]", 4, 1),
+        ("ld.u32 %r2, s[%rd5+4+1]", 5, 1),
+        ("ld.shared.u32 %r2, s[behind+44]", 44, -1),  # 16 signed bits
+        ("ld.shared.u8 %r2, s[%r0]", 0, 1),  # elements of what is declared, not of what is loaded
+        ("ld.global.u32 %r2, g[%r0+4]", 4, 1),
+        ("mov.u32 %r3, s[%r0+4]; ld.shared.u32 %r2, [%r3]", 4, 1),
+        ("mov.u64 %rd6, g[4]; mad.wide.u32 %rd6, %r0, 4, %rd6; ld.global.u32 %r2, [%rd6]", 4, 1),
+        ("cvta.shared.u64 %rd6, s[4]; mad.wide.u32 %rd6, %r0, 4, %rd6; ld.u32 %r2, [%rd6]", 4, 1),
+        ("cvta.global.u64 %rd6, g[%r0+4]; ld.u32 %r2, [%rd6]", 4, 1),
+        ("st.local.u32 l[%r0], %r0; ld.local.u32 %r2, l[%r0]", 0, 1),
+        ("ld.param.u32 %r2, p[%r0]", 0, 1),
+    ],
+)
+def test_a_register_counts_elements(text: str, first: int, step: int) -> None:
+    out = np.zeros(32, np.uint32)
+    body = f""".reg .s16 behind; .local .b32 l[32];
+    cvt.u64.u32 %rd5, %r0; cvt.s16.s32 behind, %r0; neg.s16 behind, behind; mad.wide.u32 %rd7, %r0, 4, %rd1;
+    st.shared.u32 s[%r0], %r0; st.shared.u32 s[%r0+32], %r0; bar.warp.sync -1; {text}; st.global.u32 [%rd7], %r2;"""
+    numbers = ", ".join(str(n % 32) for n in range(64))
+    before = f".shared .b32 s[64]; .global .b32 g[64] = {{{numbers}}};"
+    given = np.arange(32, dtype=np.uint32).tobytes()
+    ready = entry(body, ".param .u64 out, .param .b32 p[32]", before)
+    result = ready.launch(1, 32, [out, given], checks=TOOLS)
+    assert out.tolist() == [(first + step * lane) % 32 for lane in range(32)]
+    assert result.hazards == ()

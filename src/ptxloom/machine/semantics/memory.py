@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.constants import evaluate
 from ptxloom.machine.ir import LANES, Value, vector
 from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.semantics import watch
@@ -43,23 +44,59 @@ def parts_of(op: Op) -> int:
 
 
 def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
-    """The base of an address operand and the bytes added to it."""
+    """The base of an address operand and the bytes added to it; an element that a register counts is a base itself."""
     match operand:
         case tree.Address(base=tree.Binary(operator="+", left=left, right=tree.Integer(value=by)), offset=offset):
             return left, offset + by
         case tree.Address(base=base, offset=offset, minus=minus):
             return base, -offset if minus else offset
-        case tree.Indexed(base=base, index=tree.Integer(value=index)):
-            found = op.scope.find(base.text) if isinstance(base, tree.Name) else None
-            if not isinstance(found, Variable):
-                raise op.unsupported(f"`{print_operand(operand)}` is no address")
-            return base, index * (ptx_type(found.type).bits // 8)
+        case tree.Indexed(base=tree.Name(text=name) as base, index=index):
+            found = op.scope.find(name)
+            count = evaluate(index)
+            if isinstance(found, Variable) and count is not None:
+                return base, count * _element_bytes(found)
+            if isinstance(found, Variable) and _counter(op, index) is not None:
+                return operand, 0
+            raise op.unsupported(f"`{print_operand(operand)}` is no address")
         case _:
             raise op.unsupported(f"`{print_operand(operand)}` is no address")
 
 
+def _element_bytes(array: Variable) -> int:
+    """What an index counts: elements of the scalar type declared, whatever the instruction moves."""
+    return ptx_type(array.type).bits // 8
+
+
+def _counter(op: Op, index: tree.Operand) -> tuple[tree.Name, int] | None:
+    """The register of an index and the elements added to it: `%r1`, `%r1+4`; None if it is something else."""
+    match index:
+        case tree.Name(text=name) if isinstance(found := op.scope.find(name), Register):
+            return (index, 0) if found.type.kind in "sub" and found.vector == 1 else None
+        case tree.Binary(operator="+", left=left, right=right):
+            counter, more = _counter(op, left), evaluate(right)
+            return None if counter is None or more is None else (counter[0], counter[1] + more)
+        case _:
+            return None
+
+
+def _element_addresses(b: Builder, element: tree.Indexed) -> Value:
+    """The 32 addresses of elements that a register counts: the distance is an unsigned number of 32 bits."""
+    counter = _counter(b.op, element.index)
+    array = b.find(element.base.text) if isinstance(element.base, tree.Name) else None
+    assert counter is not None
+    assert isinstance(array, Variable)
+    name, more = counter
+    register = b.register(name)[0]
+    count = b.resize(b.read(name, f"b{register.type.bits}"), 32, register.type.signed)
+    count = b.apply("add", count, b.constant(count.type, more))
+    distance = b.resize(b.apply("mul", count, b.constant(count.type, _element_bytes(array))), 64)
+    return b.apply("add", distance, b.address_of(array))
+
+
 def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:
     """The space meant: `.param` names the frame in a function that is called."""
+    if isinstance(base, tree.Indexed):
+        base = base.base
     found = b.find(base.text) if isinstance(base, tree.Name) else None
     if isinstance(found, Variable):
         named = SPACES[found.space]
@@ -96,6 +133,8 @@ def stay_in_window(b: Builder, base: tree.Operand, addresses: Value, space: int)
 
 def address_values(b: Builder, base: tree.Operand, offset: int) -> Value:
     """The 32 addresses `base + offset`, `<32 x i64>`."""
+    if isinstance(base, tree.Indexed):
+        return _element_addresses(b, base)
     found = b.find(base.text) if isinstance(base, tree.Name) else None
     if isinstance(found, Variable):
         return b.address_of(found, offset)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.semantics.memory import address_values, base_and_offset
 from ptxloom.machine.special import read_special
 from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
@@ -70,7 +71,14 @@ def mov(b: Builder, op: Op) -> None:
     if isinstance(target, tree.Name) and isinstance(r := b.find(target.text), Register) and r.vector > 1:
         b.write_all(target, b.read_all(source, f"b{op.type.bits}"))
         return
-    b.write(target, b.read(source, op.type))
+    b.write(target, _value(b, source, op.type))
+
+
+def _value(b: Builder, operand: tree.Operand, type_: Type) -> Value:
+    """The value of an operand; of an element of an array, its address."""
+    if isinstance(operand, tree.Indexed):
+        return b.resize(address_values(b, *base_and_offset(b.op, operand)), type_.bits)
+    return b.read(operand, type_)
 
 
 def _space(op: Op) -> str:
@@ -81,7 +89,7 @@ def _space(op: Op) -> str:
 def cvta(b: Builder, op: Op) -> None:
     """Turn an address of a space into a generic one, or back."""
     target, source = op.operands
-    at = b.read(source, op.type)
+    at = _value(b, source, op.type)
     window = _WINDOWS.get(_space(op), 0)
     if window and op.type.bits == 64:
         if op.has("to"):

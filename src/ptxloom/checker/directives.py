@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.report import error
 from ptxloom.checker.site import Platform
-from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity, UsageError
+from ptxloom.diagnostics import Diagnostic, Fix, Severity, UsageError
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.target import OPTIONS, Target, targets
 from ptxloom.isa.version import NEWEST, PtxVersion, versions
@@ -81,9 +82,9 @@ def _present(module: Module, platform: Platform) -> Iterator[Diagnostic]:
     unread = {_unread(one) for one in module.statements}
     if platform.version is None and Version not in unread:
         fix = Fix("begin with the version", start, f".version {NEWEST}\n")
-        yield _error("missing-directive", "the module states no `.version`", start, "11.1.1", fix=fix)
+        yield error("missing-directive", "the module states no `.version`", start, "11.1.1", fix=fix)
     if platform.target is None and TargetDirective not in kinds | unread:
-        yield _error("missing-directive", "the module states no `.target`", start, "11.1.2")
+        yield error("missing-directive", "the module states no `.target`", start, "11.1.2")
 
 
 def _unread(statement: Statement) -> type | None:
@@ -103,7 +104,7 @@ def _version_known(platform: Platform) -> Iterator[Diagnostic]:
     around = [each for each in versions() if each > version][:1]
     hint = f"the next one is {around[0]}" if around else ""
     fix = Fix(f"say `.version {around[0]}`", where, f".version {around[0]}") if around else None
-    yield _error("unknown-version", f"there is no PTX {version}", where, "11.1.1", label=hint, fix=fix)
+    yield error("unknown-version", f"there is no PTX {version}", where, "11.1.1", label=hint, fix=fix)
 
 
 def _targets_known(module: Module) -> Iterator[Diagnostic]:
@@ -130,7 +131,7 @@ def _target_known(name: str, where: Span) -> Iterator[Diagnostic]:
     near = near_misses(name, (*(str(target) for target in targets()), *OPTIONS))
     fix = Fix(f"write `{near[0]}`", where, near[0]) if near else None
     label = f"did you mean `{near[0]}`?" if near else ""
-    yield _error("unknown-target", f"`{name}` is no target", where, "11.1.2", label=label, fix=fix)
+    yield error("unknown-target", f"`{name}` is no target", where, "11.1.2", label=label, fix=fix)
 
 
 def _together(module: Module, platform: Platform) -> Iterator[Diagnostic]:
@@ -140,13 +141,14 @@ def _together(module: Module, platform: Platform) -> Iterator[Diagnostic]:
         return
     where = platform.target_span or platform.version_span or Span(module.source, 0, 0)
     says = platform.version_span
-    yield _error(
+    yield error(
         "target-version",
         f"`{target}` needs PTX {since} or later; {'the module says' if says else 'it is checked for'} {version}",
         where,
         "11.1.2",
         fix=Fix(f"say `.version {since}`", says, f".version {since}") if says else None,
-        related=(Label(says, "the version is stated here"),) if says and says != where else (),
+        first=says if says != where else None,
+        said="the version is stated here",
     )
 
 
@@ -164,12 +166,11 @@ def _in_order(module: Module) -> Iterator[Diagnostic]:
         if first is not statement and type(module.statements[at - 1]) is TargetDirective is kind:
             continue  # more than one in a row may be
         if first is not statement:
-            related = (Label(first.span, "first stated here"),)
-            message = f"`.{word}` is stated already"
-            yield _error("misplaced-directive", message, statement.span, section, related=related)
+            message, said = f"`.{word}` is stated already", "first stated here"
+            yield error("misplaced-directive", message, statement.span, section, first=first.span, said=said)
         elif at > place or [one for one in _HEAD if one in seen] != list(seen):
             message = f"`.{word}` is out of place: a module begins with `.version`, `.target` and `.address_size`"
-            yield _error("misplaced-directive", message, statement.span, section)
+            yield error("misplaced-directive", message, statement.span, section)
         yield from _in_itself(statement)
 
 
@@ -178,41 +179,28 @@ def _places(module: Module, platform: Platform) -> Iterator[Diagnostic]:
     for statement in module.statements:
         if isinstance(statement, Loc | LocIntermediate):
             word = _LOCS[type(statement)]
-            yield _error("misplaced-directive", f"`.{word}` stands in a function", statement.span, "11.5")
+            yield error("misplaced-directive", f"`.{word}` stands in a function", statement.span, "11.5")
     words = directives()["loc_intermediate"]
     since, where = words.needs.version, platform.version_span
     if platform.version is None or platform.version >= since or ".loc_intermediate" not in module.source.text:
         return
-    related = (Label(where, "the version is stated here"),) if where else ()
+    said = "the version is stated here"
     for node in walk(module):
         if isinstance(node, LocIntermediate):
             message = f"`.loc_intermediate` needs PTX {since} or later"
-            yield _error("needs-version", message, node.span, words.section, related=related)
+            yield error("needs-version", message, node.span, words.section, first=where, said=said)
 
 
 def _in_itself(directive: Statement) -> Iterator[Diagnostic]:
     """Addresses have a size that there is; an architecture stands before options, and no two of these quarrel."""
     if isinstance(directive, AddressSize) and directive.bits not in _ADDRESS_SIZES:
         message = f"addresses have 32 or 64 bits, not {directive.bits}"
-        yield _error("misplaced-directive", message, directive.span, "11.1.3")
+        yield error("misplaced-directive", message, directive.span, "11.1.3")
     if isinstance(directive, TargetDirective):
         names = directive.names
         if names and names[0] in OPTIONS:
             where = _name_span(directive, names[0])
-            yield _error("misplaced-directive", "`.target` names the architecture first", where, "11.1.2")
+            yield error("misplaced-directive", "`.target` names the architecture first", where, "11.1.2")
         if {"texmode_unified", "texmode_independent"} <= set(names):
             message = "`texmode_unified` and `texmode_independent` exclude each other"
-            yield _error("misplaced-directive", message, directive.span, "11.1.2")
-
-
-def _error(
-    rule: str,
-    message: str,
-    span: Span,
-    section: str,
-    *,
-    label: str = "",
-    fix: Fix | None = None,
-    related: tuple[Label, ...] = (),
-) -> Diagnostic:
-    return Diagnostic(rule, Severity.ERROR, message, span, label, section, "", fix, related)
+            yield error("misplaced-directive", message, directive.span, "11.1.2")

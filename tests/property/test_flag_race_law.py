@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from property.test_grid_race_law import Node, Threads
+from property.test_grid_race_law import Node, Threads, pairs
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
 
@@ -180,12 +180,7 @@ def reported(program: list[Step], seed: int) -> set[tuple[int, int]]:
     run = kernel(parse(text), "k").launch(
         1, THREADS, [source], checks=("memcheck", "racecheck"), threads=1, timeout=20, schedule_seed=seed
     )
-    found: set[tuple[int, int]] = set()
-    for hazard in run.hazards:
-        assert hazard.other is not None
-        pair = [next(n for n, place in enumerate(places) if line in place) for line in (hazard.line, hazard.other.line)]
-        found.add((min(pair), max(pair)))
-    return found
+    return pairs(run.hazards, places)
 
 
 @settings(max_examples=80, deadline=None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from hypothesis import given, settings
@@ -17,6 +17,11 @@ from hypothesis import strategies as st
 
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ptxloom.machine import Hazard
 
 CTAS, THREADS = 3, 64
 WORDS = 8
@@ -281,6 +286,16 @@ def _writes(program: list[Step], node: Node) -> bool:
     return isinstance(step, Access) and step.write
 
 
+def pairs(hazards: Iterable[Hazard], places: list[range]) -> set[tuple[int, int]]:
+    """The steps that races are between, by the lines of each step."""
+    found: set[tuple[int, int]] = set()
+    for hazard in hazards:
+        assert hazard.other is not None
+        pair = [next(n for n, place in enumerate(places) if line in place) for line in (hazard.line, hazard.other.line)]
+        found.add((min(pair), max(pair)))
+    return found
+
+
 def reported(program: list[Step], seed: int) -> set[tuple[int, int]]:
     """The same as the machine sees it."""
     text, places = text_of(program)
@@ -288,12 +303,7 @@ def reported(program: list[Step], seed: int) -> set[tuple[int, int]]:
     run = kernel(parse(text), "k").launch(
         CTAS, THREADS, [out, flags], checks=("memcheck", "racecheck:global"), timeout=20, schedule_seed=seed
     )
-    found: set[tuple[int, int]] = set()
-    for hazard in run.hazards:
-        assert hazard.other is not None
-        pair = [next(n for n, place in enumerate(places) if line in place) for line in (hazard.line, hazard.other.line)]
-        found.add((min(pair), max(pair)))
-    return found
+    return pairs(run.hazards, places)
 
 
 @settings(max_examples=70, deadline=None)

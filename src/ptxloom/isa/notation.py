@@ -56,7 +56,6 @@ class OperandSlot:
         name: What the manual calls it.
         bracketed: Whether it stands in `[ ]`.
         optional: Whether it may be left out.
-        negatable: Whether `!` may stand before it.
         partner: What may follow it after `|`, such as a predicate.
         extra: What follows it in its brackets.
         spare: Which of that may be left out.
@@ -66,7 +65,6 @@ class OperandSlot:
     name: str
     bracketed: bool = False
     optional: bool = False
-    negatable: bool = False
     partner: str = ""
     extra: tuple[str, ...] = ()
     spare: tuple[str, ...] = ()
@@ -238,7 +236,7 @@ def _add_operand(slots: list[OperandSlot], name: str, before: str, opened: list[
         spare = (*slots[-1].spare, name) if before == "{," else slots[-1].spare
         slots[-1] = replace(slots[-1], extra=(*slots[-1].extra, name), spare=spare)
     else:
-        slots.append(OperandSlot(name, "[" in opened, "{," in opened, before == "{!}"))
+        slots.append(OperandSlot(name, "[" in opened, "{," in opened))
 
 
 def _require_use(definitions: Iterable[str], lines: Iterable[SyntaxLine], file: str, at: int) -> None:

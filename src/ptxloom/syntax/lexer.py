@@ -128,12 +128,6 @@ class Cursor:
             raise self.unexpected(what)
         return self.advance()
 
-    def dotted(self, what: str) -> str:
-        """Go past a word with a dot in front and give both."""
-        if self.kind != "dotted":
-            raise self.unexpected(what)
-        return self.advance()
-
     def string(self, what: str) -> str:
         """Go past a string and give what stands between its quotes."""
         if self.kind != "string":

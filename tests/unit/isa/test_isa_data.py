@@ -213,7 +213,7 @@ def test_notation_reads_what_the_rest_of_the_manual_writes() -> None:
     assert line.operands == (
         OperandSlot("d", partner="p"),
         OperandSlot("a", bracketed=True, extra=("coordinates",)),
-        OperandSlot("c", negatable=True),
+        OperandSlot("c"),
         OperandSlot("cache-policy", optional=True),
     )
     with pytest.raises(DataError, match="closes what it does not open"):

@@ -36,9 +36,6 @@ COLUMNS: Final = 64  # of `known`, for what copies have written, by the mbarrier
 LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
 SYNCS: Final = 256  # places in memory that order accesses: mbarriers, flags
 
-# States of a lane's copy.
-IDLE, RUNNING, HANDED = range(3)
-
 
 class Sync:
     """A place in memory through which threads order their accesses."""

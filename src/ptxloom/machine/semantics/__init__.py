@@ -157,16 +157,12 @@ def find(op: Op) -> Row | None:
 
 def missing(op: Op) -> UnsupportedInstruction:
     """Why the machine cannot run an instruction that no row covers."""
-    words = _unknown(op)
-    for group, names in () if words else _MISSING:
-        if op.opcode in names or op.has(*names):
-            words = group
-            break
-    return op.unsupported(f"{words} are not supported") if words else op.unsupported()
+    groups = [*_unknown(op), *(words for words, names in _MISSING if op.opcode in names or op.has(*names))]
+    return op.unsupported(f"{groups[0]} are not supported") if groups else op.unsupported()
 
 
-def _unknown(op: Op) -> str:
-    return next((words for words, start in _UNKNOWN if any(q.startswith(start) for q in op.node.qualifiers)), "")
+def _unknown(op: Op) -> list[str]:
+    return [words for words, start in _UNKNOWN if any(q.startswith(start) for q in op.node.qualifiers)]
 
 
 class Table:

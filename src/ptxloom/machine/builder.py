@@ -314,7 +314,8 @@ class Builder(Emitter):
 
     def helper(self, name: str, ir: str) -> None:
         """Have an LLVM function of your own compiled (optimised, once) and linked; call it with `call`."""
-        self.helpers[name] = ir
+        if self.helpers.setdefault(name, ir) != ir:
+            raise TypeError(f"two helpers are called {name}")
 
     def access(
         self,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine import interrupts, llvm, semantics, strips
 from ptxloom.machine.builder import Builder
 from ptxloom.machine.ir import Value
+from ptxloom.machine.meaning import meaning
 from ptxloom.machine.profiling import PROFILE, Profiling
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics import firsts
@@ -184,7 +185,7 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) ->
         return head.encode() + b"\n" + llvm.compile_ir(variant().ir, 0)
 
     form = f"{'whole' if whole else 'part'} {' '.join(sorted(checks))}"
-    key = f"kernel {program.entry.name} {program.arch} {form}\n{program.module.source.text}"
+    key = f"kernel {program.entry.name} {program.arch} {form}\n{meaning(program)}"
     head, _, code = llvm.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     for name in needs["natives"]:

@@ -17,6 +17,7 @@ from ptxloom.machine.data import memory_of
 from ptxloom.machine.extents import check_shape, extent, must_be_several, whole
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
+from ptxloom.machine.meaning import names_register
 from ptxloom.machine.profile import Countable
 from ptxloom.machine.program import SHARED_LIMIT, plan
 from ptxloom.machine.report import LaunchResult
@@ -72,6 +73,11 @@ class Kernel:
     def countable(self) -> Countable:
         """What a profile counts."""
         return Countable(self.program)
+
+    @cached_property
+    def has_workspace(self) -> bool:
+        """Whether it reads where a grid-wide barrier keeps its counter."""
+        return names_register(self.program, "%envreg")
 
     def global_array(self, name: str) -> NDArray[Any]:
         """A global or const variable of the kernel's module, as `Module.global_array` gives it: all kernels share it.

@@ -155,7 +155,7 @@ class Grid:
         launch.constants_end = launch.constants + constants.nbytes
         memory.add(module.memory["global"])
         memory.add(constants, constant=True)
-        if "%envreg" in self.program.module.source.text:
+        if self.kernel.has_workspace:
             launch.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
         self._publish()
         launch.tids = arena.put(_thread_ids(block, launch.warps))

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-import sys
-import tempfile
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
 import llvmlite
 from llvmlite import binding
 
-from ptxloom.machine import interrupts, translation
+from ptxloom.machine import code_cache, interrupts, translation
 from ptxloom.machine.runtime.access import access_function
 
 if TYPE_CHECKING:
@@ -25,7 +19,6 @@ if TYPE_CHECKING:
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
 _LOCK: Final = RLock()
 _RUNTIME: Final[dict[str, Code]] = {}  # the run-time's functions, for as long as the process lives
-_KEPT_BYTES: Final = 1 << 30  # what the cache may take
 
 
 @cache
@@ -61,37 +54,9 @@ def host_has(feature: str) -> bool:
     return f"+{feature}" in _features().split(",")
 
 
-def cache_folder() -> Path | None:
-    """Where machine code is kept: `PTXLOOM_CACHE`, or the user's cache folder; None if the variable is empty."""
-    named = os.environ.get("PTXLOOM_CACHE")
-    if named is not None:
-        return Path(named) if named else None
-    base = os.environ.get("XDG_CACHE_HOME") or ("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
-    return Path(base).expanduser() / "ptxloom"
-
-
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
-    """What `make` gives, kept on disk under a key; the host, LLVM and ptxloom's own code belong to every key."""
-    name = hashlib.sha256(f"{_host()}\n{_package()}\n{key}".encode()).hexdigest()
-    folder = cache_folder()
-    path = folder / name[:2] / name[2:] if folder is not None else None
-    if path is not None:
-        with contextlib.suppress(OSError):
-            return path.read_bytes()
-    content = make()
-    if path is not None:
-        _keep(path, content)
-    return content
-
-
-@cache
-def _package() -> str:
-    """The state of ptxloom's source files: code they made is stale once one changes."""
-    root = Path(__file__).parents[1]
-    files = sorted(p for p in root.rglob("*") if p.suffix in {".py", ".toml"})
-    return hashlib.sha256(
-        "\n".join(f"{p} {p.stat().st_mtime_ns} {p.stat().st_size}" for p in files).encode()
-    ).hexdigest()
+    """What `make` gives, kept on disk under a key to which the host and LLVM belong."""
+    return code_cache.cached(f"{_host()}\n{key}", make)
 
 
 def compile_ir(ir: str, level: int) -> bytes:
@@ -111,29 +76,6 @@ def compile_ir(ir: str, level: int) -> bytes:
             builder = binding.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
         return bytes(machine.emit_object(module))
-
-
-def _keep(path: Path, code: bytes) -> None:
-    """Write a file so that readers see all of it or nothing; a folder that cannot be written is no error."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(code)
-        Path(name).replace(path)
-        if path.name.startswith("00"):  # now and then: one file in 256
-            _trim(path.parents[1])
-
-
-def _trim(folder: Path) -> None:
-    """Drop the files used longest ago once the cache is too large."""
-    files = sorted((p.stat().st_atime, p.stat().st_size, p) for p in folder.glob("??/*"))
-    total = sum(size for _, size, _ in files)
-    for _, size, path in files:
-        if total <= _KEPT_BYTES:
-            return
-        path.unlink(missing_ok=True)
-        total -= size
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,118 @@
+"""Machine code kept on disk: an entry proves its own bytes, and one that does not is made again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_KEPT_BYTES: Final = 1 << 30  # what the cache may take
+_MAGIC: Final = b"ptxloom code 1\n"
+_LENGTH_BYTES: Final = 8
+_HEAD_BYTES: Final = len(_MAGIC) + _LENGTH_BYTES + hashlib.sha256().digest_size
+
+
+def cached(key: str, make: Callable[[], bytes]) -> bytes:
+    """What `make` gives, kept on disk under a key; ptxloom's own sources and this Python belong to every key.
+
+    Neither a damaged entry nor a folder that cannot be written is an error: then `make` is asked.
+    """
+    name = hashlib.sha256(f"{_package()}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()
+    folder = cache_folder()
+    if folder is None:
+        return make()
+    path = folder / name[:2] / name[2:]
+    content = _opened(name, path)
+    if content is None:
+        content = make()
+        _keep(path, _sealed(name, content))
+    return content
+
+
+def cache_folder() -> Path | None:
+    """Where machine code is kept: `PTXLOOM_CACHE`, or the user's cache folder.
+
+    Returns:
+        None if the variable is empty, or if nobody can say where the user's home is.
+    """
+    named = os.environ.get("PTXLOOM_CACHE")
+    if named is not None:
+        return Path(named) if named else None
+    base = os.environ.get("XDG_CACHE_HOME") or ("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
+    try:
+        return Path(base).expanduser() / "ptxloom"
+    except RuntimeError:
+        return None
+
+
+@cache
+def _package() -> str:
+    """The state of ptxloom's source files: code they made is stale once one changes.
+
+    The time of the last change of a file's state counts too: installers may set the other one as they like.
+    """
+    root = Path(__file__).parents[1]
+    files = sorted(p for p in root.rglob("*") if p.suffix in {".py", ".toml"})
+    told = [(str(p), s.st_ctime_ns, s.st_mtime_ns, s.st_size) for p, s in ((p, p.stat()) for p in files)]
+    return hashlib.sha256(f"{sys.version} {told}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _digest(name: str, content: bytes) -> bytes:
+    """What an entry must hold to be believed: it tells too that the content belongs to the name."""
+    return hashlib.sha256(name.encode() + content).digest()
+
+
+def _sealed(name: str, content: bytes) -> bytes:
+    """An entry of the cache: what it is, how long its content is, the content's digest, the content."""
+    return b"".join((_MAGIC, len(content).to_bytes(_LENGTH_BYTES, "little"), _digest(name, content), content))
+
+
+def _opened(name: str, path: Path) -> bytes | None:
+    """The content of an entry; None if there is none, or a damaged one."""
+    try:
+        entry = path.read_bytes()
+    except OSError:
+        return None
+    head, content = entry[:_HEAD_BYTES], entry[_HEAD_BYTES:]
+    return content if head == _sealed(name, content)[:_HEAD_BYTES] else None
+
+
+def _keep(path: Path, entry: bytes) -> None:
+    """Write a file so that readers see all of it or nothing; a folder that cannot be written is no error."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(entry)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(beside).replace(path)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+        if path.name.startswith("00"):  # now and then: one file in 256
+            _trim(path.parents[1])
+
+
+def _trim(folder: Path) -> None:
+    """Drop the files used longest ago once the cache is too large; others may be doing the same."""
+    found: list[tuple[float, int, Path]] = []
+    for path in folder.glob("??/*"):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            found.append((status.st_atime, status.st_size, path))
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found):
+        if total <= _KEPT_BYTES:
+            return
+        path.unlink(missing_ok=True)
+        total -= size

@@ -1,0 +1,35 @@
+"""What a kernel's code depends on, as text: two programs of the same text are the same program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.variables import module_variables
+from ptxloom.syntax import print_statements, tree
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program import Program
+
+
+def meaning(program: Program) -> str:
+    """The module as the code of a kernel sees it, printed from its nodes: their source may tell something else.
+
+    Functions that the kernel does not reach are there without their bodies: they have a number, as their variables do.
+    """
+    reached = {id(function.node) for function in program.functions}
+    seen = (_outside(statement, reached) for statement in program.module.statements)
+    variables = " ".join(variable.name for variable in module_variables(program.module))
+    return f"{print_statements(seen)}\n{variables}"
+
+
+def _outside(statement: tree.Statement, reached: set[int]) -> tree.Statement:
+    if isinstance(statement, tree.Function) and id(statement) not in reached:
+        return statement.replace(body=None)
+    return statement
+
+
+def names_register(program: Program, prefix: str) -> bool:
+    """Whether an instruction of a program names a special register that starts so."""
+    nodes = (node for op in program.ops for operand in op.operands for node in walk(operand))
+    return any(isinstance(node, tree.Name) and node.text.startswith(prefix) for node in nodes)

@@ -131,7 +131,21 @@ def test_special_registers_of_a_launch() -> None:
     setp.ne.u32 %p1, %r0, 33; @%p1 ret; {reads}"""
     entry(body, before=".shared .b8 fixed[48];").launch((4, 1), 64, [out], 100, cluster=2)
     for block, row in enumerate(out.tolist()):
-        assert row == [64, 1, 2, 1, 0, 0, 0, block % 2, 2, 2, 100, 148, 1, 0, 0, 1, block]
+        assert row == [64, 1, 2, 1, 0, 0, 0, block % 2, 2, 2, 100, 256, 1, 0, 0, 1, block]
+
+
+def test_the_system_has_the_first_kilobyte_of_shared_memory() -> None:
+    """What an H100 says, and what it keeps apart: the variables of the kernel and the dynamic memory lie behind."""
+    names = ["fixed", "more", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size"]
+    names += [f"%reserved_smem_offset_{name}" for name in ("begin", "end", "cap", "0", "1")]
+    out = np.zeros(len(names) + 1, np.uint32)
+    reads = "\n".join(f"mov.u32 %r1, {name}; st.global.u32 [%rd1+{4 * n}], %r1;" for n, name in enumerate(names))
+    body = f"""st.shared.u32 [fixed], 5; mov.u32 %r2, %reserved_smem_offset_1; st.shared.u32 [%r2], 7;
+    {reads} ld.shared.u32 %r3, [fixed]; st.global.u32 [%rd1+{4 * len(names)}], %r3;"""
+    before = ".shared .align 16 .b8 fixed[48];\n.extern .shared .align 16 .b8 more[];"
+    entry(body, before=before).launch(1, 1, [out], 512)
+    assert out.tolist() == [1024, 1072, 640, 512, 1584, 0, 288, 1024, 0, 0, 5]
+    entry(body, before=before).launch(1, 1, [out], 227 * 1024 - 48)
 
 
 def test_clocks_go_on() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, cast
 
+from ptxloom.machine.parts import is_whole
 from ptxloom.machine.symbols import FunctionName, Place, Register, Targets, Variable
 from ptxloom.syntax import tree
 
@@ -155,7 +156,7 @@ def _packed(form: str, value: float) -> bytes:
 
 
 def _is_uniform(op: Op, uniform: set[int]) -> bool:
-    if op.opcode == "ld" and len(op.operands) > 1:
+    if op.opcode == "ld" and len(op.operands) > 1 and is_whole(op):
         source = op.operands[1]
         base = source.base if isinstance(source, tree.Address) else None
         variable = op.scope.find(base.text) if isinstance(base, tree.Name) else None

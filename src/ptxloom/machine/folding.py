@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.machine.analysis import mentioned, written
+from ptxloom.machine.parts import is_whole
 from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 
@@ -73,6 +74,8 @@ def _address(op: Op) -> Register | None:
         return None
     if not op.has(*_SPACES) and not op.function.is_entry:
         return None  # it may name the frame
+    if not is_whole(op):
+        return None
     place = 0 if op.opcode == "st" else 1
     match op.operands[place : place + 1]:
         case (tree.Address(base=tree.Name(text=name), extra=()),):

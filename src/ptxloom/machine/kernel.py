@@ -212,7 +212,7 @@ class Kernel:
             clustered=cluster is not None or self.required_cluster is not None,
         )
         check_shape(shape, self.program.entry.node.directives)
-        static = self.program.shared_bytes
+        static = self.program.shared_bytes - self.program.reserved_bytes
         room = max(SHARED_LIMIT - static, 0)
         shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
         stack_bytes = _integer("stack_bytes", stack_bytes, 0, _LOCAL_LIMIT)

@@ -140,6 +140,7 @@ class Grid:
         launch.warp_bytes = self.warp_bytes
         launch.shared_bytes = self.shared_bytes
         launch.static_shared = self.program.shared_bytes
+        launch.reserved_shared = self.program.reserved_bytes
         launch.local_bytes = self.local_bytes
         launch.entry = self.program.entry.first
         launch.unsure, launch.unsure_bytes = state.REGISTERS + self.program.register_bytes, self.unsure_bytes

@@ -11,11 +11,11 @@ import numpy as np
 
 from ptxloom.display import mimebundle
 from ptxloom.machine import native
+from ptxloom.machine.parts import parts_of
 from ptxloom.machine.profiling import Counters, bank_access
 from ptxloom.machine.remedies import remedies
 from ptxloom.machine.runtime import counting, state
 from ptxloom.machine.semantics.copies import copied_bytes
-from ptxloom.machine.semantics.memory import parts_of
 from ptxloom.syntax.origins import Origins
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.analysis import Knowledge, analyse
 from ptxloom.machine.folding import Sum, find_sums
+from ptxloom.machine.parts import LOADS, used_bytes
 from ptxloom.machine.passing import Formals, entering, is_named_by_us, leaving, lowered, place_of
 from ptxloom.machine.placement import place_registers
 from ptxloom.machine.reach import mark_recursion, reachable
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 SHARED_LIMIT = 227 * 1024  # bytes a CTA may have
+RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm_80 on (PTX ISA 10.29)
+RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
 FRAME_HEAD = 16  # bytes at a frame's start: block to return to, caller's frame bytes
 
 
@@ -56,6 +59,7 @@ class Op:
         scope: Where its names are looked up.
         site: Its number in the program, from 0: run-time reports carry it.
         types: Its type qualifiers in order.
+        used: Bit by bit the bytes of a load that are used, where `.pragma "used_bytes_mask"` says so; else all are.
     """
 
     node: tree.Instruction
@@ -63,6 +67,7 @@ class Op:
     site: int
     types: tuple[Type, ...]
     function: FunctionPlan
+    used: int = -1
 
     @property
     def opcode(self) -> str:
@@ -173,6 +178,8 @@ class Program:
 
     Attributes:
         arch: Whose tensor cores compute: `sm_75` to `sm_90`.
+        reserved_bytes: The system's part at the start of shared memory, in a program that can name it; nobody can
+            tell in others, which therefore have none.
     """
 
     module: Module
@@ -183,6 +190,7 @@ class Program:
     ops: list[Op] = field(default_factory=list[Op])
     register_bytes: int = 64
     shared_bytes: int = 0
+    reserved_bytes: int = 0
     parameters: tuple[Parameter, ...] = ()
     parameter_bytes: int = 0
     unsure: Unsure | None = None  # found when initcheck asks
@@ -226,6 +234,7 @@ class _Planner:
         self.kept: list[tuple[int, int]] = []
         self.prototypes: dict[str, tree.CallPrototype] = {}  # of this function, by their labels
         self.targets: dict[str, str] = {}  # likewise the first of a list of targets
+        self.used = -1  # of the instruction that follows
         self.inner: dict[int, Variable] = {}  # global and const variables by their declarators' identity
         reached = reachable(module, entry)
         self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
@@ -236,6 +245,8 @@ class _Planner:
         self._module_names()
         for function in self.plans:
             self._function(function)
+        if any(_names_reserved(op) for op in self.program.ops):
+            self._reserve()
         self.program.shared_bytes = self.shared
         for scope, name, alignment in self.dynamic:
             at = align(self.shared, max(alignment, 16))
@@ -246,6 +257,20 @@ class _Planner:
         self._place_registers()
         mark_recursion(self.program)
         return self.program
+
+    def _reserve(self) -> None:
+        """Leave the start of shared memory to the system: every variable moves up."""
+        shared = [
+            (scope, name, variable)
+            for scope in self.scopes
+            for name, variable in scope.names.items()
+            if isinstance(variable, Variable) and variable.space == "shared"
+        ]
+        by = align(RESERVED_BYTES, max((variable.alignment for _, _, variable in shared), default=1))
+        for scope, name, variable in shared:
+            scope.names[name] = replace(variable, offset=variable.offset + by)
+        self.shared += by
+        self.program.reserved_bytes = by
 
     def _place_registers(self) -> None:
         """Move registers that are never needed together to one place, and drop those never mentioned."""
@@ -427,6 +452,8 @@ class _Planner:
                     for store in leaving(statement, function.node.returns):
                         self._instruction(store, scope, function, blocks)
                 self._instruction(statement, scope, function, blocks)
+            case tree.Pragma(strings=strings):
+                self.used = used_bytes(strings)
             case tree.Malformed():
                 raise UnsupportedInstruction(statement.span.line, statement.text.strip(), "it could not be read")
             case _:
@@ -470,7 +497,8 @@ class _Planner:
         self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
     ) -> None:
         types = tuple(ptx_type(q) for q in node.qualifiers if is_type(q))
-        op = Op(node, scope, len(self.program.ops), types, function)
+        used, self.used = self.used, -1
+        op = Op(node, scope, len(self.program.ops), types, function, used if node.opcode in LOADS else -1)
         self.program.ops.append(op)
         if self.boundaries.starts(op) and blocks[-1]:
             blocks.append([])
@@ -483,6 +511,11 @@ class _Planner:
 
 def _variable(name: str, declaration: tree.Declaration, offset: int, size: int) -> Variable:
     return Variable(name, declaration.space, offset, size, alignment_of(declaration), declaration.type)
+
+
+def _names_reserved(op: Op) -> bool:
+    """Whether an instruction reads where the system's part of shared memory lies."""
+    return any(isinstance(o, tree.Name) and o.text.startswith(RESERVED) for o in op.operands)
 
 
 def _refused(declaration: tree.Declaration, why: str) -> UnsupportedInstruction:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.ir import LANES, Value, constant_vector, vector
 from ptxloom.machine.native import record
+from ptxloom.machine.program import RESERVED, RESERVED_BYTES
 from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 _AXES: Final = {"x": 0, "y": 1, "z": 2}
 _CTA: Final = record(state.Cta).offsets
 _LAUNCH: Final = record(state.Launch).offsets
-_CONSTANT: Final = re.compile(r"%(envreg\d+|pm\d+(_64)?|reserved_smem_offset_\w+)")  # nobody sets or counts these
+_CONSTANT: Final = re.compile(r"%(envreg\d+|pm\d+(_64)?)")  # nobody sets or counts these
+_RESERVED: Final = {"begin": 0, "end": 288, "cap": RESERVED_BYTES, "0": 0, "1": 0}  # what an H100 says
+_SHARED_UNIT: Final = 128  # bytes in which shared memory is counted
 
 
 def read_special(b: Builder, name: str) -> Value:  # noqa: PLR0911 - one case a register
@@ -96,8 +99,11 @@ def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - 
             return now if name == "%globaltimer" else b.resize(shifted, 32)
         case "%dynamic_smem_size":
             return b.apply("sub", _launch(b, "shared_bytes"), _launch(b, "static_shared"))
-        case "%total_smem_size" | "%aggr_smem_size":
-            return _launch(b, "shared_bytes")
+        case "%total_smem_size":
+            whole = b.apply("add", _own_shared(b), Value("i32", str(_SHARED_UNIT - 1)))
+            return b.apply("and", whole, Value("i32", str(-_SHARED_UNIT)))
+        case "%aggr_smem_size":
+            return b.apply("add", _own_shared(b), Value("i32", str(RESERVED_BYTES)))
         case "%envreg1" | "%envreg2":  # where a grid-wide barrier keeps its counter
             found = _launch(b, "workspace", bits=64)
             return b.resize(b.apply("lshr", found, Value("i64", "32")) if name == "%envreg1" else found, 32)
@@ -108,6 +114,8 @@ def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - 
         case "%cluster_nctarank":
             sizes = [_launch(b, "cluster", 4 * axis) for axis in range(3)]
             return b.apply("mul", b.apply("mul", sizes[0], sizes[1]), sizes[2])
+        case _ if name.startswith(RESERVED) and name.removeprefix(RESERVED) in _RESERVED:
+            return Value("i32", str(_RESERVED[name.removeprefix(RESERVED)]))
         case _ if _CONSTANT.fullmatch(name):
             return Value("i64" if name.endswith("64") else "i32", "0")
         case _:
@@ -117,6 +125,11 @@ def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - 
 def _launch(b: Builder, field: str, extra: int = 0, bits: int = 32) -> Value:
     launch = b.load("ptr", b.field("launch"), 8)
     return b.load(f"i{bits}", b.offset(launch, _LAUNCH[field] + extra), 4)
+
+
+def _own_shared(b: Builder) -> Value:
+    """The bytes of shared memory that are the CTA's own."""
+    return b.apply("sub", _launch(b, "shared_bytes"), Value("i32", str(b.program.reserved_bytes)))
 
 
 def _cta(b: Builder, field: str, extra: int = 0) -> Value:

@@ -137,9 +137,10 @@ def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
 
 
 def start_marks(cta: Cta) -> None:
-    """A CTA starts: nothing is written in its shared memory, in the first frames, in registers."""
+    """A CTA starts: nothing is written in its shared memory but what is the system's, in first frames, in registers."""
     launch = cta.launch
-    fill(cta.written, 0, u64(launch.shared_bytes))
+    fill(cta.written, WRITTEN, u64(launch.reserved_shared))
+    fill(cta.written + u64(launch.reserved_shared), 0, u64(launch.shared_bytes - launch.reserved_shared))
     at = cta.warps
     for _warp in range(launch.warps):
         w = pointer(Warp, at)[0]

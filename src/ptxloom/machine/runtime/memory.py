@@ -54,13 +54,15 @@ def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u
     return 0
 
 
-def fault_if_any(w: Warp, addresses: Ptr[u64], lanes: u32, kind: u32, size: u32, write: u32, site: u32) -> u32:
-    """1 after noting a fault of the first of these lanes, with its generic address; 0 if there is none."""
+def fault_if_any(
+    w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, kind: u32, size: u32, write: u32, site: u32
+) -> u32:
+    """1 after noting a fault of the first of these lanes, with its address in a space; 0 if there is none."""
     if lanes == 0:
         return 0
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            fault(w, kind, site, lane, addresses[lane], GENERIC, size, write)
+            fault(w, kind, site, lane, addresses[lane], space, size, write)
     return 1
 
 

@@ -122,6 +122,7 @@ class Launch:
     warp_bytes: u32
     shared_bytes: u32
     static_shared: u32
+    reserved_shared: u32  # the system's part at its start
     local_bytes: u32  # a lane's
     frame_bytes: u32  # the entry's frame; deeper frames follow
     entry: u32

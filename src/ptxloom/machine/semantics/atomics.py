@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Emitter, Value, vector
+from ptxloom.machine.parts import parts_of
 from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.semantics import numbers, watch
 from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import (
     base_and_offset,
     lane_addresses,
-    parts_of,
     resolved_space,
     space_of,
 )

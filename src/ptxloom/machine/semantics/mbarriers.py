@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.parts import parts_of
 from ptxloom.machine.runtime import mbarriers, pending, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics import atomics, memory, watch
 from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.semantics.memory import lane_addresses, parts_of, space_of
+from ptxloom.machine.semantics.memory import lane_addresses, space_of
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

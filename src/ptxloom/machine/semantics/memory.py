@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.constants import evaluate
 from ptxloom.machine.ir import LANES, Value, vector
+from ptxloom.machine.parts import Part, is_sink, is_whole, moved, parts_of
 from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
@@ -33,14 +34,18 @@ SPACES: Final = {
 }
 
 
+_WINDOWS: Final = {  # the spaces that whole warps access at once: which function does, bits of an address
+    state.SHARED: ("shared", 32),
+    **dict.fromkeys((state.GLOBAL, state.GENERIC, state.CONST), ("global", 64)),
+}
+_WORD: Final = 8  # bytes of the widest value that these move
+_ALIGNED: Final = 16  # arrays of the host start at multiples of so many
+_NARROW: Final = 256  # where in the scratch addresses of fewer bits lie
+
+
 def space_of(op: Op) -> int:
     """The state space an instruction names; generic if it names none."""
     return next((SPACES[q] for q in op.qualifiers if q in SPACES), state.GENERIC)
-
-
-def parts_of(op: Op) -> int:
-    """How many elements a lane moves: `.v2`, `.v4`, `.v8`."""
-    return int(op.one_of(("v2", "v4", "v8"), "v1")[1:])
 
 
 def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
@@ -128,7 +133,8 @@ def stay_in_window(b: Builder, base: tree.Operand, addresses: Value, space: int)
     write = int(b.op.opcode in {"st", "stmatrix", "red", "atom"})
     wrong = b.apply("and", generic, b.active_mask)
     size = b.op.types[-1].bits // 8 * parts_of(b.op) if b.op.types else 0
-    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, state.WRONG_SPACE, size, write, b.op.site))
+    facts = (state.GENERIC, state.WRONG_SPACE, size, write, b.op.site)
+    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, *facts))
 
 
 def address_values(b: Builder, base: tree.Operand, offset: int) -> Value:
@@ -161,6 +167,9 @@ def ld(b: Builder, op: Op) -> None:
     """Read one value or a vector a lane."""
     target, source = op.operands[0], op.operands[1]
     parts, bits = parts_of(op), op.type.bits
+    if not is_whole(op):
+        _load_partly(b, op)
+        return
     place = _uniform_parameter(b, op, source)
     if place is not None:
         values = [b.load(f"i{bits}", b.offset(place, n * bits // 8), 1) for n in range(parts)]
@@ -195,6 +204,9 @@ def st(b: Builder, op: Op) -> None:
         raise op.unsupported("constant memory is read-only")
     target, source = op.operands[0], op.operands[1]
     parts, bits = parts_of(op), op.type.bits
+    if not is_whole(op):
+        _store_partly(b, op)
+        return
     places = _direct(b, source, bits, parts)
     if places is None:
         places = _scratch_places(b, bits, parts)
@@ -203,21 +215,76 @@ def st(b: Builder, op: Op) -> None:
     _access(b, op, "store", target, places)
 
 
+def _load_partly(b: Builder, op: Op) -> None:
+    """Read some of the bytes; the others are zero."""
+    size = op.type.bits // 8
+    read = _access_partly(b, op, "load", op.operands[1])
+    values: list[Value] = []
+    for number in range(parts_of(op)):
+        value = b.constant(vector(f"i{op.type.bits}"), 0)
+        for part in read:
+            if part.at // size == number or part.at < number * size < part.at + part.bytes:
+                bits = 8 * min(part.bytes, size)
+                piece = b.load(vector(f"i{bits}"), _byte_place(b, max(part.at, number * size)), 32)
+                shift = b.constant(value.type, 8 * (part.at % size) if part.bytes < size else 0)
+                value = b.apply("or", value, b.apply("shl", b.resize(piece, op.type.bits), shift))
+        values.append(value)
+    b.write_all(op.operands[0], tuple(values), op.type.signed)
+
+
+def _store_partly(b: Builder, op: Op) -> None:
+    """Write the elements that are given."""
+    assert isinstance(op.operands[1], tree.Vector)
+    for number, element in enumerate(op.operands[1].elements):
+        if not is_sink(element):
+            value = b.read(element, f"b{op.type.bits}")
+            b.store(value, _byte_place(b, number * op.type.bits // 8), 32)
+    _access_partly(b, op, "store", op.operands[0])
+
+
+def _byte_place(b: Builder, at: int) -> Value:
+    """Where in the scratch the lanes' values lie of what is so many bytes from the start of an access."""
+    return b.scratch(VALUES + LANES * at)
+
+
+def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tuple[Part, ...]:
+    """Move some of the bytes of a vector, each part by itself; the address is aligned to the whole all the same."""
+    space = resolved_space(b, base_and_offset(op, operand)[0], space_of(op))
+    size = op.type.bits // 8
+    lane_addresses(b, operand, space)
+    at = b.load(vector("i64"), b.scratch(), 64)
+    _flag(b, op, verb, space)
+    b.watch.accesses(b, b.scratch(), 0, size=size * parts_of(op), space=space)
+    low = b.apply("and", at, b.constant(at.type, min(size * parts_of(op), _ALIGNED) - 1))
+    wrong = b.apply("and", b.mask_of(b.compare("ne", low, b.constant(at.type, 0))), b.active_mask)
+    facts = (space, state.MISALIGNED, size * parts_of(op), int(verb == "store"), op.site)
+    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, *facts))
+    found = moved(op)
+    for part in found:
+        each = min(part.bytes, size)
+        places = tuple(_byte_place(b, part.at + n * each) for n in range(part.bytes // each))
+        _watch(b, op, verb, b.scratch(), part.at, places, space=space, bits=8 * each, wide=True)
+        if space in _WINDOWS and each <= _WORD:
+            window, width = _WINDOWS[space]
+            b.store(b.resize(at, width), b.scratch(_NARROW), 64)
+            more = Value("i64", str(part.at))
+            b.access(verb, window, places, b.scratch(_NARROW), more, bits=8 * each, space=space)
+        else:
+            _move_lanes(b, op, verb, places[0], part.at, space=space, size=each, parts=len(places))
+    return found
+
+
 def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...]) -> None:
     base, offset = base_and_offset(op, operand)
     space = resolved_space(b, base, space_of(op))
     bits = op.type.bits
     if watch.is_racing(b) and watch.is_strong(op):
         lane_addresses(b, operand, space)
-        watch.flag(b, space, loads=verb == "load", stores=verb == "store")
-    windows = {
-        state.SHARED: ("shared", 32),
-        **dict.fromkeys((state.GLOBAL, state.GENERIC, state.CONST), ("global", 64)),
-    }
-    if space not in windows or bits > 64:
-        _lane_by_lane(b, op, operand, places, load=verb == "load", space=space)
+        _flag(b, op, verb, space)
+    if space not in _WINDOWS or bits > 64:
+        _lane_by_lane(b, op, verb, operand, places, space=space)
         return
-    window, width = windows[space]
+    window, width = _WINDOWS[space]
     if op.site in b.sums:
         sum_ = b.sums[op.site]
         common = _common(b, sum_.common, offset)
@@ -232,7 +299,7 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         stay_in_window(b, base, wide, space)
         b.store(b.resize(wide, width), addresses, 64)
         offset = 0
-    _watch(b, op, verb, addresses, offset, places, space=space)
+    _watch(b, op, verb, addresses, offset, places, space=space, bits=bits)
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)
 
 
@@ -253,18 +320,25 @@ def _watch(  # noqa: PLR0917 - an access has as many facts
     places: tuple[Value, ...],
     *,
     space: int,
+    bits: int,
     wide: bool = False,
 ) -> None:
     """Tell racecheck of a load or store."""
     verb = "read" if verb == "load" else "write"
-    strong, bits, parts = watch.is_strong(op), op.type.bits, len(places)
+    strong, parts = watch.is_strong(op), len(places)
     watch.access(
         b, verb, addresses, offset, places=places, space=space, bits=bits, parts=parts, wide=wide, strong=strong
     )
 
 
+def _flag(b: Builder, op: Op, verb: str, space: int) -> None:
+    """Tell racecheck of a load or store that others may wait for; the addresses lie in the scratch."""
+    if watch.is_racing(b) and watch.is_strong(op):
+        watch.flag(b, space, loads=verb == "load", stores=verb == "store")
+
+
 def _lane_by_lane(
-    b: Builder, op: Op, operand: tree.Operand, places: tuple[Value, ...], *, load: bool, space: int
+    b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...], *, space: int
 ) -> None:
     """Local memory, parameters and 128-bit values: through the scratch, one lane after the other."""
     bits = op.type.bits
@@ -274,9 +348,14 @@ def _lane_by_lane(
         if place != room:
             b.store(b.load(vector(f"i{bits}"), place, 32), room, 32)
     b.watch.accesses(b, b.scratch(), 0, size=bits // 8 * len(places), space=space)
-    _watch(b, op, "load" if load else "store", b.scratch(), 0, rooms, space=space, wide=True)
-    function = memory.load_lanes if load else memory.store_lanes
-    b.check(b.runtime(function, W, rooms[0], b.scratch(), 0, b.active_mask, space, bits // 8, len(places), op.site))
+    _watch(b, op, verb, b.scratch(), 0, rooms, space=space, bits=bits, wide=True)
+    _move_lanes(b, op, verb, rooms[0], 0, space=space, size=bits // 8, parts=len(places))
     for place, room in zip(places, rooms, strict=True):
-        if place != room and load:
+        if place != room and verb == "load":
             b.store(b.load(vector(f"i{bits}"), room, 32), place, 32)
+
+
+def _move_lanes(b: Builder, op: Op, verb: str, room: Value, offset: int, *, space: int, size: int, parts: int) -> None:
+    """Load or store lane by lane, `offset` bytes from the addresses in the scratch."""
+    function = memory.load_lanes if verb == "load" else memory.store_lanes
+    b.check(b.runtime(function, W, room, b.scratch(), offset, b.active_mask, space, size, parts, op.site))

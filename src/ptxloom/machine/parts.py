@@ -1,0 +1,93 @@
+"""Which bytes of a vector a load or store moves, where these are not all (PTX ISA 9.7.9.8, 9.7.9.12, 12).
+
+An element `_` is left out, and `.pragma "used_bytes_mask 0xff0f";` says which bytes of the load after it are used. No
+other byte is touched: it may lie outside of every array, be unwritten, or be written by others meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.machine.program import Op
+
+_MASK: Final = re.compile(r"\s*used_bytes_mask\s+(0[xX][0-9a-fA-F]+|[1-9][0-9]*)\s*")
+LOADS: Final = frozenset(("ld", "ldu"))
+
+
+class Part(NamedTuple):
+    """Bytes that are moved as one: a power of two, at a multiple of their number."""
+
+    at: int
+    bytes: int
+
+
+def used_bytes(strings: tuple[str, ...]) -> int:
+    """What the strings of a `.pragma` say of the bytes that the next load uses, a bit each; -1 if nothing."""
+    found = next((match for match in map(_MASK.fullmatch, strings) if match), None)
+    return int(found[1], 0) if found else -1
+
+
+def parts_of(op: Op) -> int:
+    """How many elements a lane moves: `.v2`, `.v4`, `.v8`."""
+    return int(op.one_of(("v2", "v4", "v8"), "v1")[1:])
+
+
+def is_whole(op: Op) -> bool:
+    """Whether a load or store moves all of its bytes."""
+    return _mask(op) == (1 << _bytes(op)) - 1
+
+
+def moved(op: Op) -> tuple[Part, ...]:
+    """The bytes that a load or store moves, from the lowest to the highest."""
+    return tuple(_parts(_mask(op)))
+
+
+def _bytes(op: Op) -> int:
+    return op.type.bits // 8 * parts_of(op)
+
+
+def _mask(op: Op) -> int:
+    """The bytes moved, a bit each."""
+    size = op.type.bits // 8
+    mask = op.used & (1 << _bytes(op)) - 1
+    for number, element in enumerate(_elements(op)):
+        if is_sink(element):
+            mask &= ~((1 << size) - 1 << number * size)
+    return mask
+
+
+def _parts(mask: int) -> Iterator[Part]:
+    """The bits of a mask, in pieces as large as can be."""
+    while mask:
+        at = (mask & -mask).bit_length() - 1
+        size = 1
+        while at % (2 * size) == 0 and _has(mask, at, 2 * size):
+            size *= 2
+        yield Part(at, size)
+        mask &= ~((1 << size) - 1 << at)
+
+
+def _has(mask: int, at: int, size: int) -> bool:
+    wanted = (1 << size) - 1 << at
+    return mask & wanted == wanted
+
+
+def _elements(op: Op) -> tuple[tree.Operand, ...]:
+    """The elements of the vector that is loaded or stored, if it is one."""
+    at = 0 if op.opcode in LOADS else 1
+    match op.operands[at : at + 1]:
+        case (tree.Vector(elements=elements),):
+            return elements
+        case _:
+            return ()
+
+
+def is_sink(operand: tree.Operand) -> bool:
+    """Whether an operand is `_`."""
+    return isinstance(operand, tree.Name) and operand.text == "_"

@@ -144,4 +144,30 @@ def test_who_waits_at_an_mbarrier_to_the_end_is_told_what_it_lacks(start: str, l
     with pytest.raises(LaunchError) as raised:
         entry(body, before=BAR).launch(1, 32, [np.zeros(1, np.uint32)], timeout=0.2)
     (hazard,) = raised.value.hazards
-    assert hazard.message == f"at the time limit 32 threads run, waiting at the mbarrier bar: its phase 0 lacks {lacks}"
+    told = f"waiting at the mbarrier bar: its phase 0 lacks {lacks}, no other is left"
+    assert hazard.message == f"at the time limit 32 threads run, {told}"
+
+
+def test_a_wait_is_told_of_wherever_the_loop_around_it_is() -> None:
+    """As `cuda::barrier` waits before sm_90: it asks, counts, and sleeps in blocks of its own."""
+    body = """setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [bar], 65; bar.sync 0; mov.u32 %r1, 0;
+    setp.ge.u32 %p4, %r0, 32; @%p4 bar.sync 1;
+    mbarrier.arrive.shared.b64 %rd3, [bar];
+    W: mbarrier.test_wait.shared.b64 %p2, [bar], %rd3;
+    @%p2 bra D; setp.gt.u32 %p3, %r1, 16; @%p3 bra S; add.u32 %r1, %r1, 1; bra W; S: nanosleep.u32 8; bra W;
+    D:"""
+    with pytest.raises(LaunchError) as raised:
+        entry(body, before=BAR).launch(1, 64, [np.zeros(1, np.uint32)], timeout=0.2)
+    first, second = raised.value.hazards
+    assert first.instruction.startswith("@%p4 bar.sync 1")
+    assert first.message.startswith("at the time limit 32 threads wait: barrier 1 has 32 of 64 threads, others are at")
+    assert second.instruction.startswith("mbarrier.test_wait")
+    told = f"waiting at the mbarrier bar: its phase 0 lacks 33 of 65 arrivals, others are at line {first.line}"
+    assert second.message == f"at the time limit 32 threads run, {told}"
+
+
+def test_an_address_far_beyond_shared_memory_is_of_no_cta() -> None:
+    with pytest.raises(LaunchError) as raised:
+        entry("mov.u32 %r1, 0x8b000010; st.shared.u32 [%r1], %r1;", before=BAR).launch(1, 32, [np.zeros(1, np.uint32)])
+    assert "address 0x8b000010 is out of bounds" in raised.value.hazards[0].message
+    assert "cluster" not in raised.value.hazards[0].message

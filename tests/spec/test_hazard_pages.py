@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ptxloom.machine.kernel import CHECKS
 from ptxloom.syntax import parse
 
 FOLDER = Path(__file__).parent
-PAGES = ("memcheck", "synccheck", "racecheck", "initcheck")
+PAGES = ("memcheck", "synccheck", "racecheck", "initcheck", "asynchronous")
 BLOCK = re.compile(r"^```ptx(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 VERDICT = re.compile(r"//\s*undefined: \[([a-z., -]+)\]$")
 OPTION = re.compile(r"^// (block|grid|cluster|checks|timeout): (.+)\n")
@@ -73,6 +73,7 @@ def cases() -> list[Case]:
 
 
 CASES = cases()
+ASYNCHRONOUS = [case for case in CASES if case.place.startswith("asynchronous")]
 
 
 def hazards(case: Case) -> set[tuple[int, str]]:
@@ -94,6 +95,14 @@ def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
     assert case.twin != bool(case.wanted)
     assert {rule for _, rule in case.wanted} <= set(BY_RULE)
     assert hazards(case) == case.wanted
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("case", ASYNCHRONOUS, ids=lambda c: c.place)
+def test_no_order_of_warps_hides_a_hazard(case: Case, seed: int, threads: int) -> None:
+    again = replace(case, options=case.options | {"schedule_seed": seed, "threads": threads})
+    assert hazards(again) == case.wanted
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

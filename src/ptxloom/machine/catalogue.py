@@ -221,6 +221,14 @@ KINDS: Final = (
     ),
     HazardKind(
         "synccheck",
+        "partial-warpgroup",
+        "Finds `setmaxnreg` that not all warps of a warpgroup execute: the same ones, in the same order.",
+        "`{instruction}` is executed by part of a warpgroup: without {other}",
+        "move it to where all four warps of the warpgroup pass: branch by the number of the warpgroup, not of the warp",
+        "9.7.19.5",
+    ),
+    HazardKind(
+        "synccheck",
         "absent",
         "Finds lanes that execute `shfl.sync` or its like without being in the member mask.",
         "`{instruction}` is executed by {other}, who {are} not in the member mask that {they} name{s}",
@@ -347,6 +355,7 @@ EVENTS: Final = {  # after these it goes on
     state.EXITED: "synccheck.exited",
     state.PREDICATED: "synccheck.predicated",
     state.MISSING: "synccheck.partial-warp",
+    state.UNEVEN: "synccheck.partial-warpgroup",
     state.ABSENT: "synccheck.absent",
     state.MISMATCH: "synccheck.mask-mismatch",
     state.STUCK: "synccheck.elsewhere",

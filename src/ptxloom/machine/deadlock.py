@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine import native
-from ptxloom.machine.hazard import lanes_of, ranges
+from ptxloom.machine.hazard import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import mbarriers, state
 
 if TYPE_CHECKING:
@@ -30,16 +30,17 @@ class _Group:
     waits: bool
     barrier: int | None  # the CTA's barrier at which they wait
     members: int  # whom they wait for within the warp; 0 if for nobody there
-    mbarrier: int  # the host address of the mbarrier that last told them to wait
+    mbarrier: int  # the host address of the mbarrier that told them to wait; 0 if none did
 
 
 def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard, ...]:
     """A hazard of a rule for each place where threads of these CTAs are, told of the first CTA and warp there."""
+    present = [(cta, [g for w in _warps(cta) for g in _groups(reporter, w)]) for cta in ctas]
     found: dict[tuple[int, int], list[tuple[_Group, Any, str]]] = {}
-    for number, cta in enumerate(ctas):
-        groups = [g for w in _warps(cta) for g in _groups(reporter, w)]
+    for number, (cta, groups) in enumerate(present):
+        near = [g for other, some in present if other.peers == cta.peers for g in some]
         for group in groups:
-            why = _reason(group, cta, groups) or _mbarrier(reporter, group, cta)
+            why = _reason(group, cta, groups, near) or _mbarrier(reporter, group, cta, near)
             found.setdefault((number, group.op.site), []).append((group, cta, why))
     first: dict[int, Hazard] = {}
     for (_, site), here in found.items():
@@ -50,7 +51,7 @@ def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard,
         words = f"{count} thread{'s' * (count > 1)}"
         verb = ("wait" if group.waits else "run") + "s" * (count == 1)
         if rule != "synccheck.deadlock" and why:
-            verb += f" for {why}" if group.waits else f", {why}"
+            verb += f": {why}" if group.waits else f", {why}"
         hazard = reporter.hazard(rule, party, group.op.opcode, count=words, why=why, verb=verb)
         seen = first.get(site)
         first[site] = replace(seen, count=seen.count + 1) if seen else hazard
@@ -76,8 +77,21 @@ def _groups(reporter: Reporter, w: Any) -> Iterator[_Group]:
         if ops:
             barrier = next((n for n in range(16) if w.waits[n] >> lanes[0] & 1), None)
             members = w.members[lanes[0]] if in_warp else 0
-            op = ops[-1] if at_barrier else next(filter(_looks_at_mbarrier, ops), ops[0])
-            yield _Group(w.index, tuple(lanes), op, blocked, barrier, members, w.awaited[lanes[0]])
+            op = ops[-1] if at_barrier else ops[0]
+            yield from _askers(reporter, w, _Group(w.index, tuple(lanes), op, blocked, barrier, members, 0))
+
+
+def _askers(reporter: Reporter, w: Any, group: _Group) -> Iterator[_Group]:
+    """A group as it is, or divided by the mbarrier that told its lanes to wait: they ask again and again."""
+    if group.waits:
+        yield group
+        return
+    asked: dict[tuple[int, int], list[int]] = {}
+    for lane in group.lanes:
+        host = int(w.awaited[lane])
+        asked.setdefault((host, int(w.awaiting[lane]) if host else group.op.site), []).append(lane)
+    for (host, site), lanes in asked.items():
+        yield replace(group, lanes=tuple(lanes), op=reporter.program.ops[site], mbarrier=host)
 
 
 def _verb(group: _Group) -> str:
@@ -85,33 +99,30 @@ def _verb(group: _Group) -> str:
     return f"{verb if len(group.lanes) > 1 else verb + 's'} here"
 
 
-def _reason(group: _Group, cta: Any, groups: list[_Group]) -> str:
-    """Whom the lanes wait for, and where those are; empty if they run."""
+def _reason(group: _Group, cta: Any, groups: list[_Group], near: list[_Group]) -> str:
+    """Whom the lanes wait for, and where those are: in the CTA, or `near`, in its cluster; empty if they run."""
     if not group.waits:
         return ""
     if group.members:
         missing = tuple(n for n in lanes_of(group.members) if n not in group.lanes)
-        return f"lanes {ranges(missing)} of the warp{_elsewhere([g for g in groups if g.warp == group.warp], group)}"
+        there = _elsewhere([g for g in groups if g.warp == group.warp], group)
+        return f"{lanes_text(missing)} of the warp {'have' if len(missing) > 1 else 'has'} not come{there}"
     if group.barrier is None:
-        return f"the rest of the cluster{_elsewhere(groups, group)}"
+        return f"the rest of the cluster has not come{_elsewhere(near, group)}"
     barrier = cta.barriers[group.barrier]
     wanted = barrier.expected or cta.live_threads
     come = f"barrier {group.barrier} has {barrier.arrived} of {wanted} threads"
     return come + _elsewhere(groups, group)
 
 
-def _looks_at_mbarrier(op: Op) -> bool:
-    return op.opcode == "mbarrier" and op.has("test_wait", "try_wait")
-
-
-def _mbarrier(reporter: Reporter, group: _Group, cta: Any) -> str:
+def _mbarrier(reporter: Reporter, group: _Group, cta: Any, near: list[_Group]) -> str:
     """What the mbarrier lacks that lanes look at again and again; empty if they do something else."""
     offset = group.mbarrier - cta.shared
-    if not _looks_at_mbarrier(group.op) or not 0 <= offset < reporter.atlas.shared_bytes:
+    if not 0 <= offset < reporter.atlas.shared_bytes:
         return ""
     value = ctypes.c_uint64.from_address(group.mbarrier).value
     name = reporter.atlas.locate(group.op, state.SHARED, offset).name
-    return f"waiting at the mbarrier {name}: {mbarriers.describe(value)}"
+    return f"waiting at the mbarrier {name}: {mbarriers.describe(value)}{_elsewhere(near, group)}"
 
 
 def _elsewhere(groups: list[_Group], group: _Group) -> str:

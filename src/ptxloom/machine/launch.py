@@ -115,7 +115,8 @@ class Grid:
         self.recording: Recording | None = None
         self.instructions = 0
         self.shared_bytes = self.program.shared_bytes + shared_bytes
-        self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes)
+        members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
+        self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes, members)
         self.reporter = Reporter(self.program, self.atlas)
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         self.unsure_bytes = shadows.unsure_bytes(self.program, checks)

@@ -154,6 +154,8 @@ class Reporter:
         words = _agreeing(lanes_of(int(event.other)))
         if kind == state.UNWRITTEN_REGISTER:
             words["register"] = _register(op, int(event.other))
+        if kind == state.UNEVEN:
+            words["other"] = _warps(lanes_of(int(event.other)))
         if kind == state.MISCOUNT:
             words = {"number": int(event.address), "other": _threads(event.other), "size": _threads(event.size)}
         hazard = self.hazard(EVENTS[kind], party, _spelled(op), **words)
@@ -243,6 +245,11 @@ def _agreeing(lanes: tuple[int, ...]) -> dict[str, object]:
         "s": "s" * one,
         **{many: single if one else many for many, single in verbs.items()},
     }
+
+
+def _warps(numbers: tuple[int, ...]) -> str:
+    """Some warps as words."""
+    return f"warp{'s' * (len(numbers) > 1)} {ranges(numbers)}"
 
 
 def _threads(count: int) -> str:

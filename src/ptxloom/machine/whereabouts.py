@@ -65,11 +65,14 @@ class Found(NamedTuple):
 class Atlas:
     """Knows every named piece of memory of a launch."""
 
-    def __init__(self, program: Program, module: ModuleMemory, memory: Memory, shared_bytes: int) -> None:
+    def __init__(
+        self, program: Program, module: ModuleMemory, memory: Memory, shared_bytes: int, members: int = 1
+    ) -> None:
         self._program = program
         self._module = module
         self._memory = memory
         self.shared_bytes = shared_bytes
+        self._members = members  # the CTAs of a cluster
 
     def locate(self, op: Op, space: int, address: int) -> Found:
         """What lies at an address, which `op` names within a space."""
@@ -88,12 +91,14 @@ class Atlas:
 
     def _shared(self, op: Op, address: int) -> Found:
         rank, offset = divmod(address, 1 << state.CLUSTER_SHIFT)
+        if rank > self._members:
+            return Found(state.SHARED, address, end=f"the CTA has {self.shared_bytes:,} bytes of shared memory")
         found = _nearest(offset, _shared_pieces(self._program, op, self.shared_bytes)) or ("", "")
         symbol, end = found
         if offset >= self.shared_bytes:
             symbol = symbol or next(iter(self._dynamic(op)), "")
             end = f"the CTA has {self.shared_bytes:,} bytes of shared memory"
-        if rank and symbol:
+        if rank and symbol and self._members > 1:
             symbol += f" of CTA {rank - 1} of the cluster"
         return Found(state.SHARED, address, symbol, end)
 

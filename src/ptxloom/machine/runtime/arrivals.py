@@ -6,6 +6,7 @@ from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.orders import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
+from ptxloom.machine.runtime.warpgroups import compare_registers
 
 
 def settle(cta: Cta, number: u32) -> u32:
@@ -46,6 +47,8 @@ def settle_all(w: Warp, gone: u32) -> None:
     """Lanes exited: what the rest waits for may be complete now."""
     cta = w.cta
     cta.live_threads = cta.live_threads - popcount(gone)
+    if cta.live_threads == 0:
+        compare_registers(cta)
     if cta.waiting != 0:
         for number in range(16):
             if w.waits[number] != 0 and cta.barriers[number].site != 0:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import address, pointer, u32, u64
 from ptxloom.machine.runtime.memory import fault, place
-from ptxloom.machine.runtime.orders import arrive_at, complete_phase, released, wait_at
+from ptxloom.machine.runtime.orders import arrive_at, complete_phase, released, start_phases, wait_at
 from ptxloom.machine.runtime.state import (
     GENERIC,
     INVALID,
@@ -67,15 +67,19 @@ def mbarrier(  # noqa: C901 - one lane after the other
             results[lane] = barrier[0]
             if releases != 0:
                 arrive_at(w, lane, host)
+            elif address(w.shadow) != 0 and operation < EXPECT:
+                start_phases(w, host)
             kind = act(w, barrier, operation, values[lane])
             if kind != 0:
                 fault(w, kind, site, lane, addresses[lane], space, 8, 0)
                 return 1
             if operation >= TEST:
                 results[lane] = has_completed(barrier[0], operation, values[lane])
+                w.awaited[lane] = 0
                 if results[lane] == 0:
                     waits = 1
                     w.awaited[lane] = host
+                    w.awaiting[lane] = site
                 elif watched != 0:
                     wait_at(w, lane, host)
     if releases != 0:

@@ -50,6 +50,7 @@ WRITE_WRITE, READ_WRITE, WRITE_READ = range(20, 23)  # races, by what came first
 WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between lanes of one warp
 UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
+UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
 
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)
@@ -277,7 +278,11 @@ class Warp:
     written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches
     local_written: u64
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
-    awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that last told each lane to wait
+    awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that told each lane to wait; 0 after a yes
+    awaiting: Annotated[Array[u32], 32]  # the site of the instruction that asked it
+    register_changes: u32  # `setmaxnreg` that the warp has executed
+    register_site: u32  # the last of them
+    register_trail: u32  # which they were, in their order
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
 

@@ -183,6 +183,9 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     if kind == DIVERGENT:
         w.hasty = w.hasty | here & ~ready
     w.starved = 0
+    w.register_changes = 0
+    w.register_trail = 0
+    fill(address(w.awaited), 0, 256)
     if ready == here:
         w.mask = here
         w.pc = block

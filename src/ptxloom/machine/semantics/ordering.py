@@ -6,8 +6,9 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
+from ptxloom.machine.convergence import aligned
 from ptxloom.machine.ir import vector
-from ptxloom.machine.runtime import grid, orders, warps
+from ptxloom.machine.runtime import grid, orders, warpgroups, warps
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 
@@ -34,10 +35,18 @@ def nanosleep(b: Builder, op: Op) -> None:
     b.runtime(warps.pause, W)
 
 
-@family("prefetch", "prefetchu", "applypriority", "discard", "brkpt", "pmevent", "griddepcontrol", "setmaxnreg")
+@family("prefetch", "prefetchu", "applypriority", "discard", "brkpt", "pmevent", "griddepcontrol")
 @family("cp", when=lambda op: op.has("prefetch"))
 def no_effect(b: Builder, op: Op) -> None:
     """A hint, or a word to a debugger or the hardware: nothing that a program can see."""
+
+
+@family("setmaxnreg", starts=True)
+def setmaxnreg(b: Builder, op: Op) -> None:
+    """Registers are plenty: only that all warps of the warpgroup execute it matters."""
+    aligned(b)
+    if "synccheck" in b.checks:
+        b.runtime(warpgroups.change_registers, W, op.site)
 
 
 @family("createpolicy")

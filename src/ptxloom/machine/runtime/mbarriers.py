@@ -75,18 +75,24 @@ def mbarrier(  # noqa: C901 - one lane after the other
                 return 1
             if operation >= TEST:
                 results[lane] = has_completed(barrier[0], operation, values[lane])
-                w.awaited[lane] = 0
-                if results[lane] == 0:
-                    waits = 1
-                    w.awaited[lane] = host
-                    w.awaiting[lane] = site
-                elif watched != 0:
+                waits = waits | remember_answer(w, lane, host, results[lane], site)
+                if results[lane] != 0 and watched != 0:
                     wait_at(w, lane, host)
     if releases != 0:
         released(w)
     if waits != 0:
         pause(w)
     return 0
+
+
+def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) -> u32:
+    """Keep at which mbarrier an instruction has told a lane to wait; 1 if it has."""
+    w.awaited[lane] = 0
+    if completed != 0:
+        return 0
+    w.awaited[lane] = host
+    w.awaiting[lane] = site
+    return 1
 
 
 def place_object(w: Warp, lane: u32, at: u64, space: u32, site: u32) -> u64:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
+from ptxloom.machine.native import address, copy, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.races import me
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, COLUMNS, SYNC_BYTES, SYNCS, Order, Shadow
@@ -320,14 +320,23 @@ def arrive_at(w: Warp, lane: u32, host: u64) -> None:
         release(w, lane, at_row(order.arriving, order, number), order.clock)
 
 
+def start_phases(w: Warp, host: u64) -> None:
+    """An mbarrier is set up, or given up: nobody has arrived there."""
+    complete_phase(w, host)
+    complete_phase(w, host)
+
+
 def complete_phase(w: Warp, host: u64) -> None:
-    """A phase of an mbarrier is complete."""
+    """A phase of an mbarrier is complete: who waits for it learns of those who arrived in it, and of no others."""
     order = w.shadow.order
     if address(order.known) == 0:
         return
     number = find_sync(order, host, 0)
     if number < SYNCS:
-        join(at_row(order.complete, order, number), at_row(order.arriving, order, number), order.columns)
+        arrived = at_row(order.arriving, order, number)
+        size = u64(order.columns) * 4
+        copy(address(at_row(order.complete, order, number)), address(arrived), size)
+        fill(address(arrived), 0, size)
 
 
 def wait_at(w: Warp, lane: u32, host: u64) -> None:

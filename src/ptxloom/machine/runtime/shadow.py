@@ -98,7 +98,7 @@ class Order:
     fences: Ptr[u32]  # [thread] the tick of its last fence
     syncs: Ptr[Sync]
     arriving: Ptr[u32]  # [sync][column] released in this phase
-    complete: Ptr[u32]  # [sync][column] released in the phases that are complete
+    complete: Ptr[u32]  # [sync][column] released in the last complete phase, or by writes to the flag
     barriers: Ptr[u32]  # [CTA of the cluster][barrier][column] released by those who came
     gathering: Ptr[u32]  # [now, at its last completion][column] released by those who came to the cluster's barrier
     used: u32  # syncs

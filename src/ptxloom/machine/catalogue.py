@@ -312,6 +312,15 @@ KINDS: Final = (
     ),
     HazardKind(
         "racecheck",
+        "not-read-only",
+        "Finds memory that is loaded as read-only (`ld.global.nc`, `__ldg`) and written by the same kernel, by any "
+        "thread and however ordered: the path of such loads is not coherent with stores.",
+        "{place} is loaded as read-only memory, and the same kernel writes it",
+        "load it without `.nc` (in C++, without `const __restrict__` and `__ldg`), or write it in another kernel",
+        "9.7.9.9",
+    ),
+    HazardKind(
+        "racecheck",
         "warp-order",
         "Finds lanes of one warp that access the same byte, one of them writing, with nothing that orders them.",
         "two lanes of one warp access {place} with nothing that orders them: they need not run in step",
@@ -371,6 +380,7 @@ EVENTS: Final = {  # after these it goes on
     state.OWN_WRITE_WRITE: "racecheck.not-waited",
     state.OWN_READ_WRITE: "racecheck.not-waited",
     state.OWN_WRITE_READ: "racecheck.not-waited",
+    state.NOT_READ_ONLY: "racecheck.not-read-only",
     state.UNWRITTEN: "initcheck.uninitialised",
     state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
 }
@@ -385,6 +395,7 @@ SIDES: Final = {
     state.OWN_WRITE_WRITE: ("write", "write"),
     state.OWN_READ_WRITE: ("write", "read"),
     state.OWN_WRITE_READ: ("read", "write"),
+    state.NOT_READ_ONLY: ("read", "write"),
 }
 REVERSED: Final = {  # the same race with its sides in the other order
     state.READ_WRITE: state.WRITE_READ,

@@ -186,7 +186,8 @@ class Kernel:
                 accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule;
                 initcheck, of reads of shared and local memory and of registers that nobody has written, and
                 `initcheck:global` of the same in global memory; `racecheck:global`, of races in global memory, within
-                CTAs and between them, which takes 14 bytes of memory a byte touched.
+                CTAs and between them, and of loads with `.nc` of what the kernel writes, which takes 10 bytes of memory
+                a byte touched, and more where many threads touch it.
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.

@@ -15,6 +15,7 @@ from ptxloom.machine import deadlock, interrupts, llvm, native, services, shadow
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
+from ptxloom.machine.semantics import watch
 from ptxloom.machine.variables import function_codes
 from ptxloom.machine.whereabouts import Atlas, shared_arrays
 
@@ -164,6 +165,8 @@ class Grid:
         launch.symbols = arena.put(module.addresses)
         if self.races is not None:
             self.races.start(launch, self.members)
+        if not self.checks.isdisjoint(("racecheck", "racecheck:global")):
+            launch.strengths = arena.put(bytes(watch.strength_of(op) for op in self.program.ops))
         functions = np.full(len(self.program.module.functions), state.NONE, np.uint32)
         codes = function_codes(self.program.module)
         functions[[codes[f.name] for f in self.program.functions]] = [f.first for f in self.program.functions]

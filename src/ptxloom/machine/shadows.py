@@ -24,6 +24,7 @@ _WORD: Final = 4
 _ALIGNMENT: Final = 64
 _COLUMNS: Final = 1 << 16  # of what the clusters of a grid publish at a flag
 _FLAG_WORDS: Final = 1 << 26  # of all flags
+_TRACES: Final = 1 << 14  # further ones, beside those that cells hold and two for each word
 _FLAGS: Final = (64, 4096)  # how many at least, and at most
 
 
@@ -48,6 +49,7 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     order.ceiling = (1 << shadow.TICK_BITS - order.bits) - _LANES
     order.threads = threads
     order.columns = threads + shadow.COLUMNS
+    order.access = take(shadow.ACCESS_BYTES)
     if grid.races is not None:
         order.grid = grid.races.address
     if any(watch.orders_finely(op) for op in grid.program.ops):
@@ -59,8 +61,10 @@ def _order(grid: Grid, members: int, threads: int) -> int:
         order.room = take(row)
         if grid.races is not None:
             row = grid.races.columns * _WORD
-            order.lessons, order.learnt = take(shadow.LESSONS * shadow.LESSON_BYTES), take(shadow.LESSONS * row)
+            order.lessons, order.learnt = take(shadow.LESSONS * shadow.LESSON_BYTES), take((shadow.LESSONS + 1) * row)
             order.taught, order.fences_far = take(row), take(threads * _WORD)
+            order.fences_total, order.released_when = take(threads * _WORD), take(threads * _WORD)
+            order.released_at = take(threads * 2 * _WORD)
     return at
 
 
@@ -156,7 +160,9 @@ class GlobalRaces:
         state_: Any = native.structure(shadow.Grid).from_address(self.address)
         state_.columns, state_.share, state_.shift = self.columns, share, shift
         state_.limit = min(max(_FLAG_WORDS // self.columns, _FLAGS[0]), _FLAGS[1])
-        state_.keys, state_.rows = take(state_.limit * 8), take(state_.limit * self.columns * _WORD)
+        state_.flags = take(state_.limit * shadow.FLAG_BYTES)
+        state_.rows = take(state_.limit * self.columns * _WORD)
+        state_.over, state_.told = take(launch.total), take(self.columns * _WORD)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
         """Give the spans of a table (`state.Span`) that may be written their cells, those that are new fresh ones."""
@@ -165,9 +171,19 @@ class GlobalRaces:
             start, end = int(row[0]), int(row[1])
             if start < end < 1 << 63 and row[2]:
                 words = (end - 1 >> 2) - (start >> 2) + 1
-                at = known.get((start, end)) or self._room((words + end - start) * shadow.CELL_BYTES)
+                at = known.get((start, end)) or self._cells_of(words, end - start)
                 self._cells[start, end] = at
                 row[4] = at
+
+    def _cells_of(self, words: int, size: int) -> int:
+        """Cells for a piece of memory, and room for further traces of what is accessed there."""
+        at = self._room((words + size) * shadow.CELL_BYTES)
+        state_: Any = native.structure(shadow.Grid).from_address(self.address)
+        room = (_TRACES + 2 * words) * shadow.TRACE_BYTES
+        if state_.last_trace - state_.next_trace < room:
+            state_.next_trace = self._room(room)
+            state_.last_trace = state_.next_trace + room
+        return at
 
     def _room(self, size: int) -> int:
         """Memory that the host commits only where it is touched."""

@@ -1,7 +1,7 @@
 """Races in global memory, between threads of a CTA and between CTAs: racecheck's optional part.
 
-Every aligned word has a cell with its last write and two readers, warps each; a word whose parts are accessed has a
-cell for each byte instead. Within a cluster the same orders count as for shared memory; `grid` knows the others.
+Every aligned word has a cell with the history of its accesses; a word whose parts are accessed has a cell for each
+byte instead. Within a cluster the same orders count as for shared memory; `grid` knows the others.
 """
 
 from __future__ import annotations
@@ -9,15 +9,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
-from ptxloom.machine.runtime.grid import is_taught
-from ptxloom.machine.runtime.hazards import entry as event_entry
-from ptxloom.machine.runtime.hazards import fill_access
+from ptxloom.machine.runtime.grid import forget_flag, is_taught
+from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
+from ptxloom.machine.runtime.histories import (
+    copy_traces,
+    covers,
+    drop_alike,
+    fill_trace,
+    has_trace,
+    is_own,
+    start,
+    trace_at,
+)
+from ptxloom.machine.runtime.known import (
+    are_morally_strong,
+    first_of,
+    is_same_cta,
+    me,
+    owner_of,
+    stamp_of,
+    unknown_lanes,
+)
 from ptxloom.machine.runtime.memory import find_span
-from ptxloom.machine.runtime.races import entry_of, is_known, me, stamp_of
-from ptxloom.machine.runtime.shadow import SITE, STEP_SHIFT, STRONG, Cell, Trace
+from ptxloom.machine.runtime.shadow import (
+    READS_ONLY,
+    SITE,
+    STEP_SHIFT,
+    STRONG,
+    TRACE_BYTES,
+    WRITES,
+    Cell,
+    Grid,
+    Trace,
+)
 from ptxloom.machine.runtime.state import (
     GLOBAL,
-    NONE,
+    NOT_READ_ONLY,
     READ_WRITE,
     SHARED_WINDOW,
     WARP_WRITE_WRITE,
@@ -40,7 +67,7 @@ def look(
     space: u32,
     size: u32,
     site: u32,
-    write: u32,
+    does: u32,
     values: Ptr[u64],
     part: u32,
 ) -> None:
@@ -48,7 +75,13 @@ def look(
 
     `values` are the registers that are stored, `part` bytes each (null: nobody knows them).
     """
-    stamp = stamp_of(w, site)
+    access = w.shadow.order.access
+    access.addresses = addresses
+    access.offset = offset
+    access.values = values
+    access.part = part
+    access.stamp = stamp_of(w, site)
+    access.does = does
     left = lanes
     index = w.launch.span_count
     while left != 0:
@@ -56,27 +89,30 @@ def look(
         left = left & left - 1
         at = addresses[lane] + offset
         if space == GLOBAL or at < SHARED_WINDOW:
-            if index >= w.launch.span_count or takes(w.launch.spans[index], at, size, write) == 0:
+            if index >= w.launch.span_count or takes(w.launch.spans[index], at, size, does) == 0:
                 index = find_span(w.launch, at)
-            if index < w.launch.span_count and takes(w.launch.spans[index], at, size, write) != 0:
-                look_lane(w, lane, w.launch.spans[index], at, size, stamp, write, values, part, addresses, offset)
+            if index < w.launch.span_count and takes(w.launch.spans[index], at, size, does) != 0:
+                look_lane(w, lane, w.launch.spans[index], at, size)
 
 
-def look_copy(w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32) -> None:
+def look_copy(w: Warp, lane: u32, at: u64, size: u32, site: u32, does: u32) -> None:
     """An asynchronous copy of a lane reads or writes some bytes, if anybody watches."""
     if address(w.shadow) == 0 or address(w.shadow.order.grid) == 0 or size == 0:
         return
+    access = w.shadow.order.access
+    access.values = pointer(u64, 0)
+    access.stamp = stamp_of(w, site)
+    access.does = does
     index = find_span(w.launch, at)
-    if index < w.launch.span_count and takes(w.launch.spans[index], at, size, write) != 0:
-        unknown = pointer(u64, 0)
-        look_lane(w, lane, w.launch.spans[index], at, size, stamp_of(w, site), write, unknown, 1, unknown, 0)
+    if index < w.launch.span_count and takes(w.launch.spans[index], at, size, does) != 0:
+        look_lane(w, lane, w.launch.spans[index], at, size)
 
 
-def takes(span: Span, at: u64, size: u32, write: u32) -> u32:
+def takes(span: Span, at: u64, size: u32, does: u32) -> u32:
     """1 if an access is one that a piece of memory takes; the others are left to memcheck."""
-    if at < span.start or at + u64(size) > span.end or span.cells == 0:
+    if at < span.start or at > span.end or span.end - at < u64(size) or span.cells == 0:
         return 0
-    return u32(write == 0 or span.writable != 0)
+    return u32(does != WRITES or span.writable != 0)
 
 
 def word_of(span: Span, at: u64) -> Cell:
@@ -97,7 +133,7 @@ def cell_of(span: Span, at: u64) -> Cell:
     return cell
 
 
-def split(span: Span, at: u64) -> None:
+def split(grid: Grid, span: Span, at: u64) -> None:
     """Give each byte of the word at an address a cell of its own."""
     whole = word_of(span, at)
     if whole.split != 0:
@@ -106,250 +142,204 @@ def split(span: Span, at: u64) -> None:
     for number in range(4):
         place = (at & ~3) + u64(number)
         if place >= span.start and place < span.end:
-            cell = byte_of(span, place)
-            for which in range(3):
-                cell.traces[which].owner = whole.traces[which].owner
-                cell.traces[which].who = whole.traces[which].who
-                cell.traces[which].stamp = whole.traces[which].stamp
-                cell.traces[which].lanes = whole.traces[which].lanes
+            into = byte_of(span, place).first[0]
+            left = copy_traces(whole.first[0], into)
+            while left != 0:
+                into = further_trace(grid, into)
+                left = copy_traces(trace_at(left), into)
 
 
-def look_lane(
-    w: Warp,
-    lane: u32,
-    span: Span,
-    at: u64,
-    size: u32,
-    stamp: u32,
-    write: u32,
-    values: Ptr[u64],
-    part: u32,
-    addresses: Ptr[u64],
-    offset: u64,
-) -> None:
-    """The same for one lane, word by word, or byte by byte."""
-    last: u32 = 0
+def further_trace(grid: Grid, last: Trace) -> Trace:
+    """A new trace behind the last one of a chain; the last one itself if there is no room for more."""
+    if grid.next_trace == grid.last_trace:
+        return last
+    last.next = grid.next_trace
+    grid.next_trace = grid.next_trace + TRACE_BYTES
+    return trace_at(last.next)
+
+
+def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
+    """Compare and remember what one lane does, word by word, or byte by byte."""
+    grid = w.shadow.order.grid
+    told: u32 = 0
     place = at
     end = at + u64(size)
     while place < end:
         if place & 3 != 0 or end - place < 4:
-            split(span, place)
+            split(grid, span, place)
         cell = word_of(span, place)
         step: u64 = 4
         if cell.split != 0:
             cell = byte_of(span, place)
             step = 1
-        other = cell.traces[0]
-        racing = racing_lane(w, lane, other, stamp)
-        if racing != NONE and other.stamp != last:
-            same: u32 = 0
-            if write != 0 and address(values) != 0 and stamp & STRONG == 0:
-                same = is_same_value(w, lane, place, u32(step), other, racing, stamp, values, part, addresses, offset)
-            if same == 0:
-                last = other.stamp
-                tell(w, lane, place, run(span, place, end, 0), other, racing, stamp, write, 1)
-        if write == 0:
-            keep_reader(w, lane, cell, stamp)
-        else:
-            last = against_readers(w, lane, span, cell, place, end, stamp, last)
-            keep_last(w, lane, other, stamp)
+        told = meet_cell(w, lane, span, cell, place, u32(step), end, told)
         place = place + step
 
 
-def against_readers(w: Warp, lane: u32, span: Span, cell: Cell, place: u64, end: u64, stamp: u32, last: u32) -> u32:
-    """Compare a write with the readers; gives the stamp of what has been told last."""
-    told = last
-    for number in range(1, 3):
-        reader = cell.traces[number]
-        racing = racing_lane(w, lane, reader, stamp)
-        if racing != NONE and reader.stamp != told:
-            told = reader.stamp
-            tell(w, lane, place, run(span, place, end, number), reader, racing, stamp, 1, 0)
-    return told
+def meet_cell(w: Warp, lane: u32, span: Span, cell: Cell, place: u64, step: u32, end: u64, told: u32) -> u32:
+    """Compare what a lane does with the history of a place, then remember it; gives the stamp of what was told last."""
+    access = w.shadow.order.access
+    start(access)
+    last = told
+    here = address(cell.first)
+    end_of_chain = here
+    free: u64 = 0
+    while here != 0:
+        t = trace_at(here)
+        if t.owner != 0:
+            left = unordered_lanes(w, lane, t)
+            if t.stamp != last and is_hazard(w, lane, t, left, place, step) != 0:
+                last = t.stamp
+                racing = trailing_zeros(left if left != 0 else t.lanes)
+                tell(w, lane, t, racing, place, run(span, place, end, t))
+            if t.stamp & STRONG != 0 and access.does == WRITES and access.stamp & STRONG == 0:
+                forget_flag(w.shadow.order.grid, place)
+            settle_trace(w, t, left, here)
+        if (t.owner == 0 and free == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
+            free = here
+        end_of_chain = here
+        here = t.next
+    if free == 0:
+        free = address(further_trace(w.shadow.order.grid, trace_at(end_of_chain)))
+    fill_trace(w, lane, trace_at(free))
+    return last
 
 
-def keep(w: Warp, lane: u32, trace: Trace, stamp: u32) -> None:
-    """Remember an access of a lane, beside those of other lanes in the same instruction if they left the same trace."""
-    owner = u32(w.cta.index) + 1
-    who = entry_of(w, 0)
-    if trace.owner == owner and trace.who == who and trace.stamp == stamp:
-        trace.lanes = trace.lanes | 1 << lane
-        return
-    trace.owner = owner
-    trace.who = who
-    trace.stamp = stamp
-    trace.lanes = 1 << lane
+def settle_trace(w: Warp, t: Trace, left: u32, here: u64) -> None:
+    """Forget the part of a trace that an access stands for, `left` being the lanes that it does not come behind."""
+    access = w.shadow.order.access
+    if covers(w, access.stamp, access.does, t) != 0:
+        t.lanes = left
+    if t.lanes == 0:
+        t.owner = 0
+    elif t.owner != owner_of(w) and is_over(w, t) != 0:
+        drop_alike(w, here)
 
 
-def keep_last(w: Warp, lane: u32, trace: Trace, stamp: u32) -> None:
-    """Remember a write; a weak one stays in the place of a strong one, which later accesses race with less."""
-    if stamp & STRONG == 0 or trace.owner == 0 or trace.stamp & STRONG != 0 or is_over(w, lane, trace) != 0:
-        keep(w, lane, trace, stamp)
-
-
-def keep_reader(w: Warp, lane: u32, cell: Cell, stamp: u32) -> None:
-    """Remember a reader: in place of its own warp or of one that is over, the second rather of another CTA."""
-    first = cell.traces[1]
-    if first.owner == 0 or is_replaced(w, lane, first, stamp) != 0:
-        keep_lanes(w, lane, first, stamp)
-        return
-    second = cell.traces[2]
-    if (
-        second.owner == 0
-        or is_replaced(w, lane, second, stamp) != 0
-        or (first.owner == second.owner and first.owner != u32(w.cta.index) + 1)
-    ):
-        keep_lanes(w, lane, second, stamp)
-
-
-def keep_lanes(w: Warp, lane: u32, trace: Trace, stamp: u32) -> None:
-    """Remember a reader beside lanes of its warp that have read at the same tick."""
-    if trace.owner == u32(w.cta.index) + 1 and trace.who == entry_of(w, 0):
-        trace.stamp = stamp
-        trace.lanes = trace.lanes | 1 << lane
-        return
-    keep(w, lane, trace, stamp)
-
-
-def is_replaced(w: Warp, lane: u32, trace: Trace, stamp: u32) -> u32:
-    """1 if whatever races with a trace races with what a lane reads now, too, or both can be kept in one."""
-    if trace.stamp & STRONG != stamp & STRONG:
+def is_hazard(w: Warp, lane: u32, t: Trace, left: u32, place: u64, step: u32) -> u32:
+    """1 if an access and one that left a trace must not meet; `left` are the lanes that it does not come behind."""
+    access = w.shadow.order.access
+    both = access.does | t.does
+    if both & READS_ONLY != 0:
+        return u32(both & WRITES != 0)
+    if left == 0 or both == 0 or are_morally_strong(w, access.stamp, t) != 0:
         return 0
-    if trace.owner == u32(w.cta.index) + 1 and trace.who == entry_of(w, 0):
+    if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0 or address(access.values) == 0:
         return 1
-    return is_over(w, lane, trace)
+    return u32(is_same_value(w, lane, t, trailing_zeros(left), place, step) == 0)
 
 
-def first_of(w: Warp, trace: Trace) -> u32:
-    """The number of the first thread of a trace's warp in its cluster."""
-    return trace.who & ((1 << w.shadow.order.bits) - 1)
-
-
-def is_near(w: Warp, trace: Trace) -> u32:
+def is_near(w: Warp, t: Trace) -> u32:
     """1 if a trace is of this very warp."""
-    return u32(trace.owner == u32(w.cta.index) + 1 and first_of(w, trace) == me(w, 0))
+    return u32(t.owner == owner_of(w) and first_of(w, t) == me(w, 0))
 
 
-def is_over(w: Warp, lane: u32, trace: Trace) -> u32:
-    """1 if all that left a trace come before what a lane does now."""
-    return u32(unordered_lane(w, lane, trace) == NONE)
-
-
-def unordered_lane(w: Warp, lane: u32, trace: Trace) -> u32:
-    """A lane that left a trace, and that does not come before what another lane does now; NONE if there is none."""
-    order = w.shadow.order
-    tick = trace.who >> order.bits
-    first = first_of(w, trace)
-    left = trace.lanes
-    own = u32(trace.owner == u32(w.cta.index) + 1)
-    if own != 0 and tick > order.clock:
-        return NONE  # the clock has been set back since
-    if own != 0 and first == me(w, 0):
-        left = left & ~(1 << lane)
+def unordered_lanes(w: Warp, lane: u32, t: Trace) -> u32:
+    """The lanes that left a trace and do not come before what a lane does now."""
+    left = t.lanes
+    if t.owner == owner_of(w):
+        left = unknown_lanes(w, lane, t)
+    if left == 0 or address(w.shadow.order.taught) == 0:
+        return left
+    tick = t.who >> w.shadow.order.bits
+    first = first_of(w, t)
+    found: u32 = 0
     while left != 0:
-        other = trailing_zeros(left)
-        known: u32 = 0
-        if own != 0:
-            known = is_known(w, me(w, lane), first + other, tick)
-        if known == 0 and is_taught(w, lane, trace.owner - 1, first + other, tick) == 0:
-            return other
+        if is_taught(w, lane, t.owner - 1, first + trailing_zeros(left), tick) == 0:
+            found = found | left & -left
         left = left & left - 1
-    return NONE
+    return found
 
 
-def racing_lane(w: Warp, lane: u32, trace: Trace, stamp: u32) -> u32:
-    """A lane that left a trace and whose access races with a lane's; NONE if there is none."""
-    if trace.owner == 0 or trace.stamp & stamp & STRONG != 0:
-        return NONE
-    return unordered_lane(w, lane, trace)
+def is_over(w: Warp, t: Trace) -> u32:
+    """1 if the cluster that left a trace is over, and nobody can ever learn of it any more."""
+    order = w.shadow.order
+    grid = order.grid
+    if grid.over[t.owner - 1] == 0:
+        return 0
+    first = first_of(w, t)
+    left = t.lanes
+    while left != 0:
+        column = (t.owner - 1) * grid.share + (first + trailing_zeros(left) >> grid.shift)
+        if grid.told[column] >= t.who >> order.bits:
+            return 0
+        left = left & left - 1
+    return 1
 
 
-def is_same_value(
-    w: Warp,
-    lane: u32,
-    at: u64,
-    size: u32,
-    other: Trace,
-    racing: u32,
-    stamp: u32,
-    values: Ptr[u64],
-    part: u32,
-    addresses: Ptr[u64],
-    offset: u64,
-) -> u32:
+def is_same_value(w: Warp, lane: u32, t: Trace, racing: u32, at: u64, size: u32) -> u32:
     """1 if a store puts into some bytes what another one has put there."""
+    access = w.shadow.order.access
     for number in range(size):
-        apart = u32(at - addresses[lane] - offset) + number
-        mine = pointer(u8, values[apart // part] + u64(lane * part + apart % part))[0]
+        apart = u32(at - access.addresses[lane] - access.offset) + number
+        mine = pointer(u8, access.values[apart // access.part] + u64(lane * access.part + apart % access.part))[0]
         theirs = pointer(u8, at + u64(number))[0]
-        if is_near(w, other) != 0 and other.stamp == stamp:  # the very same instruction
-            apart = u32(at - addresses[racing] - offset) + number
-            theirs = pointer(u8, values[apart // part] + u64(racing * part + apart % part))[0]
+        if is_near(w, t) != 0 and t.stamp == access.stamp:  # the very same instruction
+            apart = u32(at - access.addresses[racing] - access.offset) + number
+            kept = access.values[apart // access.part]
+            theirs = pointer(u8, kept + u64(racing * access.part + apart % access.part))[0]
         if mine != theirs:
             return 0
     return 1
 
 
-def run(span: Span, at: u64, end: u64, number: u32) -> u32:
+def run(span: Span, at: u64, end: u64, t: Trace) -> u32:
     """How many bytes from an address on the same access left the same trace in."""
-    first = cell_of(span, at).traces[number]
     place = at + 1
-    while place < end:
-        other = cell_of(span, place).traces[number]
-        if other.who != first.who or other.stamp != first.stamp or other.owner != first.owner:
-            break
+    while place < end and has_trace(cell_of(span, place).first[0], t) != 0:
         place = place + 1
     return u32(place - at)
 
 
-def tell(
-    w: Warp, lane: u32, at: u64, size: u32, other: Trace, racing: u32, stamp: u32, write: u32, other_writes: u32
-) -> None:
-    """Note a race, the side that comes second first: between CTAs, the later in the text."""
+def tell(w: Warp, lane: u32, t: Trace, racing: u32, at: u64, size: u32) -> None:
+    """Note two accesses that must not meet, the side that comes second first: between CTAs, the later in the text."""
+    access = w.shadow.order.access
     launch = w.launch
-    thread = first_of(w, other)
-    first = comes_first(w, other, stamp)
+    other = w.shadow.order.grid.block
+    block_of(launch, t.owner - 1, first_of(w, t) // (launch.warps * 32), other)
+    warp = first_of(w, t) // 32 % launch.warps
+    first = comes_first(w, t)
     kind: u32 = WRITE_WRITE
-    if write & other_writes == 0:
+    if (access.does | t.does) & READS_ONLY != 0:
+        kind = NOT_READ_ONLY
+        first = u32(t.does == READS_ONLY)  # the load is named first
+    elif access.does & t.does == 0:
         kind = READ_WRITE
-        if write == first:
+        if access.does == first:
             kind = WRITE_READ
-    if is_near(w, other) != 0:
+    if kind != NOT_READ_ONLY and is_near(w, t) != 0:
         kind = kind + (WARP_WRITE_WRITE - WRITE_WRITE)
-    site = stamp & SITE
-    second = other.stamp & SITE
-    if first != 0:
-        site = second
-        second = stamp & SITE
-    index = event_entry(w, kind, site, second)
-    if index >= w.worker.event_limit:
-        return
-    event = w.worker.events[index]
-    place = w.shadow.order.grid.block
-    block_of(launch, other.owner - 1, thread // (launch.warps * 32), place)
+    mine = access.stamp & SITE
+    theirs = t.stamp & SITE
     if first == 0:
-        fill_access(event, lane, at, GLOBAL, size, 0)
-        event.second_warp = thread // 32 % launch.warps
-        event.second_lane = racing
-        for axis in range(3):
-            event.second_block[axis] = place[axis]
+        index = entry_of_party(w.worker, kind, mine, theirs, w.index, w.cta.ctaid)
+        if index < w.worker.event_limit:
+            fill_access(w.worker.events[index], lane, at, GLOBAL, size, 0)
+            fill_second(w, index, warp, racing, other)
         return
-    fill_access(event, racing, at, GLOBAL, size, 0)
-    event.warp = thread // 32 % launch.warps
-    event.second_warp = w.index
+    index = entry_of_party(w.worker, kind, theirs, mine, warp, other)
+    if index < w.worker.event_limit:
+        fill_access(w.worker.events[index], racing, at, GLOBAL, size, 0)
+        fill_second(w, index, w.index, lane, w.cta.ctaid)
+
+
+def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Ptr[u32]) -> None:
+    """The other side of a hazard."""
+    event = w.worker.events[index]
+    event.second_warp = warp
     event.second_lane = lane
     for axis in range(3):
-        event.block[axis] = place[axis]
-        event.second_block[axis] = w.cta.ctaid[axis]
+        event.second_block[axis] = block[axis]
 
 
-def comes_first(w: Warp, other: Trace, stamp: u32) -> u32:
+def comes_first(w: Warp, t: Trace) -> u32:
     """1 if an access stands before the one that left a trace: between CTAs, in the text."""
+    stamp = w.shadow.order.access.stamp
     mine = stamp >> STEP_SHIFT
-    theirs = other.stamp >> STEP_SHIFT
-    if other.owner != u32(w.cta.index) + 1 or first_of(w, other) - w.shadow.first >= w.launch.warps * 32:
+    theirs = t.stamp >> STEP_SHIFT
+    if is_same_cta(w, t) == 0:
         theirs = mine
-    return u32(mine < theirs or (mine == theirs and stamp & SITE < other.stamp & SITE))
+    return u32(mine < theirs or (mine == theirs and stamp & SITE < t.stamp & SITE))
 
 
 def block_of(launch: Launch, cluster: u32, rank: u32, out: Ptr[u32]) -> None:

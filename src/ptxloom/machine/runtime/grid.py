@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, fill, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.known import is_known, me
 from ptxloom.machine.runtime.orders import ACQUIRE, LOADS, RELEASE, STORES, flag_place, join, release
-from ptxloom.machine.runtime.races import is_known, me
-from ptxloom.machine.runtime.shadow import LESSONS, Grid, Lesson, Order
+from ptxloom.machine.runtime.shadow import GPU_SCOPE, LESSONS, Grid, Lesson, Order
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
 if TYPE_CHECKING:
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 def start_grid(cta: Cta) -> None:
     """A CTA starts: it knows nothing of other clusters."""
     order = cta.shadow.order
-    if address(order.taught) == 0 or cta.rank != 0:
+    if address(order.grid) == 0 or cta.rank != 0:
+        return
+    if order.running != 0:
+        order.grid.over[order.running - 1] = 1
+    order.running = u32(cta.index) + 1
+    if address(order.taught) == 0:
         return
     if order.informed != 0:
         fill(address(order.taught), 0, u64(order.grid.columns) * 4)
@@ -75,14 +80,29 @@ def row_of_flag(grid: Grid, number: u32) -> Ptr[u32]:
     return pointer(u32, address(grid.rows) + u64(number) * u64(grid.columns) * 4)
 
 
-def fence_grid(w: Warp, lanes: u32) -> None:
-    """A fence of a scope wider than a cluster: what relaxed reads have seen is known now."""
+def fence_grid(w: Warp, lanes: u32, total: u32) -> None:
+    """A fence of a scope wider than a cluster: what relaxed reads have seen is known now; `total` ones are `fence.sc`.
+
+    A `fence.sc` behind a relaxed read by another thread knows, too, what was published behind a `fence.sc`: that one
+    comes before this one, or the read would have seen what comes after it.
+    """
     order = w.shadow.order
     if address(order.taught) == 0:
         return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             order.fences_far[me(w, lane)] = order.clock
+    believe(w, lanes)
+    if total != 0:
+        for lane in range(32):
+            if lanes >> lane & 1 != 0:
+                order.fences_total[me(w, lane)] = order.clock
+        believe_others(w, lanes)
+
+
+def believe(w: Warp, lanes: u32) -> None:
+    """Lanes know from now on what their relaxed reads have seen."""
+    order = w.shadow.order
     for number in range(order.lesson_count):
         lesson = order.lessons[number]
         if lesson.tick == 0 and lesson.warp == me(w, 0) // 32 and lesson.lanes & lanes != 0:
@@ -90,11 +110,39 @@ def fence_grid(w: Warp, lanes: u32) -> None:
             lesson.lanes = lesson.lanes & lanes
             lesson.tick = order.clock
             if others != 0:
-                learn(w, others, row_of_lesson(order, number), 0)
+                learn(w, others, row_of_lesson(order, number), 0, lesson.seen, lesson.pure)
 
 
-def flag_grid(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32) -> None:
-    """Strong accesses of lanes, of a scope wider than a cluster, to flags in global memory."""
+def believe_others(w: Warp, lanes: u32) -> None:
+    """Lanes know from now on what relaxed reads before them have seen of what was published behind a `fence.sc`."""
+    order = w.shadow.order
+    for number in range(order.lesson_count):
+        behind = lanes_behind(w, lanes, order.lessons[number])
+        if behind != 0:
+            room = row_of_lesson(order, LESSONS)
+            fill(address(room), 0, u64(order.grid.columns) * 4)
+            join(room, row_of_lesson(order, number), order.grid.columns)
+            learn(w, behind, room, 1, order.clock, 1)
+
+
+def lanes_behind(w: Warp, lanes: u32, lesson: Lesson) -> u32:
+    """The lanes that come behind a relaxed read of what was published behind a `fence.sc`, and do not know it yet."""
+    if lesson.pure == 0:
+        return 0
+    found: u32 = 0
+    for lane in range(32):
+        if lanes >> lane & 1 != 0 and is_learnt(w, lane, lesson) == 0:
+            left = lesson.lanes
+            while left != 0:
+                reader = lesson.warp * 32 + trailing_zeros(left)
+                if is_known(w, me(w, lane), reader, lesson.seen) != 0:
+                    found = found | 1 << lane
+                left = left & left - 1
+    return found
+
+
+def flag_grid(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32, scope: u32) -> None:
+    """Strong accesses of lanes to flags in global memory."""
     order = w.shadow.order
     if address(order.taught) == 0:
         return
@@ -107,30 +155,70 @@ def flag_grid(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32) -
                 group = group | 1 << lane
         left = left & ~group
         if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
-            meet_flag(w, group, flag_place(w, at, space), does)
+            meet_flag(w, group, flag_place(w, at, space), does, scope)
 
 
-def meet_flag(w: Warp, lanes: u32, host: u64, does: u32) -> None:
+def meet_flag(w: Warp, lanes: u32, host: u64, does: u32, scope: u32) -> None:
     """Lanes learn what a flag publishes, then publish."""
     order = w.shadow.order
-    if does & LOADS != 0:
-        found = find_flag(order.grid, host, 0)
-        if found < order.grid.limit:
-            learn(w, lanes, row_of_flag(order.grid, found), does & ACQUIRE)
+    grid = order.grid
+    found = find_flag(grid, host, 0)
+    linked: u32 = 0  # 1: who wrote the flag last, and these lanes, are in each other's scope
+    if found < grid.limit and scope >= GPU_SCOPE and grid.flags[found].scope >= GPU_SCOPE:
+        linked = 1
+    if does & LOADS != 0 and linked != 0:
+        learn(w, lanes, row_of_flag(grid, found), does & ACQUIRE, order.clock, grid.flags[found].pure)
     if does & STORES == 0:
         return
+    if found < grid.limit:
+        if does & LOADS == 0 or linked == 0:
+            forget_row(grid, found)  # who reads this store does not read those before it
+        grid.flags[found].scope = scope
     for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            when = min(order.fences_far[me(w, lane)], order.clock)
-            if does & RELEASE != 0:
-                when = order.clock
-            if when > order.started or does & RELEASE != 0:
-                found = find_flag(order.grid, host, 1)
-                if found < order.grid.limit:
-                    publish(w, lane, row_of_flag(order.grid, found), when)
+        if lanes >> lane & 1 != 0 and scope >= GPU_SCOPE:
+            publish_at(w, lane, host, does, scope)
 
 
-def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32) -> None:
+def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
+    """A lane writes a flag: it publishes what came before its last fence, or before it released at this flag."""
+    order = w.shadow.order
+    grid = order.grid
+    thread = me(w, lane)
+    when = min(order.fences_far[thread], order.clock)
+    pure = u32(order.fences_total[thread] >= when)
+    if order.released_at[thread] == host and order.released_when[thread] <= order.clock:
+        when = max(when, order.released_when[thread])
+        pure = 0
+    if does & RELEASE != 0:
+        when = order.clock
+        pure = 0
+        order.released_at[thread] = host
+        order.released_when[thread] = when
+    if when <= order.started and does & RELEASE == 0:
+        return
+    found = find_flag(grid, host, 1)
+    if found >= grid.limit:
+        return
+    flag = grid.flags[found]
+    flag.scope = scope
+    flag.pure = flag.pure & pure
+    publish(w, lane, row_of_flag(grid, found), when)
+
+
+def forget_row(grid: Grid, number: u32) -> None:
+    """A flag publishes nothing any more."""
+    fill(address(row_of_flag(grid, number)), 0, u64(grid.columns) * 4)
+    grid.flags[number].pure = 1
+
+
+def forget_flag(grid: Grid, at: u64) -> None:
+    """A weak store, which nobody reads as a flag, replaces whatever there was."""
+    found = find_flag(grid, at & ~u64(3), 0)
+    if found < grid.limit:
+        forget_row(grid, found)
+
+
+def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32, seen: u32, pure: u32) -> None:
     """Lanes of a warp have read a flag; they know what it says only when a fence follows, unless they acquire."""
     order = w.shadow.order
     columns = order.grid.columns
@@ -141,6 +229,8 @@ def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32) -> None:
                 return
             if known == 0:
                 join(row_of_lesson(order, number), row, columns)
+                lesson.seen = seen
+                lesson.pure = lesson.pure & pure
                 return
     if order.lesson_count == LESSONS:
         forget_lesson(w)
@@ -149,6 +239,8 @@ def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32) -> None:
     lesson = order.lessons[number]
     lesson.warp = me(w, 0) // 32
     lesson.lanes = lanes
+    lesson.seen = seen
+    lesson.pure = pure
     lesson.tick = 0
     if known != 0:
         lesson.tick = order.clock
@@ -199,6 +291,8 @@ def move_lesson(order: Order, number: u32, to: u32) -> None:
     place.warp = lesson.warp
     place.lanes = lesson.lanes
     place.tick = lesson.tick
+    place.seen = lesson.seen
+    place.pure = lesson.pure
     row = row_of_lesson(order, number)
     into = row_of_lesson(order, to)
     for column in range(order.grid.columns):
@@ -219,6 +313,7 @@ def publish(w: Warp, lane: u32, row: Ptr[u32], when: u32) -> None:
             tick = max(tick, s.base)
         column = first + (thread >> grid.shift)
         row[column] = max(row[column], tick)
+        grid.told[column] = max(grid.told[column], tick)
     if order.informed != 0:
         join(row, order.taught, grid.columns)
     for number in range(order.lesson_count):
@@ -230,12 +325,13 @@ def find_flag(grid: Grid, key: u64, make: u32) -> u32:
     """The number of the flag at a host address; the limit if there is none."""
     slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % grid.limit
     for _probe in range(grid.limit):
-        if grid.keys[slot] == key:
+        if grid.flags[slot].key == key:
             return slot
-        if grid.keys[slot] == 0:
+        if grid.flags[slot].key == 0:
             if make == 0:
                 return grid.limit
-            grid.keys[slot] = key
+            grid.flags[slot].key = key
+            grid.flags[slot].pure = 1
             return slot
         slot = (slot + 1) % grid.limit
     if make != 0:

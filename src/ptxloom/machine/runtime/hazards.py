@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import u32, u64
-from ptxloom.machine.runtime.state import MISCOUNT, NONE, Event, Warp
+from ptxloom.machine.runtime.state import MISCOUNT, NONE, Event, Warp, Worker
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
@@ -95,15 +95,19 @@ def fill_access(event: Event, lane: u32, at: u64, space: u32, size: u32, other: 
 
 
 def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
-    """Count a hazard; gives the index of its record if the caller is to fill it in, else NONE."""
-    worker = w.worker
+    """Count a hazard of a warp; gives the index of its record if the caller is to fill it in, else NONE."""
+    return entry_of_party(w.worker, kind, site, second_site, w.index, w.cta.ctaid)
+
+
+def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp: u32, block: Ptr[u32]) -> u32:
+    """The same of any warp of any CTA."""
     for index in range(worker.event_count):
         seen = worker.events[index]
         if seen.kind == kind and seen.site == site and seen.second_site == second_site:
             seen.count = seen.count + 1
-            if is_earlier(w, seen) == 0:
+            if is_earlier(seen, warp, block) == 0:
                 return NONE
-            head(w, seen)
+            head(seen, warp, block)
             return index
     if worker.event_count >= worker.event_limit:
         return NONE
@@ -114,22 +118,22 @@ def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
     event.site = site
     event.second_site = second_site
     event.count = 1
-    head(w, event)
+    head(event, warp, block)
     return index
 
 
-def head(w: Warp, event: Event) -> None:
+def head(event: Event, warp: u32, block: Ptr[u32]) -> None:
     """Which warp of which block."""
-    event.warp = w.index
+    event.warp = warp
     for axis in range(3):
-        event.block[axis] = w.cta.ctaid[axis]
+        event.block[axis] = block[axis]
 
 
-def is_earlier(w: Warp, seen: Event) -> u32:
-    """Whether a warp stands before the one a record is about: by its block (z, y, x), then by its number."""
+def is_earlier(seen: Event, warp: u32, block: Ptr[u32]) -> u32:
+    """Whether a warp does not stand behind the one a record is about: by its block (z, y, x), then by its number."""
     for axis in range(3):
-        mine = w.cta.ctaid[2 - axis]
+        mine = block[2 - axis]
         known = seen.block[2 - axis]
         if mine != known:
             return 1 if mine < known else 0
-    return 1 if w.index < seen.warp else 0
+    return 1 if warp < seen.warp else 0

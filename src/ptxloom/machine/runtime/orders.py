@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.known import me
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.races import me
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, COLUMNS, SYNC_BYTES, SYNCS, Order, Shadow
 from ptxloom.machine.runtime.state import (
     GENERIC,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, fill, pointer, u32, u64
 from ptxloom.machine.runtime.grid import start_grid
+from ptxloom.machine.runtime.known import entry_of, me, stamp_of
 from ptxloom.machine.runtime.orders import at_row, begin, find_sync, flag_place, released, row_of
-from ptxloom.machine.runtime.races import check, entry_of, me, shadow_at, stamp_of
+from ptxloom.machine.runtime.races import check, shadow_at
 from ptxloom.machine.runtime.readings import drop_readings
 from ptxloom.machine.runtime.shadow import COPIES, COPY_SHIFT, PENDING, SYNCS, Copy, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, Cta, Warp

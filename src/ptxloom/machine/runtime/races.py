@@ -12,20 +12,16 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
+from ptxloom.machine.runtime.known import copy_of, entry_of, is_copy_known, is_known, me, thread_of
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.shadow import (
     BLOCK_SHIFT,
-    COPIES,
-    COPY_SHIFT,
     LOOKS,
-    LOOKS_AGAIN,
     PENDING,
     READINGS,
     SITE,
     STEP_SHIFT,
-    STEPS,
     STRONG,
-    Copy,
     Shadow,
 )
 from ptxloom.machine.runtime.state import (
@@ -48,79 +44,12 @@ if TYPE_CHECKING:
 READING, COPYING = 2, 3  # what the other side does that an asynchronous copy makes: it reads, or writes
 
 
-def stamp_of(w: Warp, site: u32) -> u32:
-    """What is kept of an access that a warp makes now: its site, whether it is strong, its number since a barrier.
-
-    Strong ones are not counted, but for one that reads: once, as how often a thread looks at a flag is a matter of the
-    schedule.
-    """
-    s = w.shadow
-    if w.steps_base != s.base:
-        w.steps_base = s.base
-        w.steps = 0
-        w.looked = 0
-    if site & STRONG == 0 or (site & LOOKS_AGAIN != 0 and site != w.looked):
-        w.steps = min(w.steps + 1, STEPS)
-        w.looked = site
-    return site & ~LOOKS_AGAIN | w.steps << STEP_SHIFT
-
-
-def me(w: Warp, lane: u32) -> u32:
-    """The number of a lane's thread in its cluster."""
-    return w.shadow.first + w.index * 32 + lane
-
-
-def entry_of(w: Warp, lane: u32) -> u32:
-    """The held of a write by a lane now."""
-    order = w.shadow.order
-    return order.clock << order.bits | me(w, lane)
-
-
 def shadow_at(w: Warp, at: u64) -> Shadow:
     """The shadow of the CTA whose shared memory an address in the window means."""
     rank = at >> CLUSTER_SHIFT & 255
     if rank == 0:
         return w.shadow
     return pointer(Cta, pointer(u64, w.cta.peers)[rank - 1])[0].shadow
-
-
-def is_known(w: Warp, thread: u32, other: u32, tick: u32) -> u32:
-    """1 if what a thread did at a tick comes before what a thread of this warp does now."""
-    s = w.shadow
-    order = s.order
-    if tick <= s.birth or order.lost != 0:
-        return 1
-    if tick <= s.base and other - s.first < s.warps * 32:
-        return 1
-    if address(order.known) == 0:
-        return 0
-    if order.known[thread * order.columns + other] >= tick or s.common[other] >= tick:
-        return 1
-    return 0
-
-
-def copy_of(w: Warp, held: u32) -> Copy:
-    """The copy that a pending held names."""
-    number = held & (PENDING - 1)
-    warp = number >> COPY_SHIFT
-    members = w.launch.warps
-    s = pointer(Cta, pointer(u64, w.cta.peers)[warp // members])[0].shadow
-    return s.copies[warp % members * COPIES + (number >> 5 & (COPIES - 1))]
-
-
-def is_copy_known(w: Warp, thread: u32, held: u32) -> u32:
-    """1 if a copy is known to be complete."""
-    copy = copy_of(w, held)
-    lane = held & 31
-    if copy.handed >> lane & 1 == 0:
-        return 0
-    s = w.shadow
-    order = s.order
-    column = order.threads + copy.column
-    stamp = copy.stamp[lane]
-    if order.known[thread * order.columns + column] >= stamp or s.common[column] >= stamp:
-        return 1
-    return order.lost
 
 
 def check(
@@ -170,13 +99,6 @@ def begun_at(w: Warp, stamp: u32, tick: u32) -> u32:
     if tick <= w.shadow.base:
         return stamp & (SITE | STRONG)
     return stamp
-
-
-def thread_of(w: Warp, held: u32) -> u32:
-    """The thread that wrote an held."""
-    if held & PENDING == 0:
-        return held & ((1 << w.shadow.order.bits) - 1)
-    return ((held & (PENDING - 1)) >> COPY_SHIFT) * 32 + (held & 31)
 
 
 def write_race(w: Warp, s: Shadow, lane: u32, at: u32, stamp: u32, write: u32) -> u64:

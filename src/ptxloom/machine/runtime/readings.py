@@ -7,7 +7,8 @@ more than others; afterwards it is a read like any other, made when it was waite
 from __future__ import annotations
 
 from ptxloom.machine.native import address, fill, pointer, u32, u64
-from ptxloom.machine.runtime.races import check_lane, keep_read, shadow_at, stamp_of
+from ptxloom.machine.runtime.known import stamp_of
+from ptxloom.machine.runtime.races import check_lane, keep_read, shadow_at
 from ptxloom.machine.runtime.shadow import READINGS, Reading, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, Warp
 

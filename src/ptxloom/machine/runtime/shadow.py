@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.machine import native
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Array, Ptr, u32, u64
+    from ptxloom.machine.native import Array, Ptr, u8, u32, u64
 
 # A write's entry: the thread's number in the low bits, the tick above. Copies that go on have a mark and their number.
 PENDING: Final = 1 << 30
@@ -26,6 +26,15 @@ STRONG: Final = 1 << 20  # atomic, volatile, relaxed, acquire or release: such a
 STEP_SHIFT: Final = 21
 LOOKS_AGAIN: Final = 1 << STEP_SHIFT  # told to `stamp_of`: a strong access that reads, perhaps again and again
 STEPS: Final = (1 << 11) - 1
+
+# What an access does: reads, writes (or both), or reads by the path that takes memory for read-only.
+READS, WRITES, READS_ONLY = 0, 1, 2
+CLASSES: Final = 5  # of accesses: what they do, and whether they are strong
+
+# The scopes of strong accesses and of fences, and what `Launch.strengths` holds of each instruction.
+CTA_SCOPE, CLUSTER_SCOPE, GPU_SCOPE, SYSTEM_SCOPE = range(4)
+SCOPE: Final = 3
+SIZE_SHIFT: Final = 2  # the bytes of one value that it moves as one follow
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
 LOOKS: Final = 1024  # reads that a warp's ring holds
@@ -45,20 +54,44 @@ class Sync:
 
 
 class Trace:
-    """What is remembered of one access to some global memory: by lanes of a warp, at one tick."""
+    """What is remembered of one access to some memory: by lanes of a warp, at one tick."""
 
-    owner: u32  # 1 + the number of the cluster; 0 if there is none
+    next: u64  # the address of another trace of the same place; 0 if it is the last
+    owner: u32  # 1 + the number of the cluster; 0 if nothing is remembered here
     who: u32  # the warp's first thread and the tick within the cluster, as in a write's entry
     stamp: u32
     lanes: u32
+    does: u32  # READS, WRITES or READS_ONLY
+    spare: u32
 
 
 class Cell:
-    """What is remembered of four aligned bytes of global memory, or of one: the last write, and two readers."""
+    """What is remembered of four aligned bytes of global memory, or of one: traces of all that may still race."""
 
-    traces: Annotated[Array[Trace], 3]
+    first: Annotated[Array[Trace], 1]
     split: u32  # 1: accesses to parts of the four bytes have been seen, each has a cell of its own
     spare: u32
+
+
+class Access:
+    """What an instruction does, for the functions that compare it with what is remembered."""
+
+    addresses: Ptr[u64]
+    values: Ptr[u64]  # the registers that are stored; null if nobody knows them
+    offset: u64
+    part: u32  # bytes of one of them
+    stamp: u32
+    does: u32
+    spare: u32
+    over: Annotated[Array[u64], CLASSES]  # by class: a trace in the chain that nothing can come after any more
+
+
+class Flag:
+    """A place in global memory through which the clusters of a grid order their accesses."""
+
+    key: u64  # its host address; 0 while free
+    scope: u32  # of the last strong write
+    pure: u32  # 1: all that it publishes was published behind a `fence.sc`
 
 
 class Grid:
@@ -70,7 +103,11 @@ class Grid:
     limit: u32  # flags
     lost: u32  # 1: there were more flags than can be kept; nothing is reported between clusters any more
     spare: u32
-    keys: Ptr[u64]  # [flag] host addresses
+    next_trace: u64  # room for further traces
+    last_trace: u64
+    over: Ptr[u8]  # [cluster] 1: it has come to its end
+    told: Ptr[u32]  # [column] the tick up to which anybody has published what its threads did
+    flags: Ptr[Flag]
     rows: Ptr[u32]  # [flag][column] the tick of its cluster up to which it publishes what a thread did
     block: Annotated[Array[u32], 4]  # room
 
@@ -81,6 +118,8 @@ class Lesson:
     warp: u32  # of the cluster
     lanes: u32
     tick: u32  # since when; 0 while no fence has followed the relaxed read
+    seen: u32  # when they read the flag
+    pure: u32  # 1: it was published behind a `fence.sc`
     spare: u32
 
 
@@ -104,15 +143,19 @@ class Order:
     used: u32  # syncs
     reading: u32  # bulk copies from shared memory that may go on
     room: Ptr[u32]  # [column] for intermediate results
+    access: Access
     grid: Grid  # null unless global memory is watched
     lessons: Ptr[Lesson]  # [LESSONS]
-    learnt: Ptr[u32]  # [lesson][column of the grid]
+    learnt: Ptr[u32]  # [lesson, and room][column of the grid]
     taught: Ptr[u32]  # [column of the grid] what all threads know of other clusters
     fences_far: Ptr[u32]  # [thread] the tick of its last fence of a scope wider than a cluster
+    fences_total: Ptr[u32]  # [thread] the tick of its last `fence.sc` among them
+    released_at: Ptr[u64]  # [thread] the flag it has released at last,
+    released_when: Ptr[u32]  # [thread] and the tick
     lesson_count: u32
     informed: u32  # 1 if `taught` holds anything
     started: u32  # the tick before the cluster started
-    reserved: u32
+    running: u32  # 1 + the number of the cluster
 
 
 class Copy:
@@ -178,6 +221,9 @@ class Shadow:
 
 GRID_BYTES: Final = native.record(Grid).size
 CELL_BYTES: Final = native.record(Cell).size
+TRACE_BYTES: Final = native.record(Trace).size
+ACCESS_BYTES: Final = native.record(Access).size
+FLAG_BYTES: Final = native.record(Flag).size
 LESSON_BYTES: Final = native.record(Lesson).size
 SHADOW_BYTES: Final = native.record(Shadow).size
 ORDER_BYTES: Final = native.record(Order).size

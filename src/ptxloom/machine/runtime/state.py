@@ -51,6 +51,7 @@ WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between la
 UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
+NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)
@@ -149,6 +150,7 @@ class Launch:
     unsure_bytes: u32
     first_frame: u32  # bytes of the entry's frame
     watches_global: u32  # 1: some global memory came unwritten
+    strengths: Ptr[u8]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
 
 
 class Barrier:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import record
-from ptxloom.machine.runtime import races
+from ptxloom.machine.runtime import known, races
 from ptxloom.machine.runtime.rows import dense_halves
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOK_BYTES, LOOKS, PENDING, STRONG, Order, Shadow
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
@@ -40,7 +40,7 @@ def race_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     found = NAME.fullmatch(name)
     assert found is not None
     watch = _Watch(found[1], found[2], int(found[3]) // 8, int(found[4]))
-    return watch.function(name), (races.stamp_of, races.check_near, races.check_lane)
+    return watch.function(name), (known.stamp_of, races.check_near, races.check_lane)
 
 
 @dataclass(frozen=True, slots=True)

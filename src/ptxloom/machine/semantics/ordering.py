@@ -25,7 +25,7 @@ def fence(b: Builder, op: Op) -> None:
     b.do("fence seq_cst")
     if watch.is_racing(b):
         if op.has("gl", "sys", "gpu") and "racecheck:global" in b.checks:
-            b.runtime(grid.fence_grid, W, b.active_mask)
+            b.runtime(grid.fence_grid, W, b.active_mask, int(op.opcode == "membar" or op.has("sc")))
         b.runtime(orders.fence, W, b.active_mask)
 
 

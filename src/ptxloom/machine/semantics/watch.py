@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program import Op
 
 _PLACES: Final = 1984  # in the scratch: the addresses of the registers that are stored
+_SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
 _STRONG: Final = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 
 
@@ -117,13 +118,30 @@ def _look(
         held = b.scratch(_PLACES)
         for number, place in enumerate(places):
             b.store(place, b.scratch(_PLACES + 8 * number), 8)
-    facts = (space, bits // 8 * parts, site, int(verb != "read"), held, bits // 8)
+    does = shadow.WRITES if verb != "read" else shadow.READS_ONLY if b.op.has("nc") else shadow.READS
+    facts = (space, bits // 8 * parts, site, does, held, bits // 8)
     b.runtime(cells.look, W, addresses, offset, lanes, *facts)
 
 
 def is_strong(op: Op) -> bool:
     """Whether a load or store is a strong one."""
     return op.has(*_STRONG)
+
+
+def scope_of(op: Op) -> int:
+    """The scope of a strong access or a fence; the whole GPU if it names none, the system for volatile ones."""
+    words = (_SCOPES[q] for q in op.qualifiers if q in _SCOPES)
+    return next(words, shadow.SYSTEM_SCOPE if op.has("volatile", "mmio") else shadow.GPU_SCOPE)
+
+
+def strength_of(op: Op) -> int:
+    """What `Launch.strengths` holds of an instruction: whom it may meet, if it is strong.
+
+    An mbarrier is an object of its own, whatever the scope in which its operations order accesses.
+    """
+    if op.opcode == "mbarrier" or not op.types:
+        return shadow.SYSTEM_SCOPE | 8 << shadow.SIZE_SHIFT
+    return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT
 
 
 def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
@@ -136,6 +154,6 @@ def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
         does |= orders.ACQUIRE
     if stores and op.has("release", "acq_rel"):
         does |= orders.RELEASE
-    if "racecheck:global" in b.checks and not op.has("cta", "cluster"):
-        b.runtime(grid.flag_grid, W, b.scratch(), b.active_mask, space, does)
+    if "racecheck:global" in b.checks:
+        b.runtime(grid.flag_grid, W, b.scratch(), b.active_mask, space, does, scope_of(op))
     b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does)

@@ -1,0 +1,90 @@
+"""What is remembered of the accesses to one place: a chain of traces, of all that may still race with a later one.
+
+A trace goes when a later access stands for it: one that comes behind it, and that races with whatever it would race
+with. So what is found does not depend on the order in which the machine happens to run accesses. A store stands for
+no load, as stores of equal values do not race with each other.
+"""
+
+from __future__ import annotations
+
+from ptxloom.machine.native import address, pointer, u32, u64
+from ptxloom.machine.runtime.known import are_morally_strong, entry_of, owner_of
+from ptxloom.machine.runtime.shadow import CLASSES, READS, READS_ONLY, STRONG, Access, Trace
+from ptxloom.machine.runtime.state import Warp
+
+
+def trace_at(place: u64) -> Trace:
+    """The trace at an address."""
+    return pointer(Trace, place)[0]
+
+
+def covers(w: Warp, stamp: u32, does: u32, t: Trace) -> u32:
+    """1 if an access that comes behind a trace stands for it."""
+    if (does | t.does) & READS_ONLY != 0 or stamp & STRONG == 0:
+        return u32(does == t.does)
+    if does == READS and t.does != READS:
+        return 0
+    return are_morally_strong(w, stamp, t)
+
+
+def class_of(t: Trace) -> u32:
+    """What an access does, and whether it is strong, as a number below CLASSES."""
+    if t.does == READS_ONLY:
+        return CLASSES - 1
+    return t.does + 2 * u32(t.stamp & STRONG != 0)
+
+
+def drop_alike(w: Warp, here: u64) -> None:
+    """Of traces that nothing can come behind any more one of a class is enough."""
+    access = w.shadow.order.access
+    t = trace_at(here)
+    number = class_of(t)
+    if access.over[number] != 0:
+        t.owner = 0
+    else:
+        access.over[number] = here
+
+
+def start(access: Access) -> None:
+    """A place is about to be looked at."""
+    for number in range(CLASSES):
+        access.over[number] = 0
+
+
+def is_own(w: Warp, access: Access, t: Trace) -> u32:
+    """1 if other lanes of the warp have left a trace in this very instruction."""
+    return u32(t.owner == owner_of(w) and t.who == entry_of(w, 0) and t.stamp == access.stamp and t.does == access.does)
+
+
+def fill_trace(w: Warp, lane: u32, t: Trace) -> None:
+    """Remember an access of a lane."""
+    access = w.shadow.order.access
+    if t.owner != 0 and is_own(w, access, t) != 0:
+        t.lanes = t.lanes | 1 << lane
+        return
+    t.owner = owner_of(w)
+    t.who = entry_of(w, 0)
+    t.stamp = access.stamp
+    t.does = access.does
+    t.lanes = 1 << lane
+
+
+def has_trace(first: Trace, other: Trace) -> u32:
+    """1 if a place holds the trace that another place holds."""
+    here = address(first)
+    while here != 0:
+        t = trace_at(here)
+        if t.owner == other.owner and t.who == other.who and t.stamp == other.stamp and t.does == other.does:
+            return 1
+        here = t.next
+    return 0
+
+
+def copy_traces(source: Trace, into: Trace) -> u64:
+    """Copy the first trace of a chain; gives the address of what is left to copy."""
+    into.owner = source.owner
+    into.who = source.who
+    into.stamp = source.stamp
+    into.lanes = source.lanes
+    into.does = source.does
+    return source.next

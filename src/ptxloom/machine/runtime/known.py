@@ -1,0 +1,161 @@
+"""What a thread knows of others, and when two strong accesses are morally strong (PTX ISA 8.7.1).
+
+An access is named by its thread and a tick of its cluster's clock; a copy that goes on, by its mark.
+"""
+
+from __future__ import annotations
+
+from ptxloom.machine.native import address, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.shadow import (
+    CLUSTER_SCOPE,
+    COPIES,
+    COPY_SHIFT,
+    GPU_SCOPE,
+    LOOKS_AGAIN,
+    PENDING,
+    SCOPE,
+    SITE,
+    SIZE_SHIFT,
+    STEP_SHIFT,
+    STEPS,
+    STRONG,
+    Copy,
+    Trace,
+)
+from ptxloom.machine.runtime.state import Cta, Warp
+
+
+def stamp_of(w: Warp, site: u32) -> u32:
+    """What is kept of an access that a warp makes now: its site, whether it is strong, its number since a barrier.
+
+    Strong ones are not counted, but for one that reads: once, as how often a thread looks at a flag is a matter of the
+    schedule.
+    """
+    s = w.shadow
+    if w.steps_base != s.base:
+        w.steps_base = s.base
+        w.steps = 0
+        w.looked = 0
+    if site & STRONG == 0 or (site & LOOKS_AGAIN != 0 and site != w.looked):
+        w.steps = min(w.steps + 1, STEPS)
+        w.looked = site
+    return site & ~LOOKS_AGAIN | w.steps << STEP_SHIFT
+
+
+def me(w: Warp, lane: u32) -> u32:
+    """The number of a lane's thread in its cluster."""
+    return w.shadow.first + w.index * 32 + lane
+
+
+def entry_of(w: Warp, lane: u32) -> u32:
+    """The held of a write by a lane now."""
+    order = w.shadow.order
+    return order.clock << order.bits | me(w, lane)
+
+
+def is_known(w: Warp, thread: u32, other: u32, tick: u32) -> u32:
+    """1 if what a thread did at a tick comes before what a thread of this warp does now."""
+    s = w.shadow
+    order = s.order
+    if tick <= s.birth or order.lost != 0:
+        return 1
+    if tick <= s.base and other - s.first < s.warps * 32:
+        return 1
+    if address(order.known) == 0:
+        return 0
+    if order.known[thread * order.columns + other] >= tick or s.common[other] >= tick:
+        return 1
+    return 0
+
+
+def copy_of(w: Warp, held: u32) -> Copy:
+    """The copy that a pending held names."""
+    number = held & (PENDING - 1)
+    warp = number >> COPY_SHIFT
+    members = w.launch.warps
+    s = pointer(Cta, pointer(u64, w.cta.peers)[warp // members])[0].shadow
+    return s.copies[warp % members * COPIES + (number >> 5 & (COPIES - 1))]
+
+
+def is_copy_known(w: Warp, thread: u32, held: u32) -> u32:
+    """1 if a copy is known to be complete."""
+    copy = copy_of(w, held)
+    lane = held & 31
+    if copy.handed >> lane & 1 == 0:
+        return 0
+    s = w.shadow
+    order = s.order
+    column = order.threads + copy.column
+    stamp = copy.stamp[lane]
+    if order.known[thread * order.columns + column] >= stamp or s.common[column] >= stamp:
+        return 1
+    return order.lost
+
+
+def thread_of(w: Warp, held: u32) -> u32:
+    """The thread that wrote an held."""
+    if held & PENDING == 0:
+        return held & ((1 << w.shadow.order.bits) - 1)
+    return ((held & (PENDING - 1)) >> COPY_SHIFT) * 32 + (held & 31)
+
+
+def owner_of(w: Warp) -> u32:
+    """How traces name a warp's cluster."""
+    return u32(w.cta.index) + 1
+
+
+def first_of(w: Warp, t: Trace) -> u32:
+    """The number of the first thread of a trace's warp in its cluster."""
+    if t.who & PENDING != 0:
+        return thread_of(w, t.who) & ~31
+    return t.who & ((1 << w.shadow.order.bits) - 1)
+
+
+def is_same_cta(w: Warp, t: Trace) -> u32:
+    """1 if a trace is of this warp's CTA."""
+    return u32(t.owner == owner_of(w) and first_of(w, t) - w.shadow.first < w.shadow.warps * 32)
+
+
+def unknown_lanes(w: Warp, lane: u32, t: Trace) -> u32:
+    """The lanes of a trace of this cluster that do not come before what a lane does now."""
+    thread = me(w, lane)
+    if t.who & PENDING != 0:
+        if is_copy_known(w, thread, t.who) != 0:
+            return 0
+        return t.lanes
+    order = w.shadow.order
+    tick = t.who >> order.bits
+    first = first_of(w, t)
+    left = t.lanes
+    if first == thread & ~31:
+        left = left & ~(1 << lane)
+        if tick == order.clock:
+            return left  # nobody has published anything since
+    if tick > order.clock:
+        return 0  # the clock has been set back since
+    found: u32 = 0
+    while left != 0:
+        other = first + trailing_zeros(left)
+        if is_known(w, thread, other, tick) == 0:
+            found = found | left & -left
+        left = left & left - 1
+    return found
+
+
+def are_morally_strong(w: Warp, stamp: u32, t: Trace) -> u32:
+    """1 if an access and the one that left a trace are strong, of scopes that hold both, and of the same bytes.
+
+    Accesses are aligned, so that two of one byte overlap completely if they are of one size.
+    """
+    if stamp & t.stamp & STRONG == 0:
+        return 0
+    mine = w.launch.strengths[stamp & SITE]
+    theirs = w.launch.strengths[t.stamp & SITE]
+    if mine >> SIZE_SHIFT != theirs >> SIZE_SHIFT:
+        return 0
+    scope = min(mine & SCOPE, theirs & SCOPE)
+    if scope >= GPU_SCOPE:
+        return 1
+    if scope == CLUSTER_SCOPE:
+        return u32(t.owner == owner_of(w))
+    return is_same_cta(w, t)

@@ -1,13 +1,12 @@
-"""Which registers may be read before they are written: few enough that a run can watch them.
+"""Which registers may be read before they are written: all that a run counts as unwritten when a CTA starts.
 
-A register that every way to each of its reads writes first needs no watching; compilers' registers are nearly all like
-that. `mov`, `prmt` and `selp` hand on what they are given without looking at it, as compilers have them do with values
-that nobody uses: they make their destination as unsure as their source.
+A register that every way to each of its reads writes first needs no such thing; compilers' registers are nearly all
+like that.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.symbols import Place, Register, Targets
@@ -22,22 +21,22 @@ if TYPE_CHECKING:
 
     Key = tuple[int, str]  # a scope and a name in it
 
-COPIES: Final = frozenset(("mov", "prmt", "selp"))
+_ALIGNMENT: Final = 64
 # Their first operand, if it is a register, is one they read.
 _WITHOUT_RESULT: Final = frozenset(("brx", "nanosleep", "stackrestore", "st", "red", "bra", "ret", "exit"))
 
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """The registers to watch.
+    """The registers that may be read before they are written.
 
     Attributes:
-        numbers: A number for each of them.
-        sites: The instructions that mention any.
+        names: By where the poison of each lies.
+        bytes: What their poison takes, behind that of all registers.
     """
 
-    numbers: Mapping[Key, int]
-    sites: frozenset[int]
+    names: Mapping[int, str]
+    bytes: int
 
 
 def key_of(scope: Scope, name: str) -> Key | None:
@@ -97,16 +96,26 @@ def unsure_registers(program: Program) -> Unsure:
 
 
 def _find(program: Program) -> Unsure:
-    found: dict[Key, int] = {}
-    for function in program.functions:
-        for key in _Function(program, function).unsure():
-            found.setdefault(key, len(found))
-    sites = frozenset(
-        op.site
-        for op in program.ops
-        if any(key_of(op.scope, name) in found for name in (*(n.text for _, n in names_read(op)), *names_written(op)))
-    )
-    return Unsure(found, sites)
+    """Give each of them a place of its own for its poison: others may come before it at the place it shares."""
+    found = dict.fromkeys(key for function in program.functions for key in _Function(program, function).unsure())
+    scopes = {id(scope): scope for op in program.ops for scope in _around(op.scope)}
+    names: dict[int, str] = {}
+    at = program.register_bytes
+    for number, name in found:
+        register = scopes[number].names[name]
+        assert isinstance(register, Register)
+        scopes[number].names[name] = replace(register, apart=at)
+        names[at] = name
+        at += -(-register.bytes // _ALIGNMENT) * _ALIGNMENT
+    return Unsure(names, at - program.register_bytes)
+
+
+def _around(scope: Scope) -> Iterator[Scope]:
+    """A scope and all that surround it."""
+    at: Scope | None = scope
+    while at is not None:
+        yield at
+        at = at.outer
 
 
 class _Function:
@@ -115,7 +124,7 @@ class _Function:
     def __init__(self, program: Program, function: FunctionPlan) -> None:
         self.blocks = {b.number: b for b in program.blocks if b.function is function}
         self.bits: dict[Key, int] = {}
-        self.facts: dict[int, tuple[int, int, int]] = {}  # by site: bits read, bits written, whether it copies
+        self.facts: dict[int, tuple[int, int]] = {}  # by site: bits read, bits written
         for block in self.blocks.values():
             for op in block.ops:
                 self._note(op)
@@ -124,7 +133,7 @@ class _Function:
     def _note(self, op: Op) -> None:
         reads = self._mask(op, (name.text for _, name in names_read(op)))
         writes = self._mask(op, names_written(op))
-        self.facts[op.site] = (reads, writes, int(op.opcode in COPIES))
+        self.facts[op.site] = (reads, writes)
 
     def _mask(self, op: Op, names: Iterator[str] | tuple[str, ...]) -> int:
         mask = 0
@@ -159,13 +168,9 @@ class _Function:
         """What may be unwritten at the end of a block, and which reads of it met such registers."""
         missing = 0
         for op in block.ops:
-            reads, writes, copies = self.facts[op.site]
-            lacking = reads & unwritten
-            missing |= lacking
-            if copies and lacking:
-                unwritten |= writes
-                missing |= writes
-            elif op.node.predicate is None:
+            reads, writes = self.facts[op.site]
+            missing |= reads & unwritten
+            if op.node.predicate is None:
                 unwritten &= ~writes
         return unwritten, missing
 

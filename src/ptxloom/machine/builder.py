@@ -48,6 +48,9 @@ class Builder(Emitter):
         images: Multiplicands of this block that are unpacked already.
         sums: Sums that loads and stores make as they need them, by their sites; empty where others look on.
         scalars: Values of uniform registers (by place) that this stretch of code has at hand.
+        follows: This variant follows poison: bits of registers that nobody has written.
+        poisoned: While an instruction is built to compute with poison, the operands that are read so, by identity; its
+            results are poison then. None while it is built as it is.
     """
 
     def __init__(
@@ -68,6 +71,8 @@ class Builder(Emitter):
         self.scalars: dict[int, Value] = {}
         self.sums = program.sums if watch is None and checks <= _UNWATCHED else {}
         self.ended = False
+        self.follows = False
+        self.poisoned: frozenset[int] | None = None
         self.natives: dict[str, Callable[..., object]] = {}
         self.accesses: set[str] = set()
         self.helpers: dict[str, str] = {}
@@ -115,6 +120,8 @@ class Builder(Emitter):
         functions give their addresses within their space; literals are converted to the type.
         """
         wanted = ptx_type(type_) if isinstance(type_, str) else type_
+        if self.poisoned is not None and id(operand) in self.poisoned:
+            return self.read_poison(operand, wanted)
         match operand:
             case tree.Name(text=name):
                 return self._read_name(name, wanted, operand)
@@ -139,6 +146,23 @@ class Builder(Emitter):
             case _:
                 return (self.read(operand, type_),)
 
+    def read_poison(self, operand: tree.Operand, wanted: Type) -> Value:
+        """The bits of an operand that nobody has written; a predicate's as a mask."""
+        is_register = isinstance(operand, tree.Name) and isinstance(self.find(operand.text), Register)
+        if isinstance(operand, tree.Component):
+            is_register = isinstance(self.find(operand.base.text), Register)
+        none = self.constant(self.llvm(wanted) if wanted.kind != "p" else "i32", 0)
+        if not is_register:
+            return none
+        register, index = self.register(operand)
+        if register.offset in self.program.knowledge.uniform and register.apart < 0:
+            return none
+        place = self.poison_place(register, index)
+        if register.type.kind == "p":
+            return self.load("i32", place, 4)
+        whole = self.load(self.vector(f"i{register.type.bits}"), place, 64)
+        return self.bitcast(self.resize(whole, wanted.bits), self.llvm(wanted))
+
     def literal(self, operand: tree.Operand) -> int | None:
         """The integer an operand is known to hold in every lane: a literal, or a register that only ever holds one."""
         match operand:
@@ -149,6 +173,8 @@ class Builder(Emitter):
 
     def read_mask(self, operand: tree.Operand) -> Value:
         """A predicate operand (`%p1`, `!%p1`, or a literal) as an i32: bit l is lane l's."""
+        if self.poisoned is not None and id(operand) in self.poisoned:
+            return self.read_poison(operand.operand if isinstance(operand, tree.Unary) else operand, ptx_type("pred"))
         match operand:
             case tree.Name(text=name):
                 return self._predicate(name)
@@ -176,7 +202,7 @@ class Builder(Emitter):
             self.scalars[register.offset] = one if one.element[0] == "i" else self.bitcast(one, f"i{one.bits}")
             self.store(one, self._slot(register), 8)
         elif self.strip is None:
-            self.store_lanes(value, self._slot(register, index), 64)
+            self.store_lanes(value, self._result(register, index), 64)
         else:
             if self.active is not None:
                 plain = self.bitcast(value, self.vector(f"i{register.type.bits}"))
@@ -193,7 +219,7 @@ class Builder(Emitter):
                     self.write(element, value, signed)
             case tree.Name(text=name) if isinstance(r := self.op.scope.find(name), Register) and r.vector > 1:
                 for n, value in enumerate(values):
-                    self.store_lanes(value, self._slot(r, n), 64)
+                    self.store_lanes(value, self._result(r, n), 64)
             case _:
                 self.write(operand, values[0], signed)
 
@@ -205,11 +231,12 @@ class Builder(Emitter):
         if register.type.kind != "p":
             raise self.op.unsupported(f"`{print_operand(operand)}` is no predicate register")
         if self.active is not None:
-            old = self._mask_in(register, index)
+            kept = self.poisoned is None
+            old = self._mask_in(register, index) if kept else self.load("i32", self.poison_place(register, index), 4)
             changed = self._and(self.apply("xor", old, mask), self.active)
             mask = self.apply("xor", old, changed)
         if self.strip is None:
-            self.store(mask, self.register_place(register, index), 4)
+            self.store(mask, self.value_place(register, index), 4)
         else:
             self.strip.write_mask(register, mask)
 
@@ -264,6 +291,18 @@ class Builder(Emitter):
         place = self.offset(W, state.REGISTERS + register.offset)
         self.store(self.splat(self.load(f"i{register.type.bits}", scalar, 8)), place, 64)
         return place
+
+    def poison_place(self, register: Register, index: int = 0) -> Value:
+        """Where the poison of a register of the warp lies, as the register does."""
+        at = register.poison + index * register.bytes
+        return self.offset(W, state.REGISTERS + self.program.register_bytes + at)
+
+    def value_place(self, register: Register, index: int = 0) -> Value:
+        """Where an operand's value lies, or where a result goes; its poison while the instruction computes with it."""
+        return self.register_place(register, index) if self.poisoned is None else self.poison_place(register, index)
+
+    def _result(self, register: Register, index: int) -> Value:
+        return self._slot(register, index) if self.poisoned is None else self.poison_place(register, index)
 
     def scalar(self, register: Register) -> Value:
         """The value of a uniform register."""

@@ -331,15 +331,18 @@ KINDS: Final = (
     HazardKind(
         "initcheck",
         "uninitialised",
-        "Finds a read of bytes that nobody has written.",
-        "read of {size} bytes at {place} that nobody has written",
+        "Finds a use of bytes that nobody has written: where they steer control, make an address, leave the CTA, or "
+        "meet those of other lanes in `mma`, a vote or an atomic. To load, compute, select and store them within the "
+        "CTA is no hazard: what depends on them is followed, bit by bit, until it is used or overwritten. The other "
+        "side is the load that found them.",
+        "{use} {size} bytes at {place} that nobody has written",
         "write it first; a store by another thread counts once a barrier lies between",
     ),
     HazardKind(
         "initcheck",
         "uninitialised-register",
-        "Finds a read of a register that was never written.",
-        "{register} is read, but was never written",
+        "Finds a use of a register that was never written, or of what was computed from it.",
+        "{register} is used, but was never written",
         "give it a value on every path that leads here",
     ),
 )
@@ -384,6 +387,12 @@ EVENTS: Final = {  # after these it goes on
     state.UNWRITTEN: "initcheck.uninitialised",
     state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
 }
+# What is done with what nobody has written: `poisoning.GUARD`, `ADDRESS`, `VALUE`.
+USES: Final = (
+    "whether `{instruction}` is executed depends on",
+    "the address of `{instruction}` depends on",
+    "`{instruction}` is given what depends on",
+)
 # What the two sides of a race do: this warp's access, and the one before it.
 SIDES: Final = {
     state.WRITE_WRITE: ("write", "write"),

@@ -11,12 +11,13 @@ from ptxloom.machine import interrupts, llvm, semantics, strips
 from ptxloom.machine.builder import Builder
 from ptxloom.machine.ir import Value
 from ptxloom.machine.meaning import meaning
+from ptxloom.machine.poisoning import POISON, Poisoning
 from ptxloom.machine.profiling import PROFILE, Profiling
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics import firsts
 from ptxloom.machine.semantics.control import after_call
 from ptxloom.machine.tracing import Tracing, keys_of, sites_in
-from ptxloom.machine.watching import Watches
+from ptxloom.machine.watching import Watch, Watches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +44,15 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
         UnsupportedInstruction: The machine does not know an instruction.
     """
     traced = sites_in(checks)
-    watches = [*([Profiling(program)] if PROFILE in checks else []), *([Tracing(program, traced)] if traced else [])]
-    watch = Watches(*watches) if watches else None
-    b = Builder(program, whole, checks - {PROFILE} - keys_of(traced), watch)
+    watches: list[Watch] = [
+        *([Profiling(program)] if PROFILE in checks else []),
+        *([Tracing(program, traced)] if traced else []),
+    ]
+    if POISON in checks:
+        watches.append(Poisoning(program))
+    tools = checks - {PROFILE, POISON} - keys_of(traced)
+    b = Builder(program, whole, tools, Watches(*watches) if watches else None)
+    b.follows = POISON in checks
     b.do("br label %dispatch")
     _dispatch(b)
     for block in program.blocks:
@@ -64,11 +71,30 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
 def _dispatch(b: Builder) -> None:
     """Go to the block that the warp's state names, if this variant serves the running lanes."""
     b.label("dispatch")
+    if b.follows:
+        _dispatch_resumed(b)
+        return
     all_ = b.compare("eq", b.load("i32", b.field("mask"), 4), Value("i32", "-1"))
     here, elsewhere = ("go", "switch") if b.whole else ("switch", "go")
     b.do(f"br {all_}, label %{here}, label %{elsewhere}")
     b.label("switch")
     b.do(f"ret i32 {state.SWITCH}")
+    _dispatch_to_block(b)
+
+
+def _dispatch_resumed(b: Builder) -> None:
+    """Go to the instruction that the warp's state names, if it names one, else to the block."""
+    place = b.field("resume")
+    at = b.load("i32", place, 4)
+    b.store(Value("i32", "0"), place, 4)
+    sites = [op.site for op in b.program.ops if firsts.brings_poison(op)]
+    sites = [site for site in sites if site not in b.program.knowledge.uniform_ops]
+    cases = " ".join(f"i32 {site + 1}, label %R{site}" for site in sites)
+    b.do(f"switch {at}, label %go [ {cases} ]")
+    _dispatch_to_block(b)
+
+
+def _dispatch_to_block(b: Builder) -> None:
     b.label("go")
     at = b.load("i32", b.field("pc"), 4)
     place = b.emit("ptr", f"getelementptr [{len(b.program.blocks)} x ptr], ptr @blocks, i64 0, {b.resize(at, 64)}")
@@ -140,15 +166,23 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
 
 def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
     """One instruction, and what looks on; `start` is the first line of its block."""
+    if b.follows and firsts.brings_poison(op):
+        _resume_here(b, op)
     b.begin(op)
     if b.entered:
         b.watch.before(b)
-    firsts.registers(b)
     row.make(b, op)
     if not b.entered:
         _enter_late(b, start)
     if not b.ended:
         b.watch.after(b)
+
+
+def _resume_here(b: Builder, op: Op) -> None:
+    """A place at which warps go on that have just found poison."""
+    b.do(f"br label %R{op.site}")
+    b.label(f"R{op.site}")
+    b.mask = b.load("i32", b.field("mask"), 4)
 
 
 def _may_wait(rows: Sequence[Row | None]) -> bool:

@@ -19,6 +19,8 @@ def converge(b: Builder, named: tree.Operand, kind: int = state.STUCK) -> None:
     Each lane waits for the members that it names. Where members wait elsewhere, so that nobody could ever go on, a
     hazard of `kind` is noted (0: none) and the lanes go on without them.
     """
+    if b.poisoned is not None:
+        return  # they have come together to execute it
     if b.literal(named) not in {-1, 0xFFFFFFFF}:
         _check_members(b, named)
     if b.whole:
@@ -35,6 +37,8 @@ def aligned(b: Builder, *, every: bool = True) -> None:
     It runs with the lanes that come; what is missing is noted, of lanes that have exited or never were only if it needs
     `every` one of the 32.
     """
+    if b.poisoned is not None:
+        return
     watched = "synccheck" in b.checks
     if not b.whole:
         _wait(b, b.constant(vector("i32"), -1), state.DIVERGENT)
@@ -66,9 +70,12 @@ def _wait(b: Builder, members_: Value, kind: int) -> None:
     b.ended = ended
     b.label(here)
     b.mask = b.load("i32", b.field("mask"), 4)
-    b.do(f"br {b.compare('eq', b.mask, ALL)}, label %{full}, label %{on}")
-    b.label(full)
-    b.do(f"ret i32 {state.SWITCH}")
+    if b.follows:  # whole warps too
+        b.do(f"br label %{on}")
+    else:
+        b.do(f"br {b.compare('eq', b.mask, ALL)}, label %{full}, label %{on}")
+        b.label(full)
+        b.do(f"ret i32 {state.SWITCH}")
     b.label(on)
     b.begin(b.op)
     b.entered = True

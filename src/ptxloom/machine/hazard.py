@@ -59,7 +59,8 @@ class Hazard:
         message: One sentence, lower case, no full stop.
         party: Who did it, and where.
         severity: A warning if the results can be right all the same.
-        other: The other side: of a race, the access before; of divergence, where the missing lanes are.
+        other: The other side: of a race, the access before; of divergence, where the missing lanes are; of a use of
+            what nobody has written, the load that found it.
         space: The state space; empty where no memory is concerned.
         address: Within the space; of global memory, as the kernel sees it. The first byte at fault.
         size: Bytes at fault.
@@ -72,7 +73,8 @@ class Hazard:
     Example:
         >>> from ptxloom.machine import kernel
         >>> from ptxloom.syntax import parse
-        >>> text = ".version 9.0 .target sm_90 .entry k() { .shared .b32 s; .reg .b32 %r; ld.shared.u32 %r, [s]; ret; }"
+        >>> body = ".shared .b32 s; .reg .b32 %r; ld.shared.u32 %r, [s]; bar.sync %r; ret;"
+        >>> text = f".version 9.0 .target sm_90 .entry k() {{ {body} }}"
         >>> hazard = kernel(parse(text), "k").launch(1, 32, checks=["initcheck"]).hazards[0]
         >>> hazard.rule, hazard.symbol, hazard.size
         ('initcheck.uninitialised', 's', 4)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ptxloom.machine import deadlock, interrupts, llvm, native, services, shadows
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
+from ptxloom.machine.poisoning import POISON
 from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
 from ptxloom.machine.semantics import watch
@@ -120,8 +121,9 @@ class Grid:
         self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes, members)
         self.reporter = Reporter(self.program, self.atlas)
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
-        self.unsure_bytes = shadows.unsure_bytes(self.program, checks)
-        self.warp_bytes = state.REGISTERS + self.program.register_bytes + self.unsure_bytes
+        self.poison_bytes, self.unsure = shadows.poison_bytes(self.program, checks)
+        room = self.program.register_bytes + self.poison_bytes * (1 + state.SOURCE_BYTES)
+        self.warp_bytes = state.REGISTERS + room
         self.launch: Any = native.structure(state.Launch).from_address(
             self.arena.take(native.record(state.Launch).size)
         )
@@ -145,7 +147,8 @@ class Grid:
         launch.reserved_shared = self.program.reserved_bytes
         launch.local_bytes = self.local_bytes
         launch.entry = self.program.entry.first
-        launch.unsure, launch.unsure_bytes = state.REGISTERS + self.program.register_bytes, self.unsure_bytes
+        launch.poison = state.REGISTERS + self.program.register_bytes
+        launch.poison_bytes, launch.unsure = self.poison_bytes, self.unsure
         launch.first_frame = self.program.entry.frame_bytes
         launch.has_calls = int(self.program.has_calls)
         launch.seed = seed & 0xFFFFFFFF
@@ -239,9 +242,16 @@ class Grid:
         locate = partial(shared_arrays, self.program, self.shared_bytes)
         return self.kernel.countable.profile(self.program.entry.name, areas, locate)
 
-    def code(self, *, whole: bool) -> int:
+    def provide(self, wanted: int) -> None:
+        """Compile the variant that a worker came to need."""
+        if wanted == state.WANT_MASKED:
+            self.launch.masked = self.code(whole=False)
+        else:
+            self.launch.poisoned = self.code(whole=False, poisoned=True)
+
+    def code(self, *, whole: bool, poisoned: bool = False) -> int:
         """The code of one variant for this launch's checks."""
-        return self.kernel.code(whole=whole, checks=self.checks)
+        return self.kernel.code(whole=whole, checks=self.checks | {POISON} if poisoned else self.checks)
 
     def _publish(self) -> None:
         """Show native code the memory it may touch; the table's length stays, so that one store changes it."""
@@ -330,7 +340,6 @@ class Worker:
 
     def _run(self, deadline: float | None) -> None:
         entry = _RUN(llvm.native_address(warps.run_worker))
-        launch = self.grid.launch
         while True:
             status = entry(self.address)
             interrupts.check()
@@ -342,8 +351,8 @@ class Worker:
                         raise LaunchError(
                             "the kernel did not end within its time limit", self._waiting("synccheck.no-progress")
                         )
-                case state.WANT_MASKED:
-                    launch.masked = self.grid.code(whole=False)
+                case state.WANT_MASKED | state.WANT_POISONED:
+                    self.grid.provide(status)
                 case state.WANT_CTA:
                     self._admit()
                 case state.DEADLOCK:

@@ -40,20 +40,20 @@ def parts_of(op: Op) -> int:
 
 def is_whole(op: Op) -> bool:
     """Whether a load or store moves all of its bytes."""
-    return _mask(op) == (1 << _bytes(op)) - 1
+    return moved_mask(op) == (1 << _bytes(op)) - 1
 
 
 def moved(op: Op) -> tuple[Part, ...]:
     """The bytes that a load or store moves, from the lowest to the highest."""
-    return tuple(_parts(_mask(op)))
+    return tuple(_parts(moved_mask(op)))
 
 
 def _bytes(op: Op) -> int:
     return op.type.bits // 8 * parts_of(op)
 
 
-def _mask(op: Op) -> int:
-    """The bytes moved, a bit each."""
+def moved_mask(op: Op) -> int:
+    """The bytes that a load or store moves, a bit each."""
     size = op.type.bits // 8
     mask = op.used & (1 << _bytes(op)) - 1
     for number, element in enumerate(_elements(op)):

@@ -10,6 +10,7 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
+from ptxloom.machine.assignment import unsure_registers
 from ptxloom.machine.catalogue import (
     AFTER_COPY,
     BETWEEN_CTAS,
@@ -21,14 +22,12 @@ from ptxloom.machine.catalogue import (
     REVERSED,
     SIDES,
     SPACES,
+    USES,
 )
 from ptxloom.machine.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
 from ptxloom.machine.sequence import Reach, Sequence
-from ptxloom.machine.symbols import Register
-from ptxloom.syntax import tree
 from ptxloom.syntax.origins import Origins
-from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -153,7 +152,7 @@ class Reporter:
         party = self.party(op, block, warp, lanes)
         words = _agreeing(lanes_of(int(event.other)))
         if kind == state.UNWRITTEN_REGISTER:
-            words["register"] = _register(op, int(event.other))
+            words["register"] = f"`{unsure_registers(self.program).names.get(int(event.other), 'a register')}`"
         if kind == state.UNEVEN:
             words["other"] = _warps(lanes_of(int(event.other)))
         if kind == state.MISCOUNT:
@@ -182,10 +181,14 @@ class Reporter:
     def _access(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...], lane: int) -> Hazard:
         """A race, or a read of what nobody wrote."""
         size, warp, kind = int(event.size), int(event.warp), int(event.kind)
+        if kind == state.UNWRITTEN and int(event.second_site) != state.NONE:
+            return self._use(event, op, block, lanes)
         found = self.atlas.locate(op, int(event.space), int(event.address))
         if kind not in SIDES:
             party = self.party(op, block, warp, lanes, "reads it")
-            hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
+            hazard = self.hazard(
+                EVENTS[kind], party, op.opcode, use=f"`{op.opcode}` reads", place=found.text, size=size
+            )
             return replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
         second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
         before = self.program.ops[int(event.second_site)]
@@ -203,6 +206,17 @@ class Reporter:
         if second != block:
             hazard = replace(hazard, help=BETWEEN_CTAS if event.space == state.GLOBAL else IN_CLUSTER)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
+
+    def _use(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...]) -> Hazard:
+        """A use of what nobody wrote, and the load that brought it."""
+        size, warp, lane = int(event.size), int(event.warp), int(event.second_lane)
+        load = self.program.ops[int(event.second_site)]
+        found = self.atlas.locate(load, int(event.space), int(event.address))
+        use = USES[int(event.other)].format(instruction=op.opcode)
+        party = self.party(op, block, warp, lanes, "uses it")
+        hazard = self.hazard("initcheck.uninitialised", party, op.opcode, use=use, place=found.text, size=size)
+        hazard = replace(self._with_memory(hazard, load, found, size, lane), count=int(event.count))
+        return replace(hazard, other=self.party(load, block, warp, (lane,), f"reads {size} bytes"))
 
 
 def _spelled(op: Op) -> str:
@@ -255,14 +269,6 @@ def _warps(numbers: tuple[int, ...]) -> str:
 def _threads(count: int) -> str:
     """A barrier's count of threads in words."""
     return f"{int(count)}" if count else "all threads"
-
-
-def _register(op: Op, number: int) -> str:
-    """The name of a register that an instruction mentions, by its place among them in the text, its predicate first."""
-    names = [n.text for n in walk(op.node) if isinstance(n, tree.Name) and isinstance(op.scope.find(n.text), Register)]
-    if op.node.predicate is not None:
-        names.insert(0, op.node.predicate.name)
-    return f"`{names[number]}`" if number < len(names) else "a register"
 
 
 def joined(hazards: Iterable[Hazard]) -> Hazards:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import native
 from ptxloom.machine.assignment import unsure_registers
-from ptxloom.machine.runtime import shadow, state
+from ptxloom.machine.runtime import firsts, shadow, state
 from ptxloom.machine.semantics import watch
 
 if TYPE_CHECKING:
@@ -99,13 +100,23 @@ def watch_first_reads(grid: Grid, ctas: Sequence[int]) -> None:
         for index in range(grid.launch.warps):
             warp: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
             warp.written = cta.written
-            warp.local_written = grid.arena.take(_LANES * grid.local_bytes) if grid.local_bytes else 0
+            if grid.local_bytes:
+                warp.local_written = _unwritten(grid.arena, _LANES * grid.local_bytes)
 
 
-def unsure_bytes(program: Program, checks: frozenset[str]) -> int:
-    """What a warp takes to remember which lanes have written the registers that are watched."""
-    count = len(unsure_registers(program).numbers) if "initcheck" in checks else 0
-    return -(-count * _WORD // _ALIGNMENT) * _ALIGNMENT
+def _unwritten(arena: Arena, size: int) -> int:
+    """Marks of memory in which nobody has written."""
+    at = arena.take(size)
+    ctypes.memset(at, firsts.UNWRITTEN_BYTE, size)
+    return at
+
+
+def poison_bytes(program: Program, checks: frozenset[str]) -> tuple[int, int]:
+    """The poison of a warp's registers, in bytes, and where in it that of unsure ones starts; 0 if nobody watches."""
+    if checks.isdisjoint(("initcheck", "initcheck:global")):
+        return 0, 0
+    unsure = unsure_registers(program).bytes if "initcheck" in checks else 0
+    return program.register_bytes + unsure, program.register_bytes
 
 
 class Unwritten:
@@ -120,7 +131,7 @@ class Unwritten:
     def add(self, array: NDArray[Any]) -> None:
         """Another piece."""
         start = array.ctypes.data
-        self._pieces.append((start, start + array.nbytes, self._arena.take(array.nbytes + 1)))
+        self._pieces.append((start, start + array.nbytes, _unwritten(self._arena, array.nbytes + 1)))
 
     def remove(self, address: int) -> None:
         """The piece at an address is gone."""

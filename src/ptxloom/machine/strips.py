@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.assignment import unsure_registers
 from ptxloom.machine.ir import LANES, Value, vector
 from ptxloom.machine.llvm import host_has
 from ptxloom.machine.runtime import state
@@ -31,7 +30,7 @@ UNROLLED: Final = 3
 W: Final = Value("ptr", "%w")  # the warp
 _BLIND: Final = frozenset(
     ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
-)  # tools that look at no registers, or at few
+)  # tools that look at no registers
 
 
 def strip_lanes() -> int:
@@ -131,12 +130,7 @@ class Strip:
 
 
 def fits(b: Builder, op: Op, row: Row) -> bool:
-    """Whether an instruction can be part of a run: lane by lane, on registers and literals only.
-
-    Other checks may want to see each access to a register.
-    """
-    if "initcheck" in b.checks and op.site in unsure_registers(b.program).sites:
-        return False
+    """Whether an instruction can be part of a run: lane by lane, on registers and literals only."""
     return (
         row.lanewise
         and b.checks <= _BLIND

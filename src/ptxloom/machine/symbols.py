@@ -19,6 +19,12 @@ class Register:
     type: Type
     offset: int
     vector: int = 1  # `.reg .v4` variables: so many registers side by side
+    apart: int = -1  # where its poison lies, if not at the place that it shares with others
+
+    @property
+    def poison(self) -> int:
+        """Where initcheck keeps the bits of it that nobody has written (bytes from the start of all poison)."""
+        return self.offset if self.apart < 0 else self.apart
 
     @property
     def bytes(self) -> int:

@@ -1,6 +1,7 @@
 """What has been written before it is read: initcheck's byte for every byte of shared and local memory.
 
-Each plane lies parallel to its memory: 255 where something has been written since the CTA (the frame) began.
+Each plane lies parallel to its memory: a bit is 1 where nobody has written since the CTA (the frame) began. Bits of
+registers are kept in the same way (`poison`), so that a plane is read and written as memory is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ptxloom.machine.runtime.state import (
     LOCAL_WINDOW,
     SHARED,
     SHARED_WINDOW,
+    SOURCE_BYTES,
     UNWRITTEN,
     WINDOW_BYTES,
     Cta,
@@ -27,7 +29,8 @@ from ptxloom.machine.runtime.state import (
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
 
-WRITTEN = 255
+WRITTEN = 0
+UNWRITTEN_BYTE = 255
 
 
 def plane_of(  # noqa: PLR0911 - one case a space
@@ -110,23 +113,46 @@ def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> 
     missing: u32 = 0
     first: u32 = 0
     for offset in range(size):
-        if marks[offset] == 0:
+        if marks[offset] != WRITTEN:
             if missing == 0:
                 first = offset
             missing = missing + 1
     if missing == 0:
         return
-    where = space
-    place = at
-    if space == GENERIC and at & ~u64(WINDOW_BYTES - 1) == SHARED_WINDOW:
-        where = SHARED
-    elif space == GENERIC and at & ~u64(WINDOW_BYTES - 1) == LOCAL_WINDOW:
-        where = LOCAL
-    elif space == GENERIC:
-        where = GLOBAL
-    if where != GLOBAL:
-        place = at & (WINDOW_BYTES - 1)
-    note_access(w, UNWRITTEN, site, lane, place + u64(first), where, missing, 0)
+    note_access(w, UNWRITTEN, site, lane, within(at, space) + u64(first), space_at(at, space), missing, 0)
+
+
+def space_at(at: u64, space: u32) -> u32:
+    """The state space behind an address, which may be generic."""
+    if space != GENERIC:
+        return space
+    window = at & ~u64(WINDOW_BYTES - 1)
+    if window == SHARED_WINDOW:
+        return SHARED
+    if window == LOCAL_WINDOW:
+        return LOCAL
+    return GLOBAL
+
+
+def within(at: u64, space: u32) -> u64:
+    """An address, which may be generic, within its space."""
+    if space_at(at, space) == GLOBAL:
+        return at
+    return at & (WINDOW_BYTES - 1)
+
+
+def missing_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32) -> u32:
+    """The lanes that read something unwritten."""
+    found: u32 = 0
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            plane = plane_of(w, lane, addresses[lane] + offset, size, space)
+            if plane != 0:
+                marks = pointer(u8, plane)
+                for at in range(size):
+                    if marks[at] != WRITTEN:
+                        found = found | 1 << lane
+    return found
 
 
 def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
@@ -139,16 +165,31 @@ def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
 def start_marks(cta: Cta) -> None:
     """A CTA starts: nothing is written in its shared memory but what is the system's, in first frames, in registers."""
     launch = cta.launch
-    fill(cta.written, WRITTEN, u64(launch.reserved_shared))
-    fill(cta.written + u64(launch.reserved_shared), 0, u64(launch.shared_bytes - launch.reserved_shared))
+    if cta.written != 0:
+        fill(cta.written, WRITTEN, u64(launch.reserved_shared))
+        own = u64(launch.shared_bytes - launch.reserved_shared)
+        fill(cta.written + u64(launch.reserved_shared), UNWRITTEN_BYTE, own)
     at = cta.warps
     for _warp in range(launch.warps):
         w = pointer(Warp, at)[0]
         for lane in range(32):
             if w.local_written != 0:
-                fill(w.local_written + u64(lane) * w.local_bytes, 0, u64(launch.first_frame))
-        fill(address(w) + u64(launch.unsure), 0, u64(launch.unsure_bytes))
+                fill(w.local_written + u64(lane) * w.local_bytes, UNWRITTEN_BYTE, u64(launch.first_frame))
+        start_poison(w)
         at = at + u64(launch.warp_bytes)
+
+
+def start_poison(w: Warp) -> None:
+    """A warp starts: its registers count as written but for those that may be read before they are."""
+    launch = w.launch
+    own = address(w) + u64(launch.poison)
+    unsure = launch.poison_bytes - launch.unsure
+    if w.poisoned != 0:
+        fill(own, WRITTEN, u64(launch.unsure))
+    fill(own + u64(launch.unsure), UNWRITTEN_BYTE, u64(unsure))
+    fill(own + u64(launch.poison_bytes + SOURCE_BYTES * launch.unsure), 0, u64(SOURCE_BYTES * unsure))
+    w.poisoned = 1 if unsure != 0 else 0
+    w.resume = 0
 
 
 def clear_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:
@@ -157,14 +198,14 @@ def clear_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:
         if lanes >> lane & 1 != 0:
             plane = plane_of_local(w, lane, u64(w.sp[lane] + offset), size)
             if plane != 0:
-                fill(plane, 0, u64(size))
+                fill(plane, UNWRITTEN_BYTE, u64(size))
 
 
 def forget_local(w: Warp, lane: u32, at: u64, size: u32) -> None:
     """Memory has been given out anew: nothing is written in it."""
     plane = plane_of_local(w, lane, at, size)
     if plane != 0:
-        fill(plane, 0, u64(size))
+        fill(plane, UNWRITTEN_BYTE, u64(size))
 
 
 def mark_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:

@@ -1,9 +1,9 @@
 """Initcheck's look at the accesses of a warp to shared memory, as LLVM functions.
 
-`ptxloom_init_read_shared_4` is told of a read of 4 bytes a lane, `write` of a write. Addresses are 32-bit ones of the
-window (`shared`) or 64-bit ones that mean the same (`wide`). Each half of the warp is looked at by itself: bytes
-without gaps as one row, one place read by all, or lane by lane. Where something is not written, or not in the CTA's
-own memory, `firsts` looks again.
+`ptxloom_init_read_shared_4` gives the lanes of which a read of 4 bytes finds some unwritten, `write` marks what is
+written. Addresses are 32-bit ones of the window (`shared`) or 64-bit ones that mean the same (`wide`). Each half of
+the warp is looked at by itself: bytes without gaps as one row, one place read by all, or lane by lane. Where lanes go
+beyond the CTA's own memory, `firsts` looks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NAME: Final = re.compile(r"ptxloom_init_(read|write)_(shared|wide)_(\d+)")
-PARAMETERS: Final = "ptr, ptr, i64, i32, i32"
+PARAMETERS: Final = "ptr, ptr, i64, i32"
 
 
 def init_name(verb: str, window: str, size: int) -> str:
@@ -35,7 +35,7 @@ def init_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     bits = 32 if found[2] == "shared" else 64
     offsets = record(Warp).offsets
     halves = "\n".join(_half(half, size, read=read) for half in (0, 1))
-    native = firsts.read_lanes if read else firsts.written_lanes
+    native = firsts.missing_lanes if read else firsts.written_lanes
     ir = _FUNCTION.format(
         name=name,
         bits=bits,
@@ -46,10 +46,12 @@ def init_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
         starts=offsets["starts"],
         n=size,
         halves=halves,
+        result="i32" if read else "void",
+        near="%bad = or i32 %bad0, %bad1" if read else "",
         slow=(_SLOW_READ if read else _SLOW_WRITE).format(n=size, space=SHARED),
-        near=_NEAR.format(n=size) if read else "",
+        give=_GIVE if read else "  ret void",
     )
-    return ir, (firsts.read_near, native) if read else (native,)
+    return ir, (native,)
 
 
 def _half(half: int, size: int, *, read: bool) -> str:
@@ -63,10 +65,9 @@ def _half(half: int, size: int, *, read: bool) -> str:
 
 _FUNCTION: Final = """
 declare i32 @llvm.cttz.i32(i32, i1)
-declare void @ptxloom_read_near(ptr, i32, i32, i32)
-declare void @ptxloom_read_lanes(ptr, ptr, i64, i32, i32, i32, i32)
+declare i32 @ptxloom_missing_lanes(ptr, ptr, i64, i32, i32, i32)
 declare void @ptxloom_written_lanes(ptr, ptr, i64, i32, i32, i32)
-define void @{name}(ptr %w, ptr %addresses, i64 %offset, i32 %mask, i32 %site) #0 {{
+define {result} @{name}(ptr %w, ptr %addresses, i64 %offset, i32 %mask) #0 {{
 entry:
   %raw = load <32 x i{bits}>, ptr %addresses, align 4
   %by1 = {by}
@@ -101,15 +102,21 @@ beyond:
 {slow}
   br label %end
 end:
-  ret void
+{give}
 }}
+"""
+
+_GIVE: Final = """
+  %lost = phi i32 [ 0, %done ], [ %far.bad, %beyond ]
+  %all = or i32 %bad, %lost
+  ret i32 %all
 """
 
 _SLOW_READ: Final = """
   %wide = zext <32 x i32> %low to <32 x i64>
   %places = alloca <32 x i64>, align 64
   store <32 x i64> %wide, ptr %places, align 64
-  call void @ptxloom_read_lanes(ptr %w, ptr %places, i64 0, i32 %far, i32 {space}, i32 {n}, i32 %site)
+  %far.bad = call i32 @ptxloom_missing_lanes(ptr %w, ptr %places, i64 0, i32 %far, i32 {space}, i32 {n})
 """
 
 _SLOW_WRITE: Final = """
@@ -117,16 +124,6 @@ _SLOW_WRITE: Final = """
   %places = alloca <32 x i64>, align 64
   store <32 x i64> %wide, ptr %places, align 64
   call void @ptxloom_written_lanes(ptr %w, ptr %places, i64 0, i32 %far, i32 {space}, i32 {n})
-"""
-
-_NEAR: Final = """
-  %bad = or i32 %bad0, %bad1
-  %bad.none = icmp eq i32 %bad, 0
-  br i1 %bad.none, label %distant, label %missing
-missing:
-  call void @ptxloom_read_near(ptr %w, i32 %bad, i32 {n}, i32 %site)
-  br label %distant
-distant:
 """
 
 # A row without gaps (row), or the lanes one by one (each).
@@ -160,13 +157,13 @@ fast{h}:
 _READ_HALF: Final = """
 row{h}:
   %marks{h} = load <{bytes} x i8>, ptr %row.at{h}, align 1
-  %lack{h} = icmp ne <{bytes} x i8> %marks{h}, splat (i8 -1)
+  %lack{h} = icmp ne <{bytes} x i8> %marks{h}, zeroinitializer
   %lacks{h} = bitcast <{bytes} x i1> %lack{h} to i{bytes}
   %row.bad{h} = icmp ne i{bytes} %lacks{h}, 0
   br label %judged{h}
 one{h}:
   %mark{h} = load <{n} x i8>, ptr %row.at{h}, align 1
-  %miss{h} = icmp ne <{n} x i8> %mark{h}, splat (i8 -1)
+  %miss{h} = icmp ne <{n} x i8> %mark{h}, zeroinitializer
   %misses{h} = bitcast <{n} x i1> %miss{h} to i{n}
   %one.bad{h} = icmp ne i{n} %misses{h}, 0
   br label %judged{h}
@@ -189,7 +186,7 @@ next{h}:
   %at64{h} = zext i32 %at{h} to i64
   %m.at{h} = getelementptr i8, ptr %plane, i64 %at64{h}
   %m{h} = load <{n} x i8>, ptr %m.at{h}, align 1
-  %mi{h} = icmp ne <{n} x i8> %m{h}, splat (i8 -1)
+  %mi{h} = icmp ne <{n} x i8> %m{h}, zeroinitializer
   %mb{h} = bitcast <{n} x i1> %mi{h} to i{n}
   %mx{h} = icmp ne i{n} %mb{h}, 0
   %bit{h} = shl i32 1, %l{h}
@@ -203,10 +200,10 @@ over{h}:
 
 _WRITE_HALF: Final = """
 row{h}:
-  store <{bytes} x i8> splat (i8 -1), ptr %row.at{h}, align 1
+  store <{bytes} x i8> zeroinitializer, ptr %row.at{h}, align 1
   br label %over{h}
 one{h}:
-  store <{n} x i8> splat (i8 -1), ptr %row.at{h}, align 1
+  store <{n} x i8> zeroinitializer, ptr %row.at{h}, align 1
   br label %over{h}
 each{h}:
   %left{h} = phi i32 [ %here{h}, %some{h} ], [ %rest{h}, %next{h} ]
@@ -221,7 +218,7 @@ next{h}:
   %at{h} = load i32, ptr %at.p{h}, align 4
   %at64{h} = zext i32 %at{h} to i64
   %m.at{h} = getelementptr i8, ptr %plane, i64 %at64{h}
-  store <{n} x i8> splat (i8 -1), ptr %m.at{h}, align 1
+  store <{n} x i8> zeroinitializer, ptr %m.at{h}, align 1
   br label %each{h}
 over{h}:
   br label %{following}

@@ -24,6 +24,7 @@ STOPPED: Final = 7  # somebody set `launch.stop`
 WANT_CTA: Final = 8  # every resident CTA spins: more room is needed to admit another one
 SERVICE: Final = 9  # a warp asks Python for something: `worker.service`
 SLICE: Final = 10  # Python may look for signals and the clock, then go on
+WANT_POISONED: Final = 11  # the variant that follows poison is needed and not compiled yet
 
 SLICE_ROUNDS: Final = 256
 YIELD_COST: Final = 16
@@ -56,6 +57,7 @@ NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)
 
+SOURCE_BYTES: Final = 6  # times the bytes of a register's poison: what its source takes (a predicate: 24 for 4)
 EVENTS_KEPT: Final = 256  # different events a worker can note
 
 BUDGET: Final = 1 << 12  # loop iterations before a warp lets others run
@@ -146,8 +148,10 @@ class Launch:
     has_calls: u32
     members: u32  # the CTAs of a cluster
     clustered: u32  # 1: the launch is one of clusters, of one CTA even
-    unsure: u32  # where a warp keeps the lanes that have written registers, after its start
-    unsure_bytes: u32
+    poisoned: u64  # code for warps in whose registers there is something that nobody has written
+    poison: u32  # where a warp keeps which bits of its registers nobody has written, after its start
+    poison_bytes: u32  # 0 unless initcheck watches
+    unsure: u32  # the first of them that belong to registers which may be read before they are written
     first_frame: u32  # bytes of the entry's frame
     watches_global: u32  # 1: some global memory came unwritten
     strengths: Ptr[u8]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
@@ -211,6 +215,16 @@ class Worker:
     spins: u32  # how long every resident CTA has spun
     patience: u32  # how long they may, before another one is admitted
     fault: Annotated[Array[Fault], 1]
+
+
+class Source:
+    """Where the unwritten bits of a register come from: a load, else a register that never was written."""
+
+    site: u32  # of the load + 1; 0: a register
+    lane: u32
+    space: u32
+    size: u32  # bytes unwritten
+    address: u64  # the first of them; of a register, its place + 1, and 0 of the one that this stands beside
 
 
 class Warp:
@@ -279,6 +293,9 @@ class Warp:
     reading_head: u32  # bulk copies from shared memory begun
     written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches
     local_written: u64
+    poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
+    resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
+    source: Annotated[Array[Source], 1]  # of what the last load found unwritten
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
     awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that told each lane to wait; 0 after a yes
     awaiting: Annotated[Array[u32], 32]  # the site of the instruction that asked it

@@ -21,6 +21,7 @@ from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.firsts import start_marks
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.pending import start_watch
+from ptxloom.machine.runtime.poison import is_clean
 from ptxloom.machine.runtime.state import (
     BARRIERS_BYTES,
     BLOCKED,
@@ -40,6 +41,7 @@ from ptxloom.machine.runtime.state import (
     SWITCH,
     WANT_CTA,
     WANT_MASKED,
+    WANT_POISONED,
     YIELD,
     YIELD_COST,
     Cta,
@@ -331,7 +333,7 @@ def start_cta(cta: Cta, index: u64) -> None:
     cta.waiting = 0
     if address(cta.shadow) != 0:
         start_watch(cta)
-    if cta.written != 0:
+    if launch.poison_bytes != 0:
         start_marks(cta)
     cta.cluster_arrived = 0
     at = cta.warps
@@ -357,6 +359,12 @@ def run_warp(w: Warp) -> u32:
         code = launch.masked
         if w.mask == 0xFFFFFFFF:
             code = launch.full
+        if w.poisoned != 0 and w.resume == 0 and is_clean(w) != 0:
+            w.poisoned = 0
+        if w.poisoned != 0:
+            code = launch.poisoned
+            if code == 0:
+                return WANT_POISONED
         if code == 0:
             return WANT_MASKED
         status = invoke(code, w)

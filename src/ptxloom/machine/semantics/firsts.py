@@ -1,24 +1,25 @@
-"""What initcheck is told of instructions: of memory they read and write, and of registers that may be unwritten."""
+"""What initcheck is told of memory that instructions read and write.
+
+Who moves memory to registers may find something unwritten there: that is no hazard until somebody uses it. Such an
+instruction is then executed by the variant of the kernel that follows poison (`poisoning`).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.assignment import COPIES, key_of, names_read, names_written, unsure_registers
-from ptxloom.machine.builder import ALL, W
-from ptxloom.machine.constants import evaluate
+from ptxloom.machine.builder import W
 from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import firsts, hazards, state
+from ptxloom.machine.runtime import firsts, poison, state
 from ptxloom.machine.runtime.marks import PARAMETERS, init_name
-from ptxloom.syntax import tree
-from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
     from ptxloom.machine.program import Op
 
-_SELECTOR_DIGITS: Final = range(0, 16, 4)  # where the digits of `prmt`'s selector lie
-_SECOND: Final = 4  # a digit of which this bit is set means a byte of the second operand
+LOADS: Final = frozenset(("ld", "ldu"))
+MATRIX_MOVES: Final = frozenset(("ldmatrix", "stmatrix"))
+_NONE: Final = Value("i32", "0")
 
 
 def is_watched(b: Builder, space: int) -> bool:
@@ -35,6 +36,21 @@ def is_watched(b: Builder, space: int) -> bool:
             return False
 
 
+def brings_poison(op: Op) -> bool:
+    """Whether an instruction takes what is unwritten in memory into registers."""
+    return op.opcode in LOADS or op.opcode == "ldmatrix" or is_shared_wmma(op, "load")
+
+
+def is_shared_wmma(op: Op, verb: str) -> bool:
+    """Whether an instruction moves a `wmma` matrix from or to memory that is surely shared."""
+    return op.opcode == "wmma" and op.has(verb) and op.has("shared", "shared::cta")
+
+
+def moves_poison(op: Op) -> bool:
+    """Whether an instruction only moves what it finds, between memory and registers."""
+    return brings_poison(op) or op.opcode == "stmatrix" or (op.opcode == "st" and not op.has("async", "bulk"))
+
+
 def access(
     b: Builder,
     addresses: Value,
@@ -48,107 +64,56 @@ def access(
     mask: Value | None = None,
 ) -> None:
     """Tell of an access of `size` bytes a lane that is about to be made; see `watch.access`."""
-    if not is_watched(b, space):
+    if not is_watched(b, space) or (b.follows and moves_poison(b.op)):
         return
     lanes = b.active_mask if mask is None else mask
-    for verb, wanted in (("read", reads), ("write", writes)):
-        if not wanted:
-            continue
-        if space == state.SHARED:
-            name = init_name(verb, "wide" if wide else "shared", size)
-            b.accesses.add(name)
-            b.declarations[name] = f"declare void @{name}({PARAMETERS})"
-            b.do(f"call void @{name}({W}, {addresses}, i64 {offset}, {lanes}, i32 {b.op.site})")
-        elif verb == "read":
-            b.runtime(firsts.read_lanes, W, addresses, offset, lanes, space, size, b.op.site)
+    if reads:
+        found = _find(b, addresses, offset, lanes, space=space, size=size, wide=wide)
+        some = b.compare("ne", found, _NONE)
+        if brings_poison(b.op):
+            _leave(b, some)
+        elif space == state.SHARED:
+            b.when(some, lambda: b.runtime(firsts.read_near, W, found, size, b.op.site))
         else:
-            b.runtime(firsts.written_lanes, W, addresses, offset, lanes, space, size)
+            facts = (W, addresses, offset, found, space, size, b.op.site)
+            b.when(some, lambda: b.runtime(firsts.read_lanes, *facts))
+    if writes and space == state.SHARED:
+        b.do(f"call void {_look(b, 'write', size, 'void', wide=wide)}({W}, {addresses}, i64 {offset}, {lanes})")
+    elif writes:
+        b.runtime(firsts.written_lanes, W, addresses, offset, lanes, space, size)
 
 
-def registers(b: Builder) -> None:
-    """Note the registers that the instruction reads and that some lane has not written; then what it writes."""
-    op = b.op
-    if "initcheck" not in b.checks or op.site not in unsure_registers(b.program).sites:
-        return
-    copied = op.operands[1:3] if op.opcode in COPIES else ()
-    unseen = {id(node) for operand in copied for node in walk(operand)}
-    for number, name in names_read(op):
-        place = None if id(name) in unseen else _place(b, op, name.text)
-        if place is not None:
-            guard = number == 0 and op.node.predicate is not None
-            _read(b, place, b.mask if guard else _executing(b), number)
-    known = _handed_on(b, op, copied)
-    for name in names_written(op):
-        place = _place(b, op, name)
-        if place is not None:
-            _written(b, place, known)
+def remember(
+    b: Builder, addresses: Value, offset: int, *, space: int, size: int, wide: bool, mask: Value | None
+) -> None:
+    """Remember where a load that is built to compute with poison finds the first of it."""
+    lanes = b.active_mask if mask is None else mask
+    narrow = space == state.SHARED and not wide
+    b.runtime(poison.find_poison, W, addresses, offset, lanes, space, size, int(not narrow), b.op.site)
 
 
-def _executing(b: Builder) -> Value:
-    """The lanes that execute the instruction, even where its result is one value for all."""
-    return b.mask if b.op.site in b.program.knowledge.uniform_ops else b.active_mask
+def _find(b: Builder, addresses: Value, offset: int, lanes: Value, *, space: int, size: int, wide: bool) -> Value:
+    """The lanes that read something unwritten."""
+    if space != state.SHARED:
+        return b.runtime(firsts.missing_lanes, W, addresses, offset, lanes, space, size)
+    name = _look(b, "read", size, "i32", wide=wide)
+    return b.emit("i32", f"call i32 {name}({W}, {addresses}, i64 {offset}, {lanes})")
 
 
-def _read(b: Builder, place: Value, lanes: Value, number: int) -> None:
-    """Lanes read a register: note those that have not written it."""
-    held = b.load("i32", place, 4)
-    missing = b.apply("and", lanes, b.apply("xor", held, Value("i32", "-1")))
-    some = b.compare("ne", missing, Value("i32", "0"))
-    facts = (state.UNWRITTEN_REGISTER, b.op.site, missing, Value("i64", "0"), number)
-    b.when(some, lambda: b.runtime(hazards.note, W, *facts))
+def _look(b: Builder, verb: str, size: int, result: str, *, wide: bool) -> str:
+    name = init_name(verb, "wide" if wide else "shared", size)
+    b.accesses.add(name)
+    b.declarations[name] = f"declare {result} @{name}({PARAMETERS})"
+    return f"@{name}"
 
 
-def _handed_on(b: Builder, op: Op, copied: tuple[tree.Operand, ...]) -> Value:
-    """The lanes to which an instruction gives something that was written."""
-    match op.opcode:
-        case "selp":
-            first, second = (_known(b, op, (operand,)) for operand in copied)
-            chosen = b.read_mask(op.operands[3])
-            rest = b.apply("xor", chosen, Value("i32", "-1"))
-            return b.apply("or", b.apply("and", chosen, first), b.apply("and", rest, second))
-        case "prmt":
-            return _known(b, op, _selected(op))
-        case "mov":
-            return _known(b, op, tuple(e for o in copied for e in (o.elements if isinstance(o, tree.Vector) else (o,))))
-        case _:
-            return ALL
-
-
-def _selected(op: Op) -> tuple[tree.Operand, ...]:
-    """The operands of which `prmt` takes bytes, as far as the text says it."""
-    _, first, second, selector = op.operands
-    code = evaluate(selector) if len(op.qualifiers) == 1 else None
-    if code is None:
-        return first, second
-    wanted = {code >> place & _SECOND for place in _SELECTOR_DIGITS}
-    return tuple(operand for part, operand in ((0, first), (_SECOND, second)) if part in wanted)
-
-
-def _known(b: Builder, op: Op, operands: tuple[tree.Operand, ...]) -> Value:
-    """The lanes that have written any part of a value put together from operands.
-
-    Compilers leave the parts that nobody uses unwritten, and compute with the whole.
-    """
-    known: Value | None = None
-    for operand in operands:
-        place = _place(b, op, operand.text) if isinstance(operand, tree.Name) else None
-        if place is None:
-            return ALL
-        held = b.load("i32", place, 4)
-        known = held if known is None else b.apply("or", known, held)
-    return ALL if known is None else known
-
-
-def _written(b: Builder, place: Value, known: Value) -> None:
-    """The active lanes write a register: with something written, if they are in `known`."""
-    held = b.load("i32", place, 4)
-    lanes = _executing(b)
-    kept = b.apply("and", held, b.apply("xor", lanes, Value("i32", "-1")))
-    b.store(b.apply("or", kept, b.apply("and", lanes, known)), place, 4)
-
-
-def _place(b: Builder, op: Op, name: str) -> Value | None:
-    """Where the lanes that have written a register are kept; None if it needs no watching."""
-    key = key_of(op.scope, name)
-    number = None if key is None else unsure_registers(b.program).numbers.get(key)
-    return None if number is None else b.offset(W, state.REGISTERS + b.program.register_bytes + 4 * number)
+def _leave(b: Builder, found: Value) -> None:
+    """If something unwritten is found, go on with this instruction in the variant that follows poison."""
+    leaving, staying = b.fresh("L"), b.fresh("L")
+    b.do(f"br {found}, label %{leaving}, label %{staying}")
+    b.label(leaving)
+    b.store(Value("i32", str(b.block.number)), b.field("pc"), 4)
+    b.store(Value("i32", str(b.op.site + 1)), b.field("resume"), 4)
+    b.store(Value("i32", "1"), b.field("poisoned"), 4)
+    b.do(f"ret i32 {state.SWITCH}")
+    b.label(staying)

@@ -193,7 +193,7 @@ def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple
     registers = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
     plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
     if b.active is None and len(plain) == number == len({r.offset for r in plain}) == len(elements):
-        return tuple(b.register_place(r) for r in plain), False
+        return tuple(b.value_place(r) for r in plain), False
     return tuple(b.scratch(VALUES + n * LANES * bits // 8) for n in range(number)), True
 
 
@@ -208,7 +208,7 @@ def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, scratch: i
         for element in operand.elements if isinstance(operand, tree.Vector) else (operand,):
             found = b.find(element.text) if isinstance(element, tree.Name) else None
             if isinstance(found, Register) and found.type.bits == bits:
-                places += [b.register_place(found, n) for n in range(found.vector)]
+                places += [b.value_place(found, n) for n in range(found.vector)]
                 continue
             if scratch + LANES * bits // 8 > _SCRATCH_BYTES:
                 raise b.op.unsupported("too many of its operands are no registers of their own")

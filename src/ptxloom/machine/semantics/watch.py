@@ -71,6 +71,10 @@ def access(
         payload: The bytes a lane that matter to initcheck; by default all of them, and it hears nothing if 0.
     """
     size = bits // 8 * parts if payload is None else payload
+    if b.poisoned is not None:
+        if verb == "read":
+            firsts.remember(b, addresses, offset, space=space, size=size, wide=wide, mask=mask)
+        return
     if size:
         reads, writes = verb != "write", verb != "read"
         firsts.access(b, addresses, offset, reads=reads, writes=writes, space=space, size=size, wide=wide, mask=mask)

@@ -1,0 +1,406 @@
+"""Poison: bits of registers that nobody has written, followed from where they are loaded to where they are used.
+
+Real kernels load what is unwritten and throw it away: the fourth word of a vector of three, an item behind the end of
+an array, what a `selp` does not choose. So a load of it is no hazard. As MemorySanitizer does, its register keeps which
+bits are poison, every instruction computes what is poison in its results, stores take poison to shared and local
+memory, and initcheck speaks where it is used: where it steers control, is an address, leaves the CTA, or goes where
+lanes are not kept apart (`mma`, votes, atomics).
+
+Warps without poison run the plain code, which only looks at what loads find. The first that finds something unwritten
+goes on in a variant of the kernel, compiled when it is needed, in which this `Watch` follows poison instruction by
+instruction, until none is left.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine import parts, semantics
+from ptxloom.machine.assignment import names_read, names_written
+from ptxloom.machine.builder import VALUES, W
+from ptxloom.machine.ir import LANES, Value, vector
+from ptxloom.machine.runtime import firsts as marks
+from ptxloom.machine.runtime import poison
+from ptxloom.machine.semantics import firsts, memory
+from ptxloom.machine.symbols import Register
+from ptxloom.machine.types import ptx_type
+from ptxloom.machine.watching import Watch
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op, Program
+
+POISON: Final = "poison"  # among the checks of a variant: it is the one that follows poison
+
+#: What only moves bits: which operands these are; the others say where to. It computes poison as it computes values.
+_MOVES: Final = {
+    "mov": (1,), "cvta": (1,), "selp": (1, 2), "prmt": (1, 2), "shl": (1,), "shr": (1,), "shf": (1, 2),
+    "bfe": (1,), "bfi": (1, 2), "brev": (1,), "shfl": (1,), "movmatrix": (1,),
+}  # fmt: skip
+_LOGIC: Final = frozenset(("and", "or", "xor", "not", "lop3"))
+_SUMS: Final = frozenset(("add", "sub"))  # what is poison makes poison of the bits above
+#: Where lanes or threads meet, or the value leaves: poison is used there.
+_USES: Final = frozenset((
+    "atom", "red", "mma", "wmma", "vote", "match", "redux", "elect", "bar", "barrier", "brx", "call", "cp", "mbarrier",
+    "st", "nanosleep", "alloca", "stackrestore", "setmaxnreg", "mapa", "prefetch", "prefetchu", "discard",
+))  # fmt: skip
+
+GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
+_NONE: Final = Value("i32", "0")
+_ALL_BYTES: Final = 0xFFFFFFFF
+
+
+class Poisoning(Watch):
+    """Follows poison through a variant."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def _read(self) -> frozenset[int]:
+        """The registers (by place of poison) that anything reads: poison in others matters to nobody."""
+        found = (self._register(op, name.text) for op in self.program.ops for _, name in names_read(op))
+        return frozenset(register.poison for register in found if register is not None)
+
+    def sees(self, op: Op) -> bool:
+        """Every instruction must be built by itself."""
+        del op
+        return True
+
+    def enter(self, b: Builder) -> None:
+        """What a recursive function finds again of its registers counts as written."""
+        back = b.block.after
+        if back is not None and back.function.recursive:
+            for place, size in back.function.kept:
+                b.runtime(poison.clear_poison, W, place, size, b.mask)
+
+    def before(self, b: Builder) -> None:
+        """The instruction is about to run: work out the poison of its results."""
+        op = b.op
+        if op.site in self.program.knowledge.uniform_ops:  # what it reads is written
+            for register in self._results(op):
+                b.runtime(poison.clear_poison, W, register.poison, _lane_bytes(register), b.mask)
+            return
+        guard = op.node.predicate
+        if guard is not None:
+            register = self._register(op, guard.name)
+            self._use(b, [] if register is None else [register], GUARD, b.mask)
+        sources = dict(self._sources(op))
+        addresses = [register for node, register in sources.items() if node in _in_addresses(op)]
+        self._use(b, addresses, ADDRESS, b.active_mask)
+        values = [register for node, register in sources.items() if node not in _in_addresses(op)]
+        results = [register for register in self._results(op) if register.poison in self._read]
+        self._rule(op)(b, values, results)
+
+    def _rule(self, op: Op) -> Callable[[Builder, list[Register], list[Register]], None]:
+        if op.opcode in firsts.LOADS:
+            return self._load
+        if op.opcode == "st" and firsts.moves_poison(op):
+            return self._store
+        if op.opcode in firsts.MATRIX_MOVES or any(firsts.is_shared_wmma(op, verb) for verb in ("load", "store")):
+            return self._matrix
+        if op.opcode in _USES:
+            return self._given_away
+        return self._computed
+
+    # -- rules
+
+    def _given_away(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        """All that is read is used."""
+        self._use(b, values, VALUE, b.active_mask)
+        self._clear(b, results)
+
+    def _computed(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        """Results are poison as far as they depend on it."""
+        if not values or not results:
+            self._clear(b, results)
+            return
+
+        def found() -> None:
+            self._compute(b, values, results)
+            for result in results:
+                for value in reversed(values):
+                    b.runtime(poison.inherit, W, result.poison, value.poison, _lane_bytes(value), b.active_mask)
+
+        some = b.apply("and", _lanes(b, values), b.active_mask)
+        _either(b, b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
+
+    def _compute(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        op = b.op
+        moved = _moved_operands(op)
+        if moved:
+            self._move(b, moved, results)
+        elif op.opcode in _LOGIC:
+            self._logic(b, results)
+        elif op.opcode == "setp" and len(op.operands) > 3:
+            self._joined(b, results)
+        else:
+            for result in results:
+                self._put(b, result, _spread(b, values, result))
+
+    def _move(self, b: Builder, moved: tuple[int, ...], results: list[Register]) -> None:
+        """The instruction itself moves the poison; if what steers it is poison, so is all."""
+        op = b.op
+        data = {id(node) for at in moved for node in walk(op.operands[at])}
+        steering = [r for node, r in self._sources(op) if node not in data]
+        _as_poison(b, data)
+        if op.opcode == "shfl":
+            self._clear(b, (r for r in results if r.type.kind == "p"))
+        if steering:
+            steered = _lanes(b, steering)
+            for result in results:
+                b.runtime(
+                    poison.overwhelm, W, result.poison, _lane_bytes(result), b.apply("and", steered, b.active_mask)
+                )
+
+    def _logic(self, b: Builder, results: list[Register]) -> None:
+        """Bit by bit: 0 and anything is 0, 1 or anything is 1."""
+        op = b.op
+        predicate = op.has("pred")
+        sources = op.operands[1:4] if op.opcode == "lop3" else op.operands[1:]
+        taints = [self._taint(b, operand, predicate=predicate) for operand in sources]
+        total = taints[0]
+        for taint in taints[1:]:
+            total = b.apply("or", total, taint)
+        for operand, taint in zip(sources, taints, strict=True) if op.opcode in {"and", "or"} else ():
+            value = b.read_mask(operand) if predicate else b.read(operand, op.type)
+            total = b.apply("and", total, _open(b, value, taint))
+        for result in results:
+            self._put(b, result, total)
+
+    def _joined(self, b: Builder, results: list[Register]) -> None:
+        """`setp` with a predicate to join: false and anything is false."""
+        op = b.op
+        *compared, joined = op.operands[1:4]
+        taint = _NONE
+        for operand in compared:
+            names = [n for n in walk(operand) if isinstance(n, tree.Name)]
+            registers = [r for n in names if (r := self._register(op, n.text)) is not None]
+            taint = b.apply("or", taint, _lanes(b, registers))
+        theirs = self._taint(b, joined, predicate=True)
+        total = b.apply("or", taint, theirs)
+        if op.has("and", "or"):
+            total = b.apply("and", total, _open(b, b.read_mask(joined), theirs))
+        for result in results:
+            self._put(b, result, total)
+
+    def _load(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        """What is unwritten in memory, and what the load says nobody uses."""
+        del values
+        op = b.op
+        target, source = op.operands[0], op.operands[1]
+        space = memory.resolved_space(b, memory.base_and_offset(op, source)[0], memory.space_of(op))
+        if not results or not (firsts.is_watched(b, space) or op.used != -1):
+            self._clear(b, results)
+            return
+        size, count = op.type.bits // 8, parts.parts_of(op)
+        memory.lane_addresses(b, source, space)
+        used = op.used & _ALL_BYTES
+        facts = (b.scratch(VALUES), b.scratch(), b.active_mask, space, size, count, used, op.site)
+
+        def found() -> None:
+            places = (b.scratch(VALUES + n * LANES * size) for n in range(count))
+            bits = tuple(b.load(vector(f"i{8 * size}"), place, 32) for place in places)
+            b.poisoned = frozenset()
+            b.write_all(target, bits, op.type.signed)
+            b.poisoned = None
+            for result in results:
+                b.runtime(poison.come_from, W, result.poison)
+
+        some = b.runtime(poison.load_poison, W, *facts)
+        _either(b, b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
+
+    def _store(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        """Memory of the CTA takes the poison; what leaves it is used."""
+        del results
+        op = b.op
+        target, source = op.operands[0], op.operands[1]
+        space = memory.resolved_space(b, memory.base_and_offset(op, target)[0], memory.space_of(op))
+        size, count = op.type.bits // 8, parts.parts_of(op)
+        memory.lane_addresses(b, target, space)
+
+        def found() -> None:
+            elements = source.elements if isinstance(source, tree.Vector) else (source,)
+            for number, element in enumerate(elements):
+                bits = b.read_poison(element, ptx_type(f"b{op.type.bits}"))
+                b.store(bits, b.scratch(VALUES + number * LANES * size), 32)
+            facts = (b.scratch(), b.active_mask, space, size, count, parts.moved_mask(op))
+            given = b.runtime(poison.store_poison, W, b.scratch(VALUES), *facts)
+            for value in values:
+                b.runtime(poison.note_use, W, op.site, given, value.poison, _lane_bytes(value), VALUE)
+
+        def none() -> None:
+            if firsts.is_watched(b, space):
+                for part in parts.moved(op):
+                    b.runtime(marks.written_lanes, W, b.scratch(), part.at, b.active_mask, space, part.bytes)
+
+        some = b.apply("and", _lanes(b, values), b.active_mask)
+        _either(b, b.compare("ne", some, _NONE), found, none)
+
+    def _matrix(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        """A matrix of poison: the same move, with the marks of shared memory in its place."""
+        del values
+        op = b.op
+        place, marked = b.field("shared"), b.field("written")
+        at = b.load("i64", marked, 8)
+
+        def found() -> None:
+            own = b.load("i64", place, 8)
+            b.store(at, place, 8)
+            data = {
+                id(node) for operand in op.operands if not isinstance(operand, tree.Address) for node in walk(operand)
+            }
+            strides = {id(node) for operand in op.operands[2:] for node in walk(operand)}
+            _as_poison(b, data - strides)
+            b.store(own, place, 8)
+            for result in results:
+                b.runtime(poison.come_from, W, result.poison)
+
+        watched = b.compare("ne", at, Value("i64", "0"))
+        b.runtime(poison.forget_source, W)
+        _either(b, watched, found, lambda: self._clear(b, results))
+
+    # -- registers
+
+    def _register(self, op: Op, name: str) -> Register | None:
+        """A register that can be poison: no vector, and none of one value for the whole CTA that is surely written."""
+        found = op.scope.find(name)
+        if not isinstance(found, Register) or found.vector > 1:
+            return None
+        return None if found.offset in self.program.knowledge.uniform and found.apart < 0 else found
+
+    def _sources(self, op: Op) -> Iterator[tuple[int, Register]]:
+        """The registers that an instruction reads, but for its predicate, each with the identity of its name."""
+        for number, name in names_read(op):
+            register = self._register(op, name.text)
+            if register is not None and not (number == 0 and op.node.predicate is not None):
+                yield id(name), register
+
+    def _results(self, op: Op) -> list[Register]:
+        found = (self._register(op, name) for name in names_written(op))
+        return [register for register in found if register is not None]
+
+    def _taint(self, b: Builder, operand: tree.Operand, *, predicate: bool) -> Value:
+        inner = operand.operand if isinstance(operand, tree.Unary) else operand
+        return b.read_poison(inner, ptx_type("pred") if predicate else b.op.type)
+
+    def _use(self, b: Builder, registers: list[Register], use: int, lanes: Value) -> None:
+        """Note the registers that are poison in lanes that use them."""
+        if not registers:
+            return
+
+        def note() -> None:
+            for register in registers:
+                b.runtime(poison.note_use, W, b.op.site, lanes, register.poison, _lane_bytes(register), use)
+
+        some = b.apply("and", _lanes(b, registers), lanes)
+        b.when(b.compare("ne", some, _NONE), note)
+
+    def _clear(self, b: Builder, results: Iterable[Register]) -> None:
+        for result in results:
+            kind = "i32" if result.type.kind == "p" else vector(f"i{result.type.bits}")
+            self._put(b, result, b.constant(kind, 0))
+
+    def _put(self, b: Builder, result: Register, bits: Value) -> None:
+        """What is poison of a result, in the active lanes."""
+        place = b.poison_place(result)
+        if result.type.kind != "p":
+            plain = b.bitcast(bits, vector(f"i{bits.bits}"))
+            b.store_lanes(b.resize(plain, result.type.bits), place, 64)
+            return
+        if b.active is not None:
+            old = b.load("i32", place, 4)
+            bits = b.apply("xor", old, b.apply("and", b.apply("xor", old, bits), b.active))
+        b.store(bits, place, 4)
+
+
+def _lanes(b: Builder, registers: Iterable[Register]) -> Value:
+    """The lanes in which any of some registers is poison."""
+    total = _NONE
+    for register in {r.poison: r for r in registers}.values():
+        place = b.poison_place(register)
+        if register.type.kind == "p":
+            lanes = b.load("i32", place, 4)
+        else:
+            held = b.load(vector(f"i{register.type.bits}"), place, 64)
+            lanes = b.mask_of(b.compare("ne", held, b.constant(held.type, 0)))
+        total = lanes if total is _NONE else b.apply("or", total, lanes)
+    return total
+
+
+def _open(b: Builder, value: Value, taint: Value) -> Value:
+    """Where an operand of `and` (`or`) leaves the result to the other one: where it is 1 (0), or poison."""
+    if b.op.opcode == "or" or b.op.has("or"):
+        value = b.apply("xor", value, b.constant(value.type, -1))
+    return b.apply("or", value, taint)
+
+
+def _as_poison(b: Builder, data: set[int]) -> None:
+    """Build the instruction once more, to compute with poison where its operands are data."""
+    row = semantics.find(b.op)
+    assert row is not None
+    watch, b.watch = b.watch, Watch()
+    b.poisoned = frozenset(data)
+    row.make(b, b.op)
+    b.poisoned, b.watch = None, watch
+
+
+def _moved_operands(op: Op) -> tuple[int, ...]:
+    """The operands whose bits an instruction only moves."""
+    if op.opcode == "cvt":
+        whole = len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("sat", "pack")
+        return (1,) if whole else ()
+    return _MOVES.get(op.opcode, ())
+
+
+def _spread(b: Builder, values: list[Register], result: Register) -> Value:
+    """A result that depends on all of its operands: of packed types, element by element; of sums, upwards."""
+    op = b.op
+    lanes = _lanes(b, values)
+    if result.type.kind == "p":
+        return lanes
+    alike = all(value.type.bits == result.type.bits for value in values)
+    packed = max((type_.packed for type_ in op.types), default=1)
+    if alike and (packed > 1 or (op.opcode in _SUMS and op.type.kind in "su" and not op.has("cc", "sat"))):
+        return _united(b, values, result, packed)
+    chosen = b.constant(vector(f"i{result.type.bits}"), 0)
+    return b.select(b.lanes(lanes), b.constant(chosen.type, -1), chosen)
+
+
+def _united(b: Builder, values: list[Register], result: Register, packed: int) -> Value:
+    bits = result.type.bits
+    total = b.constant(vector(f"i{bits}"), 0)
+    for value in values:
+        total = b.apply("or", total, b.load(total.type, b.poison_place(value), 64))
+    if packed == 1:
+        return b.apply("or", total, b.apply("sub", b.constant(total.type, 0), total))
+    elements = b.bitcast(total, vector(f"i{bits // packed}", LANES * packed))
+    some = b.compare("ne", elements, b.constant(elements.type, 0))
+    return b.bitcast(b.convert("sext", some, f"i{bits // packed}"), total.type)
+
+
+def _in_addresses(op: Op) -> frozenset[int]:
+    """The names that stand in addresses, by identity."""
+    kinds = (tree.Address, tree.Indexed)
+    return frozenset(id(node) for operand in op.operands if isinstance(operand, kinds) for node in walk(operand))
+
+
+def _lane_bytes(register: Register) -> int:
+    """What a lane's value takes; 0 for a predicate."""
+    return 0 if register.type.kind == "p" else max(register.type.bits // 8, 1)
+
+
+def _either(b: Builder, condition: Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    """Emit code for both sides of an i1."""
+    yes, no, after = b.fresh("L"), b.fresh("L"), b.fresh("L")
+    b.do(f"br {condition}, label %{yes}, label %{no}")
+    for label, action in ((yes, then), (no, otherwise)):
+        b.label(label)
+        action()
+        b.do(f"br label %{after}")
+    b.label(after)

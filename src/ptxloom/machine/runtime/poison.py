@@ -1,0 +1,225 @@
+"""Bits of registers that nobody has written: taken from memory, given to it, and what is noted when they are used.
+
+Initcheck's poison of a register lies as the register does (32 lanes side by side; a predicate: a mask), behind the
+registers of the warp; a bit is 1 where nobody has written. Behind all poison each register has its source, 24 bytes
+where the poison has 4: which load found the bits unwritten, and where.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.runtime.firsts import UNWRITTEN_BYTE, WRITTEN, plane_of, space_at, within
+from ptxloom.machine.runtime.hazards import entry, fill_access
+from ptxloom.machine.runtime.state import GLOBAL, NONE, SOURCE_BYTES, UNWRITTEN, UNWRITTEN_REGISTER, Source, Warp
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+
+def is_clean(w: Warp) -> u32:
+    """1 if every bit of every register counts as written."""
+    words = pointer(u64, address(w) + u64(w.launch.poison))
+    seen: u64 = 0
+    for at in range(w.launch.poison_bytes >> 3):
+        seen = seen | words[at]
+    return 1 if seen == 0 else 0
+
+
+def poison_of(w: Warp, place: u32) -> u64:
+    """Where the poison of a register lies."""
+    return address(w) + u64(w.launch.poison + place)
+
+
+def source_of(w: Warp, place: u32) -> Source:
+    """Where the source of a register lies."""
+    return pointer(Source, address(w) + u64(w.launch.poison + w.launch.poison_bytes) + SOURCE_BYTES * u64(place))[0]
+
+
+def lanes_of(w: Warp, place: u32, size: u32) -> u32:
+    """The lanes in which some of a register's `size` bytes (0: a predicate) are poison."""
+    at = poison_of(w, place)
+    if size == 0:
+        return pointer(u32, at)[0]
+    found: u32 = 0
+    held = pointer(u8, at)
+    for lane in range(32):
+        for byte in range(size):
+            if held[lane * size + byte] != WRITTEN:
+                found = found | 1 << lane
+    return found
+
+
+def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32) -> None:
+    """A register takes the source of another one, if that is poison in some of these lanes."""
+    if lanes_of(w, place, size) & lanes == 0:
+        return
+    mine = source_of(w, target)
+    theirs = source_of(w, place)
+    mine.site = theirs.site
+    mine.lane = theirs.lane
+    mine.space = theirs.space
+    mine.size = theirs.size
+    mine.address = theirs.address
+    if theirs.site == 0 and theirs.address == 0:
+        mine.address = u64(place) + 1
+
+
+def come_from(w: Warp, target: u32) -> None:
+    """A register takes as its source what the last load found, if anything."""
+    if w.source[0].site != 0:
+        copy(address(source_of(w, target)), address(w.source[0]), 24)
+
+
+def load_poison(
+    w: Warp,
+    out: Ptr[u8],
+    addresses: Ptr[u64],
+    lanes: u32,
+    space: u32,
+    size: u32,
+    parts: u32,
+    used: u32,
+    site: u32,
+) -> u32:
+    """The poison of what lanes load, laid out as `load_lanes` does; gives the lanes that have any.
+
+    Bytes that the load does not use, by the bits of `used`, are poison whatever is in memory.
+    """
+    found: u32 = 0
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            plane = plane_of(w, lane, addresses[lane], size * parts, space)
+            marks = pointer(u8, plane)
+            missing: u32 = 0
+            first: u32 = 0
+            for at in range(size * parts):
+                bits: u8 = WRITTEN
+                if used >> at & 1 == 0:
+                    bits = UNWRITTEN_BYTE
+                elif plane != 0:
+                    bits = marks[at]
+                if bits != WRITTEN:
+                    if missing == 0:
+                        first = at
+                    missing = missing + 1
+                out[(at // size * 32 + lane) * size + at % size] = bits
+            if missing != 0:
+                if found == 0:
+                    remember(w, site, lane, addresses[lane] + u64(first), space, missing)
+                found = found | 1 << lane
+    return found
+
+
+def remember(w: Warp, site: u32, lane: u32, at: u64, space: u32, missing: u32) -> None:
+    """What a load has found."""
+    source = w.source[0]
+    source.site = site + 1
+    source.lane = lane
+    source.space = space_at(at, space)
+    source.address = within(at, space)
+    source.size = missing
+
+
+def forget_source(w: Warp) -> None:
+    """Whatever is loaded next has found nothing yet."""
+    w.source[0].site = 0
+
+
+def find_poison(
+    w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, wide: u32, site: u32
+) -> None:
+    """Remember where the first of the lanes reads something unwritten, if that is the first that is found.
+
+    Addresses have 32 bits unless they are `wide`.
+    """
+    narrow = pointer(u32, address(addresses))
+    for lane in range(32):
+        if lanes >> lane & 1 != 0 and w.source[0].site == 0:
+            at = addresses[lane] + offset
+            if wide == 0:
+                at = u64(narrow[lane]) + offset
+            plane = plane_of(w, lane, at, size, space)
+            if plane != 0:
+                marks = pointer(u8, plane)
+                missing: u32 = 0
+                first: u32 = 0
+                for byte in range(size):
+                    if marks[byte] != WRITTEN:
+                        if missing == 0:
+                            first = byte
+                        missing = missing + 1
+                if missing != 0:
+                    remember(w, site, lane, at + u64(first), space, missing)
+
+
+def store_poison(
+    w: Warp, values: Ptr[u8], addresses: Ptr[u64], lanes: u32, space: u32, size: u32, parts: u32, moved: u32
+) -> u32:
+    """Lanes store poison, laid out as `store_lanes` wants values; gives those that store some for the host to see.
+
+    `moved` says bit by bit which of the bytes are stored.
+    """
+    given: u32 = 0
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            plane = plane_of(w, lane, addresses[lane], size * parts, space)
+            marks = pointer(u8, plane)
+            for at in range(size * parts):
+                if moved >> at & 1 != 0:
+                    bits = values[(at // size * 32 + lane) * size + at % size]
+                    if plane != 0:
+                        marks[at] = bits
+                    elif bits != WRITTEN and space_at(addresses[lane], space) == GLOBAL:
+                        given = given | 1 << lane
+    return given
+
+
+def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) -> None:
+    """Lanes use a register: note those in which it is poison, and take it for written from now on."""
+    found = lanes_of(w, place, size) & lanes
+    if found == 0:
+        return
+    source = source_of(w, place)
+    if source.site == 0:
+        index = entry(w, UNWRITTEN_REGISTER, site, NONE)
+        if index < w.worker.event_limit:
+            event = w.worker.events[index]
+            event.mask = found
+            event.lane = NONE
+            event.place = 0
+            event.other = u32(source.address) - 1 if source.address != 0 else place
+    else:
+        index = entry(w, UNWRITTEN, site, source.site - 1)
+        if index < w.worker.event_limit:
+            event = w.worker.events[index]
+            fill_access(event, trailing_zeros(found), source.address, source.space, source.size, use)
+            event.mask = found
+            event.second_warp = w.index
+            event.second_lane = source.lane
+    clear_poison(w, place, size, found)
+
+
+def clear_poison(w: Warp, place: u32, size: u32, lanes: u32) -> None:
+    """Take a register for written in some lanes."""
+    at = poison_of(w, place)
+    if size == 0:
+        mask = pointer(u32, at)
+        mask[0] = mask[0] & ~lanes
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            fill(at + u64(lane * size), WRITTEN, u64(size))
+
+
+def overwhelm(w: Warp, place: u32, size: u32, lanes: u32) -> None:
+    """A register is poison throughout in some lanes."""
+    at = poison_of(w, place)
+    if size == 0:
+        mask = pointer(u32, at)
+        mask[0] = mask[0] | lanes
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            fill(at + u64(lane * size), UNWRITTEN_BYTE, u64(size))

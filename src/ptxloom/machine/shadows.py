@@ -51,6 +51,11 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     order.threads = threads
     order.columns = threads + shadow.COLUMNS
     order.access = take(shadow.ACCESS_BYTES)
+    order.crowd_limit = members * grid.shared_bytes
+    order.crowds = take((order.crowd_limit + 1) * shadow.CROWD_BYTES)
+    room = (_TRACES + order.crowd_limit) * shadow.TRACE_BYTES
+    order.first_trace = order.next_trace = take(room)
+    order.last_trace = order.first_trace + room
     if grid.races is not None:
         order.grid = grid.races.address
     if any(watch.orders_finely(op) for op in grid.program.ops):

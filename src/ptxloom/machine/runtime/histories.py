@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from ptxloom.machine.native import address, pointer, u32, u64
 from ptxloom.machine.runtime.known import are_morally_strong, entry_of, owner_of
-from ptxloom.machine.runtime.shadow import CLASSES, READS, READS_ONLY, STRONG, Access, Trace
+from ptxloom.machine.runtime.shadow import (
+    CLASSES,
+    CROWDED,
+    PENDING,
+    READS,
+    READS_ONLY,
+    STRONG,
+    TRACE_BYTES,
+    Access,
+    Order,
+    Shadow,
+    Trace,
+)
 from ptxloom.machine.runtime.state import Warp
 
 
@@ -88,3 +100,51 @@ def copy_traces(source: Trace, into: Trace) -> u64:
     into.lanes = source.lanes
     into.does = source.does
     return source.next
+
+
+def copy_chain(order: Order, source: Trace, into: Trace) -> None:
+    """Copy a chain of traces of shared memory to an empty one."""
+    last = into
+    left = copy_traces(source, last)
+    while left != 0:
+        last = following(order, last)
+        left = copy_traces(trace_at(left), last)
+
+
+def following(order: Order, last: Trace) -> Trace:
+    """A trace of shared memory behind one: that which is there, or a new one; the same again if there is no room."""
+    if last.next == 0:
+        if order.next_trace == order.last_trace:
+            return last
+        last.next = order.next_trace
+        order.next_trace = order.next_trace + TRACE_BYTES
+        trace_at(last.next).next = 0
+        trace_at(last.next).owner = 0
+    return trace_at(last.next)
+
+
+def reset_crowds(order: Order) -> None:
+    """All that crowds remember is over, but for copies that go on."""
+    for number in range(1, order.crowd_count + 1):
+        crowd = order.crowds[number]
+        if crowd.shadow != 0:
+            s = pointer(Shadow, crowd.shadow)[0]
+            held: u32 = 0
+            stamp: u32 = 0
+            here = address(crowd.first)
+            while here != 0:
+                t = trace_at(here)
+                if t.owner != 0 and t.who & PENDING != 0:
+                    held = t.who
+                    stamp = t.stamp
+                here = t.next
+            for offset in range(crowd.size):
+                if s.writes[crowd.at + offset] == CROWDED | number:
+                    s.writes[crowd.at + offset] = held
+                    s.write_sites[crowd.at + offset] = stamp
+        crowd.shadow = 0
+        crowd.first[0].owner = 0
+        crowd.first[0].next = 0
+    order.crowd_count = 0
+    order.free_crowd = 0
+    order.next_trace = order.first_trace

@@ -151,7 +151,7 @@ def are_morally_strong(w: Warp, stamp: u32, t: Trace) -> u32:
         return 0
     mine = w.launch.strengths[stamp & SITE]
     theirs = w.launch.strengths[t.stamp & SITE]
-    if mine >> SIZE_SHIFT != theirs >> SIZE_SHIFT:
+    if mine >> SIZE_SHIFT != theirs >> SIZE_SHIFT and mine >> SIZE_SHIFT != 0 and theirs >> SIZE_SHIFT != 0:
         return 0
     scope = min(mine & SCOPE, theirs & SCOPE)
     if scope >= GPU_SCOPE:

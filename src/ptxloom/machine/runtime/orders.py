@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.histories import reset_crowds
 from ptxloom.machine.runtime.known import me
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, COLUMNS, SYNC_BYTES, SYNCS, Order, Shadow
@@ -67,6 +68,8 @@ def rebase(cta: Cta, s: Shadow) -> None:
     if cta.launch.members > 1:
         s.floor = s.birth
     s.limit = s.floor + 1 << s.order.bits
+    if s.order.crowd_count != 0 and (cta.launch.members == 1 or s.birth == s.base):
+        reset_crowds(s.order)
 
 
 def forget(cta: Cta, order: Order) -> None:
@@ -84,6 +87,7 @@ def forget(cta: Cta, order: Order) -> None:
         fill(address(order.gathering), 0, row * 2)
         order.used = 0
         order.lost = 0
+    reset_crowds(order)
     for rank in range(cta.launch.members):
         forget_cta(peer(cta, rank), order)
 
@@ -408,3 +412,12 @@ def access_flag(w: Warp, lane: u32, host: u64, does: u32) -> None:
             number = find_sync(order, host, 1)
             if number < SYNCS:
                 release(w, lane, at_row(order.complete, order, number), when)
+
+
+def forget_sync(order: Order, host: u64) -> None:
+    """A weak store, which nobody reads as a flag, replaces whatever there was."""
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host & ~u64(3), 0)
+    if number < SYNCS:
+        fill(address(at_row(order.complete, order, number)), 0, u64(order.columns) * 4)

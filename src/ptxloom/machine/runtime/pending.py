@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, fill, pointer, u32, u64
+from ptxloom.machine.runtime.crowds import swap_write
 from ptxloom.machine.runtime.grid import start_grid
 from ptxloom.machine.runtime.known import entry_of, me, stamp_of
 from ptxloom.machine.runtime.orders import at_row, begin, find_sync, flag_place, released, row_of
-from ptxloom.machine.runtime.races import check, shadow_at
+from ptxloom.machine.runtime.races import check, replace_writes, shadow_at
 from ptxloom.machine.runtime.readings import drop_readings
 from ptxloom.machine.runtime.shadow import COPIES, COPY_SHIFT, PENDING, SYNCS, Copy, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, Cta, Warp
@@ -60,9 +61,7 @@ def copy_lane(w: Warp, lane: u32, at: u64) -> None:
     copy.target = address(s)
     check(w, s, lane, place, copy.size, copy.site, 1, pointer(u64, 0), 1)
     mark = mark_of(w, w.copy_head - 1, lane)
-    for offset in range(copy.size):
-        s.writes[place + offset] = mark
-        s.write_sites[place + offset] = copy.site
+    replace_writes(s, place, copy.size, mark, copy.site)
     copy.at[lane] = place
     copy.group[lane] = w.groups[lane]
     copy.lanes = copy.lanes | 1 << lane
@@ -91,8 +90,7 @@ def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:
     mark = mark_of(w, number, lane)
     place = copy.at[lane]
     for offset in range(copy.size):
-        if s.writes[place + offset] == mark:
-            s.writes[place + offset] = held
+        swap_write(s, place + offset, mark, held)
     copy.lanes = copy.lanes & ~(1 << lane)
 
 

@@ -1,7 +1,8 @@
 """What racecheck remembers of shared memory, as structs that native code and Python share.
 
-Every byte of a CTA's shared memory has one entry for its last write, and one for each warp that may have read it. An
-entry says who (a thread; or a warp's lanes) and when: in ticks of a clock that the threads of a cluster share, which
+Every byte of a CTA's shared memory has one entry for its last write, and one for each warp that may have read it. A
+`Crowd` takes the place of the former where that is not all there is to know, as of strong accesses. An entry says who
+(a thread; or a warp's lanes) and when: in ticks of a clock that the threads of a cluster share, which
 goes on whenever some of them order their accesses. What happened up to a CTA's last complete barrier, its `base`, is
 over for all of the CTA. What is younger must be known to the thread that comes later: `known` holds, for each thread,
 the tick up to which it knows what each other one did (a vector clock a thread).
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # A write's entry: the thread's number in the low bits, the tick above. Copies that go on have a mark and their number.
 PENDING: Final = 1 << 30
+CROWDED: Final = PENDING | 1 << 29  # and the number of a crowd: more than one write is remembered
 TICK_BITS: Final = 30
 
 # What is kept of an access beside its entry: the site, and how many accesses its warp had made since a barrier.
@@ -34,7 +36,7 @@ CLASSES: Final = 5  # of accesses: what they do, and whether they are strong
 # The scopes of strong accesses and of fences, and what `Launch.strengths` holds of each instruction.
 CTA_SCOPE, CLUSTER_SCOPE, GPU_SCOPE, SYSTEM_SCOPE = range(4)
 SCOPE: Final = 3
-SIZE_SHIFT: Final = 2  # the bytes of one value that it moves as one follow
+SIZE_SHIFT: Final = 2  # the bytes of what it moves as one follow; 0 for what is no number
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
 LOOKS: Final = 1024  # reads that a warp's ring holds
@@ -63,6 +65,15 @@ class Trace:
     lanes: u32
     does: u32  # READS, WRITES or READS_ONLY
     spare: u32
+
+
+class Crowd:
+    """The history of some bytes of shared memory of which one write and plain reads are not all there is to know."""
+
+    first: Annotated[Array[Trace], 1]
+    shadow: u64  # of their CTA; 0 if it is free
+    at: u32
+    size: u32  # bytes of one history; if free: the number of the next free one
 
 
 class Cell:
@@ -144,6 +155,14 @@ class Order:
     reading: u32  # bulk copies from shared memory that may go on
     room: Ptr[u32]  # [column] for intermediate results
     access: Access
+    crowds: Ptr[Crowd]  # from number 1 on
+    crowd_count: u32
+    crowd_limit: u32
+    free_crowd: u32  # the number of one that is free; 0 if there is none
+    padding: u32
+    next_trace: u64  # room for further traces
+    last_trace: u64
+    first_trace: u64
     grid: Grid  # null unless global memory is watched
     lessons: Ptr[Lesson]  # [LESSONS]
     learnt: Ptr[u32]  # [lesson, and room][column of the grid]
@@ -222,6 +241,7 @@ class Shadow:
 GRID_BYTES: Final = native.record(Grid).size
 CELL_BYTES: Final = native.record(Cell).size
 TRACE_BYTES: Final = native.record(Trace).size
+CROWD_BYTES: Final = native.record(Crowd).size
 ACCESS_BYTES: Final = native.record(Access).size
 FLAG_BYTES: Final = native.record(Flag).size
 LESSON_BYTES: Final = native.record(Lesson).size

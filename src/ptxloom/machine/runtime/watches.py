@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.native import record
 from ptxloom.machine.runtime import known, races
 from ptxloom.machine.runtime.rows import dense_halves
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOK_BYTES, LOOKS, PENDING, STRONG, Order, Shadow
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class _Watch:
             n=count,
             block=BLOCK_SHIFT,
             size=self.size,
-            strong=STRONG,
+            crowded=CROWDED,
             halves=dense_halves(count),
             looks=LOOKS,
             last_look=LOOKS - 1,
@@ -223,27 +223,16 @@ _READ: Final = """
   %since.high = sub i64 %since.tick, 1
   %since1 = insertelement <{n} x i64> poison, i64 %since.high, i64 0
   %since = shufflevector <{n} x i64> %since1, <{n} x i64> poison, <{n} x i32> zeroinitializer
+  ; younger entries than this are of reads since the last barrier
+  %base64 = zext i32 %base1 to i64
+  %base.tick = shl i64 %base64, 32
+  %base.high = sub i64 %base.tick, 1
+  %base.all1 = insertelement <{n} x i64> poison, i64 %base.high, i64 0
+  %base.all = shufflevector <{n} x i64> %base.all1, <{n} x i64> poison, <{n} x i32> zeroinitializer
   %plane = mul i64 %warp64, %bytes64
   %reads = getelementptr i64, ptr %s.reads, i64 %plane
-  ; a thread that spins at a flag fills one place only
   %look.ring = mul i32 %w.index, {looks}
-  %last.after = sub i32 %w.look_head, 1
-  %last.number = and i32 %last.after, {last_look}
-  %last.index = add i32 %look.ring, %last.number
-  %last.index64 = zext i32 %last.index to i64
-  %last.bytes = mul i64 %last.index64, {look_bytes}
-  %last = getelementptr i8, ptr %s.looks, i64 %last.bytes
-  %last.head = load <4 x i32>, ptr %last, align 8
-  %last.stamp = extractelement <4 x i32> %last.head, i64 1
-  %last.lanes = extractelement <4 x i32> %last.head, i64 2
-  %again.flag = and i32 %stamp, {strong}
-  %again.strong = icmp ne i32 %again.flag, 0
-  %again.stamp = icmp eq i32 %last.stamp, %stamp
-  %again.lanes = icmp eq i32 %last.lanes, %near
-  %again0 = and i1 %again.strong, %again.stamp
-  %again = and i1 %again0, %again.lanes
-  %look.count = select i1 %again, i32 %last.after, i32 %w.look_head
-  %look.number = and i32 %look.count, {last_look}
+  %look.number = and i32 %w.look_head, {last_look}
   %look.index = add i32 %look.ring, %look.number
   %look.index64 = zext i32 %look.index to i64
   %look.bytes = mul i64 %look.index64, {look_bytes}
@@ -255,7 +244,7 @@ _READ: Final = """
   store <4 x i32> %look.head3, ptr %look, align 8
   %look.starts = getelementptr i8, ptr %look, i64 16
   store <32 x i32> %low, ptr %look.starts, align 8
-  %look.next = add i32 %look.count, 1
+  %look.next = add i32 %w.look_head, 1
   store i32 %look.next, ptr %w.look_head.at, align 4
 {halves}
 loop:
@@ -289,8 +278,6 @@ grouped:
   %alone = icmp eq i32 %g, %bit
   %bad1 = and <{n} x i1> %fresh, %apart
   %bad2 = select i1 %alone, <{n} x i1> %bad1, <{n} x i1> %fresh
-  %bad.bits = bitcast <{n} x i1> %bad2 to i{n}
-  %bad = icmp ne i{n} %bad.bits, 0
   %read.at = getelementptr i64, ptr %reads, i64 %at64
   %old = load <{n} x i64>, ptr %read.at, align 8
   %keep = icmp sgt <{n} x i64> %old, %since
@@ -300,6 +287,26 @@ grouped:
   %new0 = or i64 %clock.high, %g64
   %new1 = insertelement <{n} x i64> poison, i64 %new0, i64 0
   %news = shufflevector <{n} x i64> %new1, <{n} x i64> poison, <{n} x i32> zeroinitializer
+  br i1 %older, label %careful, label %judge
+careful:
+  ; reads of other lanes, published since, are not to be replaced without a look
+  %gone = xor <{n} x i64> %news, splat (i64 -1)
+  %lost.lanes = and <{n} x i64> %old.lanes, %gone
+  %lost.some = icmp ne <{n} x i64> %lost.lanes, zeroinitializer
+  %lost.young = icmp sgt <{n} x i64> %old, %base.all
+  %lost0 = and <{n} x i1> %lost.some, %lost.young
+  %lost = select <{n} x i1> %keep, <{n} x i1> zeroinitializer, <{n} x i1> %lost0
+  %bad4 = or <{n} x i1> %bad2, %lost
+  br label %judge
+judge:
+  %bad3 = phi <{n} x i1> [ %bad2, %grouped ], [ %bad4, %careful ]
+  %bad.bits = bitcast <{n} x i1> %bad3 to i{n}
+  %bad = icmp ne i{n} %bad.bits, 0
+  br i1 %bad, label %slow, label %next
+slow:
+  call void @ptxloom_check_near(ptr %w, i32 %g, i32 %at, i32 {n}, i32 %stamp, i32 0, ptr %held, i32 {size})
+  br label %next
+next:
   %new = or <{n} x i64> %kept, %news
   store <{n} x i64> %new, ptr %read.at, align 8
   %block = lshr i32 %at, {block}
@@ -308,11 +315,6 @@ grouped:
   %cell64 = zext i32 %cell to i64
   %summary.at = getelementptr i32, ptr %s.summary, i64 %cell64
   store i32 %o.clock, ptr %summary.at, align 4
-  br i1 %bad, label %slow, label %next
-slow:
-  call void @ptxloom_check_near(ptr %w, i32 %g, i32 %at, i32 {n}, i32 %stamp, i32 0, ptr %held, i32 {size})
-  br label %next
-next:
   br label %loop
 """
 
@@ -405,16 +407,12 @@ slow:
   call void @ptxloom_check_near(ptr %w, i32 %bit, i32 %at, i32 {n}, i32 %stamp, i32 1, ptr %held, i32 {size})
   br label %keep
 keep:
-  ; a strong write leaves a weak one in its place, which is what later accesses may race with
+  ; what a crowd remembers it has remembered already
+  %now = load <{n} x i32>, ptr %written.at, align 4
+  %leave = icmp sge <{n} x i32> %now, splat (i32 {crowded})
   %site.at = getelementptr i32, ptr %s.write_sites, i64 %at64
   %site.old = load <{n} x i32>, ptr %site.at, align 4
-  %site.flag = and <{n} x i32> %site.old, splat (i32 {strong})
-  %weak = icmp eq <{n} x i32> %site.flag, zeroinitializer
-  %flags = and <{n} x i32> %stamps, splat (i32 {strong})
-  %strong = icmp ne <{n} x i32> %flags, zeroinitializer
-  %over = and <{n} x i1> %fresh, %weak
-  %leave = and <{n} x i1> %over, %strong
-  %entry.new = select <{n} x i1> %leave, <{n} x i32> %written, <{n} x i32> %mines
+  %entry.new = select <{n} x i1> %leave, <{n} x i32> %now, <{n} x i32> %mines
   %site.new = select <{n} x i1> %leave, <{n} x i32> %site.old, <{n} x i32> %stamps
   store <{n} x i32> %entry.new, ptr %written.at, align 4
   store <{n} x i32> %site.new, ptr %site.at, align 4

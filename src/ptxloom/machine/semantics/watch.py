@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import cells, grid, orders, shadow, state
+from ptxloom.machine.runtime import cells, grid, orders, races, shadow, state
 from ptxloom.machine.runtime.watches import race_name, race_parameters
 from ptxloom.machine.semantics import firsts
 
@@ -82,14 +82,19 @@ def access(
         _look(b, verb, addresses, offset, space=space, bits=bits, places=places, strong=strong, mask=mask, parts=parts)
     if "racecheck" not in b.checks or space not in {state.SHARED, state.GENERIC}:
         return
-    window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
+    lanes = b.active_mask if mask is None else mask
     site = _site(b, verb, strong=strong)
+    if strong:
+        does = shadow.READS if verb == "read" else shadow.WRITES
+        facts = (space, bits // 8 * parts, site, does, int(wide or space == state.GENERIC))
+        b.runtime(races.check_strong, W, addresses, offset, lanes, *facts)
+        return
+    window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
     if verb != "read" and not places:
         verb = "touch"
     name = race_name(verb, window, bits, parts)
     b.accesses.add(name)
     b.declarations[name] = f"declare void @{name}({race_parameters(name)})"
-    lanes = b.active_mask if mask is None else mask
     values = "".join(f", {p}" for p in places) if verb == "write" else ""
     b.do(f"call void @{name}({W}, {addresses}, i64 {offset}, {lanes}, i32 {site}{values})")
 
@@ -141,10 +146,11 @@ def scope_of(op: Op) -> int:
 def strength_of(op: Op) -> int:
     """What `Launch.strengths` holds of an instruction: whom it may meet, if it is strong.
 
-    An mbarrier is an object of its own, whatever the scope in which its operations order accesses.
+    An mbarrier is an object of its own, whatever the scope in which its operations order accesses, and however large
+    are the values of those which report to it.
     """
-    if op.opcode == "mbarrier" or not op.types:
-        return shadow.SYSTEM_SCOPE | 8 << shadow.SIZE_SHIFT
+    if op.opcode in {"mbarrier", "cp"} or op.has("async") or not op.types:
+        return shadow.SYSTEM_SCOPE
     return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT
 
 

@@ -1,0 +1,269 @@
+"""Bytes of shared memory of which one write and plain reads are not all there is to know, and what happens to them.
+
+Strong accesses come here, stores that nothing orders behind the last one, and reads that those of other lanes of
+their warp would replace though they do not come behind them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.runtime.histories import copy_chain, covers, fill_trace, following, is_own, trace_at
+from ptxloom.machine.runtime.known import (
+    are_morally_strong,
+    copy_of,
+    entry_of,
+    first_of,
+    owner_of,
+    thread_of,
+    unknown_lanes,
+)
+from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.orders import forget_sync
+from ptxloom.machine.runtime.parties import COPYING, begun_at, report
+from ptxloom.machine.runtime.shadow import CROWDED, PENDING, READS, STRONG, WRITES, Crowd, Order, Shadow, Trace
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+
+def is_crowd(held: u32) -> u32:
+    """1 if a byte's entry names a crowd."""
+    return u32(held & CROWDED == CROWDED)
+
+
+def number_of(held: u32) -> u32:
+    """The number of the crowd that a byte's entry names."""
+    return held & ~u32(CROWDED)
+
+
+def crowd_of(w: Warp, s: Shadow, at: u32, end: u32) -> Crowd:
+    """The crowd of a byte and of some behind it, which all have one history and lie before `end`."""
+    order = s.order
+    held = s.writes[at]
+    if is_crowd(held) != 0:
+        crowd = order.crowds[number_of(held)]
+        if crowd.at != at or at + crowd.size > end:
+            split_crowd(order, s, crowd)
+        return order.crowds[number_of(s.writes[at])]
+    size: u32 = 1
+    while at + size < end and s.writes[at + size] == held and s.write_sites[at + size] == s.write_sites[at]:
+        size = size + 1
+    crowd = new_crowd(order, s, at, size)
+    if held >= s.limit:
+        t = crowd.first[0]
+        t.owner = owner_of(w)
+        t.does = WRITES
+        t.stamp = s.write_sites[at]
+        t.who = held
+        t.lanes = 1 << (held & 31)
+        if held & PENDING == 0:
+            t.who = held & ~u32(31)
+    mark_crowd(order, s, crowd)
+    return crowd
+
+
+def mark_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
+    """Let the bytes of a crowd name it."""
+    number = u32((address(crowd) - address(order.crowds)) // (address(order.crowds[1]) - address(order.crowds)))
+    for offset in range(crowd.size):
+        s.writes[crowd.at + offset] = CROWDED | number
+
+
+def new_crowd(order: Order, s: Shadow, at: u32, size: u32) -> Crowd:
+    """An empty crowd of some bytes. There are as many as bytes."""
+    number = order.free_crowd
+    if number != 0:
+        order.free_crowd = order.crowds[number].size
+    else:
+        number = min(order.crowd_count + 1, order.crowd_limit)
+        order.crowd_count = number
+    crowd = order.crowds[number]
+    crowd.shadow = address(s)
+    crowd.at = at
+    crowd.size = size
+    return crowd
+
+
+def free_crowd(order: Order, number: u32) -> None:
+    """A crowd is needed no more; its bytes name something else."""
+    crowd = order.crowds[number]
+    here = address(crowd.first)
+    while here != 0:
+        trace_at(here).owner = 0
+        here = trace_at(here).next
+    crowd.shadow = 0
+    crowd.size = order.free_crowd
+    order.free_crowd = number
+
+
+def split_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
+    """Give each byte of a crowd one of its own."""
+    for offset in range(1, crowd.size):
+        other = new_crowd(order, s, crowd.at + offset, 1)
+        copy_chain(order, crowd.first[0], other.first[0])
+        mark_crowd(order, s, other)
+    crowd.size = 1
+
+
+def leave_crowds(s: Shadow, at: u32, size: u32) -> None:
+    """What is remembered of some bytes is about to be replaced."""
+    for offset in range(size):
+        held = s.writes[at + offset]
+        if is_crowd(held) != 0:
+            crowd = s.order.crowds[number_of(held)]
+            if crowd.size > 1:
+                split_crowd(s.order, s, crowd)
+            held = s.writes[at + offset]
+            s.writes[at + offset] = 0
+            free_crowd(s.order, number_of(held))
+
+
+def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: Ptr[u64], part: u32) -> None:
+    """Compare a lane's access with a crowd, and remember it there; plain reads are remembered elsewhere.
+
+    `start` is where the access starts. A store that stands for all there was takes the place of the crowd.
+    """
+    access = s.order.access
+    order = s.order
+    here = address(crowd.first)
+    last = here
+    free: u64 = 0
+    kept: u32 = 0
+    while here != 0:
+        t = trace_at(here)
+        if t.owner != 0:
+            if is_own(w, access, t) != 0 and t.lanes >> lane & 1 != 0 and access.stamp & STRONG != 0:
+                return  # again, and nothing has happened since
+            kept = kept | face(w, s, lane, t, crowd, start, values, part)
+        if (t.owner == 0 and free == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
+            free = here
+        last = here
+        here = t.next
+    if access.does == READS and access.stamp & STRONG == 0:
+        return
+    if kept == 0 and access.stamp & STRONG == 0:
+        replace_crowd(w, s, lane, crowd)
+        return
+    if free == 0:
+        free = address(following(order, trace_at(last)))
+    fill_trace(w, lane, trace_at(free))
+
+
+def face(w: Warp, s: Shadow, lane: u32, t: Trace, crowd: Crowd, start: u32, values: Ptr[u64], part: u32) -> u32:
+    """Compare a lane's access with one that left a trace; 1 if that must still be remembered."""
+    access = s.order.access
+    left = unknown_lanes(w, lane, t)
+    if left != 0 and is_race(w, s, lane, t, left, crowd, start, values, part) != 0:
+        tell_race(w, s, lane, t, left, crowd)
+    if access.does == WRITES and access.stamp & STRONG == 0 and t.stamp & STRONG != 0:
+        forget_sync(s.order, shared_place(w, window_of(s, crowd.at), 1))
+    if covers(w, access.stamp, access.does, t) != 0:
+        t.lanes = left
+    if t.lanes == 0:
+        t.owner = 0
+    return u32(t.lanes != 0)
+
+
+def replace_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd) -> None:
+    """A lane's store stands for all that a crowd remembers."""
+    order = s.order
+    at = crowd.at
+    size = crowd.size
+    free_crowd(order, number_of(s.writes[at]))
+    for offset in range(size):
+        s.writes[at + offset] = entry_of(w, lane)
+        s.write_sites[at + offset] = order.access.stamp
+
+
+def is_race(
+    w: Warp, s: Shadow, lane: u32, t: Trace, left: u32, crowd: Crowd, start: u32, values: Ptr[u64], part: u32
+) -> u32:
+    """1 if an access and those of some lanes that left a trace race."""
+    access = s.order.access
+    if access.does | t.does == READS or are_morally_strong(w, access.stamp, t) != 0:
+        return 0
+    if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0 or t.who & PENDING != 0:
+        return 1
+    if address(values) == 0:
+        return 1
+    racing = trailing_zeros(left)
+    for number in range(crowd.size):
+        at = crowd.at + number
+        if is_same(w, s, lane, at, at - start, access.stamp, first_of(w, t) + racing, t.stamp, values, part) == 0:
+            return 1
+    return 0
+
+
+def is_same(
+    w: Warp,
+    s: Shadow,
+    lane: u32,
+    at: u32,
+    offset: u32,
+    stamp: u32,
+    other: u32,
+    other_stamp: u32,
+    values: Ptr[u64],
+    part: u32,
+) -> u32:
+    """1 if a store puts into a byte what another one has put there: which came first makes no difference."""
+    mine = pointer(u8, values[offset // part] + u64(lane * part + offset % part))[0]
+    if other_stamp == stamp and (other - w.shadow.first) // 32 == w.index:
+        # the very same instruction: memory does not hold the other lane's value yet
+        apart = at - w.starts[other & 31]
+        theirs = pointer(u8, values[apart // part] + u64((other & 31) * part + apart % part))[0]
+        return u32(mine == theirs)
+    return u32(pointer(u8, shared_place(w, window_of(s, at), 1))[0] == mine)
+
+
+def window_of(s: Shadow, at: u32) -> u64:
+    """The address in the shared window of a byte of a CTA."""
+    return u64(at) | u64(s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
+
+
+def tell_race(w: Warp, s: Shadow, lane: u32, t: Trace, left: u32, crowd: Crowd) -> None:
+    """Note a race of a lane's access with one that left a trace."""
+    access = s.order.access
+    writes = t.does
+    other = t.stamp
+    thread = first_of(w, t) + trailing_zeros(left)
+    if t.who & PENDING != 0:
+        writes = COPYING
+        other = begun_at(w, other, copy_of(w, t.who).begun)
+        thread = thread_of(w, t.who)
+    report(w, s, lane, crowd.at, crowd.size, access.stamp, access.does, other, thread, writes)
+
+
+def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp: u32) -> None:
+    """Remember reads of a byte by lanes of a warp, whose first thread is named, in a crowd."""
+    crowd = crowd_of(w, s, at, at + 1)
+    t = crowd.first[0]
+    while t.owner != 0:
+        before = address(t)
+        t = following(s.order, t)
+        if address(t) == before:
+            return
+    t.owner = owner_of(w)
+    t.does = READS
+    t.who = tick << s.order.bits | first
+    t.stamp = stamp
+    t.lanes = lanes
+
+
+def swap_write(s: Shadow, at: u32, held: u32, by: u32) -> None:
+    """Put another entry in the place of a byte's entry, or of one that its crowd holds."""
+    if s.writes[at] == held:
+        s.writes[at] = by
+    elif is_crowd(s.writes[at]) != 0:
+        here = address(s.order.crowds[number_of(s.writes[at])].first)
+        while here != 0:
+            t = trace_at(here)
+            if t.owner != 0 and t.who == held:
+                t.who = by & ~u32(31)
+                t.lanes = 1 << (by & 31)
+                if by == 0:
+                    t.owner = 0
+            here = t.next

@@ -25,6 +25,7 @@ ONE: Final = 0x3F800000
 _LEAST_TANH: Final = 0x3B800000  # 2^-8: where the table of tanh begins
 _HIDDEN: Final = 1 << 23
 _FRACTION: Final = _HIDDEN - 1
+_LG2_FRACTION: Final = 36  # bits of the sum that lg2 keeps
 _WORDS: Final = vector("i32")
 _LONGS: Final = vector("i64")
 
@@ -259,15 +260,19 @@ def _rsqrt(u: _Unit, a: Value) -> Value:
 
 
 def _lg2(u: _Unit, a: Value) -> Value:
-    """The exponent plus the logarithm of the significand, in fixed point; its magnitude cut to 24 bits."""
+    """The exponent plus the logarithm of the significand, in fixed point with 36 bits of fraction.
+
+    A negative sum is complemented, not negated; then the magnitude is cut to 24 bits.
+    """
     e = u.e
     bits = 23 + u.table.scale
     exponent = e.resize(e.apply("sub", u.exponent(a), word(127)), 64, signed=True)
     whole = e.apply("shl", exponent, e.constant(_LONGS, bits))
     total = e.apply("add", whole, u.interpolate(u.fraction(a)))
-    negative = e.resize(e.apply("lshr", total, e.constant(_LONGS, 63)), 32)
-    magnitude = e.call("llvm.abs.v32i64", total, Value("i1", "false"), result=_LONGS)
-    found = e.apply("or", u.normalised(magnitude, bits), e.apply("shl", negative, word(31)))
+    total = e.apply("ashr", total, e.constant(_LONGS, bits - _LG2_FRACTION))
+    signs = e.apply("ashr", total, e.constant(_LONGS, 63))
+    found = u.normalised(e.apply("xor", total, signs), _LG2_FRACTION)
+    found = e.apply("or", found, e.apply("shl", e.resize(signs, 32), word(31)))
     found = e.select(e.compare("eq", a, word(ONE)), word(0), found)
     found = e.select(e.compare("slt", a, word(0)), word(NAN), found)
     infinity = e.select(e.compare("slt", a, word(0)), word(NAN), word(INFINITY))

@@ -1,0 +1,62 @@
+"""Inputs for which the machine once gave something else than an H100 and an H200: found by sums over all inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from machine.opcode_cases import Case
+from machine.opcode_kernels import statement
+
+# instruction, type of the result, types of the operands; then operands and what hardware gives for them
+FOUND = (
+    # the sum of exponent and logarithm has 36 bits of fraction, and is complemented where it is negative
+    *(
+        (
+            f"lg2.approx{ftz}.f32",
+            ("f32", "f32"),
+            (
+                (0x3F7DB635, 0xBC543AA6),
+                (0x3F14906B, 0xBF48F98E),
+                (0x3608980E, 0xC1973FFF),
+                (0x1A9121F7, 0xC293A335),
+                (0x3F7FFFE4, 0xB61CEC00),
+                (0x3F7FFF34, 0xB7929548),
+            ),
+        )
+        for ftz in ("", ".ftz")
+    ),
+)
+
+
+@pytest.mark.parametrize(("name", "types", "rows"), [pytest.param(*found, id=found[0]) for found in FOUND])
+def test_gives_what_hardware_gives(name: str, types: tuple[str, ...], rows: tuple[tuple[int, ...], ...]) -> None:
+    letters = "abc"[: len(types) - 1]
+    case = Case(f"{name} {{d}}, {', '.join('{' + letter + '}' for letter in letters)};", types[0], types[1:])
+    loads = "".join(
+        f".reg .{_register(kind)} {letter}; ld.global.{_register(kind)} {letter}, [at+{8 * n}];\n"
+        for n, (letter, kind) in enumerate(zip(letters, types[1:], strict=True))
+    )
+    text = f"""
+    .version 8.7
+    .target sm_90a
+    .address_size 64
+    .visible .entry k(.param .u64 rows)
+    {{
+        .reg .b32 t; .reg .b64 at, wide;
+        mov.u32 t, %tid.x; ld.param.u64 at, [rows]; mad.wide.u32 at, t, {8 * len(types)}, at;
+        {loads}
+        {statement(case)}
+        st.global.b64 [at+{8 * len(letters)}], wide;
+        ret;
+    }}
+    """
+    array = np.array(rows, np.uint64)
+    array[:, -1] = 0xDEADBEEF
+    pl.kernel(pl.parse(text), "k").launch(1, len(rows), [array])
+    assert [hex(value) for value in array[:, -1].tolist()] == [hex(row[-1]) for row in rows]
+
+
+def _register(kind: str) -> str:
+    return {"f16": "b16", "bf16": "b16", "f64": "b64"}.get(kind, "b32")

@@ -27,6 +27,21 @@ FOUND = (
         )
         for ftz in ("", ".ftz")
     ),
+    # what is below the smallest normal number when rounded without a bound to exponents is flushed
+    ("mul.ftz.f16", ("f16", "f16", "f16"), ((0x1233, 0xAD29, 0x8000), (0x0A19, 0x353F, 0), (0x295C, 0x15F8, 0))),
+    ("fma.rn.ftz.f16", ("f16", "f16", "f16", "f16"), ((0x4A4, 0xC0A, 0x8400, 0x8000), (0x8640, 0xB5C, 0x400, 0))),
+    ("fma.rn.ftz.sat.f16", ("f16", "f16", "f16", "f16"), ((0x8640, 0xB5C, 0x400, 0),)),
+    ("mul.rn.ftz.f16x2", ("f16x2", "f16x2", "f16x2"), ((0x8C00FC00, 0x33FF11C2, 0x8000FC00),)),
+    (
+        "fma.rn.ftz.relu.f16x2",
+        ("f16x2", "f16x2", "f16x2", "f16x2"),
+        ((0x8B2BA75A, 0x0800A600, 0x04007700, 0x7700), (0x04881627, 0x8CBEEA0F, 0x04009200, 0)),
+    ),
+    ("fma.rn.ftz.f32", ("f32", "f32", "f32", "f32"), ((0x30C5C82C, 0x2DB0E26, 0x80800000, 0x80000000),)),
+    ("div.approx.ftz.f32", ("f32", "f32", "f32"), ((0x80BC0000, 0xBFBC0000, 0),)),
+    ("div.full.ftz.f32", ("f32", "f32", "f32"), ((0x80BC0000, 0xBFBC0000, 0),)),
+    ("cvt.rn.ftz.f32.f64", ("f32", "f64"), ((0x380FFFFFE1B563E1, 0),)),
+    ("cvt.rp.ftz.f32.f64", ("f32", "f64"), ((0x380FFFFFE1B563E1, 0x800000),)),
 )
 
 

@@ -84,8 +84,8 @@ def div(b: Builder, op: Op) -> None:
     if op.has("full"):
         scale = b.select(_is_huge(b, bottom), _number(b, bottom, 0.25), scale)
     bottom, top = b.apply("fmul", bottom, scale), b.apply("fmul", top, scale)
-    result = b.apply("fmul", top, unit(b, "rcp", bottom))
-    b.write(op.operands[0], numbers.canonical(b, numbers.flush_float(b, result) if flush else result))
+    multiplied = numbers.rounded_flushed if flush else numbers.rounded
+    b.write(op.operands[0], numbers.canonical(b, multiplied(b, "fmul", "rn", top, unit(b, "rcp", bottom))))
 
 
 @family("sin", "cos")

@@ -45,9 +45,8 @@ def _read_float(b: Builder, op: Op, operand: tree.Operand, type_: Type) -> Value
 def _write_float(b: Builder, op: Op, value: Value, name: str, direction: str) -> None:
     """Round to a format and write; clamps and flushes come after the rounding."""
     from_double = op.types[1].name == "f64"
-    bits = numbers.narrow(b, value, name, direction, payload=from_double)
-    if op.has("ftz") and name == "f32":
-        bits = numbers.flush(b, bits, "f32")
+    narrow = numbers.narrow_flushed if op.has("ftz") and name == "f32" else numbers.narrow
+    bits = narrow(b, value, name, direction, payload=from_double)
     if op.has("sat", "relu"):
         clamp = numbers.saturate if op.has("sat") else numbers.relu
         bits = numbers.narrow(b, clamp(b, numbers.widen(b, bits, name)), name)

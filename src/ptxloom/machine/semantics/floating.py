@@ -27,10 +27,14 @@ def _read(b: Builder, op: Op, operand: tree.Operand) -> Value:
     return numbers.flush_float(b, value) if op.has("ftz") else value
 
 
+def _rounded(b: Builder, op: Op, name: str, *operands: Value) -> Value:
+    """Rounded once, subnormals flushed if the instruction asks."""
+    rounded = numbers.rounded_flushed if op.has("ftz") else numbers.rounded
+    return rounded(b, name, _direction(op), *operands)
+
+
 def _write(b: Builder, op: Op, value: Value) -> None:
-    """Write a result: subnormals flushed, saturated, NaN made canonical, as the instruction asks."""
-    if op.has("ftz"):
-        value = numbers.flush_float(b, value)
+    """Write a result: saturated, NaN made canonical, as the instruction asks."""
     value = numbers.saturate(b, value) if op.has("sat") else numbers.canonical(b, value)
     b.write(op.operands[0], value)
 
@@ -42,7 +46,7 @@ def arithmetic(b: Builder, op: Op) -> None:
     """Exact, rounded once."""
     name = "fma" if op.opcode in {"fma", "mad"} else f"f{op.opcode}"
     values = [_read(b, op, o) for o in op.operands[1:]]
-    result = numbers.rounded(b, name, _direction(op), *values)
+    result = _rounded(b, op, name, *values)
     if op.type.name == "f64":  # the NaN of b comes first, then that of c, then that of a; in a quotient that of a
         result = numbers.first_nan(b, result, *(values if op.opcode == "div" else (*values[1:], values[0])))
     _write(b, op, result)
@@ -63,13 +67,13 @@ def mixed(b: Builder, op: Op) -> None:
 def rcp(b: Builder, op: Op) -> None:
     """1 / a, rounded once."""
     value = _read(b, op, op.operands[1])
-    _write(b, op, numbers.rounded(b, "fdiv", _direction(op), b.constant(value.type, "1.0"), value))
+    _write(b, op, _rounded(b, op, "fdiv", b.constant(value.type, "1.0"), value))
 
 
 @family("sqrt", types=_EXACT, when=lambda op: not op.has("approx"), lanewise=True)
 def sqrt(b: Builder, op: Op) -> None:
     """The square root, rounded once."""
-    _write(b, op, numbers.rounded(b, "sqrt", _direction(op), _read(b, op, op.operands[1])))
+    _write(b, op, _rounded(b, op, "sqrt", _read(b, op, op.operands[1])))
 
 
 @family("abs", "neg", types="f32 f64 f16 bf16 f16x2 bf16x2", lanewise=True)

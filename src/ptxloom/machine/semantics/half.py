@@ -23,9 +23,8 @@ def arithmetic(b: Builder, op: Op) -> None:
     """Exact, rounded once to nearest even."""
     pairs = [packed_bits(b, op, o) for o in op.operands[1:]]
     name = pairs[0][0]
-    bits = numbers.narrow(b, _exact(b, op, name, [p[1] for p in pairs]), name)
-    if op.has("ftz"):
-        bits = numbers.flush(b, bits, name)
+    narrow = numbers.narrow_flushed if op.has("ftz") else numbers.narrow
+    bits = narrow(b, _exact(b, op, name, [p[1] for p in pairs]), name)
     if op.has("sat"):
         bits = numbers.narrow(b, numbers.saturate(b, numbers.widen(b, bits, name)), name)
     if op.has("relu"):

@@ -42,6 +42,11 @@ class Format:
         return self.sign - (1 << self.fraction)
 
     @property
+    def twice_smallest(self) -> int:
+        """The bits of twice the smallest normal number."""
+        return 2 << self.fraction
+
+    @property
     def one(self) -> int:
         """The bits of 1."""
         return (self.infinity >> self.fraction + 1) << self.fraction
@@ -156,6 +161,18 @@ define {type_} @{symbol}({parameters}) strictfp {{
     return b.call(symbol, *operands, result=type_)
 
 
+def rounded_flushed(b: Builder, name: str, direction: str, *operands: Value) -> Value:
+    """`rounded` on f32, then `flush`; see `narrow_flushed` for what counts as subnormal."""
+    result = flush_float(b, rounded(b, name, direction, *operands))
+    if name in {"fadd", "fsub", "sqrt"}:  # subnormal results are exact, or there are none
+        return result
+    doubled = (b.apply("fadd", v, v) if n != 1 else v for n, v in enumerate(operands))  # the second is a factor
+    twice = b.intrinsic("llvm.fabs", rounded(b, name, direction, *doubled))
+    limit = as_float(b, b.constant(integer_like(twice.type), FORMATS["f32"].twice_smallest))
+    small = b.compare("olt", twice, limit)
+    return b.select(small, b.intrinsic("llvm.copysign", b.constant(result.type, "0.0"), result), result)
+
+
 def odd_sum(b: Emitter, x: Value, y: Value) -> Value:
     """X + y as doubles, rounded to odd: the last bit is set if anything was lost."""
     total = b.apply("fadd", x, y)
@@ -215,6 +232,19 @@ def narrow(b: Emitter, value: Value, name: str, direction: str = "rn", *, payloa
         near = b.resize(b.apply("lshr", sum_, b.constant(wide.type, 16)), 16)
     near = b.select(is_nan(b, value), b.constant(near.type, FORMATS[name].nan), near)
     return _directed(b, near, value, name, direction)
+
+
+def narrow_flushed(b: Emitter, value: Value, name: str, direction: str = "rn", *, payload: bool = False) -> Value:
+    """`narrow`, then `flush`, as an H200 does.
+
+    It looks at the result as rounded without a bound to exponents, which twice the result shows: what is then below the
+    smallest normal number is zero, though as a subnormal it may have been rounded up to that number.
+    """
+    form = FORMATS[name]
+    bits = narrow(b, value, name, direction, payload=payload)
+    twice = magnitude(b, narrow(b, b.apply("fadd", value, value), name, direction), name)
+    small = b.compare("ult", twice, b.constant(twice.type, form.twice_smallest))
+    return b.select(small, b.apply("and", bits, b.constant(bits.type, _signed(form.sign, form.bits))), bits)
 
 
 def _short_nan(b: Emitter, value: Value, name: str) -> Value:

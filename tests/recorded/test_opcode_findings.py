@@ -42,6 +42,17 @@ FOUND = (
     ("div.full.ftz.f32", ("f32", "f32", "f32"), ((0x80BC0000, 0xBFBC0000, 0),)),
     ("cvt.rn.ftz.f32.f64", ("f32", "f64"), ((0x380FFFFFE1B563E1, 0),)),
     ("cvt.rp.ftz.f32.f64", ("f32", "f64"), ((0x380FFFFFE1B563E1, 0x800000),)),
+    # the out-of-bounds NaN is that which tensor copies fill with
+    (
+        "fma.rn.oob.f16",
+        ("f16", "f16", "f16", "f16"),
+        ((0xE0A0, 0x7FF7, 0x7BB, 0), (0xFFF7, 0xF320, 0x4500, 0), (0xBF10, 0xFFFF, 0x90F6, 0x7FFF)),
+    ),
+    (
+        "fma.rn.oob.bf16",
+        ("bf16", "bf16", "bf16", "bf16"),
+        ((0x7FF7, 0xF630, 0x877F, 0), (0xFFFF, 0x3F4C, 0x3700, 0x7FFF)),
+    ),
 )
 
 

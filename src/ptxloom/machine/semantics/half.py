@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
+_OUT_OF_BOUNDS: Final = 0x7FF7
 _HALVES: Final = "f16 bf16 f16x2 bf16x2"
 
 
@@ -47,8 +48,9 @@ def _exact(b: Builder, op: Op, name: str, bits: list[Value]) -> Value:
 
 
 def _in_bounds(b: Builder, bits: Value, factors: list[Value]) -> Value:
-    """Zero where a factor is the out-of-bounds NaN, all ones."""
+    """Zero where a factor is the out-of-bounds NaN, that which tensor copies fill with, of either sign."""
     for factor in factors:
-        outside = b.compare("eq", factor, b.constant(factor.type, -1))
+        magnitude = b.apply("and", factor, b.constant(factor.type, 0x7FFF))
+        outside = b.compare("eq", magnitude, b.constant(factor.type, _OUT_OF_BOUNDS))
         bits = b.select(outside, b.constant(bits.type, 0), bits)
     return bits

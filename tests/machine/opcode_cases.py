@@ -237,7 +237,7 @@ def half() -> Iterator[Case]:
     for t in ("f16", "f16x2"):
         for ftz, sat in product(("", ".ftz"), ("", ".sat")):
             yield from (_op(f"{name}{ftz}{sat}.{t}", t, t, t) for name in ("add", "sub", "mul"))
-            yield _op(f"add.rn{ftz}{sat}.{t}", t, t, t)
+            yield from (_op(f"{name}.rn{ftz}{sat}.{t}", t, t, t) for name in ("add", "sub", "mul"))
             yield _op(f"fma.rn{ftz}{sat}.{t}", t, t, t, t)
         yield from (_op(f"fma.rn{ftz}.relu.{t}", t, t, t, t) for ftz in ("", ".ftz"))
         yield from (_op(f"{name}{ftz}.{t}", t, t) for name in ("abs", "neg") for ftz in ("", ".ftz"))

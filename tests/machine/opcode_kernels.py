@@ -50,6 +50,13 @@ def kernel(name: str, cases: tuple[Case, ...]) -> str:
     return f".visible .entry {name}({params}){cluster}\n{_OPENING}{bodies}ret;\n}}\n"
 
 
+def statement(case: Case) -> str:
+    """A case on the registers `a`, `b` and `c`, its result zero-extended in `wide`; declares `d`."""
+    width = width_of(case.destination)
+    result = f".reg .{'pred' if width == 1 else f'b{max(width, 16)}'} d;"
+    return "\n".join((result, case.text.format(d="d", a="a", b="b", c="c"), _pack(width)))
+
+
 def _parameter(kind: str, position: int) -> str:
     return f"{kind}_{position}"
 
@@ -60,10 +67,7 @@ def _body(case: Case, offset: int) -> str:
         parameter = _parameter(pool_kind(kind), at)
         lines.append(f"ld.param.u64 address, [{parameter}]; add.u64 address, address, at;")
         lines.append(_fetch(letter, kind))
-    width = width_of(case.destination)
-    lines.append(f".reg .{'pred' if width == 1 else f'b{max(width, 16)}'} d;")
-    lines.append(case.text.format(d="d", a="a", b="b", c="c"))
-    lines.append(_pack(width))
+    lines.append(statement(case))
     lines.append(f"ld.param.u64 address, [out]; add.u64 address, address, at; st.global.b64 [address+{offset}], wide;")
     return "\n".join([*lines, "}", ""])
 

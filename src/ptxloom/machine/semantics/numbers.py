@@ -163,10 +163,11 @@ define {type_} @{symbol}({parameters}) strictfp {{
 
 def rounded_flushed(b: Builder, name: str, direction: str, *operands: Value) -> Value:
     """`rounded` on f32, then `flush`; see `narrow_flushed` for what counts as subnormal."""
-    result = flush_float(b, rounded(b, name, direction, *operands))
+    result = rounded(b, name, direction, *operands)
     if name in {"fadd", "fsub", "sqrt"}:  # subnormal results are exact, or there are none
-        return result
-    doubled = (b.apply("fadd", v, v) if n != 1 else v for n, v in enumerate(operands))  # the second is a factor
+        return flush_float(b, result)
+    # doubled, but for the second, which is a factor; what overflows then is far from small
+    doubled = (b.apply("fadd", v, v) if n != 1 else v for n, v in enumerate(operands))
     twice = b.intrinsic("llvm.fabs", rounded(b, name, direction, *doubled))
     limit = as_float(b, b.constant(integer_like(twice.type), FORMATS["f32"].twice_smallest))
     small = b.compare("olt", twice, limit)

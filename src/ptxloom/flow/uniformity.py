@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ptxloom.flow import bits
 from ptxloom.flow.bits import Bits, Level, fixed, shared, various
 from ptxloom.flow.control import Control
+from ptxloom.flow.differences import Differences
 from ptxloom.flow.launch import Launch
 from ptxloom.flow.registers import Merge, Nothing, Registers, Write, destinations
 from ptxloom.flow.transfer import Op, result
@@ -119,7 +120,27 @@ class Uniformity:
         for one in above:
             self._ask(Condition(one))
         self._settle()
-        return tuple(one for one in above if self._facts[Condition(one)].level is Level.DIVERGENT)
+        differing = [one for one in above if self._facts[Condition(one)].level is Level.DIVERGENT]
+        return tuple(one for one in differing if not self._keeps_together(one))
+
+    def _keeps_together(self, block: int) -> bool:
+        """Whether a branch compares two integers that differ by the same in all lanes, if it has not parted them.
+
+        Then all lanes go the same way, unless a sum overflows in some: they do not part for certain.
+        """
+        inside = self.graph.blocks[block].instructions
+        predicate = inside[-1].predicate
+        if predicate is None:
+            return False
+        key = self._registers.key(inside[-1], predicate.name)
+        node = self._node(block, len(inside) - 1, key)
+        if not isinstance(node, Write):
+            return False
+        compared = self.graph.blocks[node.block].instructions[node.position]
+        plain = compared.opcode == "setp" and compared.predicate is None and len(compared.operands) == 3
+        if not plain or compared.qualifiers[-1][:1] not in "sub":
+            return False
+        return Differences(self, block).keeps_apart(node, *compared.operands[1:])
 
     def cause(self, block: int, position: int, name: str) -> Cause | None:
         """Where the values of a register begin to differ between lanes; None if they are not known to."""
@@ -416,3 +437,31 @@ class Uniformity:
                 case _:
                     pass
         return ""
+
+    # --- what `Differences` asks ---
+
+    def instruction(self, node: Write) -> Instruction:
+        """The instruction that writes a value."""
+        return self.graph.blocks[node.block].instructions[node.position]
+
+    def operand(self, node: Write, name: str) -> _Node | None:
+        """What a name stands for at an instruction; None if no instruction writes it."""
+        found = self._node(node.block, node.position, self._registers.key(self.instruction(node), name))
+        return None if isinstance(found, str) else found
+
+    def is_shared(self, node: _Node) -> bool:
+        """Whether all lanes have the same value."""
+        return self._settled(node).uniform
+
+    def incoming(self, node: Merge, aside: int) -> list[_Node]:
+        """The values that meet; none if lanes that part at another branch than `aside` choose among them."""
+        self._settled(node)  # which looks at the branches that decide
+        origins: dict[int, _Node] = {
+            one: self._seen_from(self._registers.at_end(one, node.name), one)
+            for one in self.graph.predecessors[node.block]
+            if one not in self.graph.unreachable
+        }
+        for branch, (join, _) in self._joins.get(node.block, {}).items():
+            if branch != aside and len({origins[block] for block, _ in join.sides if block in origins}) > 1:
+                return []
+        return list(origins.values())

@@ -33,6 +33,9 @@ def warnings(body: str) -> list[Diagnostic]:
     return list(found)
 
 
+BOUND = ".reg .u32 end; add.u32 end, n0, t;"
+AGAIN = "setp.lt.u32 q, i, end; @q bra L; ret;"
+
 SILENT = {
     "a whole warp": "@w bra A; bar.sync 1, 32; A: ret;",
     "a guard of a whole warp": "@w bar.sync 1, 32; ret;",
@@ -42,6 +45,13 @@ SILENT = {
     "a call of a function without": "@p bra A; call quiet; A: ret;",
     "unknown": "@q bra A; bar.sync 0; A: ret;",
     "after a loop": "mov.u32 i, 0; L: add.u32 i, i, 1; setp.lt.u32 q, i, lane; @q bra L; bar.sync 0; ret;",
+    "a loop that ends for all at once": f"{BOUND} mov.u32 i, t; L: bar.sync 0; add.u32 i, i, n0; {AGAIN}",
+    "until it meets its bound": f"{BOUND} mov.u32 i, t; L: bar.sync 0; add.u32 i, i, n0; {AGAIN.replace('lt', 'ne')}",
+    "downwards": f"{BOUND} mov.u32 i, end; L: bar.sync 0; sub.u32 i, i, n0; setp.gt.u32 q, i, t; @q bra L; ret;",
+    "a copy in the loop": f"{BOUND} mov.u32 i, t; L: bar.sync 0; mov.u32 r0, i; add.u32 i, r0, n0; {AGAIN}",
+    "one of two steps for all": (
+        f"{BOUND} mov.u32 i, t; L: bar.sync 0; @w bra A; add.u32 i, i, 1; A: add.u32 i, i, n0; {AGAIN}"
+    ),
     "unreachable": "ret; @p bra A; bar.sync 0; A: ret;",
     "a label that is not there": "@p bra NOWHERE; bar.sync 0; ret;",
 }
@@ -84,6 +94,29 @@ LOUD = {
         ["@q bra A;", "mov.u32 t, %tid.x;"],
     ),
 }
+
+
+STEPS = {
+    "a bound for all": f"{BOUND} mov.u32 i, t; L: bar.sync 0; add.u32 i, i, n0; {AGAIN.replace('end', 'n0')}",
+    "a step for each": f"{BOUND} mov.u32 i, t; L: bar.sync 0; add.u32 i, i, t; {AGAIN}",
+    "some step once more": f"{BOUND} mov.u32 i, t; L: bar.sync 0; @p add.u32 i, i, 1; add.u32 i, i, n0; {AGAIN}",
+    "some step further": (
+        f"{BOUND} mov.u32 i, t; L: bar.sync 0; @p bra A; add.u32 i, i, 1; A: add.u32 i, i, n0; {AGAIN}"
+    ),
+    "two ways to step": (
+        f"{BOUND} mov.u32 i, t; L: bar.sync 0; @p bra A; add.u32 r0, i, 1; bra B; A: add.u32 r0, i, n0; "
+        f"B: mov.u32 i, r0; {AGAIN}"
+    ),
+    "another start": f"{BOUND} mov.u32 i, lane; L: bar.sync 0; add.u32 i, i, n0; {AGAIN}",
+    "a sum with itself": f"{BOUND} add.u32 i, t, t; L: bar.sync 0; add.u32 i, i, n0; {AGAIN}",
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_loops_that_lanes_leave_at_different_times(name: str) -> None:
+    (found,) = warnings(STEPS[name])
+    assert found.span.text == "bar.sync"
+    assert found.related[0].span.text == "@q bra L;"
 
 
 @pytest.mark.parametrize("name", LOUD)

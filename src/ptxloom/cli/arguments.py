@@ -228,7 +228,8 @@ def _run(parser: Parser) -> None:
         "--checks",
         metavar="TOOLS",
         help="who watches: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; `all` is "
-        "these four; racecheck:global and initcheck:global watch global memory, too",
+        "these four and memcheck:variables, which tells of addresses that leave the variable they were made from; "
+        "racecheck:global and initcheck:global watch global memory, too",
     )
     parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one a core)")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the kernel after this time")

@@ -9,6 +9,7 @@ from ptxloom.cli.output import style_for
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.catalogue import KINDS, TOOLS
 from ptxloom.machine.kernel import CHECKS, DEFAULT_CHECKS
+from ptxloom.machine.provenance import VARIABLES
 from ptxloom.views import hazard_reports, runs
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def read_checks(text: str | None) -> tuple[str, ...]:
     for name in filter(None, (part.strip() for part in text.split(","))):
         if name != "all" and name not in CHECKS:
             raise UsageError("--checks", name, f"a list of {', '.join(CHECKS)}, or all")
-        names += TOOLS if name == "all" else [name]
+        names += (*TOOLS, VARIABLES) if name == "all" else [name]
     return tuple(dict.fromkeys(names))
 
 

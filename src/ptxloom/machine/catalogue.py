@@ -79,6 +79,15 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "overrun",
+        "Finds, where `memcheck:variables` watches, an access that leaves the shared, constant, local or module-wide "
+        "variable whose name its address was made from, though other memory lies there. An address keeps its variable "
+        "through additions, copies and selections, not through memory.",
+        "{access} at {place} is beyond {symbol}, from which the address was made",
+        "compare the index with the length of the array; an array that others are part of must be declared as one",
+    ),
+    HazardKind(
+        "memcheck",
         "null",
         "Finds an access through a null pointer, or little more than one.",
         "{access} through a null pointer, at {place}",
@@ -384,6 +393,7 @@ EVENTS: Final = {  # after these it goes on
     state.OWN_READ_WRITE: "racecheck.not-waited",
     state.OWN_WRITE_READ: "racecheck.not-waited",
     state.NOT_READ_ONLY: "racecheck.not-read-only",
+    state.STRAYED: "memcheck.overrun",
     state.UNWRITTEN: "initcheck.uninitialised",
     state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
 }

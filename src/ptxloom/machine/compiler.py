@@ -13,6 +13,7 @@ from ptxloom.machine.ir import Value
 from ptxloom.machine.meaning import meaning
 from ptxloom.machine.poisoning import POISON, Poisoning
 from ptxloom.machine.profiling import PROFILE, Profiling
+from ptxloom.machine.provenance import VARIABLES, Overruns
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics import firsts
 from ptxloom.machine.semantics.control import after_call
@@ -48,9 +49,11 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
         *([Profiling(program)] if PROFILE in checks else []),
         *([Tracing(program, traced)] if traced else []),
     ]
+    if VARIABLES in checks:
+        watches.append(Overruns(program))
     if POISON in checks:
         watches.append(Poisoning(program))
-    tools = checks - {PROFILE, POISON} - keys_of(traced)
+    tools = checks - {PROFILE, VARIABLES, POISON} - keys_of(traced)
     b = Builder(program, whole, tools, Watches(*watches) if watches else None)
     b.follows = POISON in checks
     b.do("br label %dispatch")

@@ -20,6 +20,7 @@ from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
 from ptxloom.machine.meaning import names_register
 from ptxloom.machine.profile import Countable
 from ptxloom.machine.program import SHARED_LIMIT, plan
+from ptxloom.machine.provenance import VARIABLES
 from ptxloom.machine.report import LaunchResult
 from ptxloom.machine.semantics.control import frame_of
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.trace import Request
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
-CHECKS = ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
+CHECKS = ("memcheck", VARIABLES, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
 _LOCAL_LIMIT = 512 * 1024
 
 
@@ -182,12 +183,13 @@ class Kernel:
             shared_bytes: Dynamic shared memory.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
                 default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
-            checks: The tools that watch the run: memcheck and synccheck, which cost nothing; racecheck, which tells of
-                accesses to shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule;
-                initcheck, of reads of shared and local memory and of registers that nobody has written, and
-                `initcheck:global` of the same in global memory; `racecheck:global`, of races in global memory, within
-                CTAs and between them, and of loads with `.nc` of what the kernel writes, which takes 10 bytes of memory
-                a byte touched, and more where many threads touch it.
+            checks: The tools that watch the run: memcheck and synccheck, which cost nothing; `memcheck:variables`,
+                which tells of addresses that leave the variable they were made from; racecheck, of accesses to
+                shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, of uses
+                of what nobody has written in shared and local memory and in registers, and `initcheck:global` of the
+                same in global memory; `racecheck:global`, of races in global memory, within CTAs and between them, and
+                of loads with `.nc` of what the kernel writes, which takes 10 bytes of memory a byte touched, and more
+                where many threads touch it.
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.assignment import Unsure
     from ptxloom.machine.flow import Boundaries
+    from ptxloom.machine.provenance import Provenance
     from ptxloom.syntax.module import Module
 
 SHARED_LIMIT = 227 * 1024  # bytes a CTA may have
@@ -194,6 +195,7 @@ class Program:
     parameters: tuple[Parameter, ...] = ()
     parameter_bytes: int = 0
     unsure: Unsure | None = None  # found when initcheck asks
+    provenance: Provenance | None = None  # found when memcheck asks
     sums: dict[int, Sum] = field(default_factory=dict[int, Sum])  # of addresses, by the sites that use them
     knowledge: Knowledge = Knowledge({}, frozenset(), frozenset())  # noqa: RUF009 - immutable
 

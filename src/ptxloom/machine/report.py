@@ -25,8 +25,10 @@ from ptxloom.machine.catalogue import (
     USES,
 )
 from ptxloom.machine.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
+from ptxloom.machine.provenance import provenance_of
 from ptxloom.machine.runtime import state
 from ptxloom.machine.sequence import Reach, Sequence
+from ptxloom.machine.whereabouts import readable
 from ptxloom.syntax.origins import Origins
 
 if TYPE_CHECKING:
@@ -147,7 +149,7 @@ class Reporter:
         block: Block = (int(event.block[0]), int(event.block[1]), int(event.block[2]))
         kind, warp, lane = int(event.kind), int(event.warp), int(event.lane)
         lanes = lanes_of(int(event.mask))
-        if kind in SIDES or kind == state.UNWRITTEN:
+        if kind in SIDES or kind in {state.UNWRITTEN, state.STRAYED}:
             return self._access(event, op, block, lanes, lane)
         party = self.party(op, block, warp, lanes)
         words = _agreeing(lanes_of(int(event.other)))
@@ -184,6 +186,8 @@ class Reporter:
         if kind == state.UNWRITTEN and int(event.second_site) != state.NONE:
             return self._use(event, op, block, lanes)
         found = self.atlas.locate(op, int(event.space), int(event.address))
+        if kind == state.STRAYED:
+            return self._stray(event, op, self.party(op, block, warp, lanes), found)
         if kind not in SIDES:
             party = self.party(op, block, warp, lanes, "reads it")
             hazard = self.hazard(
@@ -207,6 +211,15 @@ class Reporter:
             hazard = replace(hazard, help=BETWEEN_CTAS if event.space == state.GLOBAL else IN_CLUSTER)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
 
+    def _stray(self, event: Any, op: Op, party: Party, found: Found) -> Hazard:
+        """An access that has left the variable it was meant for."""
+        size = int(event.size)
+        left = provenance_of(self.program).variables[int(event.other)]
+        access = f"{'write' if _stores(op, int(event.space)) else 'read'} of {size} byte{'s' * (size > 1)}"
+        words = {"access": access, "place": found.text, "symbol": readable(left.name)}
+        hazard = self.hazard("memcheck.overrun", party, op.opcode, **words)
+        return replace(self._with_memory(hazard, op, found, size, int(event.lane)), count=int(event.count))
+
     def _use(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...]) -> Hazard:
         """A use of what nobody wrote, and the load that brought it."""
         size, warp, lane = int(event.size), int(event.warp), int(event.second_lane)
@@ -217,6 +230,13 @@ class Reporter:
         hazard = self.hazard("initcheck.uninitialised", party, op.opcode, use=use, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, load, found, size, lane), count=int(event.count))
         return replace(hazard, other=self.party(load, block, warp, (lane,), f"reads {size} bytes"))
+
+
+def _stores(op: Op, space: int) -> bool:
+    """Whether an instruction writes to the space (a copy writes to one and reads from the other)."""
+    if op.opcode == "cp":
+        return space == state.SHARED
+    return op.opcode in {"st", "stmatrix", "red", "atom"} or op.has("store")
 
 
 def _spelled(op: Op) -> str:

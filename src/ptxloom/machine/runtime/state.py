@@ -52,6 +52,7 @@ WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between la
 UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
+STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
 # Reductions of `bar.red`.

@@ -1,0 +1,228 @@
+"""Which variable an address was made from, as far as the text of a program says it.
+
+A register that a `mov` or `cvta` gave the name of a variable points into it, and so does what is made of it by adding,
+subtracting, aligning, copying and selecting. What comes from memory, from another CTA (`mapa`) or from differences of
+addresses may point anywhere, and what is joined with it, too. An address that points into variables by all that is
+written to its registers must not leave them: no compiler relies on what lies beside a variable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ptxloom.machine.assignment import key_of, names_written
+from ptxloom.machine.constants import evaluate, simplified
+from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.runtime import hazards, state
+from ptxloom.machine.symbols import Register, Variable
+from ptxloom.machine.watching import Watch
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op, Program
+
+    Key: TypeAlias = tuple[int, str]  # a scope and a name in it
+
+VARIABLES: Final = "memcheck:variables"  # the check that watches it
+_W: Final = Value("ptr", "%w")
+
+#: What a register may hold: no address of a variable; addresses of some variables; anything.
+Pointees: TypeAlias = "frozenset[Variable] | None"
+_DATA: Final[frozenset[Variable]] = frozenset()
+
+_SPACES: Final = {"shared": state.SHARED, "global": state.GLOBAL, "const": state.CONST, "local": state.LOCAL}
+_COPIES: Final = frozenset(("mov", "cvta", "cvt"))
+_STEPS: Final = frozenset(("add", "sub", "and", "or", "mad"))
+#: What gives something that was made elsewhere, or no address at all.
+_MEMORY: Final = frozenset(("ld", "ldu", "atom", "ldmatrix", "mapa", "setp", "set", "isspacep", "mbarrier"))
+_CHOICES: Final = frozenset(("selp", "min", "max"))
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a program's addresses point into.
+
+    Attributes:
+        by_site: By instruction, for each of its addresses that surely points into some variables: these.
+        variables: All of them, in the order of the text.
+    """
+
+    by_site: Mapping[int, tuple[tuple[Variable, ...], ...]]
+    variables: tuple[Variable, ...]
+
+
+def provenance(program: Program) -> Provenance:
+    """Find what every address of a program points into."""
+    flow = _Flow()
+    flow.run(program)
+    found: dict[int, tuple[tuple[Variable, ...], ...]] = {}
+    seen: dict[Variable, None] = {}
+    for op in program.ops:
+        sets = [flow.address(op, operand) for operand in op.operands]
+        known = tuple(tuple(sorted(s, key=_order)) for s in sets if s)
+        if known:
+            found[op.site] = known
+            seen.update(dict.fromkeys(variable for some in known for variable in some))
+    return Provenance(found, tuple(seen))
+
+
+def _order(variable: Variable) -> tuple[str, int]:
+    return variable.space, variable.offset
+
+
+class _Flow:
+    """What each register may point into, whatever the way that control takes."""
+
+    def __init__(self) -> None:
+        self._held: dict[Key, Pointees] = {}
+
+    def run(self, program: Program) -> None:
+        """Until nothing changes any more; a register can only come to hold more."""
+        changing = True
+        while changing:
+            changing = False
+            for op in program.ops:
+                given = self._given(op)
+                for name in names_written(op):
+                    key = key_of(op.scope, name)
+                    if key is None:
+                        continue
+                    known = self._held.get(key, given)
+                    joined = _joined(known, given)
+                    if key not in self._held or joined != known:
+                        self._held[key] = joined
+                        changing = True
+
+    def address(self, op: Op, operand: tree.Operand) -> Pointees:
+        """What an address operand points into."""
+        match operand:
+            case tree.Address(base=base, extra=()):
+                return self._of(op, base)
+            case tree.Indexed(base=base):
+                return self._of(op, base)
+            case _:
+                return _DATA
+
+    def _given(self, op: Op) -> Pointees:
+        """What an instruction gives its result to point into."""
+        sources = [self._of(op, operand) for operand in op.operands[1:]]
+        if op.opcode in _COPIES and len(sources) == 1:
+            return sources[0]
+        if op.opcode in _CHOICES:
+            return _joined(sources[0], sources[1])
+        if op.opcode in _STEPS:
+            return _stepped(op.opcode, sources)
+        return _DATA if op.opcode in _MEMORY or all(source == _DATA for source in sources) else None
+
+    def _of(self, op: Op, operand: tree.Operand) -> Pointees:  # noqa: PLR0911 - one case a node
+        """What the value of an operand points into."""
+        match operand:
+            case tree.Name(text=name):
+                found = op.scope.find(name)
+                if isinstance(found, Variable):
+                    return frozenset((found,)) if found.space in _SPACES else _DATA
+                key = key_of(op.scope, name)
+                if key is not None:
+                    return self._held.get(key, _DATA)
+                return None if isinstance(found, Register) else _DATA
+            case tree.Indexed(base=base):
+                return self._of(op, base)
+            case tree.Vector(elements=elements):
+                return _DATA if all(self._of(op, element) == _DATA for element in elements) else None
+            case tree.Binary():
+                match simplified(operand):
+                    case (name, _) if isinstance(found := op.scope.find(str(name)), Variable):
+                        return frozenset((found,)) if found.space in _SPACES else _DATA
+                    case _:
+                        return _DATA if evaluate(operand) is not None else None
+            case _:
+                return _DATA
+
+
+def _joined(one: Pointees, other: Pointees) -> Pointees:
+    """What may be either of two."""
+    if one is None or other is None:
+        return None
+    if one == other:
+        return one
+    return one | other if one and other else None
+
+
+def _stepped(opcode: str, sources: list[Pointees]) -> Pointees:
+    """What is some bytes from an address: the other operands are distances."""
+    pointing = [number for number, source in enumerate(sources) if source != _DATA]
+    if not pointing:
+        return _DATA
+    places = {"sub": (0,), "mad": (2,)}.get(opcode, (0, 1))  # where an address may stand
+    return sources[pointing[0]] if len(pointing) == 1 and pointing[0] in places else None
+
+
+class Overruns(Watch):
+    """Notes accesses that leave the variables that their addresses were made from."""
+
+    def __init__(self, program: Program) -> None:
+        self.found = provenance_of(program)
+
+    def accesses(
+        self,
+        b: Builder,
+        addresses: Value,
+        offset: int,
+        *,
+        size: int,
+        space: int,
+        lanes: int = 32,
+        bits: int = 64,
+        mask: Value | None = None,
+    ) -> None:
+        """Compare the addresses with where the variables lie."""
+        for variables in self.found.by_site.get(b.op.site, ()):
+            spaces = {_SPACES[variable.space] for variable in variables}
+            if space == state.GENERIC or spaces == {space}:
+                at = b.load(vector(f"i{bits}"), addresses, 4)
+                at = b.apply("add", b.resize(at, 64), b.constant(vector("i64"), offset))
+                active = b.active_mask if mask is None else mask
+                if lanes < 32:
+                    active = b.apply("and", active, Value("i32", str((1 << lanes) - 1)))
+                self._compare(b, variables, at, size, active)
+                return
+
+    def _compare(self, b: Builder, variables: tuple[Variable, ...], at: Value, size: int, lanes: Value) -> None:
+        outside = lanes
+        for variable in variables:
+            low = b.apply("sub", at, b.address_of(variable))
+            if variable.space in {"shared", "local"}:  # a generic address has the window in its upper half
+                low = b.apply("and", low, b.constant(low.type, state.WINDOW_BYTES - 1))
+            room = _room(b, variable, size)
+            outside = b.apply("and", outside, b.mask_of(b.compare("ugt", low, room)))
+        number = self.found.variables.index(variables[0])
+        space = _SPACES[self.found.variables[number].space]
+
+        def note() -> None:
+            lane = b.intrinsic("llvm.cttz", outside, Value("i1", "true"))
+            first = b.emit("i64", f"extractelement {at}, {lane}")
+            if space in {state.SHARED, state.LOCAL}:
+                first = b.apply("and", first, Value("i64", str(state.WINDOW_BYTES - 1)))
+            b.runtime(hazards.note_access, _W, state.STRAYED, b.op.site, lane, first, space, size, number)
+
+        b.when(b.compare("ne", outside, Value("i32", "0")), note)
+
+
+def _room(b: Builder, variable: Variable, size: int) -> Value:
+    """The largest distance from a variable's start at which an access of some bytes fits into it."""
+    wide = vector("i64")
+    if variable.size or variable.space != "shared":
+        return b.constant(wide, max(variable.size - size, 0))
+    whole = b.load("i64", b.field("shared_bytes"), 8)  # an array without a size: all that is left
+    return b.splat(b.apply("sub", whole, Value("i64", str(variable.offset + size))))
+
+
+def provenance_of(program: Program) -> Provenance:
+    """What a program's addresses point into; found once."""
+    if program.provenance is None:
+        program.provenance = provenance(program)
+    return program.provenance

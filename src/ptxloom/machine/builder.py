@@ -147,17 +147,14 @@ class Builder(Emitter):
                 return (self.read(operand, type_),)
 
     def read_poison(self, operand: tree.Operand, wanted: Type) -> Value:
-        """The bits of an operand that nobody has written; a predicate's as a mask."""
-        is_register = isinstance(operand, tree.Name) and isinstance(self.find(operand.text), Register)
-        if isinstance(operand, tree.Component):
-            is_register = isinstance(self.find(operand.base.text), Register)
+        """The bits of an operand that nobody has written; a predicate's as a mask. No vector register has any."""
         none = self.constant(self.llvm(wanted) if wanted.kind != "p" else "i32", 0)
-        if not is_register:
+        register = self.find(operand.text) if isinstance(operand, tree.Name) else None
+        if not isinstance(register, Register) or register.vector > 1:
             return none
-        register, index = self.register(operand)
         if register.offset in self.program.knowledge.uniform and register.apart < 0:
             return none
-        place = self.poison_place(register, index)
+        place = self.poison_place(register)
         if register.type.kind == "p":
             return self.load("i32", place, 4)
         whole = self.load(self.vector(f"i{register.type.bits}"), place, 64)

@@ -342,7 +342,8 @@ KINDS: Final = (
         "uninitialised",
         "Finds a use of bytes that nobody has written: where they steer control, make an address, leave the CTA, or "
         "meet those of other lanes in `mma`, a vote or an atomic. To load, compute, select and store them within the "
-        "CTA is no hazard: what depends on them is followed, bit by bit, until it is used or overwritten. The other "
+        "CTA is no hazard: what depends on them is followed, bit by bit, until it is used or overwritten. A byte, or "
+        "a word of which a part is written, may leave the CTA if it is only copied: structs have padding. The other "
         "side is the load that found them.",
         "{use} {size} bytes at {place} that nobody has written",
         "write it first; a store by another thread counts once a barrier lies between",

@@ -42,6 +42,7 @@ _MOVES: Final = {
     "mov": (1,), "cvta": (1,), "selp": (1, 2), "prmt": (1, 2), "shl": (1,), "shr": (1,), "shf": (1, 2),
     "bfe": (1,), "bfi": (1, 2), "brev": (1,), "shfl": (1,), "movmatrix": (1,),
 }  # fmt: skip
+_UNTOUCHED: Final = frozenset(("mov", "selp", "shfl"))  # a value is handed on as it is
 _LOGIC: Final = frozenset(("and", "or", "xor", "not", "lop3"))
 _SUMS: Final = frozenset(("add", "sub"))  # what is poison makes poison of the bits above
 #: Where lanes or threads meet, or the value leaves: poison is used there.
@@ -52,7 +53,6 @@ _USES: Final = frozenset((
 
 GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
 _NONE: Final = Value("i32", "0")
-_ALL_BYTES: Final = 0xFFFFFFFF
 
 
 class Poisoning(Watch):
@@ -123,9 +123,11 @@ class Poisoning(Watch):
 
         def found() -> None:
             self._compute(b, values, results)
+            untouched = int(b.op.opcode in _UNTOUCHED)
             for result in results:
                 for value in reversed(values):
-                    b.runtime(poison.inherit, W, result.poison, value.poison, _lane_bytes(value), b.active_mask)
+                    facts = (value.poison, _lane_bytes(value), b.active_mask, untouched)
+                    b.runtime(poison.inherit, W, result.poison, *facts)
 
         some = b.apply("and", _lanes(b, values), b.active_mask)
         _either(b, b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
@@ -190,17 +192,17 @@ class Poisoning(Watch):
             self._put(b, result, total)
 
     def _load(self, b: Builder, values: list[Register], results: list[Register]) -> None:
-        """What is unwritten in memory, and what the load says nobody uses."""
+        """What is unwritten in memory, of the bytes that the load uses."""
         del values
         op = b.op
         target, source = op.operands[0], op.operands[1]
         space = memory.resolved_space(b, memory.base_and_offset(op, source)[0], memory.space_of(op))
-        if not results or not (firsts.is_watched(b, space) or op.used != -1):
+        if not results or not firsts.is_watched(b, space):
             self._clear(b, results)
             return
         size, count = op.type.bits // 8, parts.parts_of(op)
         memory.lane_addresses(b, source, space)
-        used = op.used & _ALL_BYTES
+        used = parts.moved_mask(op)
         facts = (b.scratch(VALUES), b.scratch(), b.active_mask, space, size, count, used, op.site)
 
         def found() -> None:
@@ -232,7 +234,7 @@ class Poisoning(Watch):
             facts = (b.scratch(), b.active_mask, space, size, count, parts.moved_mask(op))
             given = b.runtime(poison.store_poison, W, b.scratch(VALUES), *facts)
             for value in values:
-                b.runtime(poison.note_use, W, op.site, given, value.poison, _lane_bytes(value), VALUE)
+                b.runtime(poison.note_given, W, op.site, given, value.poison, _lane_bytes(value), size, VALUE)
 
         def none() -> None:
             if firsts.is_watched(b, space):

@@ -20,7 +20,7 @@ from ptxloom.machine.watching import Watch
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ptxloom.machine.builder import Builder
     from ptxloom.machine.program import Op, Program
@@ -58,44 +58,47 @@ class Provenance:
 def provenance(program: Program) -> Provenance:
     """Find what every address of a program points into."""
     flow = _Flow()
-    flow.run(program)
-    found: dict[int, tuple[tuple[Variable, ...], ...]] = {}
-    seen: dict[Variable, None] = {}
-    for op in program.ops:
-        sets = [flow.address(op, operand) for operand in op.operands]
-        known = tuple(tuple(sorted(s, key=_order)) for s in sets if s)
-        if known:
-            found[op.site] = known
-            seen.update(dict.fromkeys(variable for some in known for variable in some))
+    while flow.changes(program):
+        pass
+    found = {
+        op.site: known for op, sets in flow.addresses(program) if (known := tuple(map(_sorted, filter(None, sets))))
+    }
+    seen = dict.fromkeys(variable for known in found.values() for some in known for variable in some)
     return Provenance(found, tuple(seen))
 
 
-def _order(variable: Variable) -> tuple[str, int]:
-    return variable.space, variable.offset
+def _sorted(variables: frozenset[Variable]) -> tuple[Variable, ...]:
+    return tuple(sorted(variables, key=lambda variable: (variable.space, variable.offset)))
 
 
 class _Flow:
-    """What each register may point into, whatever the way that control takes."""
+    """What each register may point into, whatever the way that control takes to a block."""
 
     def __init__(self) -> None:
         self._held: dict[Key, Pointees] = {}
+        self._here: dict[Key, Pointees] = {}  # what the block at hand has written
 
-    def run(self, program: Program) -> None:
-        """Until nothing changes any more; a register can only come to hold more."""
-        changing = True
-        while changing:
-            changing = False
-            for op in program.ops:
+    def changes(self, program: Program) -> bool:
+        """Go through the program once: whether any register has come to hold more."""
+        before = dict(self._held)
+        for _ in self.addresses(program):
+            pass
+        return self._held != before
+
+    def addresses(self, program: Program) -> Iterator[tuple[Op, list[Pointees]]]:
+        """Every instruction with what its address operands point into; what it writes is taken in."""
+        for block in program.blocks:
+            self._here = {}
+            for op in block.ops:
+                yield op, [self.address(op, operand) for operand in op.operands]
                 given = self._given(op)
-                for name in names_written(op):
-                    key = key_of(op.scope, name)
-                    if key is None:
-                        continue
-                    known = self._held.get(key, given)
-                    joined = _joined(known, given)
-                    if key not in self._held or joined != known:
-                        self._held[key] = joined
-                        changing = True
+                for key in filter(None, (key_of(op.scope, name) for name in names_written(op))):
+                    sure = op.node.predicate is None
+                    self._here[key] = given if sure else _joined(self._value(key, given), given)
+                    self._held[key] = _joined(self._held.get(key, given), given)
+
+    def _value(self, key: Key, default: Pointees = _DATA) -> Pointees:
+        return self._here[key] if key in self._here else self._held.get(key, default)
 
     def address(self, op: Op, operand: tree.Operand) -> Pointees:
         """What an address operand points into."""
@@ -127,7 +130,7 @@ class _Flow:
                     return frozenset((found,)) if found.space in _SPACES else _DATA
                 key = key_of(op.scope, name)
                 if key is not None:
-                    return self._held.get(key, _DATA)
+                    return self._value(key)
                 return None if isinstance(found, Register) else _DATA
             case tree.Indexed(base=base):
                 return self._of(op, base)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u8, u16, u32, u64
 from ptxloom.machine.runtime.firsts import UNWRITTEN_BYTE, WRITTEN, plane_of, space_at, within
 from ptxloom.machine.runtime.hazards import entry, fill_access
 from ptxloom.machine.runtime.state import GLOBAL, NONE, SOURCE_BYTES, UNWRITTEN, UNWRITTEN_REGISTER, Source, Warp
@@ -51,8 +51,11 @@ def lanes_of(w: Warp, place: u32, size: u32) -> u32:
     return found
 
 
-def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32) -> None:
-    """A register takes the source of another one, if that is poison in some of these lanes."""
+def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, moved: u32) -> None:
+    """A register takes the source of another one, if that is poison in some of these lanes.
+
+    `moved` is 1 if it takes the value as it is.
+    """
     if lanes_of(w, place, size) & lanes == 0:
         return
     mine = source_of(w, target)
@@ -61,6 +64,7 @@ def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32) -> None:
     mine.lane = theirs.lane
     mine.space = theirs.space
     mine.size = theirs.size
+    mine.raw = theirs.raw & u16(moved)
     mine.address = theirs.address
     if theirs.site == 0 and theirs.address == 0:
         mine.address = u64(place) + 1
@@ -85,7 +89,7 @@ def load_poison(
 ) -> u32:
     """The poison of what lanes load, laid out as `load_lanes` does; gives the lanes that have any.
 
-    Bytes that the load does not use, by the bits of `used`, are poison whatever is in memory.
+    `used` says bit by bit which of the bytes the load uses.
     """
     found: u32 = 0
     for lane in range(32):
@@ -96,9 +100,7 @@ def load_poison(
             first: u32 = 0
             for at in range(size * parts):
                 bits: u8 = WRITTEN
-                if used >> at & 1 == 0:
-                    bits = UNWRITTEN_BYTE
-                elif plane != 0:
+                if plane != 0 and used >> at & 1 != 0:
                     bits = marks[at]
                 if bits != WRITTEN:
                     if missing == 0:
@@ -119,7 +121,8 @@ def remember(w: Warp, site: u32, lane: u32, at: u64, space: u32, missing: u32) -
     source.lane = lane
     source.space = space_at(at, space)
     source.address = within(at, space)
-    source.size = missing
+    source.size = u16(missing)
+    source.raw = 1
 
 
 def forget_source(w: Warp) -> None:
@@ -176,6 +179,25 @@ def store_poison(
     return given
 
 
+def note_given(w: Warp, site: u32, lanes: u32, place: u32, size: u32, stored: u32, use: u32) -> None:
+    """Lanes store `stored` bytes of a register for the host to see.
+
+    What is only copied may be a struct with its padding: a byte, or a word of which a part is written, is let pass.
+    """
+    if source_of(w, place).raw == 0:
+        note_use(w, site, lanes, place, size, use)
+    elif stored > 1:
+        held = pointer(u8, poison_of(w, place))
+        whole: u32 = 0
+        for lane in range(32):
+            all_: u32 = 1
+            for byte in range(stored):
+                if held[lane * size + byte] != UNWRITTEN_BYTE:
+                    all_ = 0
+            whole = whole | all_ << lane
+        note_use(w, site, lanes & whole, place, size, use)
+
+
 def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) -> None:
     """Lanes use a register: note those in which it is poison, and take it for written from now on."""
     found = lanes_of(w, place, size) & lanes
@@ -194,7 +216,7 @@ def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) ->
         index = entry(w, UNWRITTEN, site, source.site - 1)
         if index < w.worker.event_limit:
             event = w.worker.events[index]
-            fill_access(event, trailing_zeros(found), source.address, source.space, source.size, use)
+            fill_access(event, trailing_zeros(found), source.address, source.space, u32(source.size), use)
             event.mask = found
             event.second_warp = w.index
             event.second_lane = source.lane

@@ -8,7 +8,7 @@ from ptxloom.machine import native
 from ptxloom.machine.runtime.shadow import Shadow
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Array, Ptr, i32, u8, u32, u64
+    from ptxloom.machine.native import Array, Ptr, i32, u8, u16, u32, u64
 
 NONE: Final = 0xFFFFFFFF  # no block, no lane: larger than every block number
 
@@ -224,7 +224,8 @@ class Source:
     site: u32  # of the load + 1; 0: a register
     lane: u32
     space: u32
-    size: u32  # bytes unwritten
+    size: u16  # bytes unwritten
+    raw: u16  # 1: the value is as it was loaded
     address: u64  # the first of them; of a register, its place + 1, and 0 of the one that this stands beside
 
 

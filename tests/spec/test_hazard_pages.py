@@ -16,6 +16,7 @@ from ptxloom.diagnostics import Severity
 from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.catalogue import BY_RULE
 from ptxloom.machine.kernel import CHECKS
+from ptxloom.machine.runtime import shadow
 from ptxloom.syntax import parse
 
 FOLDER = Path(__file__).parent
@@ -103,6 +104,12 @@ def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
 def test_no_order_of_warps_hides_a_hazard(case: Case, seed: int, threads: int) -> None:
     again = replace(case, options=case.options | {"schedule_seed": seed, "threads": threads})
     assert hazards(again) == case.wanted
+
+
+@pytest.mark.parametrize("case", [case for case in ASYNCHRONOUS if case.twin], ids=lambda c: c.place)
+def test_a_clock_set_back_again_and_again_accuses_nobody(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadow, "TICK_BITS", 13)
+    assert hazards(case) == set()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

@@ -49,8 +49,8 @@ _ORDER: Final = (
     "put a barrier between the two: `bar.sync` (`__syncthreads()`), or an mbarrier where only some of the threads meet"
 )
 AFTER_COPY: Final = (
-    "let the thread that copies wait first (`cp.async.wait_group`, `cp.async.bulk.wait_group.read`), then let all meet "
-    "at a barrier; or let all wait at the mbarrier that the copy completes"
+    "let the thread that copies wait first (`cp.async.wait_group`, `cp.async.bulk.wait_group`, with `.read` for what "
+    "it reads), then let all meet at a barrier; or let all wait at the mbarrier that the copy completes"
 )
 BETWEEN_CTAS: Final = (
     "no `bar.sync` reaches another CTA: after a barrier of those who write, let one of them set a flag behind a fence "
@@ -316,7 +316,8 @@ KINDS: Final = (
         "not-waited",
         "Finds a thread that uses what its own asynchronous copy reads or writes before it has waited for the copy.",
         "{place} is accessed while the thread's own asynchronous copy may still be under way",
-        "wait first: `cp.async.wait_group`, `cp.async.bulk.wait_group.read`, or the mbarrier that the copy completes",
+        "wait first: `cp.async.wait_group`, `cp.async.bulk.wait_group` (with `.read` for what it reads, no more), or "
+        "the mbarrier that the copy completes",
         "9.7.9.25",
     ),
     HazardKind(
@@ -327,6 +328,25 @@ KINDS: Final = (
         "{place} is loaded as read-only memory, and the same kernel writes it",
         "load it without `.nc` (in C++, without `const __restrict__` and `__ldg`), or write it in another kernel",
         "9.7.9.9",
+    ),
+    HazardKind(
+        "racecheck",
+        "cross-proxy",
+        "Finds a bulk copy that reads or overwrites what threads have written, with no `fence.proxy.async` between the "
+        "two: bulk copies go another way to memory than loads and stores, and a barrier alone joins the two not.",
+        "{place} is written and then accessed by a bulk copy with no `fence.proxy.async` between the two",
+        "put `fence.proxy.async` behind the writes, before the barrier that the copy comes behind, or before the copy",
+        "9.7.13.4",
+    ),
+    HazardKind(
+        "racecheck",
+        "early-exit",
+        "Finds shared memory that goes with its CTA while another CTA of the cluster accesses it, or while a bulk copy "
+        "or another CTA's asynchronous operation reads or writes it.",
+        "{place} is accessed with nothing that makes its CTA wait for that before it exits",
+        "let the CTA wait before it exits: for the others of its cluster at `barrier.cluster`, for a bulk copy with "
+        "`cp.async.bulk.wait_group.read` or at the mbarrier that it completes",
+        "5.1.7",
     ),
     HazardKind(
         "racecheck",
@@ -373,6 +393,8 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.NO_CLUSTER: "no-cluster",
 }
 EVENTS: Final = {  # after these it goes on
+    state.ENDED: "racecheck.early-exit",
+    state.UNFENCED: "racecheck.cross-proxy",
     state.DIVERGENT: "synccheck.divergent",
     state.EXITED: "synccheck.exited",
     state.PREDICATED: "synccheck.predicated",
@@ -416,6 +438,8 @@ SIDES: Final = {
     state.OWN_READ_WRITE: ("write", "read"),
     state.OWN_WRITE_READ: ("read", "write"),
     state.NOT_READ_ONLY: ("read", "write"),
+    state.ENDED: ("access", "exit"),
+    state.UNFENCED: ("access", "write"),
 }
 REVERSED: Final = {  # the same race with its sides in the other order
     state.READ_WRITE: state.WRITE_READ,

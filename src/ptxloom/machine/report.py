@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.whereabouts import Atlas, Found
 
 Block = tuple[int, int, int]
+
+_RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "warp-order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,19 +198,17 @@ class Reporter:
             return replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
         second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
         before = self.program.ops[int(event.second_site)]
-        other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), f"{SIDES[kind][1]}s it")
-        party = self.party(op, block, warp, lanes, f"{SIDES[kind][0]}s it")
+        other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), _doing(SIDES[kind][1]))
+        party = self.party(op, block, warp, lanes, _doing(SIDES[kind][0]))
         reach = Reach.WARP if EVENTS[kind] == "racecheck.warp-order" else Reach.CTA
         if second != block:
             reach = Reach.GRID if event.space == state.GLOBAL else Reach.CLUSTER
-        if self._sequence.comes_first(op, before, reach):
+        if kind not in {state.ENDED, state.UNFENCED} and self._sequence.comes_first(op, before, reach):
             kind, op, before, party, other = REVERSED.get(kind, kind), before, op, other, party
         hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, party.lanes[0]), count=int(event.count))
-        if "cp" in {op.opcode, before.opcode} and hazard.kind != "not-waited":
-            hazard = replace(hazard, help=AFTER_COPY)
-        if second != block:
-            hazard = replace(hazard, help=BETWEEN_CTAS if event.space == state.GLOBAL else IN_CLUSTER)
+        if hazard.kind in _RACES:
+            hazard = replace(hazard, help=_order_between(op, before, event.space, apart=second != block) or hazard.help)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
 
     def _stray(self, event: Any, op: Op, party: Party, found: Found) -> Hazard:
@@ -263,6 +263,18 @@ def _wrong(op: Op, holds: str) -> str:
     if wanted == holds:
         return f"a generic address, but `{op.opcode}` wants one within {wanted} memory"
     return f"which lies in {holds} memory, but `{op.opcode}` wants {wanted} memory"
+
+
+def _order_between(op: Op, before: Op, space: int, *, apart: bool) -> str:
+    """What orders the two sides of a race; empty if nothing special does."""
+    if apart:
+        return BETWEEN_CTAS if space == state.GLOBAL else IN_CLUSTER
+    return AFTER_COPY if "cp" in {op.opcode, before.opcode} else ""
+
+
+def _doing(verb: str) -> str:
+    """What a side of a race does, as a phrase."""
+    return {"access": "accesses it", "exit": "exits"}.get(verb, f"{verb}s it")
 
 
 def _both(mine: str, theirs: str) -> str:

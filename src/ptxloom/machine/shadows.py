@@ -46,7 +46,7 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     take = grid.arena.take
     at = take(shadow.ORDER_BYTES)
     order: Any = native.structure(shadow.Order).from_address(at)
-    order.bits = (threads - 1).bit_length()
+    order.bits = (threads + shadow.COLUMNS - 1).bit_length()
     order.ceiling = (1 << shadow.TICK_BITS - order.bits) - _LANES
     order.threads = threads
     order.columns = threads + shadow.COLUMNS
@@ -56,9 +56,13 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     room = (_TRACES + order.crowd_limit) * shadow.TRACE_BYTES
     order.first_trace = order.next_trace = take(room)
     order.last_trace = order.first_trace + room
+    if any(op.opcode == "cp" and op.has("bulk") for op in grid.program.ops):
+        order.fenced = order.columns
+        order.columns += threads * (1 if grid.races is None else 2)
+    order.issuers = take(shadow.COLUMNS * _WORD)
     if grid.races is not None:
         order.grid = grid.races.address
-    if any(watch.orders_finely(op) for op in grid.program.ops):
+    if members > 1 or any(watch.orders_finely(op) for op in grid.program.ops):
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
         order.fences, order.syncs = take(threads * _WORD), take(shadow.SYNCS * shadow.SYNC_BYTES)
@@ -90,10 +94,10 @@ def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
     s.summary = take(((size >> shadow.BLOCK_SHIFT) + 1) * s.summaries * _WORD)
     if order.known:
         s.common = take(order.columns * _WORD)
+    if grid.members > 1:
+        s.visits = take(threads * shadow.VISIT_BYTES)
     if any(op.opcode == "cp" and op.has("async") for op in grid.program.ops):
-        s.copies = take(s.warps * shadow.COPIES * shadow.COPY_BYTES)
-    if any(op.opcode == "cp" and op.has("bulk") for op in grid.program.ops):
-        s.readings = take(s.warps * shadow.READINGS * shadow.READING_BYTES)
+        s.operations = take(s.warps * shadow.OPERATIONS * shadow.OPERATION_BYTES)
     return at
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.endings import end_shared
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.orders import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
@@ -43,12 +44,14 @@ def settle(cta: Cta, number: u32) -> u32:
     return 1
 
 
-def settle_all(w: Warp, gone: u32) -> None:
-    """Lanes exited: what the rest waits for may be complete now."""
+def settle_all(w: Warp, gone: u32, site: u32) -> None:
+    """Lanes exited at an instruction: what the rest waits for may be complete now."""
     cta = w.cta
     cta.live_threads = cta.live_threads - popcount(gone)
     if cta.live_threads == 0:
         compare_registers(cta)
+        if address(w.shadow) != 0:
+            end_shared(w, site)
     if cta.waiting != 0:
         for number in range(16):
             if w.waits[number] != 0 and cta.barriers[number].site != 0:

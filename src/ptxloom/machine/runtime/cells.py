@@ -28,6 +28,7 @@ from ptxloom.machine.runtime.known import (
     me,
     owner_of,
     stamp_of,
+    trace_tick,
     unknown_lanes,
 )
 from ptxloom.machine.runtime.memory import find_span
@@ -82,6 +83,7 @@ def look(
     access.part = part
     access.stamp = stamp_of(w, site)
     access.does = does
+    access.agent = 0
     left = lanes
     index = w.launch.span_count
     while left != 0:
@@ -95,14 +97,15 @@ def look(
                 look_lane(w, lane, w.launch.spans[index], at, size)
 
 
-def look_copy(w: Warp, lane: u32, at: u64, size: u32, site: u32, does: u32) -> None:
-    """An asynchronous copy of a lane reads or writes some bytes, if anybody watches."""
+def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, agent: u32) -> None:
+    """An asynchronous copy of a lane, or the agent that has an entry, accesses some bytes, if anybody watches."""
     if address(w.shadow) == 0 or address(w.shadow.order.grid) == 0 or size == 0:
         return
     access = w.shadow.order.access
     access.values = pointer(u64, 0)
-    access.stamp = stamp_of(w, site)
+    access.stamp = stamp
     access.does = does
+    access.agent = agent
     index = find_span(w.launch, at)
     if index < w.launch.span_count and takes(w.launch.spans[index], at, size, does) != 0:
         look_lane(w, lane, w.launch.spans[index], at, size)
@@ -241,7 +244,7 @@ def unordered_lanes(w: Warp, lane: u32, t: Trace) -> u32:
         left = unknown_lanes(w, lane, t)
     if left == 0 or address(w.shadow.order.taught) == 0:
         return left
-    tick = t.who >> w.shadow.order.bits
+    tick = trace_tick(w, t)
     first = first_of(w, t)
     found: u32 = 0
     while left != 0:
@@ -261,7 +264,7 @@ def is_over(w: Warp, t: Trace) -> u32:
     left = t.lanes
     while left != 0:
         column = (t.owner - 1) * grid.share + (first + trailing_zeros(left) >> grid.shift)
-        if grid.told[column] >= t.who >> order.bits:
+        if grid.told[column] >= trace_tick(w, t):
             return 0
         left = left & left - 1
     return 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import address, copy, fill, invoke, pointer, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.cells import look_copy
 from ptxloom.machine.runtime.firsts import read_lane, written_lane
+from ptxloom.machine.runtime.known import operation_at
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
-from ptxloom.machine.runtime.pending import copy_lane, copy_stretch, start_copy
-from ptxloom.machine.runtime.readings import read_bulk
+from ptxloom.machine.runtime.operations import begin_operation, read_by, write_by, write_for
+from ptxloom.machine.runtime.orders import released
+from ptxloom.machine.runtime.proxies import check_fence
 from ptxloom.machine.runtime.shadow import STRONG
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
@@ -39,19 +40,19 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
     if size == 16 and copy_whole(w, mask, targets, sources, takes, site) != 0:
         return 0
     if address(w.shadow) != 0 and mask != 0:
-        start_copy(w, size, site)
+        begin_operation(w, site, 0)
     for lane in range(32):
         if mask >> lane & 1 != 0:
             into = place(w, lane, targets[lane], SHARED, size, 1, site)
             if into == 0:
                 return 1
             if address(w.shadow) != 0:
-                copy_lane(w, lane, targets[lane])
+                write_by(w, lane, targets[lane], SHARED, size)
+                read_by(w, lane, sources[lane], GLOBAL, takes[lane], 0)
             if w.written != 0:
                 written_lane(w, lane, targets[lane], SHARED, size)
             if w.launch.watches_global != 0:
                 read_lane(w, lane, sources[lane], GLOBAL, takes[lane], site)
-            look_copy(w, lane, sources[lane], takes[lane], site, 0)
             take = takes[lane]
             at = sources[lane]
             if take > size:
@@ -128,7 +129,7 @@ def bulk_place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, s
     return at
 
 
-def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
+def copy_bulk(  # noqa: C901 - one lane after the other
     w: Warp,
     mask: u32,
     targets: Ptr[u64],
@@ -152,13 +153,10 @@ def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
             source = bulk_place(w, lane, sources[lane], source_space, size, 0, site)
             if source == 0:
                 return 1
-            if address(w.shadow) != 0 and source_space == SHARED:
-                read_bulk(w, lane, sources[lane], size, site, u32(barriers[lane] == 0))
+            if address(w.shadow) != 0:
+                begin_operation(w, site if combine == 0 else site | STRONG, 1)
+                read_by(w, lane, sources[lane], source_space, size, told_at(w, barriers[lane], ctas[lane]))
             read_lane(w, lane, sources[lane], source_space, size, site)
-            if source_space != SHARED:
-                look_copy(w, lane, sources[lane], size, site, 0)
-            if target_space != SHARED:
-                look_copy(w, lane, targets[lane], size, site if combine == 0 else site | STRONG, 1)
             left = ctas[lane]
             going: u32 = 1
             while going != 0:
@@ -172,9 +170,9 @@ def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
                     return 1
                 if combine != 0:
                     read_lane(w, lane, targets[lane], target_space, size, site)
-                elif address(w.shadow) != 0 and target_space == SHARED and barriers[lane] != 0:
-                    told = shared_place(w, (barriers[lane] - 1 & ~strip | window) & 0xFFFFFFFF, 8)
-                    copy_stretch(w, lane, targets[lane] & ~strip | window, size, site, told)
+                if address(w.shadow) != 0:
+                    told = told_at(w, barriers[lane], left)
+                    write_bulk(w, lane, targets[lane] & ~strip | window, target_space, size, told)
                 written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
                 move_stretch(w, into, source, size, combine)
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
@@ -183,6 +181,27 @@ def copy_bulk(  # noqa: C901, PLR0912 - one lane after the other
                 if left == 0:
                     going = 0
     return 0
+
+
+def told_at(w: Warp, barrier: u64, ctas: u32) -> u64:
+    """The host address of the mbarrier that learns of a copy, of the first CTA in a multicast's mask; 0: none does."""
+    if barrier == 0:
+        return 0
+    at = barrier - 1
+    if ctas != 0:
+        at = at & ~(255 << CLUSTER_SHIFT) | u64(trailing_zeros(ctas) + 1) << CLUSTER_SHIFT
+    return shared_place(w, at & 0xFFFFFFFF, 8)
+
+
+def write_bulk(w: Warp, lane: u32, at: u64, space: u32, size: u32, told: u64) -> None:
+    """Racecheck learns what a bulk copy writes; the mbarrier at a host address (0: none) tells its end."""
+    if told == 0:
+        write_by(w, lane, at, space, size)
+    else:
+        stamp = operation_at(w, w.operation_head - 1).stamp
+        check_fence(w, lane, at, space, size, stamp)
+        write_for(w, lane, at, size, stamp, told)
+        released(w)
 
 
 def move_stretch(w: Warp, into: u64, source: u64, size: u32, combine: u64) -> None:

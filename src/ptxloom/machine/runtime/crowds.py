@@ -12,17 +12,17 @@ from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u6
 from ptxloom.machine.runtime.histories import copy_chain, covers, fill_trace, following, is_own, trace_at
 from ptxloom.machine.runtime.known import (
     are_morally_strong,
-    copy_of,
     entry_of,
     first_of,
     owner_of,
     thread_of,
+    tick_of,
     unknown_lanes,
 )
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.orders import forget_sync
 from ptxloom.machine.runtime.parties import COPYING, begun_at, report
-from ptxloom.machine.runtime.shadow import CROWDED, PENDING, READS, STRONG, WRITES, Crowd, Order, Shadow, Trace
+from ptxloom.machine.runtime.shadow import AGENT, CROWDED, PENDING, READS, STRONG, WRITES, Crowd, Order, Shadow, Trace
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 def is_crowd(held: u32) -> u32:
     """1 if a byte's entry names a crowd."""
     return u32(held & CROWDED == CROWDED)
+
+
+def crowd_at(s: Shadow, held: u32) -> Crowd:
+    """The crowd that a byte's entry names."""
+    return s.order.crowds[number_of(held)]
 
 
 def number_of(held: u32) -> u32:
@@ -56,11 +61,7 @@ def crowd_of(w: Warp, s: Shadow, at: u32, end: u32) -> Crowd:
         t = crowd.first[0]
         t.owner = owner_of(w)
         t.does = WRITES
-        t.stamp = s.write_sites[at]
-        t.who = held
-        t.lanes = 1 << (held & 31)
-        if held & PENDING == 0:
-            t.who = held & ~u32(31)
+        fill_entry(t, held, s.write_sites[at])
     mark_crowd(order, s, crowd)
     return crowd
 
@@ -232,7 +233,7 @@ def tell_race(w: Warp, s: Shadow, lane: u32, t: Trace, left: u32, crowd: Crowd) 
     thread = first_of(w, t) + trailing_zeros(left)
     if t.who & PENDING != 0:
         writes = COPYING
-        other = begun_at(w, other, copy_of(w, t.who).begun)
+        other = begun_at(w, other, tick_of(w, t.who))
         thread = thread_of(w, t.who)
     report(w, s, lane, crowd.at, crowd.size, access.stamp, access.does, other, thread, writes)
 
@@ -253,17 +254,52 @@ def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp:
     t.lanes = lanes
 
 
-def swap_write(s: Shadow, at: u32, held: u32, by: u32) -> None:
+def swap_write(s: Shadow, at: u32, held: u32, by: u32, stamp: u32) -> None:
     """Put another entry in the place of a byte's entry, or of one that its crowd holds."""
     if s.writes[at] == held:
         s.writes[at] = by
+        s.write_sites[at] = stamp
     elif is_crowd(s.writes[at]) != 0:
         here = address(s.order.crowds[number_of(s.writes[at])].first)
         while here != 0:
             t = trace_at(here)
             if t.owner != 0 and t.who == held:
-                t.who = by & ~u32(31)
-                t.lanes = 1 << (by & 31)
+                fill_entry(t, by, stamp)
                 if by == 0:
                     t.owner = 0
             here = t.next
+
+
+def fill_entry(t: Trace, held: u32, stamp: u32) -> None:
+    """Let a trace say what a byte's entry says."""
+    t.who = held
+    if held & PENDING == 0:
+        t.who = held & ~u32(31)
+    t.lanes = 1 << (held & 31)
+    t.stamp = stamp
+
+
+def agent_of(s: Shadow, at: u32) -> u32:
+    """The entry of an agent among all that is remembered of a byte's writes; 0 if there is none."""
+    held = s.writes[at]
+    if is_crowd(held) == 0:
+        return held if held & PENDING != 0 and held & AGENT != 0 else 0
+    here = address(s.order.crowds[number_of(held)].first)
+    while here != 0:
+        t = trace_at(here)
+        if t.owner != 0 and t.who & PENDING != 0 and t.who & AGENT != 0:
+            return t.who
+        here = t.next
+    return 0
+
+
+def stamp_at(s: Shadow, at: u32, who: u32) -> u32:
+    """The stamp beside an entry among all that is remembered of a byte's writes."""
+    if is_crowd(s.writes[at]) != 0:
+        here = address(s.order.crowds[number_of(s.writes[at])].first)
+        while here != 0:
+            t = trace_at(here)
+            if t.owner != 0 and t.who == who:
+                return t.stamp
+            here = t.next
+    return s.write_sites[at]

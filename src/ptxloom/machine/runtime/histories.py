@@ -65,7 +65,15 @@ def start(access: Access) -> None:
 
 def is_own(w: Warp, access: Access, t: Trace) -> u32:
     """1 if other lanes of the warp have left a trace in this very instruction."""
-    return u32(t.owner == owner_of(w) and t.who == entry_of(w, 0) and t.stamp == access.stamp and t.does == access.does)
+    return u32(t.owner == owner_of(w) and t.who == who_of(w) and t.stamp == access.stamp and t.does == access.does)
+
+
+def who_of(w: Warp) -> u32:
+    """How traces name who makes an access now: the warp's first lane, or an agent, and the tick."""
+    agent = w.shadow.order.access.agent
+    if agent != 0:
+        return agent
+    return entry_of(w, 0)
 
 
 def fill_trace(w: Warp, lane: u32, t: Trace) -> None:
@@ -75,7 +83,7 @@ def fill_trace(w: Warp, lane: u32, t: Trace) -> None:
         t.lanes = t.lanes | 1 << lane
         return
     t.owner = owner_of(w)
-    t.who = entry_of(w, 0)
+    t.who = who_of(w)
     t.stamp = access.stamp
     t.does = access.does
     t.lanes = 1 << lane

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.shadow import (
+    AGENT,
     CLUSTER_SCOPE,
-    COPIES,
-    COPY_SHIFT,
     GPU_SCOPE,
     LOOKS_AGAIN,
+    OPERATION_SHIFT,
+    OPERATIONS,
     PENDING,
     SCOPE,
     SITE,
-    SIZE_SHIFT,
+    SIZES,
     STEP_SHIFT,
     STEPS,
     STRONG,
-    Copy,
+    Operation,
     Trace,
 )
 from ptxloom.machine.runtime.state import Cta, Warp
@@ -68,35 +69,54 @@ def is_known(w: Warp, thread: u32, other: u32, tick: u32) -> u32:
     return 0
 
 
-def copy_of(w: Warp, held: u32) -> Copy:
-    """The copy that a pending held names."""
+def operation_at(w: Warp, number: u32) -> Operation:
+    """A place in a warp's ring of operations."""
+    return w.shadow.operations[w.index * OPERATIONS + number % OPERATIONS]
+
+
+def operation_of(w: Warp, held: u32) -> Operation:
+    """The operation that a mark names."""
     number = held & (PENDING - 1)
-    warp = number >> COPY_SHIFT
+    warp = number >> OPERATION_SHIFT
     members = w.launch.warps
     s = pointer(Cta, pointer(u64, w.cta.peers)[warp // members])[0].shadow
-    return s.copies[warp % members * COPIES + (number >> 5 & (COPIES - 1))]
+    return s.operations[warp % members * OPERATIONS + (number >> 5 & (OPERATIONS - 1))]
 
 
-def is_copy_known(w: Warp, thread: u32, held: u32) -> u32:
-    """1 if a copy is known to be complete."""
-    copy = copy_of(w, held)
-    lane = held & 31
-    if copy.handed >> lane & 1 == 0:
+def is_agent_known(w: Warp, thread: u32, held: u32) -> u32:
+    """1 if what an agent has done is known to be complete; an operation that its thread waits for itself is not."""
+    if held & AGENT == 0:
         return 0
-    s = w.shadow
-    order = s.order
-    column = order.threads + copy.column
-    stamp = copy.stamp[lane]
-    if order.known[thread * order.columns + column] >= stamp or s.common[column] >= stamp:
-        return 1
-    return order.lost
+    order = w.shadow.order
+    return is_known(w, thread, held & ((1 << order.bits) - 1), (held & (AGENT - 1)) >> order.bits)
+
+
+def is_done(w: Warp, thread: u32, op: Operation, lane: u32) -> u32:
+    """1 if a thread knows that a lane's operation has read all."""
+    if op.handed >> lane & 1 == 0:
+        return 0
+    order = w.shadow.order
+    if op.told[lane] > order.clock:
+        return 1  # the clock has been set back since
+    return is_known(w, thread, order.threads + op.column[lane], op.told[lane])
 
 
 def thread_of(w: Warp, held: u32) -> u32:
-    """The thread that wrote an held."""
+    """The thread that an entry is of; of an agent's, the one that issued an operation for it last."""
+    order = w.shadow.order
+    number = held & ((1 << order.bits) - 1)
     if held & PENDING == 0:
-        return held & ((1 << w.shadow.order.bits) - 1)
-    return ((held & (PENDING - 1)) >> COPY_SHIFT) * 32 + (held & 31)
+        return number
+    if held & AGENT != 0:
+        return order.issuers[number - order.threads]
+    return ((held & (PENDING - 1)) >> OPERATION_SHIFT) * 32 + (held & 31)
+
+
+def tick_of(w: Warp, held: u32) -> u32:
+    """When the operation was issued that a mark or an agent's entry stands for."""
+    if held & AGENT != 0:
+        return (held & (AGENT - 1)) >> w.shadow.order.bits
+    return operation_of(w, held).begun
 
 
 def owner_of(w: Warp) -> u32:
@@ -111,6 +131,13 @@ def first_of(w: Warp, t: Trace) -> u32:
     return t.who & ((1 << w.shadow.order.bits) - 1)
 
 
+def trace_tick(w: Warp, t: Trace) -> u32:
+    """The tick of the access that left a trace."""
+    if t.who & PENDING != 0:
+        return tick_of(w, t.who)
+    return t.who >> w.shadow.order.bits
+
+
 def is_same_cta(w: Warp, t: Trace) -> u32:
     """1 if a trace is of this warp's CTA."""
     return u32(t.owner == owner_of(w) and first_of(w, t) - w.shadow.first < w.shadow.warps * 32)
@@ -119,12 +146,12 @@ def is_same_cta(w: Warp, t: Trace) -> u32:
 def unknown_lanes(w: Warp, lane: u32, t: Trace) -> u32:
     """The lanes of a trace of this cluster that do not come before what a lane does now."""
     thread = me(w, lane)
+    order = w.shadow.order
+    tick = trace_tick(w, t)
     if t.who & PENDING != 0:
-        if is_copy_known(w, thread, t.who) != 0:
+        if tick > order.clock or is_agent_known(w, thread, t.who) != 0:
             return 0
         return t.lanes
-    order = w.shadow.order
-    tick = t.who >> order.bits
     first = first_of(w, t)
     left = t.lanes
     if first == thread & ~31:
@@ -151,7 +178,7 @@ def are_morally_strong(w: Warp, stamp: u32, t: Trace) -> u32:
         return 0
     mine = w.launch.strengths[stamp & SITE]
     theirs = w.launch.strengths[t.stamp & SITE]
-    if mine >> SIZE_SHIFT != theirs >> SIZE_SHIFT and mine >> SIZE_SHIFT != 0 and theirs >> SIZE_SHIFT != 0:
+    if (mine ^ theirs) & SIZES != 0 and mine & SIZES != 0 and theirs & SIZES != 0:
         return 0
     scope = min(mine & SCOPE, theirs & SCOPE)
     if scope >= GPU_SCOPE:

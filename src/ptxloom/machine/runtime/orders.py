@@ -13,7 +13,7 @@ from ptxloom.machine.native import address, copy, fill, pointer, popcount, set_l
 from ptxloom.machine.runtime.histories import reset_crowds
 from ptxloom.machine.runtime.known import me
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, COLUMNS, SYNC_BYTES, SYNCS, Order, Shadow
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, COLUMNS, SYNC_BYTES, SYNCS, VISIT_BYTES, Order, Shadow
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,
@@ -57,6 +57,7 @@ def begin(cta: Cta) -> None:
     s = cta.shadow
     advance(cta)
     s.birth = s.order.clock
+    s.ended = 0
     rebase(cta, s)
     advance(cta)
 
@@ -87,6 +88,7 @@ def forget(cta: Cta, order: Order) -> None:
         fill(address(order.gathering), 0, row * 2)
         order.used = 0
         order.lost = 0
+        order.issued = 0
     reset_crowds(order)
     for rank in range(cta.launch.members):
         forget_cta(peer(cta, rank), order)
@@ -101,6 +103,8 @@ def forget_cta(cta: Cta, order: Order) -> None:
     fill(address(s.summary), 0, ((size >> BLOCK_SHIFT) + 1) * u64(s.summaries) * 4)
     if address(s.common) != 0:
         fill(address(s.common), 0, u64(order.columns) * 4)
+    if address(s.visits) != 0:
+        fill(address(s.visits), 0, u64(order.threads) * VISIT_BYTES)
     s.birth = 0
     s.base = 0
     s.floor = 0
@@ -226,21 +230,25 @@ def complete_barrier(cta: Cta, number: u32) -> None:
 
 def complete_whole(cta: Cta) -> None:
     """All threads of the CTA have come: all of them know everything that any of them did or knew."""
-    s = cta.shadow
-    order = s.order
-    if address(order.known) != 0:
-        at = cta.warps
-        for _warp in range(cta.launch.warps):
-            w = pointer(Warp, at)[0]
-            left = w.acquired
-            while left != 0:
-                join(s.common, row_of(order, me(w, trailing_zeros(left))), order.columns)
-                left = left & left - 1
-            w.acquired = 0
-            w.uneven = 0
-            at = at + u64(cta.launch.warp_bytes)
-    rebase(cta, s)
+    if address(cta.shadow.order.known) != 0:
+        gather_knowledge(cta)
+    rebase(cta, cta.shadow)
     advance(cta)
+
+
+def gather_knowledge(cta: Cta) -> None:
+    """What any thread of a CTA has learnt is known to the CTA."""
+    s = cta.shadow
+    at = cta.warps
+    for _warp in range(cta.launch.warps):
+        w = pointer(Warp, at)[0]
+        left = w.acquired
+        while left != 0:
+            join(s.common, row_of(s.order, me(w, trailing_zeros(left))), s.order.columns)
+            left = left & left - 1
+        w.acquired = 0
+        w.uneven = 0
+        at = at + u64(cta.launch.warp_bytes)
 
 
 def complete_part(cta: Cta, number: u32) -> None:

@@ -12,6 +12,7 @@ from ptxloom.machine.runtime.known import me
 from ptxloom.machine.runtime.shadow import LOOKS, SITE, STEP_SHIFT, STRONG, Shadow
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
+    ENDED,
     OWN_WRITE_WRITE,
     READ_WRITE,
     SHARED,
@@ -104,3 +105,13 @@ def report(
         note_pair(w, kind, stamp & SITE, lane, place, SHARED, size, other & SITE, index, thread & 31, there.ctaid)
     else:
         note_pair(far, kind, other & SITE, thread & 31, place, SHARED, size, stamp & SITE, w.index, lane, w.cta.ctaid)
+
+
+def tell_end(w: Warp, s: Shadow, thread: u32, at: u32, size: u32, stamp: u32) -> None:
+    """Note an access by a thread to the shared memory of a CTA that does not come before the end of the CTA."""
+    last = warp_of(w, s.first + s.last_warp * 32)
+    far = warp_of(w, thread)
+    place = u64(at)
+    if w.launch.members > 1:
+        place = place | u64(last.cta.rank + 1) << CLUSTER_SHIFT
+    note_pair(far, ENDED, stamp & SITE, thread & 31, place, SHARED, size, s.ended - 1, last.index, 0, last.cta.ctaid)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
-from ptxloom.machine.runtime.known import entry_of, is_copy_known, is_known, me, stamp_of
+from ptxloom.machine.runtime.known import entry_of, is_agent_known, is_done, is_known, me, operation_at, stamp_of
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.parties import READING, begun_at, report, site_of_read, warp_of
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READINGS, READS, Shadow
+from ptxloom.machine.runtime.parties import READING, begun_at, report, site_of_read, tell_end, warp_of
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Cta, Warp
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def check(
     access = s.order.access
     access.stamp = stamp
     access.does = write
+    access.agent = 0
     offset: u32 = 0
     while offset < size:
         step: u32 = 1
@@ -49,7 +50,7 @@ def check(
     if write != 0:
         readers(w, s, lane, at, size, stamp)
         if s.order.reading != 0:
-            bulk_readers(w, s, lane, at, size, stamp)
+            operation_readers(w, s, lane, at, size, stamp)
 
 
 def is_settled(w: Warp, s: Shadow, lane: u32, at: u32) -> u32:
@@ -61,23 +62,33 @@ def is_settled(w: Warp, s: Shadow, lane: u32, at: u32) -> u32:
         return 0
     thread = me(w, lane)
     if held & PENDING != 0:
-        return is_copy_known(w, thread, held)
+        return is_agent_known(w, thread, held)
     bits = s.order.bits
     other = held & ((1 << bits) - 1)
     return u32(other == thread or is_known(w, thread, other, held >> bits) != 0)
 
 
-def bulk_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
-    """Report the bulk copies that may still read some bytes which a lane writes."""
+def operation_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
+    """Report the operations that may still read some bytes which a lane writes."""
     for warp in range(s.order.threads // 32):
         far = warp_of(w, warp * 32)
-        for number in range(READINGS):
-            reading = far.shadow.readings[far.index * READINGS + number]
-            low = max(at, reading.at)
-            high = min(at + size, reading.at + reading.size)
-            if reading.active != 0 and reading.source == address(s) and low < high:
-                other = begun_at(w, reading.stamp, reading.begun)
-                report(w, s, lane, low, high - low, stamp, 1, other, warp * 32 + reading.lane, READING)
+        number = far.operation_tail
+        while number != far.operation_head:
+            op = operation_at(far, number)
+            left = op.reads
+            if op.source_space != SHARED:
+                left = 0
+            while left != 0:
+                other = trailing_zeros(left)
+                left = left & left - 1
+                start = u32(op.source[other] & ((1 << CLUSTER_SHIFT) - 1))
+                low = max(at, start)
+                high = min(at + size, start + op.taken[other])
+                here = u32(address(shadow_at(far, op.source[other])) == address(s))
+                if here != 0 and low < high and is_done(w, me(w, lane), op, other) == 0:
+                    before = begun_at(w, op.stamp, op.begun)
+                    report(w, s, lane, low, high - low, stamp, 1, before, warp * 32 + other, READING)
+            number = number + 1
 
 
 def readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
@@ -130,6 +141,8 @@ def check_lane(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, write: u32, v
         return
     s = shadow_at(w, at)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
+    if s.first != w.shadow.first:
+        visit_peer(w, s, lane, place, size, stamp)
     check(w, s, lane, place, size, stamp, write, values, part)
     if write != 0:
         keep_write(s, place, size, entry_of(w, lane), stamp)
@@ -150,7 +163,11 @@ def check_strong(
         at = addresses[lane] + offset if wide != 0 else u64(narrow[lane]) + offset
         inside = u32(space == SHARED or at & ~u64(WINDOW_BYTES - 1) == SHARED_WINDOW)
         if inside != 0 and shared_place(w, at & (WINDOW_BYTES - 1), u64(size)) != 0:
-            strong_lane(w, lane, shadow_at(w, at), u32(at & ((1 << CLUSTER_SHIFT) - 1)), size, stamp, does)
+            s = shadow_at(w, at)
+            place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
+            if s.first != w.shadow.first:
+                visit_peer(w, s, lane, place, size, stamp)
+            strong_lane(w, lane, s, place, size, stamp, does)
 
 
 def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, does: u32) -> None:
@@ -158,6 +175,7 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
     access = s.order.access
     access.stamp = stamp
     access.does = does
+    access.agent = 0
     offset: u32 = 0
     while offset < size:
         crowd = crowd_of(w, s, at + offset, at + size)
@@ -166,7 +184,19 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
     if does != READS:
         readers(w, s, lane, at, size, stamp)
         if s.order.reading != 0:
-            bulk_readers(w, s, lane, at, size, stamp)
+            operation_readers(w, s, lane, at, size, stamp)
+
+
+def visit_peer(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
+    """A lane accesses the shared memory of another CTA, which has to live until then."""
+    if s.ended != 0:
+        tell_end(w, s, me(w, lane), at, size, stamp)
+        return
+    visit = s.visits[me(w, lane)]
+    visit.tick = s.order.clock
+    visit.at = at
+    visit.size = size
+    visit.stamp = stamp
 
 
 def keep_write(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
@@ -178,7 +208,7 @@ def keep_write(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
 
 
 def replace_writes(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
-    """Remember an asynchronous copy to some bytes, and nothing else."""
+    """Remember what an asynchronous operation writes, and nothing else."""
     leave_crowds(s, at, size)
     keep_write(s, at, size, held, stamp)
 

@@ -17,10 +17,12 @@ from ptxloom.machine import native
 if TYPE_CHECKING:
     from ptxloom.machine.native import Array, Ptr, u8, u32, u64
 
-# A write's entry: the thread's number in the low bits, the tick above. Copies that go on have a mark and their number.
+# A write's entry: the thread's number in the low bits, the tick above. Asynchronous operations have a mark and their
+# number; where an mbarrier tells their end, the number of its agent, which is behind the threads', and the tick.
 PENDING: Final = 1 << 30
 CROWDED: Final = PENDING | 1 << 29  # and the number of a crowd: more than one write is remembered
-TICK_BITS: Final = 30
+AGENT: Final = 1 << 28
+TICK_BITS: Final = 28
 
 # What is kept of an access beside its entry: the site, and how many accesses its warp had made since a barrier.
 SITE: Final = (1 << 20) - 1
@@ -37,13 +39,14 @@ CLASSES: Final = 5  # of accesses: what they do, and whether they are strong
 CTA_SCOPE, CLUSTER_SCOPE, GPU_SCOPE, SYSTEM_SCOPE = range(4)
 SCOPE: Final = 3
 SIZE_SHIFT: Final = 2  # the bytes of what it moves as one follow; 0 for what is no number
+SIZES: Final = 31 << SIZE_SHIFT
+ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
 LOOKS: Final = 1024  # reads that a warp's ring holds
-COPIES: Final = 128  # asynchronous copies that a warp's ring holds
-READINGS: Final = 64  # bulk copies from shared memory that a warp's ring holds until they are waited for
-COPY_SHIFT: Final = 12  # 7 bits of the copy in its ring, 5 of the lane; the warp above
-COLUMNS: Final = 64  # of `known`, for what copies have written, by the mbarrier they tell
+OPERATIONS: Final = 128  # asynchronous operations that a warp's ring holds until they are waited for
+OPERATION_SHIFT: Final = 12  # 7 bits of the operation in its ring, 5 of the lane; the warp above
+COLUMNS: Final = 64  # of `known`, for agents: what has been done by operations that tell an mbarrier
 LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
 SYNCS: Final = 256  # places in memory that order accesses: mbarriers, flags
 
@@ -52,7 +55,7 @@ class Sync:
     """A place in memory through which threads order their accesses."""
 
     key: u64  # its host address; 0 while free
-    column: u32  # of the copies that report to it, after the threads' columns
+    column: u32  # of its agent, after the threads' columns
 
 
 class Trace:
@@ -92,6 +95,7 @@ class Access:
     offset: u64
     part: u32  # bytes of one of them
     stamp: u32
+    agent: u32  # the entry of the agent that makes it; 0 if the warp's lanes do
     does: u32
     spare: u32
     over: Annotated[Array[u64], CLASSES]  # by class: a trace in the chain that nothing can come after any more
@@ -152,7 +156,7 @@ class Order:
     barriers: Ptr[u32]  # [CTA of the cluster][barrier][column] released by those who came
     gathering: Ptr[u32]  # [now, at its last completion][column] released by those who came to the cluster's barrier
     used: u32  # syncs
-    reading: u32  # bulk copies from shared memory that may go on
+    reading: u32  # stretches of shared memory that operations may still read
     room: Ptr[u32]  # [column] for intermediate results
     access: Access
     crowds: Ptr[Crowd]  # from number 1 on
@@ -175,35 +179,30 @@ class Order:
     informed: u32  # 1 if `taught` holds anything
     started: u32  # the tick before the cluster started
     running: u32  # 1 + the number of the cluster
+    far: u32  # stretches of global memory that operations may still read or write
+    issuers: Ptr[u32]  # [agent] the thread that last issued an operation for it
+    issued: u32  # the tick of the last one for any
+    fenced: u32  # the first of the columns that tell up to which tick a fence between proxies lies; 0: none are kept
 
 
-class Copy:
-    """One asynchronous copy instruction of a warp, until its lanes have waited for it."""
+class Operation:
+    """An asynchronous instruction of a warp, until its lanes have waited for it."""
 
-    site: u32  # as `Shadow.stamp` gives it
-    size: u32
-    lanes: u32  # whose bytes still carry its mark
-    handed: u32  # lanes whose completion an mbarrier tells
-    column: u32
+    stamp: u32  # as `races.stamp_of` gives it
     begun: u32  # the tick
-    target: u64  # the shadow it writes to
-    at: Annotated[Array[u32], 32]
+    bulk: u32  # 1 if bulk groups count it
+    reads: u32  # lanes that may still read
+    writes: u32  # lanes that may still write, and wait for that themselves
+    handed: u32  # lanes of which an mbarrier tells when they have read all
+    source_space: u32
+    target_space: u32
+    source: Annotated[Array[u64], 32]
+    target: Annotated[Array[u64], 32]
+    taken: Annotated[Array[u32], 32]  # bytes read
+    given: Annotated[Array[u32], 32]  # bytes written
     group: Annotated[Array[u32], 32]
-    stamp: Annotated[Array[u32], 32]
-
-
-class Reading:
-    """A bulk copy from shared memory, which reads until its lane has waited for it."""
-
-    active: u32  # 1 while it may go on
-    stamp: u32
-    lane: u32
-    at: u32
-    size: u32
-    group: u32
-    begun: u32  # the tick
-    spare: u32
-    source: u64  # the shadow of what it reads
+    column: Annotated[Array[u32], 32]  # of the agent of that mbarrier
+    told: Annotated[Array[u32], 32]  # the tick of the agent
 
 
 class Look:
@@ -214,6 +213,15 @@ class Look:
     lanes: u32
     size: u32
     starts: Annotated[Array[u32], 32]
+
+
+class Visit:
+    """An access to the shared memory of another CTA."""
+
+    tick: u32  # 0: none
+    at: u32
+    size: u32
+    stamp: u32
 
 
 class Shadow:
@@ -234,8 +242,10 @@ class Shadow:
     summary: Ptr[u32]  # [block of bytes][warp of the cluster] the tick of its last read
     common: Ptr[u32]  # [column] what all threads of the CTA know
     looks: Ptr[Look]  # [warp of the CTA][LOOKS]
-    copies: Ptr[Copy]  # [warp of the CTA][COPIES]; null if the program has none
-    readings: Ptr[Reading]  # [warp of the CTA][READINGS]; null if the program has none
+    ended: u32  # 1 + the instruction at which its last threads have exited
+    last_warp: u32  # whose they were
+    visits: Ptr[Visit]  # [thread of the cluster] its last access from another CTA
+    operations: Ptr[Operation]  # [warp of the CTA][OPERATIONS]; null if the program has none
 
 
 GRID_BYTES: Final = native.record(Grid).size
@@ -248,6 +258,6 @@ LESSON_BYTES: Final = native.record(Lesson).size
 SHADOW_BYTES: Final = native.record(Shadow).size
 ORDER_BYTES: Final = native.record(Order).size
 LOOK_BYTES: Final = native.record(Look).size
-READING_BYTES: Final = native.record(Reading).size
-COPY_BYTES: Final = native.record(Copy).size
+VISIT_BYTES: Final = native.record(Visit).size
+OPERATION_BYTES: Final = native.record(Operation).size
 SYNC_BYTES: Final = native.record(Sync).size

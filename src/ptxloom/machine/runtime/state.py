@@ -51,6 +51,8 @@ WRITE_WRITE, READ_WRITE, WRITE_READ = range(20, 23)  # races, by what came first
 WARP_WRITE_WRITE, WARP_READ_WRITE, WARP_WRITE_READ = range(23, 26)  # between lanes of one warp
 UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
+ENDED: Final = 32  # shared memory that goes while others use it
+UNFENCED: Final = 33  # a bulk copy of what a thread has written, without a fence between the proxies
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
 STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
@@ -290,9 +292,8 @@ class Warp:
     uneven: u32  # lanes that may know what others of the warp do not
     saw: u32  # lanes with relaxed reads that a fence makes good
     look_head: u32  # reads of shared memory kept
-    copy_head: u32  # asynchronous copies begun
-    copy_tail: u32  # the oldest that may go on
-    reading_head: u32  # bulk copies from shared memory begun
+    operation_head: u32  # asynchronous operations issued
+    operation_tail: u32  # the oldest that may go on
     written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches
     local_written: u64
     poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs

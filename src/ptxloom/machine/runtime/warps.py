@@ -20,7 +20,7 @@ from ptxloom.machine.native import (
 from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.firsts import start_marks
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
-from ptxloom.machine.runtime.pending import start_watch
+from ptxloom.machine.runtime.operations import start_watch
 from ptxloom.machine.runtime.poison import is_clean
 from ptxloom.machine.runtime.state import (
     BARRIERS_BYTES,
@@ -109,20 +109,20 @@ def scatter(w: Warp, lanes: u32) -> u32:
     return choose(w)
 
 
-def leave(w: Warp, lanes: u32, following: u32) -> u32:
-    """Lanes exit; the rest of the running lanes goes on at `following`."""
+def leave(w: Warp, lanes: u32, following: u32, site: u32) -> u32:
+    """Lanes exit at an instruction; the rest of the running lanes goes on at `following`."""
     rest = w.mask & ~lanes
     w.live = w.live & ~lanes
     place_lanes(w, rest, following)
-    settle_all(w, lanes)
+    settle_all(w, lanes, site)
     release_synchronised(w)
     return choose(w)
 
 
-def leave_whole(w: Warp) -> None:
-    """All running lanes exit, and no other lane of the warp can run."""
+def leave_whole(w: Warp, site: u32) -> None:
+    """All running lanes exit at an instruction, and no other lane of the warp can run."""
     w.live = w.live & ~w.mask
-    settle_all(w, w.mask)
+    settle_all(w, w.mask, site)
     w.mask = 0
 
 

@@ -70,11 +70,11 @@ def exit_(b: Builder, op: Op) -> None:
     """The lanes are done."""
     if b.active is None:
         b.ended = True
-        b.native_call("leave_whole", W)
+        b.native_call("leave_whole", W, Value("i32", str(op.site)))
         b.do(f"ret i32 {state.DONE}")
         return
     _if_any(b)
-    b.resume(b.native_call("leave", W, b.active_mask, Value("i32", str(b.following))))
+    b.resume(b.native_call("leave", W, b.active_mask, Value("i32", str(b.following)), Value("i32", str(op.site))))
 
 
 def _if_any(b: Builder) -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
-from ptxloom.machine.runtime import copies, pending, readings, state
+from ptxloom.machine.runtime import copies, operations, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.semantics.memory import SPACES, address_values, base_and_offset
+from ptxloom.machine.semantics.memory import SPACES, addresses_at
 from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 
@@ -29,14 +29,13 @@ def groups(b: Builder, op: Op) -> None:
     """Copies are made when they are begun: every group is complete; racecheck keeps them until they are waited for."""
     if not watch.is_racing(b):
         return
-    commit, wait = (pending.commit_group, pending.wait_group)
-    if op.has("bulk"):
-        commit, wait = (readings.commit_bulk, readings.wait_bulk)
+    bulk = int(op.has("bulk"))
     if op.has("commit_group"):
-        b.runtime(commit, W, b.active_mask)
+        b.runtime(operations.commit_group, W, b.active_mask, bulk)
         return
     kept = b.literal(op.operands[0]) if op.has("wait_group") else state.NONE
-    b.runtime(wait, W, b.active_mask, state.NONE if kept is None else kept)
+    kept = state.NONE if kept is None else kept
+    b.runtime(operations.wait_group, W, b.active_mask, kept, bulk, int(op.has("read")))
 
 
 @family("cp", when=lambda op: op.has("ca", "cg") and not op.has("bulk"))
@@ -53,7 +52,7 @@ def cp_async(b: Builder, op: Op) -> None:
         takes = b.select(b.lanes(b.read_mask(rest[0])), b.constant(takes.type, 0), takes)
     elif rest:
         takes = b.read(rest[0], "u32")
-    places = (_addresses(b, target, 0, state.SHARED), _addresses(b, source, 256, state.GLOBAL), b.scratch(VALUES))
+    places = (addresses_at(b, target, 0, state.SHARED), addresses_at(b, source, 256, state.GLOBAL), b.scratch(VALUES))
     b.store(takes, places[2], 64)
     b.watch.accesses(b, places[0], 0, size=whole, space=state.SHARED)
     reading = None
@@ -81,15 +80,6 @@ def _is_predicate(b: Builder, operand: tree.Operand) -> bool:
             return False
 
 
-def _addresses(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
-    """Put the 32 addresses of an operand into the scratch; gives where they lie."""
-    values = address_values(b, *base_and_offset(b.op, operand))
-    if space == state.SHARED:
-        values = b.apply("and", values, b.constant(values.type, state.WINDOW_BYTES - 1))
-    b.store(values, b.scratch(at), 64)
-    return b.scratch(at)
-
-
 @family("cp", when=lambda op: op.has("bulk") and not op.has("tensor", "prefetch"))
 def cp_async_bulk(b: Builder, op: Op) -> None:
     """Copy (or reduce) a stretch between global and shared memory, or within a cluster's; an mbarrier learns of it."""
@@ -99,11 +89,11 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
         b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     if op.has("cp_mask", "ignore_oob") or len(spaces) != 2:
         raise op.unsupported()
-    places = (_addresses(b, target, 0, spaces[0]), _addresses(b, source, 256, spaces[1]))
+    places = (addresses_at(b, target, 0, spaces[0]), addresses_at(b, source, 256, spaces[1]))
     sizes, barriers, ctas = b.scratch(VALUES), b.scratch(VALUES + 128), b.scratch(VALUES + 384)
     b.store(b.read(size, "u32"), sizes, 64)
     if op.has("mbarrier::complete_tx::bytes"):
-        _addresses(b, rest[0], VALUES + 128, state.SHARED)
+        addresses_at(b, rest[0], VALUES + 128, state.SHARED)
         found = b.load(vector("i64"), barriers, 64)
         b.store(b.apply("add", found, b.constant(found.type, 1)), barriers, 64)
     else:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.parts import parts_of
-from ptxloom.machine.runtime import mbarriers, pending, state
+from ptxloom.machine.runtime import mbarriers, operations, shadow, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics import atomics, memory, watch
 from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.semantics.memory import lane_addresses, space_of
+from ptxloom.machine.semantics.memory import addresses_at, lane_addresses, space_of
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
     strong = operation not in {mbarriers.INIT, mbarriers.INVAL}
     payload = 8 if operation == mbarriers.INIT else 0
     watch.access(b, verb, b.scratch(), 0, space=space, bits=64, parts=1, wide=True, strong=strong, payload=payload)
-    relaxed = int(b.op.has("relaxed"))
+    relaxed = int(b.op.has("relaxed") or watch.is_asynchronous(b.op))
     b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site, relaxed))
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)
 
@@ -95,21 +95,30 @@ def copies_arrive(b: Builder, op: Op) -> None:
     """Arrive once the copies begun so far are done, which they are; without `.noinc` one more arrival is expected."""
     if watch.is_racing(b):
         lane_addresses(b, op.operands[0], space_of(op))
-        b.runtime(pending.hand_over, W, b.active_mask, b.scratch(), space_of(op))
+        b.runtime(operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
     act(b, op.operands[0], mbarriers.ARRIVE, int(op.has("noinc")), space_of(op))
 
 
 @family("st", when=lambda op: op.has("async") and len(op.operands) > 2)
 def st_async(b: Builder, op: Op) -> None:
     """Store in the cluster's shared memory and tell an mbarrier how many bytes came."""
-    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
+    size = op.type.bits // 8 * parts_of(op)
+    _issue(b, op, size, op.site)
     memory.st(b, op)
-    act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8 * parts_of(op), state.SHARED)
+    act(b, op.operands[2], mbarriers.COMPLETE, size, state.SHARED)
 
 
 @family("red", when=lambda op: op.has("async") and len(op.operands) > 2)
 def red_async(b: Builder, op: Op) -> None:
     """Combine in the cluster's shared memory and tell an mbarrier how many bytes came."""
-    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
+    _issue(b, op, op.type.bits // 8, op.site | shadow.STRONG)
     atomics.atom(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8, state.SHARED)
+
+
+def _issue(b: Builder, op: Op, size: int, site: int) -> None:
+    """Tell racecheck what each lane writes, and where the mbarrier lies that tells its end."""
+    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
+    if watch.is_racing(b):
+        places = (addresses_at(b, op.operands[0], 0, state.SHARED), addresses_at(b, op.operands[2], 256, state.SHARED))
+        b.runtime(operations.write_async, W, b.active_mask, *places, size, site)

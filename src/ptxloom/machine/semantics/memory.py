@@ -112,6 +112,15 @@ def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:
     return space
 
 
+def addresses_at(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
+    """Put the 32 addresses of an operand into the scratch; gives where they lie."""
+    values = address_values(b, *base_and_offset(b.op, operand))
+    if space == state.SHARED:
+        values = b.apply("and", values, b.constant(values.type, state.WINDOW_BYTES - 1))
+    b.store(values, b.scratch(at), 64)
+    return b.scratch(at)
+
+
 def lane_addresses(b: Builder, operand: tree.Operand, space: int) -> None:
     """Store the 32 addresses of an address operand (within `space`) to the start of the scratch, `<32 x i64>`."""
     base, offset = base_and_offset(b.op, operand)

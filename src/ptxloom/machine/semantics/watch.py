@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import cells, grid, orders, races, shadow, state
+from ptxloom.machine.runtime import cells, grid, orders, races, shadow, state, underway
 from ptxloom.machine.runtime.watches import race_name, race_parameters
 from ptxloom.machine.semantics import firsts
 
@@ -24,6 +24,11 @@ def is_racing(b: Builder) -> bool:
     return not b.checks.isdisjoint(("racecheck", "racecheck:global"))
 
 
+def is_asynchronous(op: Op) -> bool:
+    """Whether a store or reduction is one whose end an mbarrier tells: `runtime.operations` hears of it."""
+    return op.opcode in {"st", "red"} and op.has("async")
+
+
 def orders_finely(op: Op) -> bool:
     """Whether an instruction can order accesses of some threads of a CTA and not of all."""
     match op.opcode:
@@ -33,7 +38,7 @@ def orders_finely(op: Op) -> bool:
             return True
         case "cp":
             return op.has("mbarrier", "bulk")
-        case "st" | "red" if op.has("async"):
+        case "st" | "red" if is_asynchronous(op):
             return True
         case _:
             return op.has("acquire", "release", "acq_rel")
@@ -78,6 +83,8 @@ def access(
     if size:
         reads, writes = verb != "write", verb != "read"
         firsts.access(b, addresses, offset, reads=reads, writes=writes, space=space, size=size, wide=wide, mask=mask)
+    if is_asynchronous(b.op):
+        return
     if "racecheck:global" in b.checks and space in {state.GLOBAL, state.GENERIC}:
         _look(b, verb, addresses, offset, space=space, bits=bits, places=places, strong=strong, mask=mask, parts=parts)
     if "racecheck" not in b.checks or space not in {state.SHARED, state.GENERIC}:
@@ -130,6 +137,7 @@ def _look(
     does = shadow.WRITES if verb != "read" else shadow.READS_ONLY if b.op.has("nc") else shadow.READS
     facts = (space, bits // 8 * parts, site, does, held, bits // 8)
     b.runtime(cells.look, W, addresses, offset, lanes, *facts)
+    b.runtime(underway.meet_operations, W, addresses, offset, lanes, *facts[:3], int(does == shadow.WRITES))
 
 
 def is_strong(op: Op) -> bool:
@@ -149,14 +157,15 @@ def strength_of(op: Op) -> int:
     An mbarrier is an object of its own, whatever the scope in which its operations order accesses, and however large
     are the values of those which report to it.
     """
+    proxy = shadow.ASYNC_PROXY if op.opcode == "cp" and op.has("bulk") else 0
     if op.opcode in {"mbarrier", "cp"} or op.has("async") or not op.types:
-        return shadow.SYSTEM_SCOPE
+        return proxy | shadow.SYSTEM_SCOPE
     return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT
 
 
 def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
     """Tell of a strong access to the 64-bit addresses in the scratch: it may release, acquire, or be part of either."""
-    if not is_racing(b) or space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
+    if not is_racing(b) or is_asynchronous(b.op) or space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
         return
     op = b.op
     does = (orders.LOADS if loads else 0) | (orders.STORES if stores else 0)

@@ -1,0 +1,80 @@
+"""The end of a CTA in the eyes of racecheck: its shared memory goes with it (PTX ISA 5.1.7).
+
+Whatever touches that memory has to come before: the accesses of other CTAs of the cluster, known to some thread of this
+one when it exits; the asynchronous operations that read or write there, known to be complete.
+"""
+
+from __future__ import annotations
+
+from ptxloom.machine.native import address, trailing_zeros, u32
+from ptxloom.machine.runtime.crowds import agent_of, stamp_at
+from ptxloom.machine.runtime.known import is_done, me, operation_at, thread_of
+from ptxloom.machine.runtime.operations import end_writes
+from ptxloom.machine.runtime.orders import gather_knowledge
+from ptxloom.machine.runtime.parties import tell_end, warp_of
+from ptxloom.machine.runtime.races import shadow_at
+from ptxloom.machine.runtime.shadow import AGENT, Operation, Shadow
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
+
+
+def end_shared(w: Warp, site: u32) -> None:
+    """The last threads of a CTA exit at an instruction."""
+    s = w.shadow
+    order = s.order
+    if address(order.known) == 0:
+        return
+    gather_knowledge(w.cta)
+    s.ended = site + 1
+    s.last_warp = w.index
+    if w.launch.members > 1:
+        for thread in range(order.threads):
+            visit = s.visits[thread]
+            if visit.tick > s.birth and s.common[thread] < visit.tick:
+                tell_end(w, s, thread, visit.at, visit.size, visit.stamp)
+    if address(s.operations) != 0:
+        for number in range(order.threads // 32):
+            far = warp_of(w, number * 32)
+            place = far.operation_tail
+            while place != far.operation_head:
+                end_readers(w, s, far, operation_at(far, place))
+                if far.cta.rank == w.cta.rank:
+                    end_global(far, place)
+                place = place + 1
+    if order.issued > s.birth:
+        end_writers(w, s)
+
+
+def end_readers(w: Warp, s: Shadow, far: Warp, op: Operation) -> None:
+    """Note bulk operations that still read what goes."""
+    left = op.reads
+    if op.source_space != SHARED:
+        left = 0
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        at = op.source[lane]
+        if address(shadow_at(far, at)) == address(s) and is_done(w, me(w, 0), op, lane) == 0:
+            tell_end(w, s, me(far, lane), u32(at & ((1 << CLUSTER_SHIFT) - 1)), op.taken[lane], op.stamp)
+
+
+def end_global(w: Warp, number: u32) -> None:
+    """What an operation of the CTA writes to global memory is written by the end of the CTA, and no earlier."""
+    if operation_at(w, number).target_space != SHARED:
+        for lane in range(32):
+            end_writes(w, number, lane)
+
+
+def end_writers(w: Warp, s: Shadow) -> None:
+    """Note asynchronous operations that still write what goes, and that nobody in the CTA has seen complete."""
+    order = s.order
+    last: u32 = 0
+    for place in range(s.bytes):
+        held = agent_of(s, place)
+        if held != 0 and held != last:  # noqa: PLR1714 - native code has no sets
+            tick = (held & (AGENT - 1)) >> order.bits
+            if tick > s.birth and s.common[held & ((1 << order.bits) - 1)] < tick:
+                last = held
+                length: u32 = 1
+                while place + length < s.bytes and agent_of(s, place + length) == held:
+                    length = length + 1
+                tell_end(w, s, thread_of(w, held), place, length, stamp_at(s, place, held))

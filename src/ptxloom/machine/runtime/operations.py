@@ -1,0 +1,323 @@
+"""Asynchronous operations in the eyes of racecheck (PTX ISA 9.7.9.25): what they touch, until their end is observed.
+
+An operation reads and writes memory on behalf of the thread that issued it, as another thread would: nothing orders
+that but its end, for those who have observed it. The machine makes it at once; here it goes on until its thread has
+waited for its group, or, where it reports to an mbarrier, for all who have not seen the phase complete.
+
+What an operation writes to shared memory has an entry of its own there: a mark of the operation while its thread is to
+wait for it, which then makes it a write of that thread; an entry of an agent, a thread that stands for all that reports
+to an mbarrier, once that tells its end. What it reads, and its side in global memory, is kept with the operation in a
+ring of its warp, which whoever writes (or reads) there looks through.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import address, fill, pointer, popcount, u32, u64
+from ptxloom.machine.runtime.cells import look_copy
+from ptxloom.machine.runtime.crowds import swap_write
+from ptxloom.machine.runtime.grid import start_grid
+from ptxloom.machine.runtime.known import entry_of, me, operation_at, stamp_of
+from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.orders import at_row, begin, find_sync, flag_place, released
+from ptxloom.machine.runtime.parties import begun_at, tell_end
+from ptxloom.machine.runtime.proxies import check_fence
+from ptxloom.machine.runtime.races import check, check_lane, keep_read, replace_writes, shadow_at
+from ptxloom.machine.runtime.shadow import AGENT, OPERATION_SHIFT, OPERATIONS, PENDING, READS, SYNCS, WRITES, Operation
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, SHARED, Cta, Warp
+from ptxloom.machine.runtime.underway import meet_lane
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+
+# -- issued
+
+
+def begin_operation(w: Warp, site: u32, bulk: u32) -> Operation:
+    """A warp issues an instruction; the oldest one in the ring is taken as complete if there is no room.
+
+    `bulk` is 1 for what bulk groups count, 0 for what plain groups do.
+    """
+    number = w.operation_head
+    op = operation_at(w, number)
+    if op.reads | op.writes != 0:
+        for lane in range(32):
+            end_reads(w, number, lane)
+            end_writes(w, number, lane)
+    w.operation_head = number + 1
+    if w.operation_head > w.operation_tail + OPERATIONS:
+        w.operation_tail = w.operation_head - OPERATIONS
+    op.stamp = stamp_of(w, site)
+    op.bulk = bulk
+    op.begun = w.shadow.order.clock
+    op.handed = 0
+    return op
+
+
+def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> None:
+    """A lane of the operation issued last reads a stretch of shared or global memory.
+
+    The mbarrier at a host address tells when it has; 0 if its thread is to wait for that.
+    """
+    op = operation_at(w, w.operation_head - 1)
+    order = w.shadow.order
+    if size == 0:
+        return
+    agent: u32 = 0
+    if host != 0:
+        column = column_told(w, host)
+        if column == NONE:
+            return
+        agent = agent_entry(w, lane, column)
+        op.handed = op.handed | 1 << lane
+        op.column[lane] = column
+        op.told[lane] = order.clock
+    if space == SHARED:
+        check_lane(w, lane, at, size, op.stamp, 0, pointer(u64, 0), 1)
+        order.reading = order.reading + 1
+    else:
+        meet_lane(w, lane, at, size, op.stamp, 0)
+        look_copy(w, lane, at, size, op.stamp, READS, agent)
+        order.far = order.far + 1
+    if op.bulk != 0:
+        check_fence(w, lane, at, space, size, op.stamp)
+    op.source_space = space
+    op.source[lane] = at
+    op.taken[lane] = size
+    op.group[lane] = w.groups[lane] if op.bulk == 0 else w.bulk_groups[lane]
+    op.reads = op.reads | 1 << lane
+
+
+def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
+    """A lane of the operation issued last writes a stretch, and its thread is to wait for that."""
+    op = operation_at(w, w.operation_head - 1)
+    if size == 0:
+        return
+    if space == SHARED:
+        write_shared(w, lane, at, size, op.stamp, mark_of(w, w.operation_head - 1, lane))
+    else:
+        meet_lane(w, lane, at, size, op.stamp, 1)
+        if op.bulk != 0:
+            check_fence(w, lane, at, space, size, op.stamp)
+        look_copy(w, lane, at, size, op.stamp, WRITES, 0)
+        w.shadow.order.far = w.shadow.order.far + 1
+    op.target_space = space
+    op.target[lane] = at
+    op.given[lane] = size
+    op.group[lane] = w.groups[lane] if op.bulk == 0 else w.bulk_groups[lane]
+    op.writes = op.writes | 1 << lane
+
+
+def write_async(w: Warp, lanes: u32, addresses: Ptr[u64], barriers: Ptr[u64], size: u32, site: u32) -> None:
+    """`st.async`, `red.async`: lanes write to shared memory, and tell an mbarrier each."""
+    stamp = stamp_of(w, site)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            host = shared_place(w, barriers[lane] & 0xFFFFFFFF, 8)
+            if host != 0:
+                write_for(w, lane, addresses[lane], size, stamp, host)
+    released(w)
+
+
+def write_for(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, host: u64) -> None:
+    """A lane writes a stretch of shared memory, its own CTA's or a peer's; the mbarrier at a host address tells."""
+    column = column_told(w, host)
+    if column != NONE and size != 0 and shared_place(w, at & 0xFFFFFFFF, u64(size)) != 0:
+        write_shared(w, lane, at, size, stamp, agent_entry(w, lane, column))
+
+
+def write_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, held: u32) -> None:
+    """Compare a write with what is remembered of its bytes, and leave an entry there."""
+    s = shadow_at(w, at)
+    place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
+    if s.ended != 0:
+        tell_end(w, s, me(w, lane), place, size, stamp)
+    check(w, s, lane, place, size, stamp, 1, pointer(u64, 0), 1)
+    replace_writes(s, place, size, held, stamp)
+
+
+def mark_of(w: Warp, number: u32, lane: u32) -> u32:
+    """The entry of bytes that an operation of this warp writes."""
+    warp = w.shadow.first // 32 + w.index
+    return PENDING | warp << OPERATION_SHIFT | number % OPERATIONS << 5 | lane
+
+
+def agent_entry(w: Warp, lane: u32, column: u32) -> u32:
+    """The entry of bytes that an mbarrier's agent writes now, on behalf of a lane."""
+    order = w.shadow.order
+    order.issuers[column] = me(w, lane)
+    order.issued = order.clock
+    return PENDING | AGENT | order.clock << order.bits | order.threads + column
+
+
+# -- reported to an mbarrier
+
+
+def column_told(w: Warp, host: u64) -> u32:
+    """The column of the agent of the mbarrier at a host address, which has come there; NONE if there is no room."""
+    order = w.shadow.order
+    sync = find_sync(order, host, 1)
+    if sync >= SYNCS:
+        return NONE
+    column = order.syncs[sync].column
+    at_row(order.arriving, order, sync)[order.threads + column] = order.clock
+    return column
+
+
+def hand_over(w: Warp, lanes: u32, addresses: Ptr[u64], space: u32) -> None:
+    """`cp.async.mbarrier.arrive`: mbarriers tell the end of all that lanes have begun and not waited for."""
+    if address(w.shadow.operations) == 0:
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            host = flag_place(w, addresses[lane], space)
+            if host != 0:
+                column = column_told(w, host)
+                number = w.operation_tail
+                while number != w.operation_head:
+                    if operation_at(w, number).bulk == 0:
+                        hand_lane(w, number, lane, column)
+                    number = number + 1
+    released(w)
+
+
+def hand_lane(w: Warp, number: u32, lane: u32, column: u32) -> None:
+    """The end of a lane's part of an operation is told by an agent from now on, not to its thread alone."""
+    op = operation_at(w, number)
+    if column == NONE or op.handed >> lane & 1 != 0:
+        return
+    if op.writes >> lane & 1 != 0 and op.target_space == SHARED:
+        replace(w, number, lane, agent_entry(w, lane, column))
+    if op.reads >> lane & 1 != 0:
+        op.handed = op.handed | 1 << lane
+        op.column[lane] = column
+        op.told[lane] = w.shadow.order.clock
+
+
+# -- waited for
+
+
+def commit_group(w: Warp, lanes: u32, bulk: u32) -> None:
+    """`cp.async.commit_group`, `cp.async.bulk.commit_group`."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            if bulk == 0:
+                w.groups[lane] = w.groups[lane] + 1
+            else:
+                w.bulk_groups[lane] = w.bulk_groups[lane] + 1
+
+
+def wait_group(w: Warp, lanes: u32, kept: u32, bulk: u32, reads_only: u32) -> None:
+    """All but the youngest groups of lanes are complete, or have `reads_only` read all; every one if `kept` is NONE."""
+    if address(w.shadow.operations) == 0:
+        return
+    number = w.operation_tail
+    while number != w.operation_head:
+        op = operation_at(w, number)
+        if op.bulk == bulk and (op.reads & ~op.handed | op.writes) & lanes != 0:
+            for lane in range(32):
+                committed = w.groups[lane] if bulk == 0 else w.bulk_groups[lane]
+                over = u32(kept == NONE or op.group[lane] + kept < committed)
+                if lanes & ~op.handed & over << lane != 0:
+                    end_reads(w, number, lane)
+                    if reads_only == 0:
+                        end_writes(w, number, lane)
+        if op.reads | op.writes == 0 and number == w.operation_tail:
+            w.operation_tail = number + 1
+        number = number + 1
+
+
+def end_reads(w: Warp, number: u32, lane: u32) -> None:
+    """A lane knows that its operation has read all: from now on that is a read of its own."""
+    op = operation_at(w, number)
+    if op.reads >> lane & 1 == 0:
+        return
+    order = w.shadow.order
+    op.reads = op.reads & ~(1 << lane)
+    if op.source_space != SHARED:
+        order.far = order.far - 1
+        return
+    order.reading = order.reading - 1
+    at = op.source[lane]
+    stamp = begun_at(w, op.stamp, op.begun)
+    keep_read(w, shadow_at(w, at), u32(at & ((1 << CLUSTER_SHIFT) - 1)), op.taken[lane], lane, stamp)
+
+
+def end_writes(w: Warp, number: u32, lane: u32) -> None:
+    """A lane knows that its operation has written all: from now on that is a write of its own."""
+    op = operation_at(w, number)
+    if op.writes >> lane & 1 == 0:
+        return
+    if op.target_space == SHARED:
+        replace(w, number, lane, entry_of(w, lane))
+        return
+    op.writes = op.writes & ~(1 << lane)
+    w.shadow.order.far = w.shadow.order.far - 1
+    look_copy(w, lane, op.target[lane], op.given[lane], begun_at(w, op.stamp, op.begun), WRITES, 0)
+
+
+def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:
+    """Put another entry where bytes still carry the mark of a lane's operation, whose writes are no longer its own."""
+    op = operation_at(w, number)
+    at = op.target[lane]
+    s = shadow_at(w, at)
+    mark = mark_of(w, number, lane)
+    stamp = begun_at(w, op.stamp, op.begun)
+    place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
+    for offset in range(op.given[lane]):
+        swap_write(s, place + offset, mark, held, stamp)
+    op.writes = op.writes & ~(1 << lane)
+
+
+# -- forgotten
+
+
+def start_watch(cta: Cta) -> None:
+    """A CTA starts: nothing of the ones before it matters any more."""
+    drop_operations(cta)
+    begin(cta)
+    start_grid(cta)
+    at = cta.warps
+    for _warp in range(cta.launch.warps):
+        w = pointer(Warp, at)[0]
+        w.since = 0
+        w.steps = 0
+        w.steps_base = cta.shadow.base
+        w.acquired = 0
+        w.uneven = 0
+        w.saw = 0
+        w.look_head = 0
+        at = at + u64(cta.launch.warp_bytes)
+
+
+def drop_operations(cta: Cta) -> None:
+    """A CTA starts: operations of the one before it are forgotten."""
+    if address(cta.shadow.operations) == 0:
+        return
+    order = cta.shadow.order
+    at = cta.warps
+    for _warp in range(cta.launch.warps):
+        w = pointer(Warp, at)[0]
+        number = w.operation_tail
+        while number != w.operation_head:
+            op = operation_at(w, number)
+            if op.source_space == SHARED:
+                order.reading = order.reading - popcount(op.reads)
+            else:
+                order.far = order.far - popcount(op.reads)
+            op.reads = 0
+            if op.target_space == SHARED:
+                for lane in range(32):
+                    if op.writes >> lane & 1 != 0:
+                        replace(w, number, lane, 0)
+            else:
+                order.far = order.far - popcount(op.writes)
+            op.writes = 0
+            number = number + 1
+        w.operation_head = 0
+        w.operation_tail = 0
+        fill(address(w.groups), 0, 128)
+        fill(address(w.bulk_groups), 0, 128)
+        at = at + u64(cta.launch.warp_bytes)

@@ -1,0 +1,139 @@
+"""The async proxy in the eyes of racecheck (PTX ISA 8.6, 9.7.13.4): bulk copies go another way to memory than threads.
+
+What a thread writes reaches a bulk copy only through `fence.proxy.async`, by the thread that writes or by one that is
+ordered behind it, the one that issues the copy even. A thread knows of others not only up to which tick they come
+before it, but also up to which such a fence lies between: the last columns of its row, for shared and global memory
+each. They travel with the rest of what threads publish and learn. The end of a bulk copy needs no fence.
+"""
+
+from __future__ import annotations
+
+from ptxloom.machine.native import address, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.cells import cell_of, takes
+from ptxloom.machine.runtime.crowds import crowd_at, is_crowd
+from ptxloom.machine.runtime.hazards import note_pair
+from ptxloom.machine.runtime.histories import trace_at
+from ptxloom.machine.runtime.known import first_of, is_known, me, owner_of, thread_of, trace_tick
+from ptxloom.machine.runtime.memory import find_span
+from ptxloom.machine.runtime.orders import released, row_of
+from ptxloom.machine.runtime.parties import warp_of
+from ptxloom.machine.runtime.races import shadow_at
+from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, UNFENCED, Span, Warp
+
+
+def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
+    """`fence.proxy.async` of lanes, for shared memory (`near`), for global memory (`far`)."""
+    order = w.shadow.order
+    if order.fenced == 0:
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            if near != 0:
+                fence_columns(w, lane, order.fenced)
+            if far != 0 and address(order.grid) != 0:
+                fence_columns(w, lane, order.fenced + order.threads)
+    w.acquired = w.acquired | lanes
+    w.uneven = w.uneven | lanes
+    released(w)
+
+
+def fence_columns(w: Warp, lane: u32, first: u32) -> None:
+    """What a lane knows of others, and did itself, lies before a fence now."""
+    s = w.shadow
+    row = row_of(s.order, me(w, lane))
+    for thread in range(s.order.threads):
+        tick = max(row[thread], s.common[thread])
+        if thread - s.first < s.warps * 32:
+            tick = max(tick, s.base)
+        row[first + thread] = max(row[first + thread], tick)
+    row[first + me(w, lane)] = s.order.clock
+
+
+def check_fence(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32) -> None:
+    """A lane issues a bulk copy that touches a stretch of memory: note what it may not find written."""
+    if w.shadow.order.fenced == 0:
+        return
+    if space == SHARED:
+        check_shared(w, lane, at, size, stamp)
+    elif address(w.shadow.order.grid) != 0:
+        index = find_span(w.launch, at)
+        if index < w.launch.span_count and takes(w.launch.spans[index], at, size, READS) != 0:
+            check_cells(w, lane, w.launch.spans[index], at, size, stamp)
+
+
+def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
+    """The same for shared memory."""
+    s = shadow_at(w, at)
+    place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
+    last: u32 = 0
+    for offset in range(size):
+        held = s.writes[place + offset]
+        if is_crowd(held) != 0:
+            last = check_chain(w, lane, crowd_at(s, held).first[0], at + u64(offset), SHARED, 1, stamp, last)
+        elif held & PENDING == 0 and held >> s.order.bits > s.birth and held != last:
+            thread = thread_of(w, held)
+            if is_missed(w, lane, thread, held >> s.order.bits, SHARED) != 0:
+                last = held
+                length: u32 = 1
+                while offset + length < size and s.writes[place + offset + length] == held:
+                    length = length + 1
+                site = s.write_sites[place + offset]
+                tell_unfenced(w, lane, at + u64(offset), SHARED, length, stamp, thread, site)
+
+
+def check_chain(w: Warp, lane: u32, first: Trace, at: u64, space: u32, size: u32, stamp: u32, told: u32) -> u32:
+    """The same for what is remembered of one place; gives the stamp of what was told last."""
+    last = told
+    here = address(first)
+    while here != 0:
+        t = trace_at(here)
+        here = t.next
+        if t.owner == owner_of(w) and t.does == WRITES and t.who & PENDING == 0 and t.stamp != last:
+            left = t.lanes
+            if w.launch.strengths[t.stamp & SITE] & ASYNC_PROXY != 0:
+                left = 0
+            while left != 0:
+                thread = first_of(w, t) + trailing_zeros(left)
+                left = left & left - 1
+                if is_missed(w, lane, thread, trace_tick(w, t), space) != 0:
+                    last = t.stamp
+                    left = 0
+                    tell_unfenced(w, lane, at, space, size, stamp, thread, t.stamp)
+    return last
+
+
+def check_cells(w: Warp, lane: u32, span: Span, at: u64, size: u32, stamp: u32) -> None:
+    """The same for global memory, of what threads of the cluster have written."""
+    place = at
+    last: u32 = 0
+    while place < at + u64(size):
+        last = check_chain(w, lane, cell_of(span, place).first[0], place, GLOBAL, 4, stamp, last)
+        place = (place & ~3) + 4
+
+
+def is_missed(w: Warp, lane: u32, thread: u32, tick: u32, space: u32) -> u32:
+    """1 if a write comes before what a lane issues now, but no fence lies between."""
+    mine = me(w, lane)
+    if thread != mine and is_known(w, mine, thread, tick) == 0:
+        return 0
+    return u32(is_fenced(w, lane, thread, tick, space) == 0)
+
+
+def tell_unfenced(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, thread: u32, site: u32) -> None:
+    """Note a bulk copy of what a thread has written."""
+    far = warp_of(w, thread)
+    block = far.cta.ctaid
+    note_pair(w, UNFENCED, stamp & SITE, lane, at, space, size, site & SITE, far.index, thread & 31, block)
+
+
+def is_fenced(w: Warp, lane: u32, thread: u32, tick: u32, space: u32) -> u32:
+    """1 if what a thread wrote at a tick lies before a fence that comes before what a lane issues now."""
+    s = w.shadow
+    order = s.order
+    if order.fenced == 0 or order.lost != 0:
+        return 1
+    column = order.fenced + thread
+    if space != SHARED:
+        column = column + order.threads
+    return u32(max(row_of(order, me(w, lane))[column], s.common[column]) >= tick)

@@ -1,0 +1,99 @@
+"""Accesses to global memory that an asynchronous operation still reads or writes, in the eyes of racecheck.
+
+Only those that come after the operation was issued are told of here; where even that is in no order, `cells` tells.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import trailing_zeros, u32, u64
+from ptxloom.machine.runtime.hazards import note_pair
+from ptxloom.machine.runtime.known import is_done, is_known, me, operation_at
+from ptxloom.machine.runtime.parties import warp_of
+from ptxloom.machine.runtime.shadow import SITE, STRONG, Operation
+from ptxloom.machine.runtime.state import (
+    GENERIC,
+    GLOBAL,
+    OWN_WRITE_WRITE,
+    READ_WRITE,
+    SHARED,
+    SHARED_WINDOW,
+    WRITE_READ,
+    WRITE_WRITE,
+    Warp,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+
+def meet_operations(
+    w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32, write: u32
+) -> None:
+    """Lanes access global memory: `size` bytes each."""
+    if w.shadow.order.far == 0:
+        return
+    left = lanes
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        at = addresses[lane] + offset
+        if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
+            meet_lane(w, lane, at, size, site, write)
+
+
+def meet_lane(w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32) -> None:
+    """Compare one lane's access with all operations of the cluster that are under way."""
+    order = w.shadow.order
+    if order.far == 0:
+        return
+    for number in range(order.threads // 32):
+        far = warp_of(w, number * 32)
+        place = far.operation_tail
+        while place != far.operation_head:
+            op = operation_at(far, place)
+            if op.reads != 0 and op.source_space != SHARED and write != 0:
+                meet_side(w, lane, at, size, site, write, far, op, 0)
+            if op.writes != 0 and op.target_space != SHARED:
+                meet_side(w, lane, at, size, site, write, far, op, 1)
+            place = place + 1
+
+
+def meet_side(
+    w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32, far: Warp, op: Operation, writes: u32
+) -> None:
+    """Compare with what the lanes of an operation read, or write."""
+    if writes != 0 and site & op.stamp & STRONG != 0:
+        return
+    left = op.writes if writes != 0 else op.reads
+    while left != 0:
+        other = trailing_zeros(left)
+        left = left & left - 1
+        start = op.target[other] if writes != 0 else op.source[other]
+        length = op.given[other] if writes != 0 else op.taken[other]
+        low = max(at, start)
+        high = min(at + u64(size), start + u64(length))
+        if low < high and is_after(w, lane, far, other, op) != 0 and is_done(w, me(w, lane), op, other) == 0:
+            tell_far(w, lane, low, u32(high - low), site, write, far, other, op, writes)
+            return
+
+
+def is_after(w: Warp, lane: u32, far: Warp, other: u32, op: Operation) -> u32:
+    """1 if a lane knows that another one has issued an operation."""
+    thread = me(far, other)
+    return u32(thread == me(w, lane) or is_known(w, me(w, lane), thread, op.begun) != 0)
+
+
+def tell_far(
+    w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32, far: Warp, other: u32, op: Operation, writes: u32
+) -> None:
+    """Note an access that does not wait for the end of an operation."""
+    kind: u32 = WRITE_WRITE
+    if write & writes == 0:
+        kind = WRITE_READ
+        if write != 0:
+            kind = READ_WRITE
+    if me(far, other) == me(w, lane):
+        kind = kind + (OWN_WRITE_WRITE - WRITE_WRITE)
+    note_pair(w, kind, site & SITE, lane, at, GLOBAL, size, op.stamp & SITE, far.index, other, far.cta.ctaid)

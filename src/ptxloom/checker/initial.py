@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.checker.report import error
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.source import Span
+from ptxloom.syntax.constants import constant
 from ptxloom.syntax.tree import Apply, Binary, Cast, Float, Integer, Name, Ternary, Unary, Vector
 
 if TYPE_CHECKING:
@@ -82,17 +83,18 @@ class _Values:
         if not is_type(kind):
             return
         floating = element_type(kind).kind is Kind.FLOAT
-        names = [one for one in _leaves(value) if isinstance(one, Name)]
+        leaves = list(_leaves(value))
+        names = [one for one in leaves if isinstance(one, Name) and one.text != "WARP_SZ"]
         if isinstance(value, Vector):
             yield _bad("the initial value of one element is a number or an address, not a list", self._span(value))
         elif names:
             yield from self._address(value, names[0])
-        elif floating and any(isinstance(one, Integer) for one in _leaves(value)):
+        elif _divides_by_zero(value, leaves):
+            yield _bad("the initial value divides by zero", self._span(value))
+        elif floating and any(isinstance(one, Integer) for one in leaves):
             span = self._span(value)
             yield _bad(f"`.{kind}` needs a floating-point number", span, f"write `{span.text}.0`")
-        elif element_type(kind).kind in {Kind.SIGNED, Kind.UNSIGNED} and any(
-            isinstance(one, Float) for one in _leaves(value)
-        ):
+        elif element_type(kind).kind in {Kind.SIGNED, Kind.UNSIGNED} and any(isinstance(one, Float) for one in leaves):
             yield _bad(f"`.{kind}` needs an integer", self._span(value))
 
     def _address(self, value: Operand, name: Name) -> Iterator[Diagnostic]:
@@ -104,6 +106,11 @@ class _Values:
             yield _bad(f"`{name.text}` names no variable or function that is declared before here", span)
         elif self._declaration.type not in (_PARTS if masked else _ADDRESS):
             yield _bad(f"an address is `.u64` (or `.u32`), and this is `.{self._declaration.type}`", span)
+
+
+def _divides_by_zero(value: Operand, leaves: list[Operand]) -> bool:
+    """Whether an expression of integers has no value."""
+    return all(isinstance(one, Integer | Name) for one in leaves) and constant(value) is None
 
 
 def _leaves(value: Operand) -> Iterator[Operand]:

@@ -63,8 +63,6 @@ def _misshapen(operand: Address) -> str | None:
         return "a row has no constant address; name a register or a variable"
     if not isinstance(operand.base, Name) or operand.base.text == "_":
         return "an address is a register or a variable, and perhaps `+` and a constant"
-    if abs(operand.offset) >= 1 << 64:
-        return "the offset does not fit in 64 bits"
     return None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.version import PtxVersion
-from ptxloom.syntax.operands import constant
+from ptxloom.syntax.constants import constant
 from ptxloom.syntax.tree import (
     Address,
     Apply,

@@ -11,8 +11,8 @@ from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.spec import TRAITS
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import Kind, element_type, is_type
-from ptxloom.syntax.operands import constant
-from ptxloom.syntax.tree import Component, Float, Indexed, Name, Unary
+from ptxloom.syntax.constants import constant
+from ptxloom.syntax.tree import Component, Float, Indexed, Integer, Name, Unary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand
 
 
-_WARP_SIZE = 32
 _WORD = 32  # bits
 
 
@@ -229,8 +228,8 @@ def _constant(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterato
 
 
 def _value(operand: Operand) -> int | None:
-    """The value of an integer constant."""
-    return _WARP_SIZE if isinstance(operand, Name) and operand.text == "WARP_SZ" else constant(operand)
+    """The value of an integer constant; of a literal as written, even if 64 bits do not hold it."""
+    return operand.value if isinstance(operand, Integer) else constant(operand)
 
 
 def _constant_hint(wanted: Wanted) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import native, translation
 from ptxloom.machine.analysis import literal_bits
-from ptxloom.machine.constants import evaluate, simplified
+from ptxloom.machine.constants import simplified
 from ptxloom.machine.images import Images
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.runtime import state
@@ -16,6 +16,7 @@ from ptxloom.machine.symbols import FunctionName, Place, Register, Symbol, Targe
 from ptxloom.machine.types import Type, ptx_type
 from ptxloom.machine.watching import Watch
 from ptxloom.syntax import print_operand, tree
+from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,7 +167,7 @@ class Builder(Emitter):
             case tree.Name(text=name) if isinstance(found := self.find(name), Register):
                 return self.program.knowledge.literals.get(found.offset)
             case _:
-                return evaluate(operand)
+                return constant(operand)
 
     def read_mask(self, operand: tree.Operand) -> Value:
         """A predicate operand (`%p1`, `!%p1`, or a literal) as an i32: bit l is lane l's."""

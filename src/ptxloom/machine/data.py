@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.constants import evaluate
 from ptxloom.machine.program import UnsupportedInstruction
 from ptxloom.machine.runtime.state import CODE_WINDOW
 from ptxloom.machine.types import Type, ptx_type
 from ptxloom.machine.variables import OPAQUE, align, alignment_of, function_codes, module_variables, size_of
 from ptxloom.machine.whereabouts import Piece
 from ptxloom.syntax import print_operand, print_statements, tree
+from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +124,7 @@ class ModuleMemory:
             case tree.Unary(operator="-", operand=tree.Float() as literal):
                 return struct.pack({4: "<f", 8: "<d"}.get(size, "<e"), -literal.value)
             case _:
-                number = evaluate(operand)
+                number = constant(operand)
                 if number is None:
                     number = self._address(operand, place)
                 return (number & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -140,7 +140,7 @@ class ModuleMemory:
             case tree.Apply(function=tree.Name(text="generic"), argument=argument):
                 return self._address(argument, place)
             case tree.Binary(operator="+" | "-" as sign, left=left, right=right):
-                by = evaluate(right)
+                by = constant(right)
                 if by is not None:
                     return self._address(left, place) + (by if sign == "+" else -by)
             case _:

@@ -7,6 +7,7 @@ import struct
 from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.syntax.constants import constant, overflows
 from ptxloom.syntax.lexer import Problem
 from ptxloom.syntax.node import maker
 from ptxloom.syntax.tree import (
@@ -27,8 +28,6 @@ from ptxloom.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ptxloom.syntax.lexer import Cursor
     from ptxloom.syntax.tree import Operand
 
@@ -219,6 +218,8 @@ def number(cursor: Cursor) -> Integer | Float:
         radix = {"x": 16, "b": 2}.get(digits[1:2].lower(), 8 if digits[0] == "0" and len(digits) > 1 else 10)
         if len(digits) > 80 or (radix == 8 and not set(digits) <= set("01234567")):
             raise Problem("malformed-number", f"`{text[:30]}` is no integer", start, end, "a leading 0 makes it octal")
+        if len(digits) > _SHORT and overflows(digits[2:] if radix in {2, 16} else digits, radix):
+            raise Problem("malformed-number", f"`{text[:30]}` does not fit in 64 bits", start, end, "this is too large")
         cursor.advance()
         return Integer(int(digits, radix), radix, bool(whole[2]), start=start, end=end)
     if len(text) > 400:
@@ -236,6 +237,7 @@ def number(cursor: Cursor) -> Integer | Float:
 _RUN: Final = re.compile(r"(?:(?:0|[1-9]\d{0,17}), )++(?:0|[1-9]\d{0,17})(?=\})", re.ASCII)
 """A braced list of plain integers, as compilers initialise memory."""
 _LARGEST: Final = 1.7976931348623157e308
+_SHORT: Final = 16  # digits that fit in 64 bits in every radix
 
 
 def _listed(cursor: Cursor, opening: str, closing: str, depth: int) -> tuple[Operand, ...]:
@@ -311,31 +313,3 @@ def _split(whole: Operand) -> tuple[Operand, int, bool]:
         return base, offset, False
     known = constant(whole)
     return (whole if known is None else Integer(known, start=whole.start, end=whole.end)), 0, False
-
-
-_FOLD: Final[dict[str, Callable[[int, int], int]]] = {
-    "+": int.__add__,
-    "-": int.__sub__,
-    "*": int.__mul__,
-    "&": int.__and__,
-    "|": int.__or__,
-    "^": int.__xor__,
-    "<<": lambda a, b: a << (b & 63),
-    ">>": lambda a, b: a >> (b & 63),
-    "/": lambda a, b: (abs(a) // abs(b)) * (1 if a * b > 0 else -1) if b else 0,
-}
-
-
-def constant(node: Operand) -> int | None:
-    """The value of an integer expression made of literals, or None."""
-    match node:
-        case Integer(value):
-            return value
-        case Unary("-" | "+" as sign, inner):
-            value = constant(inner)
-            return value if value is None or sign == "+" else -value
-        case Binary(sign, left, right):
-            a, b = constant(left), constant(right)
-            return _FOLD[sign](a, b) if a is not None and b is not None and sign in _FOLD else None
-        case _:
-            return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.constants import evaluate
 from ptxloom.machine.ir import LANES, Value, vector
 from ptxloom.machine.semantics.family import Family
 from ptxloom.syntax import tree
+from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -167,7 +167,7 @@ def bmsk(b: Builder, op: Op) -> None:
 def lop3(b: Builder, op: Op) -> None:
     """Any function of three bits, by its truth table; the Boolean form also says whether a bit came out."""
     target, first, second, third, table, *rest = op.operands
-    code = evaluate(table)
+    code = constant(table)
     if code is None:
         raise op.unsupported("the table must be a constant")
     x, y, z = (b.read(o, "b32") for o in (first, second, third))
@@ -226,11 +226,11 @@ def _at_most_32(b: Builder, by: Value) -> Value:
     return b.intrinsic("llvm.umin", by, b.constant(by.type, 32))
 
 
-@family("prmt", types="b32", when=lambda op: evaluate(op.operands[3]) is not None and len(op.qualifiers) == 1)
+@family("prmt", types="b32", when=lambda op: constant(op.operands[3]) is not None and len(op.qualifiers) == 1)
 def prmt_constant(b: Builder, op: Op) -> None:
     """Four bytes chosen from eight by a constant; bit 3 of a choice takes the byte's sign instead."""
     target, first, second, selector = op.operands
-    code = evaluate(selector)
+    code = constant(selector)
     assert code is not None
     choices = [code >> 4 * n & 15 for n in range(4)]
     pair = [b.bitcast(b.read(o, "b32"), vector("i8", 4 * LANES)) for o in (first, second)]

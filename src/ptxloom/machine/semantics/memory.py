@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.constants import evaluate
 from ptxloom.machine.ir import LANES, Value, vector
 from ptxloom.machine.parts import Part, is_sink, is_whole, moved, parts_of
 from ptxloom.machine.runtime import memory, state
@@ -14,6 +13,7 @@ from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.symbols import Register, Variable
 from ptxloom.machine.types import ptx_type
 from ptxloom.syntax import print_operand, tree
+from ptxloom.syntax.constants import constant, wrapped
 
 if TYPE_CHECKING:
     from ptxloom.machine.builder import Builder
@@ -50,6 +50,11 @@ def space_of(op: Op) -> int:
 
 def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
     """The base of an address operand and the bytes added to it; an element that a register counts is a base itself."""
+    base, offset = _split(op, operand)
+    return base, wrapped(offset)
+
+
+def _split(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
     match operand:
         case tree.Address(base=tree.Binary(operator="+", left=left, right=tree.Integer(value=by)), offset=offset):
             return left, offset + by
@@ -57,7 +62,7 @@ def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
             return base, -offset if minus else offset
         case tree.Indexed(base=tree.Name(text=name) as base, index=index):
             found = op.scope.find(name)
-            count = evaluate(index)
+            count = constant(index)
             if isinstance(found, Variable) and count is not None:
                 return base, count * _element_bytes(found)
             if isinstance(found, Variable) and _counter(op, index) is not None:
@@ -78,7 +83,7 @@ def _counter(op: Op, index: tree.Operand) -> tuple[tree.Name, int] | None:
         case tree.Name(text=name) if isinstance(found := op.scope.find(name), Register):
             return (index, 0) if found.type.kind in "sub" and found.vector == 1 else None
         case tree.Binary(operator="+", left=left, right=right):
-            counter, more = _counter(op, left), evaluate(right)
+            counter, more = _counter(op, left), constant(right)
             return None if counter is None or more is None else (counter[0], counter[1] + more)
         case _:
             return None
@@ -315,7 +320,7 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
 def _common(b: Builder, operand: tree.Operand, offset: int) -> Value:
     """The part of an address that all lanes have in common, i64."""
     if isinstance(operand, tree.Integer):
-        return Value("i64", str(operand.value + offset))
+        return Value("i64", str(wrapped(operand.value + offset)))
     start = b.scalar(b.register(operand)[0])
     return b.apply("add", start, Value("i64", str(offset))) if offset else start
 

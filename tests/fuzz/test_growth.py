@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+import ptxloom as pl
 from fuzz.growth import families
 from ptxloom.syntax import format as laid_out
 from ptxloom.syntax import parse
@@ -47,3 +51,31 @@ def test_calls_grow_with_the_text(start: int) -> None:
 
 def test_counting_sees_what_is_done() -> None:
     assert calls("a b, c;\n" * 400) > 3 * calls("a b, c;\n" * 100)
+
+
+ENDLESS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, (90, 90))
+from ptxloom.syntax import format, parse
+for piece in sys.argv[1:]:
+    for before, after in (("", ""), ("a ", ";")):
+        module = parse(before + piece * (1_000_000 // len(piece)) + after)
+        module.comments
+        format(module)
+"""
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ("/*", "/* ", "/*/", '"/*', "//*"),
+        ('"', '"a\n', '\\"', "\\", "# 1", '# 1 "', "#"),
+        ("*/", "//", "*", "/", "0x", "0f", "1e", "1.", ".", "::"),
+    ],
+    ids=["comments", "strings", "others"],
+)
+def test_no_pattern_looks_for_an_end_again_and_again(pieces: tuple[str, ...]) -> None:
+    """A million characters whose work is hidden in one regular expression: hours, if it grows with their square."""
+    command = [sys.executable, "-c", ENDLESS, *pieces]
+    environment = {**os.environ, "PYTHONPATH": str(Path(pl.__file__).parents[1])}
+    assert subprocess.run(command, env=environment, check=False).returncode == 0

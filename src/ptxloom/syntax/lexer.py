@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.recovery import CERTAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BLOCK: Final = r"/\*(?:[^*]++|\*(?!/))*+\*/"
 _MARKER: Final = r'\#[ \t]++\d++[ \t]++"[^"\n]*+"[^\n]*+'  # a line marker of the C preprocessor: # 12 "file.cu"
 _BLANK: Final = rf"[ \t\r\n\f\v]++|//[^\n]*+|\\\r?\n|{_MARKER}"
-COMMENT: Final = re.compile(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_BLOCK}|{_MARKER})")
+_COMMENT: Final = re.compile(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_BLOCK}|{_MARKER})|(/\*)")
+_LINE_COMMENT: Final = re.compile(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_MARKER})")
 NAME: Final = r"(?:[A-Za-z][A-Za-z0-9_$]*+|[_$%][A-Za-z0-9_$]++|_)"
 QUALIFIER: Final = (
     r"\.(?:[A-Za-z_$]|(?!\d++(?:[eE][+-]?\d++)?(?![A-Za-z0-9_$]))\d)[A-Za-z0-9_$]*+(?:::[A-Za-z0-9_]++)*+"
@@ -177,6 +181,17 @@ class Cursor:
             self.end,
             f"expected {wanted}",
         )
+
+
+def comments(text: str) -> Iterator[tuple[int, int]]:
+    """Where every comment and line marker starts and ends, in order; one that is not closed is none."""
+    kind, at = _COMMENT, 0
+    while (found := kind.search(text, at)) is not None:
+        at = found.end()
+        if found[1] is not None:
+            yield found.span(1)
+        elif found[0] == "/*":  # no other is closed after it: looking for their ends again would take for ever
+            kind = _LINE_COMMENT
 
 
 _PLAIN: Final = re.compile(r"\d{1,19}|0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}")

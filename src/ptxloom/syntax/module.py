@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.display import mimebundle
 from ptxloom.source import Source, Span
-from ptxloom.syntax.lexer import COMMENT
+from ptxloom.syntax.lexer import comments
 from ptxloom.syntax.printer import print_statements
 from ptxloom.syntax.tree import AddressSize, Function, Target, Version
 
@@ -96,7 +96,7 @@ class Module:
     @cached_property
     def comments(self) -> tuple[tuple[int, int], ...]:
         """The (start, end) of every comment and line marker, in order."""
-        return tuple(match.span(1) for match in COMMENT.finditer(self.source.text) if match[1] is not None)
+        return tuple(comments(self.source.text))
 
     @property
     def start(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax.constants import constant, overflows
 from ptxloom.syntax.lexer import Problem
-from ptxloom.syntax.node import maker
+from ptxloom.syntax.node import children, maker
 from ptxloom.syntax.tree import (
     Address,
     Apply,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 50
 """How deep operands may nest."""
+MAX_TERMS: Final = 100
+"""How many levels a chain of operators, or of indices, may come to: each takes all before it for its left side."""
 
 PRECEDENCE: Final = {
     sign: level
@@ -106,15 +108,40 @@ def _deeper(cursor: Cursor, depth: int) -> int:
 def _binary(cursor: Cursor, lowest: int, depth: int, *, pairs: bool = False) -> Operand:
     start = cursor.start
     left = _unary(cursor, depth)
+    levels = 0
     while cursor.kind == "punctuation" and not isinstance(left, Address | Vector):
         sign = cursor.here
         level = PRECEDENCE.get(sign, 0)
         if level < lowest or (pairs and sign == "|" and isinstance(left, Name | Component)):
             break
+        at, end = cursor.start, cursor.end
         cursor.advance()
         right = _binary(cursor, level + 1, _deeper(cursor, depth))
+        levels = _longer(levels or _levels(left), right, at, end)
         left = Binary(sign, left, right, start=start, end=cursor.behind)
     return left
+
+
+def _levels(node: Operand) -> int:
+    """How deep the tree of an operand is."""
+    levels, here = 0, [node]
+    while here:
+        levels += 1
+        here = [inner for one in here for inner in children(one)]
+    return levels
+
+
+def _longer(levels: int, right: Operand, start: int, end: int) -> int:
+    """How deep a chain is once it has taken one more.
+
+    Raises:
+        Problem: It is too long for whoever goes through the tree.
+    """
+    levels = max(levels, _levels(right)) + 1
+    if levels > MAX_TERMS:
+        message = f"an expression has more than {MAX_TERMS} terms in a row"
+        raise Problem("nested-too-deeply", message, start, end, "this is one too many", "work out a part of it")
+    return levels
 
 
 def _unary(cursor: Cursor, depth: int) -> Operand:
@@ -190,10 +217,13 @@ def _named(cursor: Cursor, depth: int) -> Operand:
         argument = expression(cursor, _deeper(cursor, depth))
         cursor.expect(")", "to close the argument")
         return Apply(name, argument, start=start, end=cursor.behind)
+    levels = 1
     while cursor.here == "[":
+        at, end = cursor.start, cursor.end
         cursor.advance()
         index = expression(cursor, _deeper(cursor, depth))
         cursor.expect("]", "to close the index")
+        levels = _longer(levels, index, at, end)
         name = Indexed(name, index, start=start, end=cursor.behind)
     return name
 

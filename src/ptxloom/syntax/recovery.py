@@ -59,7 +59,7 @@ def _next(comments: bool) -> re.Pattern[str]:
     return re.compile(
         rf'//[^\n]*+{block}|"[^"\n]*+"|\{{[^{{}};\n]*+\}}'
         rf"|((?:\}}[ \t]*+)?+;{_AFTER})|(\{{{_OUTSIDE}{_AFTER})|(\}}{_AFTER})"
-        rf"|(\{{)|(\}})|\n[ \t]*+(?={_START})()",
+        rf"|(\{{)|(\}})|\n[ \t]*+(?={_START})()" + (r"|(/\*)" if comments else ""),
         re.ASCII,
     )
 
@@ -73,7 +73,9 @@ def resume(text: str, start: int, problem: int, *, comments: bool = True) -> int
     Without `comments`, `/*` is no comment: one was not closed, and looking for its end again and again takes for ever.
     """
     depth = text.count("{", start, problem) - text.count("}", start, problem)
-    for match in _next(comments).finditer(text, problem):
+    kind, at = _next(comments), problem
+    while (match := kind.search(text, at)) is not None:
+        at = match.end()
         match match.lastindex:
             case None:
                 pass
@@ -85,6 +87,8 @@ def resume(text: str, start: int, problem: int, *, comments: bool = True) -> int
                 depth -= 1
             case 4:
                 depth += 1
+            case 7:  # a comment that is not closed: nor is any after it
+                kind = _next(comments=False)
             case _:
                 return match.end()
     return len(text)

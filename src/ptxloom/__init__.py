@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         zipped_divide,
         zipped_product,
     )
-    from ptxloom.machine import Hazard, Kernel, LaunchError, LaunchResult, UnsupportedInstruction, kernel
+    from ptxloom.machine import Hazard, IllegalPtx, Kernel, LaunchError, LaunchResult, UnsupportedInstruction, kernel
     from ptxloom.machine.profile import Profile
     from ptxloom.machine.tensor.batch import mma
     from ptxloom.machine.trace import Trace, TraceRecord
@@ -84,6 +84,7 @@ __all__ = [
     "FlowGraph",
     "Fragment",
     "Hazard",
+    "IllegalPtx",
     "Kernel",
     "Label",
     "LaunchError",
@@ -182,7 +183,7 @@ _EXPORTS: Final = {
             make_layout raked_product recast right_inverse tiled_divide tiled_product to_linear upcast
             with_shape zipped_divide zipped_product
         """,
-        "machine": "Hazard Kernel LaunchError LaunchResult UnsupportedInstruction kernel",
+        "machine": "Hazard IllegalPtx Kernel LaunchError LaunchResult UnsupportedInstruction kernel",
         "machine.profile": "Profile",
         "machine.tensor.batch": "mma",
         "machine.trace": "Trace TraceRecord",

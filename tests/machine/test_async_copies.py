@@ -25,10 +25,11 @@ st.shared.v4.u32 [%r10], {%r9, %r9, %r9, %r9};"""
 STORE = "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%r10]; st.global.v4.u32 [%rd5], {%r1, %r2, %r3, %r4};"
 
 
-def run(body: str, threads: int = 32, elements: int = 128) -> tuple[Bytes, Bytes]:
+def run(body: str, threads: int = 32, elements: int = 128, *, unchecked: bool = False) -> tuple[Bytes, Bytes]:
     given = np.arange(1, elements + 1, dtype=np.uint32)
     out = np.zeros((threads, 4), np.uint32)
-    entry(f"{START}\n{body}\ncp.async.wait_all;\n{STORE}", PARAMS, ROOM).launch(1, threads, [out, given], timeout=20)
+    whole = f"{START}\n{body}\ncp.async.wait_all;\n{STORE}"
+    entry(whole, PARAMS, ROOM, unchecked=unchecked).launch(1, threads, [out, given], timeout=20)
     return out.view(np.uint8), np.resize(given, (threads, 4)).view(np.uint8)
 
 
@@ -84,7 +85,7 @@ def test_an_ignored_source_is_not_read() -> None:
 )
 def test_what_cannot_be_copied_ends_the_kernel(body: str, kind: str) -> None:
     with pytest.raises(LaunchError) as caught:
-        run(body)
+        run(body, unchecked=True)
     assert caught.value.hazards[0].kind == kind
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -11,8 +12,13 @@ import pytest
 
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine import LaunchError, UnsupportedInstruction, kernel
+from ptxloom.machine import IllegalPtx, LaunchError, UnsupportedInstruction, kernel
+from ptxloom.machine.semantics import bits
 from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.program import Op
 
 AREA = ".shared .align 16 .b8 area[512]; .const .align 4 .b32 table[4];\n"
 ROW = "mov.u32 %r2, area; mov.u64 %rd2, 0; mov.u64 %rd3, area; cvta.shared.u64 %rd3, %rd3;\n"
@@ -61,7 +67,7 @@ def test_a_kernel_that_is_not_there_is_refused_with_those_that_are(name: str) ->
 )
 def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_runs(instruction: str) -> None:
     with pytest.raises(UnsupportedInstruction, match="cannot run") as caught:
-        entry(f"{MARK}bra END;\n{instruction}\nEND:", before=AREA)
+        entry(f"{MARK}bra END;\n{instruction}\nEND:", before=AREA, unchecked=True)
     assert caught.value.line == 14
     assert caught.value.text == instruction
 
@@ -78,7 +84,7 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
 )
 def test_what_is_left_out_as_a_whole_is_said_so(instruction: str, why: str) -> None:
     with pytest.raises(UnsupportedInstruction, match=why):
-        entry(instruction, before=AREA)
+        entry(instruction, before=AREA, unchecked=True)
 
 
 def test_more_shared_memory_than_there_is_is_refused_where_it_is_declared() -> None:
@@ -340,23 +346,65 @@ def test_what_a_progress_callback_raises_ends_the_run() -> None:
         entry("L: bra L;").launch(4, 32, [np.zeros(4, np.uint32)], progress=broken, timeout=30)
 
 
-@pytest.mark.parametrize(
-    ("instruction", "why"),
-    [
-        ("add.u32 %r1, %r2;", "its operands are not those of this form"),
-        ("st.global.v4.u32 [%rd1], {%r1, %r2};", "its operands are not those of this form"),
-        ("prmt.b32 %r1, %r2, %r3;", "its operands are not those of this form"),
-        ("add.s64 %rd2, %rd3;", "its operands are not those of this form"),
-        ("add.u32 5, %r1, %r2;", "`5` is no register"),
-        ("bra nowhere;", "`nowhere` is no label"),
-        ("ld.global.u32 %r1, %rd1;", "`%rd1` is no address"),
-        ("ld.shared.u8 %r1, area[%r2 - 1];", r"`area\[%r2 - 1\]` is no address"),
-        ("ld.shared.u8 %r1, area[%f1];", r"`area\[%f1\]` is no address"),
-        ("call (%r1), declared, (%r2);", "no function `declared` is defined"),
-    ],
-)
-def test_what_does_not_check_is_refused_in_its_own_words(instruction: str, why: str) -> None:
-    declared = ".func (.param .b32 result) declared(.param .b32 value);\n"
-    with pytest.raises(UnsupportedInstruction, match=why) as caught:
-        entry(instruction, before=declared + AREA)
-    assert caught.value.text == instruction
+DECLARED = ".func (.param .b32 result) declared(.param .b32 value);\n"
+ILLEGAL = {
+    "add.u32 %r1, %r2;": "operand-count",
+    "st.global.v4.u32 [%rd1], {%r1, %r2};": "vector-length",
+    "prmt.b32 %r1, %r2, %r3;": "operand-count",
+    "add.s64 %rd2, %rd3;": "operand-count",
+    "add.u32 5, %r1, %r2;": "not-a-register",
+    "bra nowhere;": "undeclared-name",
+    "mov.u32 %r1, nowhere;": "undeclared-name",
+    "mov.u64 %rd2, function_name;": "undeclared-name",
+    "ld.global.u32 %r1, %rd1;": "operand-kind",
+    "ld.shared.u8 %r1, area[%r2 - 1];": "address-form",
+    "ld.shared.u8 %r1, area[%f1];": "address-form",
+    "mov.b32 %r1, 99999999999999999999;": "malformed-number",
+    "frobnicate.u32 1;": "unknown-instruction",
+}
+
+
+@pytest.mark.parametrize("instruction", ILLEGAL)
+def test_what_does_not_check_is_refused_in_the_words_of_the_checker(instruction: str) -> None:
+    for _ in range(2):  # the second time, code might come from the cache
+        with pytest.raises(IllegalPtx, match=r"`k` is not legal PTX: .*error: ") as caught:
+            entry(instruction, before=DECLARED + AREA)
+        assert [one.rule for one in caught.value.diagnostics] == [ILLEGAL[instruction]]
+
+
+@pytest.mark.parametrize("instruction", ILLEGAL)
+def test_what_does_not_check_is_refused_unchecked_too_if_it_has_no_meaning(instruction: str) -> None:
+    with pytest.raises((IllegalPtx, UnsupportedInstruction)) as caught:
+        entry(instruction, before=DECLARED + AREA, unchecked=True)
+    if isinstance(caught.value, UnsupportedInstruction):
+        assert caught.value.text == instruction
+
+
+def test_a_function_that_is_only_declared_is_named() -> None:
+    with pytest.raises(UnsupportedInstruction, match="no function `declared` is defined"):
+        entry("call (%r1), declared, (%r2);", before=DECLARED + AREA)
+
+
+def test_errors_in_what_a_kernel_does_not_reach_are_none_of_its() -> None:
+    text = f"{HEAD}.entry bad() {{ bra nowhere; }}\n.func worse() {{ bra nowhere; }}\n"
+    text += ".func never() { call worse, (); ret; }\n.func reached() { ret; }\n"
+    module = parse(f"{text}.entry k() {{ call reached, (); ret; }}\n.entry l() {{ call never, (); ret; }}")
+    kernel(module, "k").launch(1, 1, [])
+    with pytest.raises(IllegalPtx, match="nowhere"):
+        kernel(module, "l")
+
+
+@pytest.mark.parametrize("planted", [KeyError("popc"), TypeError(), AssertionError(), ValueError("no"), IndexError()])
+def test_a_mistake_of_ours_is_never_told_as_the_users(monkeypatch: pytest.MonkeyPatch, planted: Exception) -> None:
+    def build(b: Builder, op: Op) -> None:
+        raise planted
+
+    row = replace(bits.family.rows["popc"][0], build=build)
+    monkeypatch.setitem(bits.family.rows, "popc", [row])
+    monkeypatch.setenv("PTXLOOM_CACHE", "")
+    with pytest.raises(type(planted)) as caught:
+        entry("popc.b32 %r1, %r2;")
+    assert caught.value is planted
+    with pytest.raises(IllegalPtx, match="operands") as refused:
+        entry("popc.b32 %r1;", unchecked=True)
+    assert refused.value.__cause__ is planted

@@ -8,7 +8,8 @@ import re
 import pytest
 
 from ptxloom.isa import opcodes, resolve
-from ptxloom.machine import UnsupportedInstruction, compiler, semantics
+from ptxloom.machine import IllegalPtx, UnsupportedInstruction, compiler, semantics
+from ptxloom.machine.legality import explained
 from ptxloom.machine.program import plan
 from ptxloom.syntax import parse
 from recorded.mutation_cases import HEAD, OTHERS, Statement, seeds
@@ -67,13 +68,13 @@ def code(statement: str) -> str:
     declared = " ".join(sorted({f".reg .{kind} {name};" for name, kind in _REGISTER.findall(statement)}))
     places = ".local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label;"
     body = f".entry k(.param .b64 par) {{ {declared} {places}\n{statement}\nlabel: ret; }}"
+    module = parse(f".version 9.0\n.target sm_90a\n.address_size 64\n{HEAD}\n{body}\n")
     try:
-        program = plan(
-            parse(f".version 9.0\n.target sm_90a\n.address_size 64\n{HEAD}\n{body}\n"), "k", semantics.Table()
-        )
-        program.arch = "sm_90"
-        made = compiler.translate(program, whole=False)
-    except UnsupportedInstruction:
+        with explained(module, "k", unchecked=True):
+            program = plan(module, "k", semantics.Table())
+            program.arch = "sm_90"
+            made = compiler.translate(program, whole=False)
+    except (IllegalPtx, UnsupportedInstruction):
         return ""
     return "\n".join((made.ir, *(text for _, text in sorted(made.builder.helpers.items()))))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from machine.small_kernels import REGISTERS, entry
+from machine.small_kernels import REGISTERS, entry, of_any_target
 from ptxloom.fragments.execute import ldmatrix, movmatrix, stmatrix
 from ptxloom.isa.matrix import MatrixMove, matrix_move, spellings
 from ptxloom.machine import Kernel, LaunchError
@@ -42,8 +42,8 @@ def moving(move: MatrixMove, guard: str = "", target: str = "sm_90") -> Kernel:
     places = [f"[%rd0+{128 * n}]" for n in range(move.registers)]
     take = " ".join(f"ld.global.u32 {name}, {place};" for name, place in zip(names, places, strict=True))
     give = " ".join(f"st.global.u32 {place}, {name};" for name, place in zip(names, places, strict=True))
-    return pl.kernel(
-        pl.parse(f"""
+    return of_any_target(
+        f"""
 .version 8.6
 .target {target}
 .address_size 64
@@ -63,7 +63,7 @@ def moving(move: MatrixMove, guard: str = "", target: str = "sm_90") -> Kernel:
     {give if load else loop("drain", "ld.shared.u32 %r6, [%r3]; st.global.u32 [%rd6], %r6;")}
     ret;
 }}
-"""),
+""",
         "k",
     )
 

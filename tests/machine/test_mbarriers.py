@@ -13,9 +13,10 @@ START = "setp.eq.u32 %p7, %r0, 0; mov.u32 %r20, bar;"
 TEST = "mbarrier.test_wait.parity.shared.b64 %p1, [bar], {parity}; selp.u32 %r{to}, 1, 0, %p1;"
 
 
-def run(body: str, threads: int = 1, size: int = 4, seed: int = 0) -> list[int]:
+def run(body: str, threads: int = 1, size: int = 4, seed: int = 0, *, unchecked: bool = False) -> list[int]:
     out = np.zeros(size, np.uint32)
-    entry(START + body, before=BAR).launch(1, threads, [out], timeout=20, schedule_seed=seed)
+    kernel = entry(START + body, before=BAR, unchecked=unchecked)
+    kernel.launch(1, threads, [out], timeout=20, schedule_seed=seed)
     return out.tolist()
 
 
@@ -127,7 +128,7 @@ def test_remote_arrivals_and_bytes_reach_another_block_of_the_cluster() -> None:
 )
 def test_misuse_ends_the_kernel(body: str, kind: str) -> None:
     with pytest.raises(LaunchError) as caught:
-        run(body)
+        run(body, unchecked=True)
     assert caught.value.hazards[0].kind == kind
 
 

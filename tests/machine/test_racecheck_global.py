@@ -132,11 +132,11 @@ def test_a_flag_speaks_for_those_who_met_its_thread_at_a_barrier() -> None:
 def test_bytes_of_a_word_have_owners_of_their_own() -> None:
     bytes_ = "cvt.u64.u32 %rd5, %r0; add.u64 %rd6, %rd1, %rd5; cvt.u16.u32 %h1, %r0; st.global.u8 [%rd6], %h1;\n"
     read = "ld.global.u8 %h1, [%rd6];\nst.global.u8 [%rd6], %h1;\n"
-    assert found(".reg .b16 %h1;\n" + bytes_ + read, 1) == set()
-    assert found(".reg .b16 %h1;\n" + bytes_ + "ld.global.u32 %r5, [%rd1+60];", 1) != set()
+    assert found(bytes_ + read, 1) == set()
+    assert found(bytes_ + "ld.global.u32 %r5, [%rd1+60];", 1) != set()
     whole = "st.global.u32 [%rd0], %r0;\nbar.sync 0;\n" + bytes_
-    assert found(".reg .b16 %h1;\n" + whole, 1) == set()
-    assert found(".reg .b16 %h1;\n" + whole.replace("bar.sync 0;\n", ""), 1) != set()
+    assert found(whole, 1) == set()
+    assert found(whole.replace("bar.sync 0;\n", ""), 1) != set()
 
 
 def test_a_launch_leaves_no_memory_behind() -> None:

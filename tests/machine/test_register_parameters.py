@@ -78,4 +78,6 @@ def test_each_call_of_a_recursive_function_has_its_own() -> None:
 
 def test_a_predicate_as_a_parameter_is_refused_by_name() -> None:
     with pytest.raises(pl.UnsupportedInstruction, match=r"\.reg \.pred yes"):
+        pl.kernel(pl.parse(MODULE), "predicate", unchecked=True)
+    with pytest.raises(pl.IllegalPtx, match=r"a call cannot pass `\.pred`"):
         pl.kernel(pl.parse(MODULE), "predicate")

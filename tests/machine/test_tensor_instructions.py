@@ -9,7 +9,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine import Kernel, UnsupportedInstruction
+from ptxloom.machine import IllegalPtx, Kernel
 from ptxloom.machine.kernel import tensor_arch
 from ptxloom.machine.tensor.batch import mma
 from ptxloom.machine.tensor.form import TensorForm, tensor_form
@@ -123,7 +123,7 @@ def test_other_targets_take_the_nearest_arithmetic(target: str, arch: str) -> No
 
 
 def test_a_form_the_target_lacks_is_refused() -> None:
-    with pytest.raises(UnsupportedInstruction, match="sm_89"):
+    with pytest.raises(IllegalPtx, match="sm_89"):
         product(tensor_form("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"), target="sm_80")
 
 

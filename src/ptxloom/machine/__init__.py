@@ -2,7 +2,8 @@
 
 from ptxloom.machine.hazard import Hazard, LaunchError
 from ptxloom.machine.kernel import Kernel, kernel
+from ptxloom.machine.legality import IllegalPtx
 from ptxloom.machine.program import UnsupportedInstruction
 from ptxloom.machine.report import LaunchResult
 
-__all__ = ["Hazard", "Kernel", "LaunchError", "LaunchResult", "UnsupportedInstruction", "kernel"]
+__all__ = ["Hazard", "IllegalPtx", "Kernel", "LaunchError", "LaunchResult", "UnsupportedInstruction", "kernel"]

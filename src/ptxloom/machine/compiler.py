@@ -21,7 +21,7 @@ from ptxloom.machine.tracing import Tracing, keys_of, sites_in
 from ptxloom.machine.watching import Watch, Watches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ptxloom.machine.program import BasicBlock, Op, Program
     from ptxloom.machine.semantics.family import Row
@@ -174,7 +174,7 @@ def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
     b.begin(op)
     if b.entered:
         b.watch.before(b)
-    row.make(b, op)
+    row.build(b, op)
     if not b.entered:
         _enter_late(b, start)
     if not b.ended:
@@ -202,8 +202,16 @@ def _enter_late(b: Builder, start: int) -> None:
     b.lines = [*built[:start], *b.lines, *built[start:]]
 
 
-def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) -> llvm.Code:
+def compile_variant(
+    program: Program, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
+) -> llvm.Code:
     """One variant's machine code, from the cache if it has been compiled before.
+
+    Args:
+        program: What to compile.
+        whole: For warps whose lanes all run.
+        checks: The tools that watch.
+        judge: Raises if the program is not legal: asked before code is made, so that kept code needs no other look.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
@@ -216,12 +224,14 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str]) ->
         return kept[0]
 
     def make() -> bytes:
+        if judge is not None:
+            judge()
         b = variant().builder
         natives = [f"{f.__module__}:{f.__name__}" for f in b.natives.values()]
         head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
         return head.encode() + b"\n" + llvm.compile_ir(variant().ir, 0)
 
-    form = f"{'whole' if whole else 'part'} {' '.join(sorted(checks))}"
+    form = f"{'whole' if whole else 'part'} {'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))}"
     key = f"kernel {program.entry.name} {program.arch} {form}\n{meaning(program)}"
     head, _, code = llvm.cached(key, make).partition(b"\n")
     needs = json.loads(head)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.target import Target
-from ptxloom.machine import compiler, interrupts, semantics
+from ptxloom.machine import compiler, interrupts, legality, semantics
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
 from ptxloom.machine.extents import check_shape, extent, must_be_several, whole
@@ -57,14 +57,15 @@ class Kernel:
         array([0, 1, 2, 3], dtype=uint32)
     """
 
-    def __init__(self, module: Module, name: str, arch: str | None = None) -> None:
-        with interrupts.guarded():
+    def __init__(self, module: Module, name: str, arch: str | None = None, *, unchecked: bool = False) -> None:
+        with interrupts.guarded(), legality.explained(module, name, unchecked=unchecked):
             self.name = name
             self.program = plan(module, name, semantics.Table())
             self.program.arch = tensor_arch(module) if arch is None else arch
             self.memory = memory_of(module)
             self._lock = threading.Lock()
             self._code: dict[tuple[bool, frozenset[str]], Code] = {}
+            self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
             self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
 
     def __repr__(self) -> str:
@@ -106,7 +107,10 @@ class Kernel:
         """
         with self._lock:
             if (whole, checks) not in self._code:
-                self._code[whole, checks] = compiler.compile_variant(self.program, whole=whole, checks=checks)
+                with legality.explained(self.program.module, self.name, unchecked=self._judge is None):
+                    self._code[whole, checks] = compiler.compile_variant(
+                        self.program, whole=whole, checks=checks, judge=self._judge
+                    )
             return self._code[whole, checks].address
 
     def compiled_masked(self, checks: frozenset[str]) -> int:
@@ -251,10 +255,10 @@ class Kernel:
         return LaunchResult(run.instructions, run.hazards, "".join(run.output), profiled, records)
 
 
-_KERNELS: WeakValueDictionary[tuple[int, str, str | None], Kernel] = WeakValueDictionary()
+_KERNELS: WeakValueDictionary[tuple[int, str, str | None, bool], Kernel] = WeakValueDictionary()
 
 
-def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
+def kernel(module: Module, name: str, arch: str | None = None, *, unchecked: bool = False) -> Kernel:
     """A kernel of a module, ready to run; the same one each time while it is in use.
 
     Args:
@@ -262,12 +266,14 @@ def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
         name: The kernel's name.
         arch: Whose tensor cores compute, `sm_75` to `sm_90`: they differ in the last bits. By default the module's
             target (the nearest of these).
+        unchecked: Run what can be run, even if the kernel is not legal PTX.
 
     Returns:
         The kernel; `.launch(...)` runs it.
 
     Raises:
         UsageError: The module has no kernel of this name, or there is no such architecture.
+        IllegalPtx: The checker finds errors in what the kernel reaches; `diagnostics` holds them.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
 
     Example:
@@ -279,10 +285,10 @@ def kernel(module: Module, name: str, arch: str | None = None) -> Kernel:
     must_be(Module, "module", module, A_MODULE)
     if arch is not None:
         architecture(arch)
-    key = (id(module), name, arch)
+    key = (id(module), name, arch, unchecked)
     known = _KERNELS.get(key)
     if known is None or known.program.module is not module:
-        known = _KERNELS[key] = Kernel(module, name, arch)
+        known = _KERNELS[key] = Kernel(module, name, arch, unchecked=unchecked)
     return known
 
 

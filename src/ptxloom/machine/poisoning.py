@@ -348,7 +348,7 @@ def _as_poison(b: Builder, data: set[int]) -> None:
     assert row is not None
     watch, b.watch = b.watch, Watch()
     b.poisoned = frozenset(data)
-    row.make(b, b.op)
+    row.build(b, b.op)
     b.poisoned, b.watch = None, watch
 
 

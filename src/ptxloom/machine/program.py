@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SHARED_LIMIT = 227 * 1024  # bytes a CTA may have
 RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm_80 on (PTX ISA 10.29)
 RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
+_LONGEST = 200  # characters of an instruction that a message shows
 FRAME_HEAD = 16  # bytes at a frame's start: block to return to, caller's frame bytes
 
 
@@ -46,7 +47,9 @@ class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, a
     """
 
     def __init__(self, line: int, text: str, why: str = "the machine does not know it") -> None:
-        super().__init__(f"line {line}: `{text}` cannot run: {why}")
+        line_of_it = " ".join(text.split())
+        shown = line_of_it if len(line_of_it) <= _LONGEST else f"{line_of_it[:_LONGEST]}…"
+        super().__init__(f"line {line}: `{shown}` cannot run: {why}")
         self.line = line
         self.text = text
 

@@ -163,7 +163,7 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
     if len(run) < SHORTEST:
         for op, row in run:
             b.begin(op)
-            row.make(b, op)
+            row.build(b, op)
     elif len(run) <= UNROLLED:
         _unrolled(b, run)
     else:
@@ -217,6 +217,6 @@ def _one(b: Builder, strip: Strip, run: Sequence[tuple[Op, Row]]) -> None:
     b.strip = strip
     for op, row in run:
         b.begin(op)
-        row.make(b, op)
+        row.build(b, op)
     b.strip = None
     b.mask = mask

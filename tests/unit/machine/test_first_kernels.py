@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ptxloom.machine import LaunchError, UnsupportedInstruction, kernel
+from ptxloom.machine import IllegalPtx, LaunchError, UnsupportedInstruction, kernel
 from ptxloom.syntax import load, parse
 
 if TYPE_CHECKING:
@@ -60,4 +60,6 @@ def test_out_of_bounds_names_the_place_and_leaves_the_neighbours_alone() -> None
 def test_unknown_instruction_is_refused_before_anything_runs() -> None:
     text = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tfrobnicate.u32 1;\n\tret;\n}\n"
     with pytest.raises(UnsupportedInstruction, match=r"line 6: `frobnicate\.u32 1;`"):
+        kernel(parse(text), "k", unchecked=True)
+    with pytest.raises(IllegalPtx, match=r":6:2: error: `frobnicate` is no instruction of PTX"):
         kernel(parse(text), "k")

@@ -34,25 +34,11 @@ class Row:
     ends: bool
     lanewise: bool
 
-    def make(self, b: Builder, op: Op) -> None:
-        """Emit an instruction's code.
-
-        Raises:
-            UnsupportedInstruction: Its operands are not those of the form, as in PTX that does not check.
-        """
-        try:
-            self.build(b, op)
-        except (ValueError, LookupError, TypeError, AssertionError) as error:  # the rows take lists of operands apart
-            raise op.unsupported("its operands are not those of this form") from error
-
     def fits(self, op: Op) -> bool:
         """Whether the row covers an instruction."""
         if self.types and not (op.types and op.types[-1].name in self.types):
             return False
-        try:
-            return self.when is None or self.when(op)
-        except IndexError:  # it has too few operands
-            return False
+        return self.when is None or self.when(op)
 
 
 class Family:

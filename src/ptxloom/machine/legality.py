@@ -1,0 +1,89 @@
+"""What the checker says of a kernel before it runs: PTX that ptxas rejects is not launched."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ptxloom.checker import check
+from ptxloom.diagnostics import PtxloomError, Severity
+from ptxloom.machine.program import UnsupportedInstruction
+from ptxloom.machine.reach import reachable
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.syntax.module import Module
+
+
+class IllegalPtx(PtxloomError):  # noqa: N818 - says what was met, as UnsupportedInstruction does
+    """A kernel, or a function that it can call, is not legal PTX: ptxas would reject it. Nothing has been run.
+
+    Attributes:
+        diagnostics: The checker's errors, in the order of the text.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90 .entry k() { .reg .b64 %rd<2>; mov.u64 %rd1, nowhere; ret; }"
+        >>> try:
+        ...     kernel(parse(text), "k")
+        ... except IllegalPtx as error:
+        ...     print(error)
+        `k` is not legal PTX: <string>:1:73: error: `nowhere` is not declared here [undeclared]
+    """
+
+    def __init__(self, name: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+        first, *rest = diagnostics
+        more = f" (and {len(rest)} more)" if rest else ""
+        super().__init__(f"`{name}` is not legal PTX: {first}{more}")
+        self.diagnostics = diagnostics
+
+
+def must_be_legal(module: Module, name: str) -> None:
+    """Refuse a kernel that holds, or reaches, what ptxas rejects.
+
+    Raises:
+        IllegalPtx: With what the checker found.
+    """
+    errors = _errors(module, name)
+    if errors:
+        raise IllegalPtx(name, errors)
+
+
+@contextmanager
+def explained(module: Module, name: str, *, unchecked: bool) -> Generator[None]:
+    """Let illegal PTX be what is told where something fails over it; where PTX is legal, what fails is ours.
+
+    Raises:
+        IllegalPtx: What was done inside failed, and the kernel is not legal.
+    """
+    try:
+        yield
+    except UnsupportedInstruction:
+        if not unchecked:
+            must_be_legal(module, name)
+        raise
+    except PtxloomError:
+        raise
+    except Exception as error:
+        errors = _errors(module, name)
+        if errors:
+            raise IllegalPtx(name, errors) from error
+        raise
+
+
+def _errors(module: Module, name: str) -> tuple[Diagnostic, ...]:
+    """The errors in a module, without those in functions that a kernel does not reach."""
+    entry = module.functions.get(name)
+    reached = {id(function) for function in reachable(module, entry)} if entry is not None else set[int]()
+    apart = [
+        (one.start, one.end) for one in module.statements if isinstance(one, tree.Function) and id(one) not in reached
+    ]
+    return tuple(
+        found
+        for found in check(module)
+        if found.severity is Severity.ERROR and not any(start <= found.span.start < end for start, end in apart)
+    )

@@ -7,11 +7,13 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.cli.arguments import Options
     from ptxloom.views.style import Style
 
@@ -22,11 +24,16 @@ COULD_NOT_RUN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a verb has to say: the result, the exit code, and a remark for people on standard error."""
+    """What a verb has to say: the result, the exit code, and a remark for people on standard error.
+
+    Attributes:
+        verbatim: Whether the result is somebody's text, which may not change on its way to another program.
+    """
 
     text: str
     code: int = CLEAN
     remark: str = ""
+    verbatim: bool = False
 
 
 class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -35,12 +42,24 @@ class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 def deliver(outcome: Outcome, options: Options) -> None:
     """Write the result where the options say, then the remark."""
+    text = outcome.text if outcome.verbatim and not _is_terminal(options) else _harmless(outcome.text, options)
     if options.output:
-        write_whole(Path(options.output), outcome.text)
+        write_whole(Path(options.output), text)
     else:
-        _print(outcome.text)
+        _print(text)
     if outcome.remark:
         talk(outcome.remark)
+
+
+def _harmless(text: str, options: Options) -> str:
+    """A result without anything that steers a terminal, but for our own colours."""
+    from ptxloom.views.cells import page  # noqa: PLC0415 - heavy work of a verb starts here
+
+    return page(text, painted=style_for(options).colour)
+
+
+def _is_terminal(options: Options) -> bool:
+    return not options.output and has_output() and sys.stdout.isatty()
 
 
 def talk(text: str) -> None:
@@ -88,20 +107,23 @@ def write_whole(path: Path, text: str) -> None:
         if path.exists() and not path.is_file():  # a device or a pipe: there is nothing to replace
             path.write_text(text, encoding="utf-8", newline="")
             return
-        _replace(path, text.encode("utf-8"))
+        data = text.encode("utf-8")
+        replace_file(path, lambda file: file.write(data))
     except (OSError, ValueError) as error:
         raise CannotWrite(f"cannot write {path}: {reason(error)}") from error
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside the file, then take its place, with its permissions."""
+def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write beside a file, make sure of every byte, then take its place, with its permissions."""
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionError(13, "Permission denied")
     mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with beside.open("xb") as file:
-            file.write(data)
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
         beside.chmod(mode)
         beside.replace(path)
     except BaseException:
@@ -138,4 +160,4 @@ def style_for(options: Options) -> Style:
             return Style()
         case _:
             wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-            return Style(colour=wanted and not options.output and has_output() and sys.stdout.isatty())
+            return Style(colour=wanted and _is_terminal(options))

@@ -7,6 +7,8 @@ import unicodedata
 from typing import Final
 
 _UNUSUAL: Final = re.compile(r"[^\n -~]")
+_BESIDE_TABS: Final = re.compile(r"[^\n\t -~]")
+_BESIDE_PAINT: Final = re.compile(r"(\x1b\[[\d;]*m)|[^\n\t -~]")
 TAB_STOP: Final = 4
 ELLIPSIS: Final = "…"
 
@@ -26,6 +28,18 @@ def visible(character: str) -> str:
 def harmless(text: str) -> str:
     """`text` with every character that could steer a terminal made visible; line feeds stay."""
     return _UNUSUAL.sub(lambda match: visible(match[0]), text)
+
+
+def printed(text: str) -> str:
+    """The same for what a program printed: its tabs stay, too."""
+    return _BESIDE_TABS.sub(lambda match: visible(match[0]), text)
+
+
+def page(text: str, *, painted: bool) -> str:
+    """The same for a whole result on its way out; what a style has painted stays so."""
+    if not painted:
+        return printed(text)
+    return _BESIDE_PAINT.sub(lambda match: match[1] or visible(match[0]), text)
 
 
 def cells(character: str) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.diagnostics import Severity
-from ptxloom.views.cells import harmless
+from ptxloom.views.cells import harmless, visible
 from ptxloom.views.findings import helps
 
 if TYPE_CHECKING:
@@ -17,12 +18,19 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 
+_NOT_ASCII: Final = re.compile(r"[^\n -~]")
 GITHUB_LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def to_text(value: Value) -> str:
-    """JSON as we print it: indented, keys in the order given, one line feed at the end."""
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    """JSON as we print it: indented, keys in the order given, one line feed at the end; nothing steers a terminal."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return _NOT_ASCII.sub(_escaped, text) + "\n"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A character as JSON can say it, if it is none that may be printed."""
+    return found[0] if visible(found[0]) == found[0] else json.dumps(found[0])[1:-1]
 
 
 def place(span: Span) -> dict[str, Value]:

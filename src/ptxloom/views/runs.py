@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.views import hazard_reports, profiles, traces
+from ptxloom.views.cells import harmless, printed
 from ptxloom.views.machine_readable import to_text
 from ptxloom.views.style import PLAIN, Ink, Style
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.hazard import Hazard
     from ptxloom.machine.profile import Profile
     from ptxloom.machine.trace import TraceRecord
-    from ptxloom.views.machine_readable import Value
+from ptxloom.views.machine_readable import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,11 @@ class Traced:
 
 def full(run: Run, style: Style = PLAIN) -> str:
     """A few lines: what ran, what it printed, what it did wrong, whether the results are right."""
-    lines = [style.paint(f"{run.kernel}: grid {_extent(run.grid)}, block {_extent(run.block)}", Ink.BOLD)]
+    lines = [style.paint(f"{harmless(run.kernel)}: grid {_extent(run.grid)}, block {_extent(run.block)}", Ink.BOLD)]
     if run.output:
-        lines += ["printed:", *(f"  {line}" for line in run.output.splitlines())]
+        lines += ["printed:", *(f"  {line}" for line in printed(run.output).removesuffix("\n").split("\n"))]
     if run.error:
-        lines.append(style.paint(run.error, Ink.RED))
+        lines.append(style.paint(harmless(run.error), Ink.RED))
     else:
         lines.append(f"{run.instructions:,} warp instructions")
     if run.hazards:
@@ -92,7 +93,7 @@ def _compared(compared: Compared, style: Style) -> str:
     else:
         how = "equal in every bit" if compared.passed else f"{100 * compared.found:.3g} % of the bytes differ"
     verdict = style.paint("right", Ink.GREEN) if compared.passed else style.paint("WRONG", Ink.RED)
-    return f"{verdict}: {compared.what}, against {compared.against}: {how}"
+    return f"{verdict}: {harmless(compared.what)}, against {harmless(compared.against)}: {how}"
 
 
 def _extent(value: object) -> str:

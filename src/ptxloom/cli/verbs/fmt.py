@@ -49,7 +49,7 @@ def run(options: Options) -> Outcome:
         out.append(_shown(source, text, options))
     if options.check or options.diff:
         code = max(code, FINDINGS if changed else CLEAN)
-    return Outcome("".join(out), code, _remark(options, changed, len(names)))
+    return Outcome("".join(out), code, _remark(options, changed, len(names)), verbatim=True)
 
 
 def canonical(source: Source) -> str:

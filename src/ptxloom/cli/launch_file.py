@@ -24,6 +24,8 @@ value = 192
 array = "C"
 product = ["A", "B"]                 # NumPy's matrix product in double precision; or: equals = "expected.npy"
 relative = 1e-3                      # of the largest magnitude; 0 asks for equal bits
+
+A file is saved under exactly the name that is given, as a whole or not at all; a link there is replaced, not followed.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import ml_dtypes
 import numpy as np
 
+from ptxloom.cli import arrays
 from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
 
@@ -107,6 +109,8 @@ def _table(name: str, path: Path) -> dict[str, Any]:
         BadLaunchFile: It is missing, or no TOML.
     """
     try:
+        if path.is_char_device() or path.is_block_device():
+            raise BadLaunchFile(f"{name}: this is a device, no launch file")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise BadLaunchFile(f"{name}: there is no such file") from None
@@ -117,11 +121,6 @@ def _table(name: str, path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in {".ptx", ".cubin"} else ""
         raise BadLaunchFile(f"{name}: this is no TOML: {error}{what}") from None
-
-
-def unloaded(error: OSError | ValueError | EOFError) -> str:
-    """Why an array could not be loaded, as part of a sentence."""
-    return reason(error) if isinstance(error, OSError) else str(error).splitlines()[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +134,18 @@ class _Reader:
     def launch(self, table: Mapping[str, Any]) -> Launch:
         self.known(table, _KEYS, "the file")
         arguments = tuple(self.argument(n, entry) for n, entry in enumerate(self.tables(table, "args")))
+        self.once([a.name for a in arguments])
         names = {a.name for a in arguments if isinstance(a.value, np.ndarray)}
         comparisons = tuple(self.comparison(n, e, names) for n, e in enumerate(self.tables(table, "compare")))
         shared = table.get("shared_bytes", 0)
         if not isinstance(shared, int) or isinstance(shared, bool):
             raise self.wrong("shared_bytes", f"is {shared!r}; it must be a whole number")
         arch = self.text(table, "arch", "the file") if "arch" in table else None
+        ptx = self.folder / self.text(table, "ptx", "the file")
+        if self.is_something_else(ptx):
+            raise self.wrong("ptx", f"names {ptx}, which is no file")
         return Launch(
-            self.folder / self.text(table, "ptx", "the file"),
+            ptx,
             self.text(table, "kernel", "the file"),
             table.get("grid", 1),
             table.get("block", 1),
@@ -152,6 +155,19 @@ class _Reader:
             arguments,
             comparisons,
         )
+
+    @staticmethod
+    def is_something_else(path: Path) -> bool:
+        """Whether a path leads to a folder, a pipe or a device."""
+        try:
+            return path.exists() and not path.is_file()
+        except (OSError, ValueError):  # no file can have this name: reading it says so
+            return False
+
+    def once(self, names: list[str]) -> None:
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise self.wrong(f"args[{number}]", f"has the name {name!r}, as args[{names.index(name)}] has")
 
     def known(self, table: Mapping[str, Any], keys: set[str], where: str) -> None:
         for key in table:
@@ -193,9 +209,9 @@ class _Reader:
 
     def load(self, name: str, where: str) -> NDArray[Any]:
         try:
-            return np.ascontiguousarray(np.load(self.folder / name, allow_pickle=False))
-        except (OSError, ValueError, EOFError) as error:
-            raise self.wrong(where, f"cannot load {name}: {unloaded(error)}") from error
+            return arrays.load(self.folder / name)
+        except arrays.NoArray as error:
+            raise self.wrong(where, f"cannot load {name}: {error}") from error
 
     def array(self, spec: Any, where: str, source: str) -> NDArray[Any]:
         if not isinstance(spec, dict):
@@ -203,14 +219,8 @@ class _Reader:
         table = cast("dict[str, Any]", spec)
         self.known(table, {"shape", "dtype", *(["seed"] if source == "random" else [])}, where)
         dtype = self.dtype(table.get("dtype", "float32"), where)
-        shape = table.get("shape")
-        whole = [shape] if isinstance(shape, int) else shape
-        if not isinstance(whole, list) or not all(
-            isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cast("list[Any]", whole)
-        ):
-            raise self.wrong(where, f"has shape = {shape!r}; it must be whole numbers")
-        extent = tuple(cast("list[int]", whole))
-        if math.prod(extent) * dtype.itemsize > _LARGEST:
+        extent = self.extent(table.get("shape"), where)
+        if math.prod(max(n, 1) for n in extent) * dtype.itemsize > _LARGEST:
             raise self.wrong(where, f"of shape {list(extent)} takes more than {_LARGEST >> 30} GiB")
         if source == "empty":  # no number, where there is one for that
             return np.full(math.prod(extent) * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(extent)
@@ -225,21 +235,28 @@ class _Reader:
             return generator.integers(limits.min, limits.max, extent, dtype, endpoint=True)
         return generator.standard_normal(extent).astype(dtype)
 
+    def extent(self, shape: Any, where: str) -> tuple[int, ...]:
+        whole = [shape] if isinstance(shape, int) else shape
+        if not isinstance(whole, list) or not all(
+            isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cast("list[Any]", whole)
+        ):
+            raise self.wrong(where, f"has shape = {shape!r}; it must be whole numbers")
+        if len(cast("list[int]", whole)) > arrays.MOST_DIMENSIONS:
+            raise self.wrong(where, f"has a shape of more than {arrays.MOST_DIMENSIONS} dimensions")
+        return tuple(cast("list[int]", whole))
+
     def dtype(self, name: Any, where: str) -> np.dtype[Any]:
         try:
-            dtype = np.dtype(getattr(ml_dtypes, name, name))
-        except (TypeError, AttributeError):
-            dtype = np.dtype(object)
-        if dtype.hasobject or not isinstance(name, str):
-            raise self.wrong(where, f"has dtype = {name!r}, which NumPy and ml_dtypes do not know")
-        return dtype
+            return arrays.dtype_of(name)
+        except arrays.NoArray as error:
+            raise self.wrong(where, str(error)) from error
 
     def comparison(self, number: int, entry: dict[str, Any], arrays: set[str]) -> Comparison:
         where = f"compare[{number}]"
         self.known(entry, _COMPARE_KEYS, where)
         array = self.one_of(self.text(entry, "array", where), arrays, where)
         relative = entry.get("relative", 0)
-        if isinstance(relative, bool) or not isinstance(relative, (int, float)) or relative < 0:
+        if isinstance(relative, bool) or not isinstance(relative, (int, float)) or not 0 <= relative < math.inf:
             raise self.wrong(where, f"has relative = {relative!r}; it must be a number from 0 up")
         if ("equals" in entry) == ("product" in entry):
             raise self.wrong(where, 'needs either equals = "file.npy" or product = ["A", "B"]')

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ptxloom.checker import check
-from ptxloom.cli import watch_options
+from ptxloom.cli import arrays, watch_options
 from ptxloom.cli.findings import render
 from ptxloom.cli.hazard_options import read_checks, remark, report
 from ptxloom.cli.inputs import read
-from ptxloom.cli.launch_file import BadLaunchFile, read_launch, unloaded
-from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, reason, talk
+from ptxloom.cli.launch_file import BadLaunchFile, read_launch
+from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
 from ptxloom.diagnostics import Severity
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.kernel import kernel
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.cli.arguments import Options
-    from ptxloom.cli.launch_file import Argument, Comparison, Launch
+    from ptxloom.cli.launch_file import Comparison, Launch
     from ptxloom.machine.trace import TraceRecord
 
 
@@ -41,7 +41,7 @@ def run(options: Options) -> Outcome:
         talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
     checks = read_checks(options.checks)
-    compiled = kernel(module, launch.kernel, launch.arch)
+    compiled = kernel(module, launch.kernel, launch.arch, unchecked=bool(errors))
     expected = _expected(launch)
     began = time.perf_counter()
     try:
@@ -66,8 +66,7 @@ def run(options: Options) -> Outcome:
         return Outcome(report(failed, options), FINDINGS, remark(failed))
     seconds = time.perf_counter() - began
     comparisons = tuple(_compare(c, launch, wanted) for c, wanted in zip(launch.comparisons, expected, strict=True))
-    for argument in launch.arguments:
-        _save(argument)
+    saved = _save(launch)
     done = runs.Run(
         launch.kernel,
         launch.grid,
@@ -80,8 +79,9 @@ def run(options: Options) -> Outcome:
         trace=_traced(result.trace, options),
     )
     clean = not result.hazards and all(c.passed for c in comparisons)
+    code = COULD_NOT_RUN if not saved else CLEAN if clean else FINDINGS
     text = watch_options.picture(result.trace, options) if watch_options.wants_picture(options) else ""
-    return Outcome(text or report(done, options), CLEAN if clean else FINDINGS, remark(done, seconds))
+    return Outcome(text or report(done, options), code, remark(done, seconds))
 
 
 def _traced(records: tuple[TraceRecord, ...], options: Options) -> runs.Traced | None:
@@ -105,27 +105,55 @@ def _expected(launch: Launch) -> list[NDArray[Any]]:
     Raises:
         BadLaunchFile: A file cannot be loaded, or the shapes do not fit.
     """
-    arrays = _arrays(launch)
+    known = _arrays(launch)
     found: list[NDArray[Any]] = []
     for comparison in launch.comparisons:
         match comparison.wanted:
             case (first, second):
-                left, right = (arrays[name].astype(np.float64) for name in (first, second))
-                try:
-                    wanted = left @ right
-                except ValueError as error:
-                    shapes = " and ".join(str(list(a.shape)) for a in (left, right))
-                    raise BadLaunchFile(f"{first} and {second}, of shapes {shapes}, cannot be multiplied") from error
+                wanted = _product(known, first, second)
             case path:
                 try:
-                    wanted = np.load(path, allow_pickle=False)
-                except (OSError, ValueError, EOFError) as error:
-                    raise BadLaunchFile(f"cannot load {path}: {unloaded(error)}") from error
-        if wanted.shape != arrays[comparison.array].shape:
-            shapes = f"{list(arrays[comparison.array].shape)}, what it is compared with {list(wanted.shape)}"
-            raise BadLaunchFile(f"{comparison.array} has the shape {shapes}")
+                    wanted = arrays.load(path)
+                except arrays.NoArray as error:
+                    raise BadLaunchFile(f"cannot load {path}: {error}") from error
+        _must_compare(comparison, known[comparison.array], wanted)
         found.append(wanted)
     return found
+
+
+def _product(known: Mapping[str, NDArray[Any]], first: str, second: str) -> NDArray[Any]:
+    """The product of two arrays, in double precision.
+
+    Raises:
+        BadLaunchFile: They cannot be multiplied.
+    """
+    factors = [known[name] for name in (first, second)]
+    shapes = " and ".join(str(list(one.shape)) for one in factors)
+    for name, one in zip((first, second), factors, strict=True):
+        if not arrays.is_number(one.dtype):
+            raise BadLaunchFile(f"{name} holds {one.dtype}, which cannot be multiplied")
+    try:
+        return arrays.wide(factors[0]) @ arrays.wide(factors[1])
+    except ValueError as error:
+        raise BadLaunchFile(f"{first} and {second}, of shapes {shapes}, cannot be multiplied") from error
+    except MemoryError as error:
+        raise BadLaunchFile(f"the product of {first} and {second}, of shapes {shapes}, is too large") from error
+
+
+def _must_compare(comparison: Comparison, got: NDArray[Any], wanted: NDArray[Any]) -> None:
+    """Refuse arrays that cannot be compared.
+
+    Raises:
+        BadLaunchFile: With the reason.
+    """
+    if wanted.shape != got.shape:
+        shapes = f"{list(got.shape)}, what it is compared with {list(wanted.shape)}"
+        raise BadLaunchFile(f"{comparison.array} has the shape {shapes}")
+    numbers = arrays.is_number(got.dtype) and arrays.is_number(wanted.dtype)
+    alike = (got.dtype.kind == "c") == (wanted.dtype.kind == "c")
+    if not (numbers and alike) and (comparison.relative or got.dtype != wanted.dtype):
+        types = f"{got.dtype}, what it is compared with {wanted.dtype}"
+        raise BadLaunchFile(f"{comparison.array} holds {types}: only numbers can be compared so")
 
 
 def _compare(comparison: Comparison, launch: Launch, wanted: NDArray[Any]) -> runs.Compared:
@@ -133,19 +161,24 @@ def _compare(comparison: Comparison, launch: Launch, wanted: NDArray[Any]) -> ru
     against = " @ ".join(comparison.wanted) if isinstance(comparison.wanted, tuple) else str(comparison.wanted)
     what = f"{comparison.array}, {' x '.join(map(str, got.shape))} {got.dtype}"
     if comparison.relative == 0:
-        same = got.view(np.uint8) == wanted.astype(got.dtype).view(np.uint8) if got.size else np.ones(1, np.bool_)
+        same = arrays.same_bits(got, wanted if wanted.dtype == got.dtype else wanted.astype(got.dtype))
         share = float(np.count_nonzero(~same)) / max(same.size, 1)
         return runs.Compared(what, against, share == 0, 0.0, share)
-    difference = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
-    scale = float(np.max(np.abs(wanted.astype(np.float64)), initial=0.0)) or 1.0
+    with np.errstate(all="ignore"):  # of infinities
+        difference = np.abs(arrays.wide(got) - arrays.wide(wanted))
+    scale = float(np.max(np.abs(arrays.wide(wanted)), initial=0.0)) or 1.0
     error = float(np.max(difference, initial=0.0)) / scale
     return runs.Compared(what, against, error <= comparison.relative, comparison.relative, error)
 
 
-def _save(argument: Argument) -> None:
-    if argument.save is None:
-        return
-    try:
-        np.save(argument.save, cast("NDArray[Any]", argument.value), allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise CannotWrite(f"cannot write {argument.save}: {reason(error)}") from error
+def _save(launch: Launch) -> bool:
+    """Keep what is to be kept; whatever cannot be is said, and the result of the run is not lost over it."""
+    whole = True
+    for argument in launch.arguments:
+        if argument.save is not None:
+            try:
+                arrays.save(argument.save, cast("NDArray[Any]", argument.value))
+            except CannotWrite as error:
+                talk(f"ptxloom: {error}")
+                whole = False
+    return whole

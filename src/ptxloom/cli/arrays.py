@@ -1,0 +1,162 @@
+"""Arrays in files and types by name, for launch files: what cannot be an array of numbers is one sentence."""
+
+from __future__ import annotations
+
+import math
+import re
+import stat
+import struct
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+import ml_dtypes
+import numpy as np
+
+from ptxloom.cli.output import CannotWrite, reason, replace_file
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+MOST_DIMENSIONS: Final = 32
+_NUMBERS: Final = "biufc"  # the kinds of NumPy that are numbers; those of ml_dtypes are known by name
+_NAME: Final = re.compile(r"[a-z]\w*")
+_MAGIC: Final = b"\x93NUMPY"
+_LENGTHS: Final = {b"\x01\0": "<H", b"\x02\0": "<I"}  # how long the header of a .npy file is, by its version
+_LONGEST_HEADER: Final = 10_000
+_HEADER: Final = re.compile(
+    r"\s*\{\s*'descr'\s*:\s*'(?P<type>[<>|=]?[a-zA-Z]\d{0,4})'\s*,\s*'fortran_order'\s*:\s*(?P<columns>True|False)\s*,"
+    r"\s*'shape'\s*:\s*\((?P<shape>(\s*\d{1,18}\s*,)*(\s*\d{1,18})?)\s*\)\s*,?\s*\}\s*"
+)
+
+
+class NoArray(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
+    """What a file holds, or a name means, is no array of numbers; the message is the rest of a sentence."""
+
+
+def dtype_of(name: object) -> np.dtype[Any]:
+    """The type of numbers that a name means, to NumPy or ml_dtypes.
+
+    Raises:
+        NoArray: It means none.
+    """
+    found: np.dtype[Any] | None = None
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        try:
+            found = _narrow().get(name) or np.dtype(name)
+        except TypeError:
+            found = None
+    if found is None or not is_number(found):
+        raise NoArray(f"has dtype = {name!r}, which NumPy and ml_dtypes do not know as a type of numbers")
+    return found
+
+
+def is_number(dtype: np.dtype[Any]) -> bool:
+    """Whether an array of this type holds numbers, which can be compared."""
+    return dtype.kind in _NUMBERS or dtype in _narrow().values()
+
+
+@cache
+def _narrow() -> dict[str, np.dtype[Any]]:
+    """The types of ml_dtypes by name."""
+    names = [name for name in dir(ml_dtypes) if isinstance(getattr(ml_dtypes, name), type)]
+    return {name: np.dtype(name) for name in names if issubclass(getattr(ml_dtypes, name), np.generic)}
+
+
+def load(path: Path) -> NDArray[Any]:
+    """The array in a .npy file: of numbers, or of plain bytes.
+
+    Raises:
+        NoArray: There is no such file, or something else is in it.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise NoArray("it is no file")
+        with path.open("rb") as file:
+            return _read(file, path.stat().st_size)
+    except (OSError, ValueError) as error:
+        raise NoArray(reason(error)) from error
+
+
+def _read(file: BinaryIO, size: int) -> NDArray[Any]:
+    """The array of an open file of so many bytes, which are counted before room is made for them.
+
+    Raises:
+        NoArray: It holds none.
+    """
+    if file.read(2) == b"PK":
+        raise NoArray("it is an archive (.npz); save one array with `np.save`")
+    file.seek(0)
+    shape, by_columns, dtype = _header(file)
+    if not (is_number(dtype) or (dtype.kind == "V" and not dtype.hasobject)):
+        raise NoArray(f"it holds {dtype}, and no numbers")
+    count = math.prod(shape)
+    if count * dtype.itemsize != size - file.tell():
+        raise NoArray("it holds more or fewer bytes than its header says")
+    data = np.frombuffer(bytearray(file.read()), dtype, count) if dtype.itemsize else np.zeros(count, dtype)
+    return np.ascontiguousarray(data.reshape(shape, order="F" if by_columns else "C"))
+
+
+def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """The shape, whether columns come first, and the type that the head of a .npy file names.
+
+    It is read here, not by NumPy, whose reader parses Python.
+
+    Raises:
+        NoArray: It names none.
+    """
+    head = file.read(len(_MAGIC) + 2)
+    if head[:-2] != _MAGIC or head[-2:] not in _LENGTHS:
+        raise NoArray("it is no .npy file, or of a version that holds no plain array")
+    kind = struct.Struct(_LENGTHS[head[-2:]])
+    length = file.read(kind.size)
+    if len(length) < kind.size or (size := kind.unpack(length)[0]) > _LONGEST_HEADER:
+        raise NoArray("its header cannot be read")
+    found = _HEADER.fullmatch(file.read(size).decode("latin-1"))
+    if found is None:
+        raise NoArray("its header names no plain array of numbers")
+    shape = tuple(int(number) for number in re.findall(r"\d+", found["shape"]))
+    try:
+        dtype = np.dtype(found["type"])
+    except TypeError as error:
+        raise NoArray(f"its header names the type {found['type']!r}") from error
+    if len(shape) > MOST_DIMENSIONS:
+        raise NoArray(f"it has more than {MOST_DIMENSIONS} dimensions")
+    return shape, found["columns"] == "True", dtype
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """A file that NumPy does not look behind: it would say nothing of why the disk takes no more."""
+
+    write: Callable[[bytes], int]
+
+
+def save(path: Path, array: NDArray[Any]) -> None:
+    """Write an array into a file of exactly this name, whole or not at all; a link there is replaced, not followed.
+
+    Raises:
+        CannotWrite: With the path and the reason.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise CannotWrite(f"cannot write {path}: it is no file")
+        replace_file(path, lambda file: np.save(_Plain(file.write), array, allow_pickle=False))
+    except (OSError, ValueError) as error:
+        raise CannotWrite(f"cannot write {path}: {reason(error)}") from error
+
+
+def same_bits(array: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which bytes of two arrays of one shape and type are equal."""
+    first, second = (np.frombuffer(one.tobytes(), np.uint8) for one in (array, wanted))
+    equal: NDArray[np.bool_] = first == second
+    return equal
+
+
+def wide(array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers in double precision."""
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)

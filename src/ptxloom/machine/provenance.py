@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.machine.assignment import key_of, names_written
-from ptxloom.machine.constants import evaluate, simplified
+from ptxloom.machine.constants import simplified
 from ptxloom.machine.ir import Value, vector
 from ptxloom.machine.runtime import hazards, state
 from ptxloom.machine.symbols import Register, Variable
 from ptxloom.machine.watching import Watch
 from ptxloom.syntax import tree
+from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -141,7 +142,7 @@ class _Flow:
                     case (name, _) if isinstance(found := op.scope.find(str(name)), Variable):
                         return frozenset((found,)) if found.space in _SPACES else _DATA
                     case _:
-                        return _DATA if evaluate(operand) is not None else None
+                        return _DATA if constant(operand) is not None else None
             case _:
                 return _DATA
 

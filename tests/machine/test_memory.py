@@ -70,6 +70,16 @@ def test_an_illegal_lane_is_named_and_an_inactive_one_is_not_judged() -> None:
     entry(body + "@%p1 ld.global.u32 %r1, [%rd2];").launch(1, 64, [cell()])
 
 
+def test_an_address_far_from_every_array_is_told_as_it_is() -> None:
+    """A row too far is told by the array; what lies a megabyte away from one has nothing to do with it."""
+    near, far = (f"ld.global.u32 %r1, [%rd1+{distance}];" for distance in (4096, 1 << 20))
+    for body, symbol in ((near, "args[0]+0x1000"), (far, "")):
+        with pytest.raises(LaunchError) as caught:
+            entry(body).launch(1, 1, [np.zeros(1, np.uint32)])
+        assert caught.value.hazards[0].symbol == symbol
+    assert "address 0x" in str(caught.value)
+
+
 def test_a_read_only_array_is_read_but_not_written() -> None:
     array = cell()
     array.flags.writeable = False

@@ -11,6 +11,8 @@ from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.launch import Arena, Grid
 from ptxloom.machine.runtime.shadow import CELL_BYTES
+from ptxloom.machine.runtime.state import EVENTS_KEPT
+from ptxloom.views.hazard_reports import full
 
 CHECKS = ("memcheck", "racecheck:global")
 
@@ -174,3 +176,29 @@ def test_more_memory_than_can_be_watched_is_a_wrong_argument(monkeypatch: pytest
     monkeypatch.setattr(Arena, "take", refuse)
     with pytest.raises(UsageError, match="racecheck:global"):
         found("st.global.u32 [%rd0], %r0;", 1)
+
+
+def test_what_a_loop_waits_for_is_written_first() -> None:
+    """The load stands first in the text, and comes first in some schedules; yet it is the one that comes second."""
+    body = """
+    mov.u32 %r5, %ctaid.x; setp.ne.u32 %p1, %r5, 0; setp.ne.u32 %p2, %r0, 0;
+    @%p2 bra E;
+    @%p1 bra SET;
+    W: ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p3, %r6, 0;
+    @%p3 bra W;
+    bra E;
+    SET: st.global.u32 [%rd1], 7;
+    E:
+    """
+    for seed in range(3):
+        assert found(body, seed=seed) == {("read-after-write", "global", True)}
+
+
+def test_how_many_places_are_not_told_is_said() -> None:
+    stores = "\n".join(f"st.global.u8 [%rd1+{number}], %r0;" for number in range(250))
+    hazards = entry(stores).launch(1, 64, [np.zeros(64, np.uint32)], checks=CHECKS).hazards
+    beyond = 2 * 250 - EVENTS_KEPT  # each store races between the warps, and within each
+    assert beyond - 4 <= hazards.more <= beyond  # two may share a bit of those that count them
+    assert str(hazards).endswith(f"\nand {hazards.more:,} more places")
+    assert full(hazards).endswith(f"\nand {hazards.more:,} more places\n")
+    assert entry("ret;").launch(1, 32, [np.zeros(64, np.uint32)], checks=CHECKS).hazards.more == 0

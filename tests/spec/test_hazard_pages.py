@@ -77,10 +77,10 @@ CASES = cases()
 ASYNCHRONOUS = [case for case in CASES if case.place.startswith("asynchronous")]
 
 
-def hazards(case: Case) -> set[tuple[int, str]]:
+def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
     fixed = np.zeros(62, np.uint32)
     fixed.flags.writeable = False
-    options: dict[str, Any] = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 20.0} | case.options
+    options: dict[str, Any] = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 20.0} | case.options | more
     options["checks"] = [c for c in options["checks"] if c in CHECKS]
     grid, block = options.pop("grid"), options.pop("block")
     out = np.zeros(64, np.uint32)
@@ -110,6 +110,12 @@ def test_no_order_of_warps_hides_a_hazard(case: Case, seed: int, threads: int) -
 def test_a_clock_set_back_again_and_again_accuses_nobody(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shadow, "TICK_BITS", 13)
     assert hazards(case) == set()
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.place.startswith("racecheck")], ids=lambda c: c.place)
+def test_a_race_is_reported_in_every_schedule_and_on_any_number_of_threads(case: Case) -> None:
+    assert hazards(case, schedule_seed=3, threads=3) == case.wanted
+    assert hazards(case, schedule_seed=8, threads=1) == case.wanted
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

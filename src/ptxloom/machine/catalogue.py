@@ -290,7 +290,8 @@ KINDS: Final = (
     HazardKind(
         "racecheck",
         "write-after-write",
-        "Finds two threads that write the same byte with nothing that orders them.",
+        "Finds two threads that write the same byte with nothing that orders them. Plain stores of equal values are "
+        "let pass, as it makes no difference which came first; a load that nothing orders beside them is not.",
         "two threads write {place} with nothing that orders them",
         _ORDER,
         _RACES,

@@ -155,18 +155,28 @@ class Hazard:
         return "\n".join(lines)
 
 
-class Hazards(tuple[Hazard, ...]):
-    """The hazards of a run: a tuple that draws itself."""
+class Hazards(tuple[Hazard, ...]):  # noqa: SLOT001 - a tuple's own slots are of no use to `more`
+    """The hazards of a run: a tuple that draws itself.
 
-    __slots__ = ()
+    Attributes:
+        more: How many more there were, of other kinds or at other places, than are kept.
+    """
+
+    more: int = 0
 
     _repr_mimebundle_ = mimebundle
+
+    @property
+    def rest(self) -> str:
+        """What to say of those that are not kept; empty if there are none."""
+        return f"and {self.more:,} more place{'s' * (self.more > 1)}" if self.more else ""
 
     def __str__(self) -> str:
         alike: dict[object, list[Hazard]] = {}
         for hazard in self:
             alike.setdefault(hazard.likeness, []).append(hazard)
-        return "\n".join(str(first) + _also(first, rest) for first, *rest in alike.values()) or "no hazards"
+        lines = [str(first) + _also(first, rest) for first, *rest in alike.values()]
+        return "\n".join([*lines, self.rest] if self.rest else lines) or "no hazards"
 
 
 class LaunchError(PtxloomError):

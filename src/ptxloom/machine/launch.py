@@ -227,6 +227,8 @@ class Grid:
                     helper.join()
         self.instructions = sum(w.state.instructions for w in workers)
         self.hazards = joined([*self.noted, *(h for w in workers for h in w.hazards())])
+        missed = np.bitwise_or.reduce([np.ctypeslib.as_array(w.state.missed) for w in workers])
+        self.hazards.more = int(np.unpackbits(missed.view(np.uint8)).sum())
         if isinstance(self.failure, LaunchError):
             ends = {h.span.start for h in self.failure.hazards if h.tool == "memcheck"}
             told = ("initcheck.", "memcheck.overrun")  # what ended it says as much of its instruction

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 Block = tuple[int, int, int]
 
+_AS_NOTED: Final = frozenset({state.ENDED, state.UNFENCED, state.NOT_READ_ONLY})  # the sides of which have their order
 _RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "warp-order")
 
 
@@ -203,7 +204,7 @@ class Reporter:
         reach = Reach.WARP if EVENTS[kind] == "racecheck.warp-order" else Reach.CTA
         if second != block:
             reach = Reach.GRID if event.space == state.GLOBAL else Reach.CLUSTER
-        if kind not in {state.ENDED, state.UNFENCED} and self._sequence.comes_first(op, before, reach):
+        if kind not in _AS_NOTED and self._is_reversed(kind, op, before, reach):
             kind, op, before, party, other = REVERSED.get(kind, kind), before, op, other, party
         hazard = self.hazard(EVENTS[kind], party, op.opcode, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, op, found, size, party.lanes[0]), count=int(event.count))
@@ -230,6 +231,14 @@ class Reporter:
         hazard = self.hazard("initcheck.uninitialised", party, op.opcode, use=use, place=found.text, size=size)
         hazard = replace(self._with_memory(hazard, load, found, size, lane), count=int(event.count))
         return replace(hazard, other=self.party(load, block, warp, (lane,), f"reads {size} bytes"))
+
+    def _is_reversed(self, kind: int, op: Op, before: Op, reach: Reach) -> bool:
+        """Whether the access said to come second is meant to come first: what a loop waits for is written before."""
+        if SIDES[kind] == ("write", "read") and self._sequence.polls(before):
+            return True
+        if SIDES[kind] == ("read", "write") and self._sequence.polls(op):
+            return False
+        return self._sequence.comes_first(op, before, reach)
 
 
 def _stores(op: Op, space: int) -> bool:

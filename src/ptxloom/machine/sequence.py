@@ -6,6 +6,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from ptxloom.flow import flow_graph
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from ptxloom.flow import FlowGraph
@@ -41,11 +43,35 @@ class Sequence:
         """
         if one.function is not other.function or one.site == other.site:
             return False
-        graph = self._graphs.get(one.function.number)
-        if graph is None:
-            graph = self._graphs[one.function.number] = flow_graph(one.function.node)
+        graph = self._graph(one)
         there, back = _leads(graph, one, other, reach), _leads(graph, other, one, reach)
         return there and not back
+
+    def polls(self, one: Op) -> bool:
+        """Whether a load is looked at again and again, until it has another value: it guards a way back to itself."""
+        graph = self._graph(one)
+        start = graph.block_at(one.node.start)
+        if start is None or not one.operands or not _leads(graph, one, one, Reach.GRID):
+            return False
+        tainted = _names(one.operands[:1])
+        for instruction in graph.blocks[start.number].instructions:
+            if instruction.start > one.node.start:
+                guard = instruction.predicate
+                if instruction.opcode == "bra":
+                    return guard is not None and guard.name in tainted
+                if instruction.operands and tainted & _names(instruction.operands[1:]):
+                    tainted |= _names(instruction.operands[:1])
+        return False
+
+    def _graph(self, op: Op) -> FlowGraph:
+        graph = self._graphs.get(op.function.number)
+        if graph is None:
+            graph = self._graphs[op.function.number] = flow_graph(op.function.node)
+        return graph
+
+
+def _names(operands: tuple[tree.Operand, ...]) -> set[str]:
+    return {node.text for operand in operands for node in walk(operand) if isinstance(node, tree.Name)}
 
 
 def _leads(graph: FlowGraph, one: Op, other: Op, reach: Reach) -> bool:

@@ -65,16 +65,20 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     if members > 1 or any(watch.orders_finely(op) for op in grid.program.ops):
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
-        order.fences, order.syncs = take(threads * _WORD), take(shadow.SYNCS * shadow.SYNC_BYTES)
+        order.fences, order.fences_wide = take(threads * _WORD), take(threads * _WORD)
+        order.released_when, order.released_scope = take(threads * _WORD), take(threads * _WORD)
+        order.released_at, order.syncs = take(threads * 2 * _WORD), take(shadow.SYNCS * shadow.SYNC_BYTES)
         order.arriving, order.complete = take(shadow.SYNCS * row), take(shadow.SYNCS * row)
+        order.seen_inside, order.inside = order.seen, order.complete  # but in a cluster a CTA is not all
+        if members > 1:
+            order.seen_inside, order.inside = take(threads * row), take(shadow.SYNCS * row)
         order.barriers, order.gathering = take(members * 16 * row), take(2 * row)
         order.room = take(row)
         if grid.races is not None:
             row = grid.races.columns * _WORD
             order.lessons, order.learnt = take(shadow.LESSONS * shadow.LESSON_BYTES), take((shadow.LESSONS + 1) * row)
             order.taught, order.fences_far = take(row), take(threads * _WORD)
-            order.fences_total, order.released_when = take(threads * _WORD), take(threads * _WORD)
-            order.released_at = take(threads * 2 * _WORD)
+            order.fences_total = take(threads * _WORD)
     return at
 
 

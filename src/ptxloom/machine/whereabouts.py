@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.data import ModuleMemory
     from ptxloom.machine.program import Op, Program
 
-_NEAR: Final = 1 << 24  # bytes from a piece of memory at which it is still named
+_NEAR: Final = 1 << 16  # bytes from a piece of memory at which it is still named
 _NULL: Final = 4096  # addresses below are a null pointer and what is added to it
 _WINDOWS: Final = {
     state.SHARED_WINDOW: state.SHARED,

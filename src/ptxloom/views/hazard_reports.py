@@ -38,7 +38,9 @@ def full(hazards: Sequence[Hazard], style: Style = PLAIN) -> str:
     alike: dict[object, list[Hazard]] = {}
     for hazard in hazards:
         alike.setdefault(hazard.likeness, []).append(hazard)
-    return "\n".join(_hazard(first, style, rest) for first, *rest in alike.values())
+    told = [_hazard(first, style, rest) for first, *rest in alike.values()]
+    beyond: str = getattr(hazards, "rest", "")  # those of a run know of what they do not hold
+    return "\n".join([*told, f"{beyond}\n"] if beyond else told)
 
 
 def _hazard(hazard: Hazard, style: Style, rest: Sequence[Hazard]) -> str:

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, fill, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.known import is_known, me
-from ptxloom.machine.runtime.orders import ACQUIRE, LOADS, RELEASE, STORES, flag_place, join, release
+from ptxloom.machine.runtime.orders import (
+    ACQUIRE,
+    LOADS,
+    RELEASE,
+    STORES,
+    flag_place,
+    join,
+    release,
+    released_before,
+)
 from ptxloom.machine.runtime.shadow import GPU_SCOPE, LESSONS, Grid, Lesson, Order
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
@@ -186,14 +195,12 @@ def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     thread = me(w, lane)
     when = min(order.fences_far[thread], order.clock)
     pure = u32(order.fences_total[thread] >= when)
-    if order.released_at[thread] == host and order.released_when[thread] <= order.clock:
-        when = max(when, order.released_when[thread])
-        pure = 0
+    before = released_before(order, thread, host, GPU_SCOPE)
     if does & RELEASE != 0:
-        when = order.clock
+        before = order.clock
+    if before > order.started:
+        when = max(when, before)
         pure = 0
-        order.released_at[thread] = host
-        order.released_when[thread] = when
     if when <= order.started and does & RELEASE == 0:
         return
     found = find_flag(grid, host, 1)

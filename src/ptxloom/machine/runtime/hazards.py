@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import u32, u64
-from ptxloom.machine.runtime.state import MISCOUNT, NONE, Event, Warp, Worker
+from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, Event, Warp, Worker
 
 if TYPE_CHECKING:
     from ptxloom.machine.native import Ptr
@@ -110,6 +110,9 @@ def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp:
             head(seen, warp, block)
             return index
     if worker.event_count >= worker.event_limit:
+        mixed = (u64(site) << 32 | u64(second_site)) * 0x9E3779B97F4A7C15 ^ u64(kind) * 0xC2B2AE3D27D4EB4F
+        number = u32(mixed * 0x9E3779B97F4A7C15 >> 48) % MISSED_BITS
+        worker.missed[number >> 5] = worker.missed[number >> 5] | 1 << (number & 31)
         return NONE
     index = worker.event_count
     event = worker.events[index]

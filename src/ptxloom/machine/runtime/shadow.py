@@ -55,6 +55,9 @@ class Sync:
     """A place in memory through which threads order their accesses."""
 
     key: u64  # its host address; 0 while free
+    home: u32  # the CTA of the cluster whose threads released what `inside` holds
+    rank: u32  # the CTA whose thread made the last strong write
+    wide: u32  # 1: of a scope that holds the cluster
     column: u32  # of its agent, after the threads' columns
 
 
@@ -148,11 +151,17 @@ class Order:
     columns: u32
     lost: u32  # 1: there were more sync places than can be kept; nothing is reported any more
     known: Ptr[u32]  # [thread][column]; null if the program has nothing finer than barriers of a CTA
-    seen: Ptr[u32]  # [thread][column] what relaxed reads have seen; known after a fence
+    seen: Ptr[u32]  # [thread][column] what relaxed reads have seen; known after a fence that holds the cluster
+    seen_inside: Ptr[u32]  # [thread][column] the same within the CTA, after any fence
     fences: Ptr[u32]  # [thread] the tick of its last fence
+    fences_wide: Ptr[u32]  # [thread] of the last that holds the cluster
+    released_at: Ptr[u64]  # [thread] the flag it has released at last,
+    released_when: Ptr[u32]  # [thread] the tick,
+    released_scope: Ptr[u32]  # [thread] and the scope
     syncs: Ptr[Sync]
     arriving: Ptr[u32]  # [sync][column] released in this phase
     complete: Ptr[u32]  # [sync][column] released in the last complete phase, or by writes to the flag
+    inside: Ptr[u32]  # [sync][column] what threads of one CTA have released at a flag, for threads of this CTA
     barriers: Ptr[u32]  # [CTA of the cluster][barrier][column] released by those who came
     gathering: Ptr[u32]  # [now, at its last completion][column] released by those who came to the cluster's barrier
     used: u32  # syncs
@@ -173,8 +182,6 @@ class Order:
     taught: Ptr[u32]  # [column of the grid] what all threads know of other clusters
     fences_far: Ptr[u32]  # [thread] the tick of its last fence of a scope wider than a cluster
     fences_total: Ptr[u32]  # [thread] the tick of its last `fence.sc` among them
-    released_at: Ptr[u64]  # [thread] the flag it has released at last,
-    released_when: Ptr[u32]  # [thread] and the tick
     lesson_count: u32
     informed: u32  # 1 if `taught` holds anything
     started: u32  # the tick before the cluster started

@@ -62,6 +62,7 @@ POPC, AND, OR = range(3)
 
 SOURCE_BYTES: Final = 6  # times the bytes of a register's poison: what its source takes (a predicate: 24 for 4)
 EVENTS_KEPT: Final = 256  # different events a worker can note
+MISSED_BITS: Final = 1 << 16  # in which those beyond are counted, by a hash of what they are
 
 BUDGET: Final = 1 << 12  # loop iterations before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction
@@ -204,6 +205,7 @@ class Worker:
     event_count: u32
     event_limit: u32
     events: Ptr[Event]
+    missed: Annotated[Array[u32], MISSED_BITS // 32]  # a bit for each different event that there was no room for
     sites: Ptr[Span]  # by memory instruction: the span it hit last
     counters: Ptr[u64]
     instructions: u64

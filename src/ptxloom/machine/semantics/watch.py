@@ -175,4 +175,4 @@ def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
         does |= orders.RELEASE
     if "racecheck:global" in b.checks:
         b.runtime(grid.flag_grid, W, b.scratch(), b.active_mask, space, does, scope_of(op))
-    b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does)
+    b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does, scope_of(op))

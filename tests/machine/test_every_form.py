@@ -10,7 +10,7 @@ import pytest
 from ptxloom.isa import opcodes, resolve
 from ptxloom.machine import IllegalPtx, UnsupportedInstruction, compiler, semantics
 from ptxloom.machine.legality import explained
-from ptxloom.machine.program import plan
+from ptxloom.machine.planner import plan
 from ptxloom.syntax import parse
 from recorded.mutation_cases import HEAD, OTHERS, Statement, seeds
 
@@ -54,7 +54,7 @@ _WITHOUT_EFFECT = frozenset(
 )
 _ELSEWHERE = {  # of one value, or one result for the forms that are drawn here
     *(("cvt", slot) for slot in ("rnd", "sat", "ftz", "atype", "dtype")),
-    *((opcode, "type") for opcode in ("match", "stacksave", "stackrestore")),
+    *((opcode, "type") for opcode in ("match", "alloca", "stacksave", "stackrestore")),
     *(("wmma", slot) for slot in ("alayout", "blayout")),
     ("sin", "ftz"),
     ("cos", "ftz"),

@@ -12,11 +12,13 @@ import pytest
 from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import Kernel, LaunchError, compiler, llvm, semantics
-from ptxloom.machine.program import Program, plan
+from ptxloom.machine.planner import plan
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    from ptxloom.machine.program import Program
 
 CHECKS = frozenset(("memcheck", "synccheck"))
 STEPS = (

@@ -14,7 +14,7 @@ from machine.opcode_inputs import INPUTS, pool
 from machine.opcode_kernels import HEADER, kernel, pools
 from machine.opcode_recording import FOLDER, load
 from ptxloom.machine import compiler, semantics, strips
-from ptxloom.machine.program import plan
+from ptxloom.machine.planner import plan
 
 if TYPE_CHECKING:
     from machine.opcode_cases import Case

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from ptxloom.machine import compiler, program, semantics
+from ptxloom.machine import compiler, planner, semantics
 
 OUT, DATA = np.zeros((2, 1024), np.uint32)  # at the same addresses each time: errors name them
 CHECKS = frozenset(("memcheck", "synccheck"))
@@ -31,7 +31,7 @@ ret;
 
 def sums(body: str) -> int:
     """How many adds are left to loads and stores."""
-    planned = program.plan(pl.parse(text(body)), "k", semantics.Table())
+    planned = planner.plan(pl.parse(text(body)), "k", semantics.Table())
     return len({sum_.op.site for sum_ in planned.sums.values()})
 
 
@@ -41,7 +41,7 @@ def unsummed(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*_: object) -> dict[int, object]:
         return {}
 
-    monkeypatch.setattr(program, "find_sums", none)
+    monkeypatch.setattr(planner, "find_sums", none)
 
 
 def result(body: str) -> tuple[Any, str]:
@@ -126,7 +126,7 @@ def test_random_kernels_write_the_same(monkeypatch: pytest.MonkeyPatch, seed: in
 
 
 def test_who_looks_on_sees_every_add() -> None:
-    planned = program.plan(pl.parse(text("st.global.u32 [%rd4], %r1;")), "k", semantics.Table())
+    planned = planner.plan(pl.parse(text("st.global.u32 [%rd4], %r1;")), "k", semantics.Table())
     add = "add <8 x i64>"
     plain, watched, profiled = (
         compiler.translate(planned, whole=True, checks=CHECKS | more).ir

@@ -424,13 +424,21 @@ class Builder(Emitter):
         if target > self.block.number:
             self.do(f"br label %B{target}")
             return
+        self.within_budget(state.LOOP_COST, Value("i32", str(target)), f"B{target}")
+
+    def spend(self, cost: int) -> Value:
+        """Take from the warp's budget; gives what is left, negative if it is spent."""
         budget = self.field("budget")
-        left = self.apply("sub", self.load("i32", budget, 4), Value("i32", "1"))
+        left = self.apply("sub", self.load("i32", budget, 4), Value("i32", str(cost)))
         self.store(left, budget, 4)
-        spent, on = self.compare("slt", left, Value("i32", "0")), self.fresh("L")
-        self.do(f"br {spent}, label %{on}, label %B{target}")
+        return left
+
+    def within_budget(self, cost: int, target: Value, label: str) -> None:
+        """Go on at a label, on the way to the block `target`, if the budget allows it; else let others run."""
+        spent, on = self.compare("slt", self.spend(cost), Value("i32", "0")), self.fresh("L")
+        self.do(f"br {spent}, label %{on}, label %{label}")
         self.label(on)
-        chosen = self.native_call("tick", W, Value("i32", str(target)))
+        chosen = self.native_call("tick", W, target)
         none = self.compare("eq", chosen, Value("i32", "-1"))
         self.do(f"br {none}, label %yield, label %dispatch")
 

@@ -147,16 +147,31 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "stack-overflow",
-        "Finds a thread whose calls need more local memory than it has.",
+        "Finds a thread whose calls, or `alloca`, need more of the stack than it has.",
         "the stack of lane {lane} is full",
         "launch with a larger `stack_bytes`, or end the recursion sooner",
     ),
     HazardKind(
         "memcheck",
         "bad-call",
-        "Finds an indirect call to what is no function.",
+        "Finds an indirect call to what is no function; a kernel is none.",
         "a call to {place}, which is no function",
         "call through an address of a function",
+    ),
+    HazardKind(
+        "memcheck",
+        "call-mismatch",
+        "Finds an indirect call of a function that takes or gives other sizes than the call's prototype says.",
+        "a call to {place}, which takes or gives other sizes than this call says",
+        "give the call the prototype of the function that it reaches",
+        "11.3.3",
+    ),
+    HazardKind(
+        "memcheck",
+        "bad-token",
+        "Finds a `stackrestore` of what no `stacksave` of the same call gave, or of what has been given back already.",
+        "`{instruction}` is given a token that is none of this call's",
+        "restore what `stacksave` gave in the same function, the last one first",
     ),
     HazardKind(
         "memcheck",
@@ -392,6 +407,8 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.UNINITIALISED: "no-mbarrier",
     state.OVERRUN: "mbarrier-overrun",
     state.NO_CLUSTER: "no-cluster",
+    state.CALL_MISMATCH: "call-mismatch",
+    state.BAD_TOKEN: "bad-token",
 }
 EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",

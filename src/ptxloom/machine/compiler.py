@@ -16,7 +16,7 @@ from ptxloom.machine.profiling import PROFILE, Profiling
 from ptxloom.machine.provenance import VARIABLES, Overruns
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics import firsts
-from ptxloom.machine.semantics.control import after_call
+from ptxloom.machine.semantics.calls import after_call
 from ptxloom.machine.tracing import Tracing, keys_of, sites_in
 from ptxloom.machine.watching import Watch, Watches
 
@@ -65,14 +65,15 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b.lines[dispatch:dispatch] = b.images.resets
     body = "\n".join((*b.images.allocas, *b.lines))
     declarations = "\n".join(b.declarations.values())
-    places = ", ".join(f"ptr blockaddress(@{SYMBOL}, %B{block.number})" for block in program.blocks)
-    table = f"@blocks = internal constant [{len(program.blocks)} x ptr] [{places}]"
-    ir = f"{declarations}\n{table}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{llvm.ATTRIBUTES}"
+    ir = f"{declarations}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{llvm.ATTRIBUTES}"
     return Variant(ir, b)
 
 
 def _dispatch(b: Builder) -> None:
-    """Go to the block that the warp's state names, if this variant serves the running lanes."""
+    """Go to the block that the warp's state names, if this variant serves the running lanes.
+
+    Whatever else stands there, nobody leaves the function: what is no block's number ends the kernel.
+    """
     b.label("dispatch")
     if b.follows:
         _dispatch_resumed(b)
@@ -100,9 +101,10 @@ def _dispatch_resumed(b: Builder) -> None:
 def _dispatch_to_block(b: Builder) -> None:
     b.label("go")
     at = b.load("i32", b.field("pc"), 4)
-    place = b.emit("ptr", f"getelementptr [{len(b.program.blocks)} x ptr], ptr @blocks, i64 0, {b.resize(at, 64)}")
-    labels = ", ".join(f"label %B{block.number}" for block in b.program.blocks)
-    b.do(f"indirectbr {b.load('ptr', place, 8)}, [{labels}]")
+    b.within_budget(state.DISPATCH_COST, at, "enter")
+    b.label("enter")
+    labels = " ".join(f"i32 {block.number}, label %B{block.number}" for block in b.program.blocks)
+    b.do(f"switch {at}, label %lost [ {labels} ]")
     b.label("stop")
     none = b.compare("eq", b.load("i32", b.field("live"), 4), Value("i32", "0"))
     b.do(f"br {none}, label %done, label %blocked")
@@ -111,6 +113,7 @@ def _dispatch_to_block(b: Builder) -> None:
         ("blocked", state.BLOCKED),
         ("yield", state.YIELD),
         ("fault", state.FAULT),
+        ("lost", state.LOST),
     ):
         b.label(name)
         b.do(f"ret i32 {status}")

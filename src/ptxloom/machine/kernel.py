@@ -18,11 +18,11 @@ from ptxloom.machine.extents import check_shape, extent, must_be_several, whole
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
 from ptxloom.machine.meaning import names_register
+from ptxloom.machine.planner import plan
 from ptxloom.machine.profile import Countable
-from ptxloom.machine.program import SHARED_LIMIT, plan
+from ptxloom.machine.program import LOCAL_LIMIT, SHARED_LIMIT
 from ptxloom.machine.provenance import VARIABLES
 from ptxloom.machine.report import LaunchResult
-from ptxloom.machine.semantics.control import frame_of
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
 from ptxloom.machine.trace import Recording, choose
 from ptxloom.machine.tracing import keys_of
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 DEFAULT_CHECKS = ("memcheck", "synccheck")
 CHECKS = ("memcheck", VARIABLES, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
-_LOCAL_LIMIT = 512 * 1024
 
 
 class Kernel:
@@ -134,7 +133,7 @@ class Kernel:
         Returns:
             Bytes a lane.
         """
-        return frame_of(self.program.entry) + (stack_bytes if self.program.has_calls else 0)
+        return self.program.entry.frame_bytes + (stack_bytes if self.program.has_calls else 0)
 
     @cached_property
     def required_cluster(self) -> tuple[int, int, int] | None:
@@ -222,7 +221,7 @@ class Kernel:
         static = self.program.shared_bytes - self.program.reserved_bytes
         room = max(SHARED_LIMIT - static, 0)
         shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
-        stack_bytes = _integer("stack_bytes", stack_bytes, 0, _LOCAL_LIMIT)
+        stack_bytes = _integer("stack_bytes", stack_bytes, 0, LOCAL_LIMIT)
         schedule_seed = _integer("schedule_seed", schedule_seed)
         count = default_threads() if threads is None else _integer("threads", threads, 1)
         seconds = _seconds(timeout)

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ptxloom.machine import deadlock, interrupts, llvm, native, services, shadows
+from ptxloom.machine.calling import FRAME_HEAD
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.poisoning import POISON
 from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
+from ptxloom.machine.runtime.calls import HEAD_CELLS
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.variables import function_codes
 from ptxloom.machine.whereabouts import Atlas, shared_arrays
@@ -35,6 +37,7 @@ _ALIGNMENT: Final = 64
 _PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is slow
 _CTA_BYTES: Final = -(-native.record(state.Cta).size // 64) * 64
 _WORKSPACE_BYTES: Final = 4096
+_CELL_BYTES: Final = 8  # of a control stack
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
 
 PROGRESS_SECONDS = 0.25  # between two calls of `progress`
@@ -121,6 +124,8 @@ class Grid:
         self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes, members)
         self.reporter = Reporter(self.program, self.atlas)
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
+        # frames of nothing but their heads fill both stacks at once
+        self.control_cells = stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
         self.poison_bytes, self.unsure = shadows.poison_bytes(self.program, checks)
         room = self.program.register_bytes + self.poison_bytes * (1 + state.SOURCE_BYTES)
         self.warp_bytes = state.REGISTERS + room
@@ -170,15 +175,29 @@ class Grid:
             self.races.start(launch, self.members)
         if not self.checks.isdisjoint(("racecheck", "racecheck:global")):
             launch.strengths = arena.put(bytes(watch.strength_of(op) for op in self.program.ops))
-        functions = np.full(len(self.program.module.functions), state.NONE, np.uint32)
-        codes = function_codes(self.program.module)
-        functions[[codes[f.name] for f in self.program.functions]] = [f.first for f in self.program.functions]
-        launch.functions, launch.function_count = arena.put(functions), len(functions)
+        launch.functions = self._functions()
+        launch.function_count = len(self.program.module.functions)
+
+    def _functions(self) -> int:
+        """Where the module's functions are listed for calls through addresses; kernels cannot be called."""
+        program = self.program
+        kind = native.structure(state.Function)
+        table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
+        codes = function_codes(program.module)
+        for f in program.functions:
+            if not f.is_entry:
+                table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
+        return self.arena.put(bytes(table))
 
     @property
     def cta_bytes(self) -> int:
-        """What a resident CTA takes: its state, shared memory, local memory and warps."""
+        """What a resident CTA takes: its state, shared memory, local memory and warps; control stacks apart."""
         return _CTA_BYTES + self.shared_bytes + 64 + self.launch.warps * (32 * self.local_bytes + self.warp_bytes)
+
+    @property
+    def control_bytes(self) -> int:
+        """What the control stacks of a warp take."""
+        return 32 * _CELL_BYTES * self.control_cells
 
     def run(self, threads: int, timeout: float | None, progress: Progress | None = None) -> None:
         """Run the grid to its end; `progress` is told now and then how many CTAs have been started, of how many.
@@ -368,7 +387,7 @@ class Worker:
                 case state.SERVICE:
                     self._serve()
                 case _:
-                    raise LaunchError(f"the kernel stopped with status {status}")
+                    raise AssertionError(f"the machine lost its way: status {status}")
 
     def _serve(self) -> None:
         """Do what a warp asks for."""
@@ -413,7 +432,8 @@ class Worker:
         """Make room for CTAs that those which spin may be waiting for: as many again, while memory is plenty."""
         members, launch = self.grid.members, self.grid.launch
         clusters = len(self.ctas) // members
-        plenty = len(self.ctas) * self.grid.cta_bytes < _PLENTY
+        each = self.grid.cta_bytes + launch.warps * self.grid.control_bytes
+        plenty = len(self.ctas) * each < _PLENTY
         for _ in range(max(1, min(clusters if plenty else 1, launch.total - launch.next))):
             self.add_cluster()
         self.state.patience *= 2 if plenty else 1
@@ -430,12 +450,13 @@ class Worker:
         cta.shared = at + head
         cta.local = at + -(-(head + grid.shared_bytes) // 64) * 64
         cta.warps = cta.local + local
+        control = grid.arena.take(launch.warps * grid.control_bytes) if grid.control_bytes else 0
         for index in range(launch.warps):
-            self._warp(cta, index)
+            self._warp(cta, index, control)
         cta.rank = rank
         return at
 
-    def _warp(self, cta: Any, index: int) -> None:
+    def _warp(self, cta: Any, index: int, control: int) -> None:
         grid, launch = self.grid, self.grid.launch
         w: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
         w.index = index
@@ -443,6 +464,7 @@ class Worker:
         w.shared, w.shared_bytes = cta.shared, grid.shared_bytes
         w.sites = self.state.sites
         w.local, w.local_bytes = cta.local + index * 32 * grid.local_bytes, grid.local_bytes
+        w.control, w.control_cells = control + index * grid.control_bytes, grid.control_cells
         w.params, w.params_end = launch.params, launch.params_end
         w.tids = launch.tids + index * 3 * 32 * 4
         w.symbols = launch.symbols

@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.machine.analysis import mentioned, targets, written
+from ptxloom.machine.ir import LANES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from ptxloom.machine.folding import Sum
     from ptxloom.machine.program import BasicBlock
     from ptxloom.machine.symbols import Register
+
+
+class Life(NamedTuple):
+    """From where to where in the text a register is needed: its place, its bytes a lane (0: a predicate), two sites."""
+
+    place: int
+    size: int
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +42,18 @@ class Placement:
             to the others. What stands at the new place itself is made of it when 32 lanes are needed in memory.
         temporaries: By new place, for registers of one block: the sites of their first and last mention.
         size: The bytes of the file.
+        lives: Of the registers that each lane has for itself; of each element of a vector.
     """
 
     places: dict[int, int]
     scalars: dict[int, int]
     temporaries: dict[int, tuple[tuple[int, int], ...]]
     size: int
+    lives: tuple[Life, ...]
+
+    def alive_across(self, site: int) -> tuple[Life, ...]:
+        """The registers that are needed after an instruction and were before it."""
+        return tuple(life for life in self.lives if life.start < site < life.end)
 
 
 @dataclass(slots=True)
@@ -95,7 +111,17 @@ def place_registers(
         {places[old]: scalar for old, scalar in scalars.items()},
         {place: tuple(sorted(mentions)) for place, mentions in temporaries.items()},
         at,
+        tuple(_lives((i for i in intervals.values() if i.register.offset not in uniform), places)),
     )
+
+
+def _lives(intervals: Iterable[_Interval], places: Mapping[int, int]) -> Iterator[Life]:
+    for interval in intervals:
+        register = interval.register
+        size = 0 if register.type.kind == "p" else register.bytes // LANES
+        for element in range(register.vector):
+            place = places[register.offset] + element * register.bytes
+            yield Life(place, size, interval.start, interval.end)
 
 
 def _is_lone(register: Register, uniform: frozenset[int]) -> bool:

@@ -73,11 +73,10 @@ class Poisoning(Watch):
         return True
 
     def enter(self, b: Builder) -> None:
-        """What a recursive function finds again of its registers counts as written."""
+        """What a call has kept of its caller's registers counts as written."""
         back = b.block.after
-        if back is not None and back.function.recursive:
-            for place, size in back.function.kept:
-                b.runtime(poison.clear_poison, W, place, size, b.mask)
+        for kept in () if back is None else self.program.calls[back.site].kept:
+            b.runtime(poison.clear_poison, W, kept.place, kept.size, b.mask)
 
     def before(self, b: Builder) -> None:
         """The instruction is about to run: work out the poison of its results."""

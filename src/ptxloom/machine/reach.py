@@ -1,17 +1,15 @@
-"""Which functions a kernel can call, and which of them call themselves."""
+"""Which functions a kernel can call, and which run before another returns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.symbols import FunctionName
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ptxloom.machine.program import Program
     from ptxloom.syntax.module import Module
 
 
@@ -43,22 +41,24 @@ def _names(node: tree.Node) -> Iterator[str]:
             yield inner.text
 
 
-def mark_recursion(program: Program) -> None:
-    """Mark the functions that can be entered again before they return; indirect calls reach any function."""
-    calls: Mapping[int, set[int]] = {f.number: set() for f in program.functions}
-    for op in program.ops:
-        if op.opcode != "call":
-            continue
-        found = {s.number for name in _names(op.node) if isinstance(s := op.scope.find(name), FunctionName)}
-        if not found:
-            found = {f.number for f in program.functions if not f.is_entry}
-        calls[op.function.number].update(found)
-    for function in program.functions:
+def reached_from(calls: Mapping[int, set[int]]) -> Mapping[int, frozenset[int]]:
+    """Which functions run before a function returns, itself included.
+
+    Args:
+        calls: Whom each function calls.
+
+    Example:
+        >>> sorted(reached_from({0: {1}, 1: {2}, 2: {1}})[0])
+        [0, 1, 2]
+    """
+    reached: dict[int, frozenset[int]] = {}
+    for function in calls:
         seen = set[int]()
-        waiting = list(calls[function.number])
+        waiting = [function]
         while waiting:
             number = waiting.pop()
             if number not in seen:
                 seen.add(number)
                 waiting.extend(calls[number])
-        function.recursive = function.number in seen
+        reached[function] = frozenset(seen)
+    return reached

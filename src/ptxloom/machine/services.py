@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.machine.calling import FRAME_HEAD
 from ptxloom.machine.hazard import LaunchError
-from ptxloom.machine.program import FRAME_HEAD
 from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
 if TYPE_CHECKING:
     from ptxloom.machine.hazard import Hazard
     from ptxloom.machine.launch import Worker
 
-NAMES: Final = {"vprintf": 0, "malloc": 1, "free": 2, "__assertfail": 3}
 _DIRECTIVE: Final = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%n])")
 _HEAP_LIMIT: Final = 8 << 20  # bytes of one allocation, as cudaLimitMallocHeapSize has it
 

@@ -1,24 +1,34 @@
-"""Calls: frames in each lane's local memory, arguments and results copied between them (PTX ISA 7.1).
+"""Calls (PTX ISA 7.1): frames in each lane's local memory, and what steers the machine where no address reaches.
 
-A frame starts with the block to return to, the bytes of the caller's frame and what the caller has from `alloca` (4
-bytes each); results, parameters, variables and kept registers follow.
+A frame holds results, parameters and variables; its first bytes are nobody's, so that every frame takes some. On the
+lane's control stack lie, in cells of eight bytes that the 32 lanes have side by side: the registers that a call keeps;
+the block and the frame to go back to; what the caller has taken by `alloca`. Of every lane `sp` + its frame + `stack`
+<= `local_bytes` and `depth` <= `control_cells`: `has_room` and `allocate` let nothing else come about.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, copy, pointer, u32, u64
+from ptxloom.machine.native import address, copy, pointer, u16, u32, u64
 from ptxloom.machine.runtime.firsts import carry, forget_local, mark_frame
-from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.state import BAD_CALL, CODE_WINDOW, LOCAL, NONE, STACK_OVERFLOW, Warp
+from ptxloom.machine.runtime.memory import fault, move
+from ptxloom.machine.runtime.state import (
+    BAD_CALL,
+    BAD_TOKEN,
+    CALL_MISMATCH,
+    CODE_WINDOW,
+    LOCAL,
+    NONE,
+    STACK_OVERFLOW,
+    Warp,
+)
 from ptxloom.machine.runtime.warps import choose, place_lanes
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native import Ptr, u8
 
-RESULT = 16  # where a called function's results lie in its frame
-RESULT_BYTES = 16  # of a service
+HEAD_CELLS = 2  # of each call: the caller's block and frame, what it has from `alloca`
 
 
 def frame(w: Warp, lane: u32) -> u64:
@@ -26,52 +36,51 @@ def frame(w: Warp, lane: u32) -> u64:
     return w.local + u64(lane) * w.local_bytes + u64(w.sp[lane])
 
 
-def pass_argument(w: Warp, lanes: u32, target: u32, source: u32, size: u32, site: u32) -> u32:
-    """Copy an argument from each lane's frame to the frame that follows; 1 if the stack ends before it."""
+def cell(w: Warp, lane: u32, number: u32) -> u64:
+    """The host address of a cell of a lane's control stack."""
+    return w.control + (u64(number) * 32 + u64(lane)) * 8
+
+
+def has_room(w: Warp, lane: u32, caller_bytes: u32, callee_bytes: u32, cells: u32, site: u32) -> u32:
+    """1 if a fresh frame and so many more cells fit a lane's stacks, else 0 after noting the fault."""
+    frames = u64(caller_bytes) + u64(callee_bytes)
+    room = w.local_bytes - u64(w.stack[lane]) - u64(w.sp[lane])
+    if frames > room or cells > w.control_cells - w.depth[lane]:
+        fault(w, STACK_OVERFLOW, site, lane, u64(w.sp[lane]) + u64(caller_bytes), LOCAL, callee_bytes, 1)
+        return 0
+    forget_local(w, lane, u64(w.sp[lane]) + u64(caller_bytes), callee_bytes)
+    return 1
+
+
+def make_room(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, cells: u32, site: u32) -> u32:
+    """Before a call: 1 after a fault if any lane's stacks end before its callee's frame does."""
     for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            if u64(w.sp[lane]) + u64(target + size) > w.local_bytes:
-                fault(w, STACK_OVERFLOW, site, lane, u64(w.sp[lane]), LOCAL, size, 1)
-                return 1
-            at = frame(w, lane)
-            copy(at + u64(target), at + u64(source), u64(size))
-    carry(w, lanes, target, source, size)
+        if lanes >> lane & 1 != 0 and has_room(w, lane, caller_bytes, callee_bytes, cells, site) == 0:
+            return 1
     return 0
 
 
 def copy_in_frames(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> None:
-    """Copy bytes within reach of each lane's frame."""
+    """Copy an argument to the frame that follows, or a result back: within what `has_room` has granted."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             at = frame(w, lane)
-            copy(at + u64(target), at + u64(source), u64(size))
+            if size == 4 or size == 8:  # noqa: PLR1714 - as the native language has it
+                move(at + u64(target), at + u64(source), size)
+            else:
+                copy(at + u64(target), at + u64(source), u64(size))
     carry(w, lanes, target, source, size)
 
 
-def enter(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, back: u32, site: u32) -> u32:
-    """Push a frame for each lane; 1 if the stack ends before it."""
+def enter(w: Warp, lanes: u32, caller_bytes: u32, kept_cells: u32, back: u32) -> None:
+    """Push a frame for each lane, above the registers that the call keeps; there is room."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            at = w.sp[lane] + caller_bytes
-            if u64(at + callee_bytes + w.stack[lane]) > w.local_bytes:
-                fault(w, STACK_OVERFLOW, site, lane, u64(at), LOCAL, callee_bytes, 1)
-                return 1
-            w.sp[lane] = at
-            head = pointer(u32, frame(w, lane))
-            head[0] = back
-            head[1] = caller_bytes
-            head[2] = w.stack[lane]
-    return 0
-
-
-def request(w: Warp, lanes: u32, number: u32, frame_bytes: u32, site: u32) -> None:
-    """Ask Python for a service; the arguments lie in the frame that would be the callee's."""
-    worker = w.worker
-    worker.service = number
-    worker.service_lanes = lanes
-    worker.service_frame = frame_bytes
-    worker.service_site = site
-    mark_frame(w, lanes, frame_bytes + RESULT, RESULT_BYTES)
+            top = w.depth[lane] + kept_cells
+            pointer(u64, cell(w, lane, top))[0] = u64(back) | u64(w.sp[lane]) << 32
+            pointer(u64, cell(w, lane, top + 1))[0] = u64(w.stack[lane])
+            w.depth[lane] = top + HEAD_CELLS
+            w.sp[lane] = w.sp[lane] + caller_bytes
 
 
 def give_back(w: Warp, lanes: u32, following: u32) -> u32:
@@ -79,58 +88,147 @@ def give_back(w: Warp, lanes: u32, following: u32) -> u32:
     place_lanes(w, w.mask & ~lanes, following)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            head = pointer(u32, frame(w, lane))
-            w.pcs[lane] = head[0]
-            w.stack[lane] = head[2]
-            w.sp[lane] = w.sp[lane] - head[1]
+            top = w.depth[lane] - HEAD_CELLS
+            head = pointer(u64, cell(w, lane, top))[0]
+            w.pcs[lane] = u32(head)
+            w.sp[lane] = u32(head >> 32)
+            w.stack[lane] = u32(pointer(u64, cell(w, lane, top + 1))[0])
+            w.depth[lane] = top
     return choose(w)
 
 
-def keep_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32, restore: u32) -> None:
-    """Save a register of each lane in its frame, or restore it; `size` is 0 for a predicate."""
-    place = address(w) + u64(register)
+def request(w: Warp, lanes: u32, number: u32, frame_bytes: u32, result: u32, result_bytes: u32, site: u32) -> None:
+    """Ask Python for a service; the arguments lie in the frame that would be the callee's, and so will the result."""
+    worker = w.worker
+    worker.service = number
+    worker.service_lanes = lanes
+    worker.service_frame = frame_bytes
+    worker.service_site = site
+    if result_bytes != 0:
+        mark_frame(w, lanes, frame_bytes + result, result_bytes)
+
+
+# -- registers of a function that may be called again before it goes on
+
+
+def save_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32) -> None:
+    """Put a register of each lane (`size` bytes of it; 0: a predicate) into the cell `offset` above its stack's top."""
+    source = address(w) + u64(register)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            kept = frame(w, lane) + u64(offset)
-            if size == 0:
-                bits = pointer(u32, place)
-                saved = pointer(u32, kept)
-                if restore == 0:
-                    saved[0] = bits[0] >> lane & 1
-                else:
-                    bits[0] = bits[0] & ~(1 << lane) | saved[0] << lane
-            elif restore == 0:
-                copy(kept, place + u64(lane * size), u64(size))
+            kept = pointer(u64, cell(w, lane, w.depth[lane] + offset))
+            at = source + u64(lane * size)
+            if size == 4:
+                kept[0] = u64(pointer(u32, at)[0])
+            elif size == 8:
+                kept[0] = pointer(u64, at)[0]
+            elif size == 0:
+                kept[0] = u64(pointer(u32, source)[0] >> lane & 1)
+            elif size == 2:
+                kept[0] = u64(pointer(u16, at)[0])
+            elif size == 1:
+                kept[0] = u64(pointer(u8, at)[0])
             else:
-                copy(place + u64(lane * size), kept, u64(size))
+                kept[0] = pointer(u64, at)[0]
+                pointer(u64, cell(w, lane, w.depth[lane] + offset + 1))[0] = pointer(u64, at + 8)[0]
 
 
-def find_functions(w: Warp, lanes: u32, addresses: Ptr[u64], blocks: Ptr[u32], site: u32) -> u32:
-    """The first block of the function at each lane's code address; 1 if some lane's is no function."""
+def restore_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32) -> None:
+    """Take a register of each lane back; the mirror of `save_register`, the stack's top below the kept registers."""
+    target = address(w) + u64(register)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            kept = pointer(u64, cell(w, lane, w.depth[lane] + offset))[0]
+            at = target + u64(lane * size)
+            if size == 4:
+                pointer(u32, at)[0] = u32(kept)
+            elif size == 8:
+                pointer(u64, at)[0] = kept
+            elif size == 0:
+                pointer(u32, target)[0] = pointer(u32, target)[0] & ~(1 << lane) | u32(kept) << lane
+            elif size == 2:
+                pointer(u16, at)[0] = u16(kept)
+            elif size == 1:
+                pointer(u8, at)[0] = u8(kept)
+            else:
+                pointer(u64, at)[0] = kept
+                pointer(u64, at + 8)[0] = pointer(u64, cell(w, lane, w.depth[lane] + offset + 1))[0]
+
+
+def drop_cells(w: Warp, lanes: u32, cells: u32) -> None:
+    """The registers that a call kept lie on top of the stack: take them off."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            w.depth[lane] = w.depth[lane] - cells
+
+
+# -- calls through addresses
+
+
+def find_functions(
+    w: Warp,
+    lanes: u32,
+    addresses: Ptr[u64],
+    blocks: Ptr[u32],
+    signature: u32,
+    caller_bytes: u32,
+    cells: u32,
+    site: u32,
+) -> u32:
+    """The first block of the function at each lane's code address, its frame made room for; 1 after a fault.
+
+    The function has to be one that takes and gives what the call passes: that is its signature's number.
+    """
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             at = addresses[lane]
             number = (at - CODE_WINDOW) // 16
-            if at < CODE_WINDOW or number == 0 or number > w.launch.function_count:
+            if at & 15 != 0 or at < CODE_WINDOW or number == 0 or number > w.launch.function_count:
                 fault(w, BAD_CALL, site, lane, at, 0, 0, 0)
                 return 1
-            blocks[lane] = w.launch.functions[number - 1]
-            if blocks[lane] == NONE:
+            found = w.launch.functions[number - 1]
+            if found.block == NONE:
                 fault(w, BAD_CALL, site, lane, at, 0, 0, 0)
                 return 1
+            if found.signature != signature:
+                fault(w, CALL_MISMATCH, site, lane, at, 0, 0, 0)
+                return 1
+            if has_room(w, lane, caller_bytes, found.frame_bytes, cells, site) == 0:
+                return 1
+            blocks[lane] = found.block
     return 0
 
 
-def allocate(w: Warp, lanes: u32, sizes: Ptr[u32], out: Ptr[u64], alignment: u32, frame_bytes: u32, site: u32) -> u32:
+# -- memory on the stack
+
+
+def allocate(w: Warp, lanes: u32, sizes: Ptr[u64], out: Ptr[u64], alignment: u32, frame_bytes: u32, site: u32) -> u32:
     """`alloca`: take bytes from the end of each lane's local memory; 1 if its stack reaches there."""
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            taken = u64(w.stack[lane]) + u64(sizes[lane])
-            at = w.local_bytes - taken & ~u64(alignment - 1)
-            if taken > w.local_bytes or u64(w.sp[lane] + frame_bytes) > at:
-                fault(w, STACK_OVERFLOW, site, lane, u64(w.sp[lane]), LOCAL, sizes[lane], 1)
+            low = u64(w.sp[lane]) + u64(frame_bytes)
+            end = w.local_bytes - u64(w.stack[lane])
+            size = sizes[lane]
+            at = end - size & ~u64(alignment - 1)
+            if size > end - low or at < low:
+                fault(w, STACK_OVERFLOW, site, lane, u64(w.sp[lane]), LOCAL, u32(min(size, w.local_bytes)), 1)
                 return 1
             w.stack[lane] = u32(w.local_bytes - at)
             out[lane] = at
-            forget_local(w, lane, at, sizes[lane])
+            forget_local(w, lane, at, u32(size))
+    return 0
+
+
+def restore_stack(w: Warp, lanes: u32, tokens: Ptr[u64], site: u32) -> u32:
+    """`stackrestore`: give back what has been taken since a token was made by this call; 1 after a fault."""
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            before: u64 = 0  # what the callers have taken
+            if w.depth[lane] != 0:
+                before = pointer(u64, cell(w, lane, w.depth[lane] - 1))[0]
+            token = tokens[lane]
+            if token < before or token > u64(w.stack[lane]):
+                fault(w, BAD_TOKEN, site, lane, 0, 0, 0, 0)
+                return 1
+            w.stack[lane] = u32(token)
     return 0

@@ -192,15 +192,6 @@ def start_poison(w: Warp) -> None:
     w.resume = 0
 
 
-def clear_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:
-    """A function is about to be called: nothing is written in its frame."""
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            plane = plane_of_local(w, lane, u64(w.sp[lane] + offset), size)
-            if plane != 0:
-                fill(plane, UNWRITTEN_BYTE, u64(size))
-
-
 def forget_local(w: Warp, lane: u32, at: u64, size: u32) -> None:
     """Memory has been given out anew: nothing is written in it."""
     plane = plane_of_local(w, lane, at, size)

@@ -25,6 +25,7 @@ WANT_CTA: Final = 8  # every resident CTA spins: more room is needed to admit an
 SERVICE: Final = 9  # a warp asks Python for something: `worker.service`
 SLICE: Final = 10  # Python may look for signals and the clock, then go on
 WANT_POISONED: Final = 11  # the variant that follows poison is needed and not compiled yet
+LOST: Final = 12  # lanes are at a block that the kernel does not have: a mistake of the machine's
 
 SLICE_ROUNDS: Final = 256
 YIELD_COST: Final = 16
@@ -43,7 +44,7 @@ GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
-UNINITIALISED, OVERRUN, NO_CLUSTER = range(10, 13)
+UNINITIALISED, OVERRUN, NO_CLUSTER, CALL_MISMATCH, BAD_TOKEN = range(10, 15)
 
 # Event kinds: hazards after which a kernel goes on; `catalogue.EVENTS` says what each means.
 DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT, LEFT = range(1, 11)
@@ -64,9 +65,13 @@ SOURCE_BYTES: Final = 6  # times the bytes of a register's poison: what its sour
 EVENTS_KEPT: Final = 256  # different events a worker can note
 MISSED_BITS: Final = 1 << 16  # in which those beyond are counted, by a hash of what they are
 
-BUDGET: Final = 1 << 12  # loop iterations before a warp lets others run
+# Every way back costs a warp some of its budget, so that none can go on for ever without a look at the others and at
+# `launch.stop`: a branch backwards and a call, and a little whatever else goes by way of `dispatch`.
+LOOP_COST: Final = 1 << 12
+DISPATCH_COST: Final = 1
+BUDGET: Final = LOOP_COST << 12  # before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction
-ROTATION: Final = 1 << 9  # loop iterations before waiting lanes of a diverged warp get their turn
+ROTATION: Final = LOOP_COST << 9  # before waiting lanes of a diverged warp get their turn
 
 
 class Span:
@@ -116,6 +121,14 @@ class Event:
     second_block: Annotated[Array[u32], 4]
 
 
+class Function:
+    """A function of the module, as calls through its address find it."""
+
+    block: u32  # its first; NONE if the kernel cannot call it
+    signature: u32  # the number of what it takes and gives
+    frame_bytes: u32
+
+
 class Launch:
     """What all workers of one launch share."""
 
@@ -132,7 +145,6 @@ class Launch:
     static_shared: u32
     reserved_shared: u32  # the system's part at its start
     local_bytes: u32  # a lane's
-    frame_bytes: u32  # the entry's frame; deeper frames follow
     entry: u32
     seed: u32
     full: u64  # code for whole warps
@@ -145,7 +157,7 @@ class Launch:
     span_count: u64
     tids: Ptr[u32]  # [warp][x y z][lane]
     symbols: Ptr[u64]  # host addresses of the module's global and const variables
-    functions: Ptr[u32]  # block number of each function, by its number
+    functions: Ptr[Function]  # by their numbers
     function_count: u64
     grid_id: u64
     workspace: u64  # what a grid-wide barrier may write; 0 if the module has none
@@ -253,6 +265,8 @@ class Warp:
     sites: Ptr[Span]
     local: u64  # lane 0's local memory
     local_bytes: u64
+    control: u64  # the lanes' control stacks: see `calls`
+    control_cells: u32  # of each
     params: u64
     params_end: u64
     tids: Ptr[u32]
@@ -284,6 +298,7 @@ class Warp:
     elsewhere: Annotated[Array[u32], 32]  # where each lane was (`Event.place`) when others went on without it
     pcs: Annotated[Array[u32], 32]
     sp: Annotated[Array[u32], 32]  # each lane's frame
+    depth: Annotated[Array[u32], 32]  # the cells of its control stack that each lane uses
     stack: Annotated[Array[u32], 32]  # the bytes that each lane has from `alloca`, at the end of its local memory
     shadow: Shadow  # the CTA's; null unless racecheck watches, and so for what follows
     since: u32  # the tick at which the warp last published something

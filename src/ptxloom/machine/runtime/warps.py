@@ -127,7 +127,7 @@ def leave_whole(w: Warp, site: u32) -> None:
 
 
 def tick(w: Warp, block: u32) -> u32:
-    """The budget of loop iterations is spent on the way to `block`: gives a block to go on with, or NONE to yield."""
+    """The budget is spent on the way to `block`: gives a block to go on with, or NONE to yield."""
     w.pc = block
     if w.launch.stop != 0:
         place_lanes(w, w.mask, block)
@@ -306,6 +306,7 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.traced = 0
     if w.launch.has_calls != 0:
         fill(address(w.sp), 0, 128)
+        fill(address(w.depth), 0, 128)
         fill(address(w.stack), 0, 128)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import VALUES, W
 from ptxloom.machine.ir import vector
 from ptxloom.machine.runtime import calls
-from ptxloom.machine.semantics.control import frame_of
 from ptxloom.machine.semantics.family import Family
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 family: Final = Family()
 
 _ALIGNMENT: Final = 8  # where none is stated
-_ALIGNMENT_LIMIT: Final = 64  # a lane's local memory starts at a multiple of this
+_ALIGNMENT_LIMIT: Final = 1 << 23
 
 
 @family("alloca")
@@ -27,10 +26,10 @@ def alloca(b: Builder, op: Op) -> None:
     alignment = b.literal(rest[0]) if rest else _ALIGNMENT
     if alignment is None or not 0 < alignment <= _ALIGNMENT_LIMIT or alignment & alignment - 1:
         raise op.unsupported(f"it aligns to a power of two up to {_ALIGNMENT_LIMIT}")
-    sizes, out = b.scratch(VALUES), b.scratch(VALUES + 256)
-    b.store(b.resize(b.read(size, op.type), 32), sizes, 64)
-    frame = frame_of(op.function)
-    b.check(b.runtime(calls.allocate, W, b.active_mask, sizes, out, max(alignment, _ALIGNMENT), frame, op.site))
+    sizes, out = b.scratch(), b.scratch(VALUES)
+    b.store(b.resize(b.read(size, op.type), 64), sizes, 64)
+    facts = (sizes, out, max(alignment, _ALIGNMENT), op.function.frame_bytes, op.site)
+    b.check(b.runtime(calls.allocate, W, b.active_mask, *facts))
     b.write(target, b.resize(b.load(vector("i64"), out, 64), op.type.bits))
 
 
@@ -43,5 +42,5 @@ def stacksave(b: Builder, op: Op) -> None:
 @family("stackrestore")
 def stackrestore(b: Builder, op: Op) -> None:
     """Give back what was taken since a token was made."""
-    token = b.resize(b.read(op.operands[0], op.type), 32)
-    b.store_lanes(token, b.field("stack"), 4)
+    b.store(b.resize(b.read(op.operands[0], op.type), 64), b.scratch(), 64)
+    b.check(b.runtime(calls.restore_stack, W, b.active_mask, b.scratch(), op.site))

@@ -1,0 +1,241 @@
+"""What every call passes and takes back, where, and that the function it reaches agrees (PTX ISA 7.1).
+
+Results and parameters lie in the callee's frame, in order, after its head. A call and a function that disagree in
+number or size are refused; a call through an address is held to its prototype here, and to the function when it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.reach import reached_from
+from ptxloom.machine.symbols import FunctionName, Variable
+from ptxloom.machine.variables import align, alignment_of, size_of
+from ptxloom.syntax import print_operand, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ptxloom.machine.passing import Formals
+    from ptxloom.machine.placement import Life, Placement
+    from ptxloom.machine.program import FunctionPlan, Op, Program
+
+FRAME_HEAD: Final = 16  # bytes at a frame's start that are nobody's: every frame takes some, no variable lies at 0
+_CELL: Final = 8  # bytes
+_VERBS: Final = {"result": "gives", "argument": "takes"}
+
+
+class Slot(NamedTuple):
+    """Where a result or a parameter lies in a frame."""
+
+    offset: int
+    size: int
+
+
+class Signature(NamedTuple):
+    """What a function gives and takes."""
+
+    returns: tuple[Slot, ...]
+    params: tuple[Slot, ...]
+
+    @property
+    def end(self) -> int:
+        """The bytes of a frame that holds it."""
+        return max((slot.offset + slot.size for slot in (*self.returns, *self.params)), default=FRAME_HEAD)
+
+
+class Service(NamedTuple):
+    """A function of CUDA's device run-time, which Python serves."""
+
+    number: int
+    signature: Signature
+
+
+class Kept(NamedTuple):
+    """A register that a call keeps: its place in the file, its bytes a lane (0: a predicate), its cell."""
+
+    place: int
+    size: int
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call made ready.
+
+    Attributes:
+        callee: A function of the program, or a service; None if it is called through its address.
+        function: The operand that names it.
+        signature: What it takes and gives, by the function itself or by the prototype.
+        results: The caller's variables that take the results.
+        arguments: Those that hold the arguments.
+        kept: What the callee may overwrite, because it may come back to the caller's function before it returns.
+    """
+
+    callee: FunctionPlan | Service | None
+    function: tree.Operand
+    signature: Signature
+    results: tuple[Variable, ...]
+    arguments: tuple[Variable, ...]
+    kept: tuple[Kept, ...] = ()
+
+    @property
+    def kept_cells(self) -> int:
+        """The cells that the kept registers take."""
+        return sum(cells_of(kept.size) for kept in self.kept)
+
+
+def cells_of(size: int) -> int:
+    """The cells that a register of so many bytes a lane takes."""
+    return -(-size // _CELL) or 1
+
+
+def signature_of(returns: Iterable[tuple[int, int]], params: Iterable[tuple[int, int]]) -> Signature:
+    """Results and parameters, each with its size and alignment, one after the other.
+
+    Example:
+        >>> signature_of([(4, 4)], [(8, 8), (1, 1)])
+        Signature(returns=(Slot(offset=16, size=4),), params=(Slot(offset=24, size=8), Slot(offset=32, size=1)))
+    """
+    at = FRAME_HEAD
+    lists: list[tuple[Slot, ...]] = []
+    for each in (returns, params):
+        slots: list[Slot] = []
+        for size, alignment in each:
+            at = align(at, alignment)
+            slots.append(Slot(at, size))
+            at += size
+        lists.append(tuple(slots))
+    return Signature(*lists)
+
+
+def _own(returns: tuple[int, ...], params: tuple[int, ...]) -> Signature:
+    """Of values that are each aligned to their size."""
+    return signature_of(((size, size) for size in returns), ((size, size) for size in params))
+
+
+SERVICES: Final = {
+    "vprintf": Service(0, _own((4,), (8, 8))),
+    "malloc": Service(1, _own((8,), (8,))),
+    "free": Service(2, _own((), (8,))),
+    "__assertfail": Service(3, _own((), (8, 8, 4, 8, 8))),
+}
+
+
+def plan_calls(program: Program, formals: Mapping[int, Formals], placement: Placement) -> Mapping[int, Call]:
+    """Every call of a program by its site.
+
+    Args:
+        program: Its functions and registers have their places.
+        formals: What a call's function, prototype or list of targets declares, by the call's site, where it is known.
+        placement: Of its registers.
+
+    Raises:
+        UnsupportedInstruction: A call and its function disagree.
+    """
+    ops = [op for op in program.ops if op.opcode == "call"]
+    calls = {op.site: _call(op, program, formals.get(op.site)) for op in ops}
+    reached = reached_from(_edges(program, ops, calls))
+    for op in ops:
+        again = any(op.function.number in reached[number] for number in _targets(program, calls[op.site]))
+        if again:
+            calls[op.site] = _keeping(calls[op.site], placement.alive_across(op.site))
+    return calls
+
+
+def _call(op: Op, program: Program, formals: Formals | None) -> Call:
+    function, results, arguments = _taken_apart(op)
+    given = tuple(_variable(op, each, "a result") for each in results)
+    passed = tuple(_variable(op, each, "an argument") for each in arguments)
+    found = op.scope.find(function.text) if isinstance(function, tree.Name) else None
+    callee: FunctionPlan | Service | None = None
+    name = f"`{print_operand(function)}`"
+    if isinstance(found, FunctionName):
+        callee = program.functions[found.number]
+        if callee.is_entry:
+            raise op.unsupported(f"{name} is a kernel, and a call reaches functions only")
+        signature = callee.signature
+    elif found is None and isinstance(function, tree.Name):
+        callee = SERVICES.get(function.text)
+        if callee is None:
+            raise op.unsupported(f"no function {name} is defined")
+        signature = callee.signature
+    else:
+        name = "the function called"
+        signature = _declared(formals) if formals is not None else signature_of(_sizes(given), _sizes(passed))
+    _agree(op, name, "result", signature.returns, given)
+    _agree(op, name, "argument", signature.params, passed)
+    return Call(callee, function, signature, given, passed)
+
+
+def _taken_apart(op: Op) -> tuple[tree.Operand, tuple[tree.Operand, ...], tuple[tree.Operand, ...]]:
+    """The operand that names the function, the results, the arguments."""
+    match op.operands:
+        case (tree.Arguments(elements=results), function, tree.Arguments(elements=arguments), *_):
+            return function, results, arguments
+        case (tree.Arguments(elements=results), function, *_):
+            return function, results, ()
+        case (function, tree.Arguments(elements=arguments), *_):
+            return function, (), arguments
+        case (function, *_):
+            return function, (), ()
+        case _:
+            raise op.unsupported("it names no function")
+
+
+def _variable(op: Op, operand: tree.Operand, what: str) -> Variable:
+    found = op.scope.find(operand.text) if isinstance(operand, tree.Name) else None
+    if not isinstance(found, Variable) or found.space != "local":  # where `.param` variables of functions lie
+        raise op.unsupported(f"{what} is not a `.param` variable")
+    return found
+
+
+def _sizes(variables: Iterable[Variable]) -> Iterable[tuple[int, int]]:
+    return ((variable.size, variable.alignment) for variable in variables)
+
+
+def _declared(formals: Formals) -> Signature:
+    returns, params = (
+        [(size_of(d, each), alignment_of(d)) for d in declarations for each in d.declarators]
+        for declarations in (formals.returns, formals.params)
+    )
+    return signature_of(returns, params)
+
+
+def _agree(op: Op, name: str, what: str, slots: tuple[Slot, ...], given: tuple[Variable, ...]) -> None:
+    verb = _VERBS[what]
+    if len(slots) != len(given):
+        plural = "s" * (len(slots) != 1)
+        raise op.unsupported(f"{name} {verb} {len(slots)} {what}{plural}, and this call has {len(given)}")
+    for number, (slot, variable) in enumerate(zip(slots, given, strict=True), 1):
+        if slot.size != variable.size:
+            has = f"and `{variable.name}` has {variable.size:,}"
+            raise op.unsupported(f"{name} {verb} {slot.size:,} bytes as {what} {number}, {has}")
+
+
+def _targets(program: Program, call: Call) -> Iterable[int]:
+    """The functions that a call may enter, by number: one through an address any that agrees."""
+    match call.callee:
+        case Service():
+            return ()
+        case None:
+            return [f.number for f in program.functions if not f.is_entry and f.signature == call.signature]
+        case callee:
+            return (callee.number,)
+
+
+def _edges(program: Program, ops: Sequence[Op], calls: Mapping[int, Call]) -> Mapping[int, set[int]]:
+    edges: dict[int, set[int]] = {f.number: set() for f in program.functions}
+    for op in ops:
+        edges[op.function.number].update(_targets(program, calls[op.site]))
+    return edges
+
+
+def _keeping(call: Call, lives: Iterable[Life]) -> Call:
+    kept: list[Kept] = []
+    cell = 0
+    for life in lives:
+        kept.append(Kept(life.place, life.size, cell))
+        cell += cells_of(life.size)
+    return Call(call.callee, call.function, call.signature, call.results, call.arguments, tuple(kept))

@@ -1,0 +1,369 @@
+"""From the tree to a program: functions cut into blocks, every name resolved to a place, every call to its function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.analysis import analyse
+from ptxloom.machine.calling import FRAME_HEAD, Signature, Slot, plan_calls
+from ptxloom.machine.folding import find_sums
+from ptxloom.machine.parts import LOADS, used_bytes
+from ptxloom.machine.passing import Formals, entering, leaving, lowered, place_of
+from ptxloom.machine.placement import Placement, place_registers
+from ptxloom.machine.program import (
+    LOCAL_LIMIT,
+    PARAMETER_LIMIT,
+    RESERVED,
+    RESERVED_BYTES,
+    SHARED_LIMIT,
+    BasicBlock,
+    FunctionPlan,
+    Op,
+    Parameter,
+    Program,
+    UnsupportedInstruction,
+)
+from ptxloom.machine.reach import reachable
+from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
+from ptxloom.machine.types import Type, is_type, ptx_type
+from ptxloom.machine.variables import align, alignment_of, function_codes, module_variables, size_of
+from ptxloom.syntax import print_statements, tree
+
+if TYPE_CHECKING:
+    from ptxloom.machine.flow import Boundaries
+    from ptxloom.syntax.module import Module
+
+
+def plan(module: Module, name: str, boundaries: Boundaries) -> Program:
+    """Cut a kernel and all it can reach into blocks.
+
+    Args:
+        module: The parsed module.
+        name: The kernel's name.
+        boundaries: Which instructions start or end a block.
+
+    Raises:
+        UsageError: No kernel of the module has this name.
+        UnsupportedInstruction: Something in it cannot be run.
+    """
+    function = module.functions.get(name)
+    if function is None or function.kind != "entry" or function.body is None:
+        kernels = [f.name for f in module.functions.values() if f.kind == "entry"]
+        raise UsageError("name", name, f"a kernel of the module: {', '.join(kernels) or 'it has none'}")
+    return _Planner(module, function, boundaries).run()
+
+
+class _Planner:
+    def __init__(self, module: Module, entry: tree.Function, boundaries: Boundaries) -> None:
+        self.module = module
+        self.boundaries = boundaries
+        self.outer = Scope()
+        self.scopes: list[Scope] = [self.outer]
+        self.shared = 0
+        self.dynamic: list[tuple[Scope, str, tree.Declaration]] = []
+        self.registers = 0
+        self.frame_alignment = FRAME_HEAD  # of every frame, so that variables in each lie as they ask
+        self.formals: dict[int, Formals] = {}  # of calls, by their sites
+        self.prototypes: dict[str, tree.CallPrototype] = {}  # of this function, by their labels
+        self.targets: dict[str, str] = {}  # likewise the first of a list of targets
+        self.used = -1  # of the instruction that follows
+        self.inner: dict[int, Variable] = {}  # global and const variables by their declarators' identity
+        reached = reachable(module, entry)
+        self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
+        self.scopes += [p.scope for p in self.plans]
+        self.program = Program(module, self.plans[-1], self.plans)
+
+    def run(self) -> Program:
+        self._module_names()
+        for function in self.plans:
+            self._function(function)
+        if any(_names_reserved(op) for op in self.program.ops):
+            self._reserve()
+        self.program.shared_bytes = self.shared
+        for scope, name, declaration in self.dynamic:
+            at = align(self.shared, max(alignment_of(declaration), 16))
+            _check_shared(declaration, at)
+            declared = scope.names[name]
+            assert isinstance(declared, Variable)
+            scope.names[name] = replace(declared, offset=at)
+            self.program.shared_bytes = max(self.program.shared_bytes, at)
+        for function in self.plans:
+            function.frame_bytes = align(function.frame_bytes, self.frame_alignment)
+        self.program.calls = plan_calls(self.program, self.formals, self._place_registers())
+        return self.program
+
+    def _reserve(self) -> None:
+        """Leave the start of shared memory to the system: every variable moves up."""
+        shared = [
+            (scope, name, variable)
+            for scope in self.scopes
+            for name, variable in scope.names.items()
+            if isinstance(variable, Variable) and variable.space == "shared"
+        ]
+        by = align(RESERVED_BYTES, max((variable.alignment for _, _, variable in shared), default=1))
+        for scope, name, variable in shared:
+            scope.names[name] = replace(variable, offset=variable.offset + by)
+        self.shared += by
+        self.program.reserved_bytes = by
+
+    def _place_registers(self) -> Placement:
+        """Move registers that are never needed together to one place, and drop those never mentioned."""
+        knowledge = analyse(self.program.ops)
+        self.program.sums = find_sums(self.program.blocks, knowledge.uniform)
+        placement = place_registers(self.program.blocks, knowledge.uniform, self.program.sums)
+        places = placement.places
+        self.program.register_bytes = align(max(placement.size, 64), 64)
+        self.program.knowledge = knowledge.moved(placement)
+        for scope in self.scopes:
+            for name, symbol in scope.names.items():
+                if isinstance(symbol, Register) and symbol.offset in places:
+                    scope.names[name] = replace(symbol, offset=places[symbol.offset])
+        return placement
+
+    def _module_names(self) -> None:
+        for number, kept in enumerate(module_variables(self.module)):
+            name = kept.declarator.name
+            variable = _variable(name, kept.declaration, number, size_of(kept.declaration, kept.declarator))
+            self.inner[id(kept.declarator)] = variable
+            if not kept.owner:
+                self.outer.names[name] = variable
+        for statement in self.module.statements:
+            if isinstance(statement, tree.Declaration) and statement.space not in {"global", "const"}:
+                self._declare(statement, self.outer, None)
+        codes = function_codes(self.module)
+        for function in self.plans:
+            self.outer.names[function.name] = FunctionName(function.name, function.number, codes[function.name])
+        for statement in self.module.statements:
+            if isinstance(statement, tree.Alias) and (target := self.outer.names.get(statement.target)):
+                self.outer.names[statement.name] = target
+
+    def _function(self, function: FunctionPlan) -> None:
+        self.prototypes, self.targets = {}, {}
+        function.first = len(self.program.blocks)
+        if function.is_entry:
+            self._entry_parameters(function)
+        else:
+            returns = self._frame_parameters(function, function.node.returns)
+            function.signature = Signature(returns, self._frame_parameters(function, function.node.params))
+        assert function.node.body is not None
+        blocks: list[list[Op]] = [[]]
+        if not function.is_entry:
+            for load in entering(function.node.params):
+                self._instruction(load, function.scope, function, blocks)
+        self._statements(function.node.body.statements, function.scope, function, blocks)
+        self._statement(tree.Instruction(None, "ret"), function.scope, function, blocks)  # falling off the end
+        blocks.pop()
+        called: Op | None = None
+        for ops in blocks:
+            self.program.blocks.append(BasicBlock(len(self.program.blocks), tuple(ops), function, called))
+            called = ops[-1] if ops and ops[-1].opcode == "call" else None
+
+    def _entry_parameters(self, function: FunctionPlan) -> None:
+        at = 0
+        parameters: list[Parameter] = []
+        for declaration in function.node.params:
+            for declarator in declaration.declarators:
+                alignment = alignment_of(declaration)
+                at = align(at, alignment)
+                size = size_of(declaration, declarator)
+                type_ = Type("b64", "b", 64, "i64") if declaration.type.endswith("ref") else ptx_type(declaration.type)
+                array = bool(declarator.dimensions)
+                parameters.append(Parameter(declarator.name, type_, at, size, array, alignment))
+                function.scope.names[declarator.name] = _variable(declarator.name, declaration, at, size)
+                at += size
+                if at > PARAMETER_LIMIT:
+                    raise _refused(declaration, f"a kernel has no more than {PARAMETER_LIMIT:,} bytes of parameters")
+        self.program.parameters = tuple(parameters)
+        self.program.parameter_bytes = at
+
+    def _frame_parameters(self, function: FunctionPlan, declarations: tuple[tree.Declaration, ...]) -> tuple[Slot, ...]:
+        slots: list[Slot] = []
+        for declaration in declarations:
+            for declarator in declaration.declarators:
+                name = declarator.name
+                if declaration.space == "reg":
+                    if declaration.type == "pred":
+                        raise _refused(declaration, "a predicate cannot be a parameter here")
+                    self._registers(declaration, declarator, function.scope)
+                    name = place_of(name)
+                variable = self._in_frame(declaration, declarator.replace(name=name), function.scope, function)
+                if not variable.size:
+                    raise _refused(declaration, "a parameter of a function needs a size here")
+                slots.append(Slot(variable.offset, variable.size))
+        return tuple(slots)
+
+    def _in_frame(
+        self, declaration: tree.Declaration, declarator: tree.Declarator, scope: Scope, function: FunctionPlan
+    ) -> Variable:
+        at = align(function.frame_bytes, alignment_of(declaration))
+        size = size_of(declaration, declarator)
+        if at + size - FRAME_HEAD > LOCAL_LIMIT:
+            raise _refused(declaration, f"a thread has no more than {LOCAL_LIMIT:,} bytes of local memory")
+        variable = replace(_variable(declarator.name, declaration, at, size), space="local")
+        self.frame_alignment = max(self.frame_alignment, variable.alignment)
+        function.frame_bytes = at + size
+        scope.names[declarator.name] = variable
+        return variable
+
+    def _declare(self, declaration: tree.Declaration, scope: Scope, function: FunctionPlan | None) -> None:
+        for declarator in declaration.declarators:
+            name = declarator.name
+            size = 0 if declaration.space == "reg" else size_of(declaration, declarator)
+            match declaration.space:
+                case "reg":
+                    self._registers(declaration, declarator, scope)
+                case "shared" if not size:
+                    self.dynamic.append((scope, name, declaration))
+                    scope.names[name] = _variable(name, declaration, 0, 0)
+                case "shared":
+                    self.shared = align(self.shared, alignment_of(declaration))
+                    scope.names[name] = _variable(name, declaration, self.shared, size)
+                    self.shared += size
+                    _check_shared(declaration, self.shared)
+                case "local" | "param" if function is not None:
+                    self._in_frame(declaration, declarator, scope, function)
+                case "global" | "const":
+                    scope.names[name] = self.inner[id(declarator)]
+                case space:
+                    raise _refused(declaration, f"a variable in .{space} here")
+
+    def _registers(self, declaration: tree.Declaration, declarator: tree.Declarator, scope: Scope) -> None:
+        type_ = ptx_type(declaration.type)
+        vector = max(declaration.vector, 1)
+        if declarator.count is None:
+            names = [declarator.name]
+        else:
+            names = [f"{declarator.name}{n}" for n in range(declarator.count)]
+        one = Register(type_, 0).bytes
+        at = align(self.registers, min(one, 64))
+        for name in names:
+            scope.names[name] = Register(type_, at, vector)
+            at += one * vector
+        self.registers = at
+
+    def _statements(
+        self, statements: tuple[tree.Statement, ...], scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
+    ) -> None:
+        named: tree.Label | None = None
+        for statement in statements:
+            label, named = named, None
+            match statement:
+                case tree.Label():
+                    if label is not None:
+                        self._label(label, scope, function, blocks)
+                    named = statement
+                    continue
+                case tree.BranchTargets() | tree.CallTargets() if label is not None:
+                    scope.names[label.name] = Targets(tuple(n.text for n in statement.names))
+                    self.targets[label.name] = statement.names[0].text
+                    continue
+                case tree.CallPrototype() if label is not None:
+                    scope.names[label.name] = Targets(())
+                    self.prototypes[label.name] = statement
+                    continue
+                case _:
+                    pass
+            if label is not None:
+                self._label(label, scope, function, blocks)
+            self._statement(statement, scope, function, blocks)
+        if named is not None:
+            self._label(named, scope, function, blocks)
+
+    def _statement(
+        self, statement: tree.Statement, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
+    ) -> None:
+        match statement:
+            case tree.Declaration():
+                self._declare(statement, scope, function)
+            case tree.Block():
+                self.scopes.append(Scope(scope))
+                self._statements(statement.statements, self.scopes[-1], function, blocks)
+            case tree.Instruction(opcode="call"):
+                self._call(statement, scope, function, blocks)
+            case tree.Instruction():
+                if statement.opcode == "ret" and not function.is_entry:
+                    for store in leaving(statement, function.node.returns):
+                        self._instruction(store, scope, function, blocks)
+                self._instruction(statement, scope, function, blocks)
+            case tree.Pragma(strings=strings):
+                self.used = used_bytes(strings)
+            case tree.Malformed():
+                raise UnsupportedInstruction(statement.span.line, statement.text.strip(), "it could not be read")
+            case _:
+                pass
+
+    def _label(self, label: tree.Label, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
+        if blocks[-1] or (len(blocks) > 1 and blocks[-2] and blocks[-2][-1].opcode == "call"):
+            blocks.append([])
+        scope.names[label.name] = Place(function.first + len(blocks) - 1)
+
+    def _call(self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
+        """A call; what it passes in registers is given places in the caller's frame."""
+
+        def in_memory(operand: tree.Operand) -> bool:
+            return isinstance(operand, tree.Name) and isinstance(scope.find(operand.text), Variable)
+
+        formals = self._formals(node)
+        lists = [o.elements for o in node.operands if isinstance(o, tree.Arguments)]
+        if formals is None or all(in_memory(element) for elements in lists for element in elements):
+            self._instruction(node, scope, function, blocks)
+            return
+        call = lowered(node, formals, in_memory)
+        inner = Scope(scope)
+        self.scopes.append(inner)
+        for name, declaration in call.places:
+            self._in_frame(declaration, tree.Declarator(name), inner, function)
+        for one in (*call.before, call.call, *call.after):
+            self._instruction(one, inner, function, blocks)
+
+    def _formals(self, node: tree.Instruction) -> Formals | None:
+        """What the function takes that a call names, or the prototype or list of targets that it does."""
+        for operand in node.operands:
+            if isinstance(operand, tree.Name):
+                name = operand.text
+                known = self.module.functions.get(self.targets.get(name, name)) or self.prototypes.get(name)
+                if known is not None:
+                    return Formals(known.returns, known.params)
+        return None
+
+    def _instruction(
+        self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
+    ) -> None:
+        types = tuple(ptx_type(q) for q in node.qualifiers if is_type(q))
+        used, self.used = self.used, -1
+        op = Op(node, scope, len(self.program.ops), types, function, used if node.opcode in LOADS else -1)
+        self.program.ops.append(op)
+        if self.boundaries.starts(op) and blocks[-1]:
+            blocks.append([])
+        blocks[-1].append(op)
+        if self.boundaries.ends(op):
+            blocks.append([])
+        if op.opcode == "call":
+            blocks.append([])  # the callee returns into a block of its own
+            formals = self._formals(node)
+            if formals is not None:
+                self.formals[op.site] = formals
+
+
+def _variable(name: str, declaration: tree.Declaration, offset: int, size: int) -> Variable:
+    alignment = alignment_of(declaration)
+    if alignment & alignment - 1:
+        raise _refused(declaration, f"{alignment} is no power of two, as alignments are")
+    return Variable(name, declaration.space, offset, size, alignment, declaration.type)
+
+
+def _check_shared(declaration: tree.Declaration, end: int) -> None:
+    if end > SHARED_LIMIT:
+        raise _refused(declaration, f"a CTA has no more than {SHARED_LIMIT} bytes of shared memory")
+
+
+def _names_reserved(op: Op) -> bool:
+    """Whether an instruction reads where the system's part of shared memory lies."""
+    return any(isinstance(o, tree.Name) and o.text.startswith(RESERVED) for o in op.operands)
+
+
+def _refused(declaration: tree.Declaration, why: str) -> UnsupportedInstruction:
+    text = " ".join(print_statements((declaration,)).split())
+    return UnsupportedInstruction(declaration.span.line, text, why)

@@ -162,13 +162,55 @@ def test_an_endless_loop_ends_at_the_time_limit_and_says_where_it_was() -> None:
     assert caught.value.hazards[0].instruction == "bra L;"
 
 
+TABLE = "mov.u32 %r5, 0;\nT: .branchtargets L, M;\nL: brx.idx %r5, T;\nM:"
+
+
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupt_stops_a_run(threads: int) -> None:
+@pytest.mark.parametrize("body", ["L: bra L;", TABLE])
+def test_an_interrupt_stops_a_run(body: str, threads: int) -> None:
+    kernel = entry(body)
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        entry("L: bra L;").launch(6, 64, [np.zeros(64, np.uint32)], threads=threads, timeout=30)
+        kernel.launch(6, 64, [np.zeros(64, np.uint32)], threads=threads, timeout=30)
     timer.join()
+
+
+def test_a_warp_that_waits_in_a_loop_through_a_table_lets_the_other_run() -> None:
+    out = np.zeros(64, np.uint32)
+    body = """
+    setp.ge.u32 %p1, %r0, 32; @%p1 bra LATER;
+    T: .branchtargets WAIT, DONE;
+    WAIT: ld.volatile.global.u32 %r1, [%rd0+128]; min.u32 %r2, %r1, 1; brx.idx %r2, T;
+    LATER: add.u32 %r1, %r0, 5;
+    DONE: st.volatile.global.u32 [%rd0], %r1;
+    """
+    entry(body).launch(1, 64, [out], timeout=30)
+    assert out.tolist() == [n % 32 + 37 for n in range(64)]
+
+
+def test_a_call_that_no_lane_makes_changes_nothing() -> None:
+    out = np.zeros(8, np.uint32)
+    body = f"""mov.u32 %r1, 7; setp.gt.u32 %p1, %r0, 100;
+    {{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r0; st.param.b32 [y], %r1; @%p1 call (y), fib, (x);
+    ld.param.b32 %r1, [y]; }} {STORE}"""
+    entry(body, before=FIBONACCI).launch(1, 8, [out])
+    assert out.tolist() == [7] * 8
+
+
+def test_a_recursion_is_as_deep_as_its_frames_allow() -> None:
+    out = np.zeros(1, np.uint32)
+    before = """.func (.param .b32 r) down(.param .b32 n) {
+    .reg .pred %p; .reg .b32 %a<4>; ld.param.b32 %a0, [n]; mov.u32 %a2, 0; setp.eq.u32 %p, %a0, 0; @%p bra OUT;
+    sub.u32 %a1, %a0, 1;
+    { .param .b32 x; .param .b32 y; st.param.b32 [x], %a1; call (y), down, (x); ld.param.b32 %a2, [y]; }
+    add.u32 %a2, %a2, %a0; OUT: st.param.b32 [r], %a2; ret; }"""
+    call = "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r3; call (y), down, (x); ld.param.b32 %r1, [y]; }"
+    entry(f"mov.u32 %r3, 300; {call} {STORE}", before=before).launch(1, 1, [out], stack_bytes=16384)
+    assert out.tolist() == [300 * 301 // 2]
+    with pytest.raises(LaunchError) as caught:
+        entry(f"mov.u32 %r3, 3000; {call} {STORE}", before=before).launch(1, 1, [out], stack_bytes=16384)
+    assert caught.value.hazards[0].kind == "stack-overflow"
 
 
 def test_the_last_block_of_a_cluster_reads_the_first_ones_shared_memory() -> None:

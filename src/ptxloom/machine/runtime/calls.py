@@ -52,7 +52,7 @@ def has_room(w: Warp, lane: u32, caller_bytes: u32, callee_bytes: u32, cells: u3
     return 1
 
 
-def make_room(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, cells: u32, site: u32) -> u32:
+def make_frames(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, cells: u32, site: u32) -> u32:
     """Before a call: 1 after a fault if any lane's stacks end before its callee's frame does."""
     for lane in range(32):
         if lanes >> lane & 1 != 0 and has_room(w, lane, caller_bytes, callee_bytes, cells, site) == 0:

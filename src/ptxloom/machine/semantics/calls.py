@@ -45,7 +45,7 @@ def call(b: Builder, op: Op) -> None:
 
 def _make_room(b: Builder, op: Op, made: Call, frame_bytes: int) -> None:
     facts = (op.function.frame_bytes, frame_bytes, _cells(made), op.site)
-    b.check(b.runtime(calls.make_room, W, b.active_mask, *facts))
+    b.check(b.runtime(calls.make_frames, W, b.active_mask, *facts))
 
 
 def _cells(made: Call) -> int:

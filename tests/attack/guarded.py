@@ -1,0 +1,330 @@
+"""Launches that mean harm, in a process of their own, with guard zones around all memory in reach.
+
+Every array, every variable of a module and every piece of the machine's own state lies between pages that nobody may
+touch, against the one behind it; what is left of its pages holds canaries. `attack` runs launches in a child process
+and says of each how it ended: a crash costs that one launch, the child starts again with the next.
+
+Arrays lie at addresses known beforehand (`room`), so that a launch can be aimed at them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import os
+import pickle
+import subprocess
+import sys
+import weakref
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+PAGE: Final = mmap.PAGESIZE
+ROOM_BYTES: Final = 256  # of an array, unless said
+_AREA: Final = 1 << 44  # where nothing is mapped otherwise
+_APART: Final = 1 << 24
+_CANARY: Final = 0xA5
+_FILL: Final = 0x11  # what an array holds before
+_SECONDS: Final = 300
+
+
+def room(number: int, size: int = ROOM_BYTES) -> int:
+    """The address of the `number`th array of a launch if it has so many bytes: it ends where a guard page begins."""
+    return _AREA + (number + 1) * _APART - size
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """An argument: an array of so many bytes, which the kernel may (or may only read)."""
+
+    size: int = ROOM_BYTES
+    writable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One launch: PTX, and everything `Kernel.launch` takes."""
+
+    ptx: str
+    args: tuple[int | Room, ...] = ()
+    grid: int = 1
+    block: int = 32
+    cluster: int | None = None
+    shared_bytes: int = 0
+    checks: tuple[str, ...] = ("memcheck", "synccheck")
+    profile: bool = False
+    trace: tuple[str, ...] = ()
+    threads: int = 1
+    timeout: float | None = 20.0
+    name: str = "k"
+    label: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a launch ended.
+
+    Attributes:
+        kind: `done`; `fault` (the kernel was ended by a report); `refused` (nothing ran); `traceback` (another
+            exception: a bug of ours); `crash` (the process died); `hung`.
+        hazards: Tool and kind of each hazard, such as `memcheck.out-of-bounds`.
+        words: What was said.
+        broken: Guard zones whose canaries have changed.
+        written: By array, the bytes that have changed: [first, end).
+    """
+
+    kind: str
+    hazards: tuple[str, ...] = ()
+    words: str = ""
+    broken: tuple[str, ...] = ()
+    written: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the machine held: no crash, no bug, no byte outside what the launch was given."""
+        return self.kind in {"done", "fault", "refused"} and not self.broken
+
+
+def attack(launches: Sequence[Attack]) -> tuple[Outcome, ...]:
+    """Run launches in child processes, one after the other; how each ended."""
+    outcomes: list[Outcome] = []
+    while len(outcomes) < len(launches):
+        found, ended = _child(launches[len(outcomes) :])
+        outcomes += found
+        if len(outcomes) < len(launches):
+            outcomes.append(ended)
+    return tuple(outcomes)
+
+
+def failures(launches: Sequence[Attack]) -> list[str]:
+    """The launches that did not run, or that the machine did not hold against, in words."""
+    ends = zip(launches, attack(launches), strict=True)
+    return [f"{one.label or one.ptx}: {end}" for one, end in ends if not end.holds or end.kind == "refused"]
+
+
+def _child(launches: Sequence[Attack]) -> tuple[list[Outcome], Outcome]:
+    """The outcomes that a child gave, and what became of it."""
+    tests = Path(__file__).parents[1]
+    path = os.pathsep.join([str(tests), *sys.path])
+    command = (sys.executable, "-X", "faulthandler", "-m", "attack.guarded")
+    try:
+        done = subprocess.run(
+            command,
+            input=pickle.dumps(tuple(launches)),
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": path},
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        return _read(late.stdout or b""), Outcome("hung")
+    said = done.stderr.decode(errors="replace")
+    return _read(done.stdout), Outcome("crash", words=f"exit {done.returncode}\n{said[-600:]}")
+
+
+def _read(output: bytes) -> list[Outcome]:
+    found: list[Outcome] = []
+    for line in output.decode().splitlines():
+        values: list[Any] = json.loads(line)
+        kind, hazards, words, broken, written = values
+        ranges = tuple((int(first), int(end)) for first, end in written)
+        found.append(Outcome(kind, tuple(hazards), words, tuple(broken), ranges))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- the child
+
+
+class Zone:
+    """Bytes that end (but for their alignment) where a page begins that nobody may touch; around them, canaries."""
+
+    def __init__(self, size: int, alignment: int, name: str, place: int = 0) -> None:
+        self.name = name
+        self.size = size
+        pages = -(-(size + alignment) // PAGE) * PAGE
+        self._total = pages + 2 * PAGE
+        wanted = place + size + PAGE - self._total if place else 0
+        self._start = _map(wanted, self._total)
+        _protect(self._start, PAGE, _NOTHING)
+        _protect(self._start + PAGE + pages, PAGE, _NOTHING)
+        self._inside = _bytes_at(self._start + PAGE, pages)
+        self._inside[:] = _CANARY
+        self.address = (self._start + PAGE + pages - size) // alignment * alignment
+        self._at = self.address - self._start - PAGE
+        self.content[:] = 0
+
+    @property
+    def content(self) -> NDArray[np.uint8]:
+        """The bytes themselves."""
+        return self._inside[self._at : self._at + self.size]
+
+    def is_broken(self) -> bool:
+        """Whether a canary has changed."""
+        around = (self._inside[: self._at], self._inside[self._at + self.size :])
+        return any(bool((side != _CANARY).any()) for side in around)
+
+    def release(self) -> None:
+        """Unmap it."""
+        _LIBC.munmap(self._start, self._total)
+
+
+_NOTHING: Final = 0  # PROT_NONE, which `mmap` does not name
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_LIBC.mmap.restype = ctypes.c_void_p
+_LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+_LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+
+def _map(wanted: int, size: int) -> int:
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    at: int | None = _LIBC.mmap(wanted, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+    if at is None or at + 1 >> 64 or (wanted and at != wanted):
+        raise MemoryError(f"no room of {size} bytes at {wanted:#x}")
+    return at
+
+
+def _protect(at: int, size: int, how: int) -> None:
+    if _LIBC.mprotect(at, size, how):
+        raise OSError(ctypes.get_errno(), "mprotect")
+
+
+def _bytes_at(at: int, size: int) -> NDArray[np.uint8]:
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(at))
+
+
+class _Zones:
+    """The zones of what the machine makes for itself during one launch."""
+
+    def __init__(self) -> None:
+        self.live: weakref.WeakSet[Zone] = weakref.WeakSet()
+        self.broken: list[str] = []
+
+    def make(self, size: int, alignment: int, name: str) -> Zone:
+        zone = Zone(size, alignment, name)
+        self.live.add(zone)
+        return zone
+
+    def check(self) -> list[str]:
+        """The names of those whose canaries have changed."""
+        found = [*self.broken, *(zone.name for zone in self.live if zone.is_broken())]
+        self.broken = []
+        return found
+
+
+def _guard(zones: _Zones) -> None:
+    """Have the machine take all its memory from zones."""
+    from ptxloom.machine import data, launch, services  # noqa: PLC0415 - of the child alone
+
+    class Arena(launch.Arena):
+        def __init__(self) -> None:
+            super().__init__()
+            self._zones: list[Zone] = []
+
+        def take(self, size: int) -> int:
+            zone = zones.make(size, 64, f"machine state of {size} bytes")
+            self._zones.append(zone)
+            return zone.address
+
+        def __del__(self) -> None:
+            zones.broken += [zone.name for zone in self._zones if zone.is_broken()]
+            for zone in self._zones:
+                zones.live.discard(zone)
+                zone.release()
+
+    def variables(size: int) -> NDArray[np.uint8]:
+        return zones.make(size, 256, "variables").content
+
+    def allocated(size: int) -> NDArray[np.uint8]:
+        return zones.make(max(size, 1), 256, "malloc").content
+
+    launch.Arena = Arena
+    setattr(data, "_aligned", variables)  # noqa: B010 - the type checker holds it to be private
+    services.array_of = allocated
+
+
+def _run(one: Attack, zones: _Zones, rooms: dict[tuple[int, int], Zone]) -> list[object]:
+    """Launch; how it ended, as JSON."""
+    import ptxloom as pl  # noqa: PLC0415 - of the child alone
+
+    given: list[Zone] = []
+    args: list[object] = []
+    for argument in one.args:
+        if isinstance(argument, int):
+            args.append(argument)
+            continue
+        key = (len(given), argument.size)
+        if key not in rooms:
+            for old in [k for k in rooms if k[0] == key[0]]:
+                rooms.pop(old).release()
+            rooms[key] = Zone(argument.size, 1, f"array {len(given)}", room(*key))
+        given.append(rooms[key])
+        content = rooms[key].content
+        content[:] = _FILL
+        content.flags.writeable = argument.writable
+        args.append(content)
+    hazards: Iterable[Any] = ()
+    kind, words = "done", ""
+    try:
+        result = _kernel(one).launch(
+            one.grid,
+            one.block,
+            args,
+            one.shared_bytes,
+            cluster=one.cluster,
+            checks=one.checks,
+            profile=one.profile,
+            trace=one.trace,
+            threads=one.threads,
+            timeout=one.timeout,
+        )
+        hazards = result.hazards
+    except pl.LaunchError as error:
+        kind, words, hazards = "fault", str(error), error.hazards
+    except pl.PtxloomError as error:
+        kind, words = "refused", str(error)
+    except Exception as error:  # noqa: BLE001 - it is told
+        kind, words = "traceback", repr(error)
+    broken = [zone.name for zone in given if zone.is_broken()] + zones.check()
+    written: list[tuple[int, int]] = []
+    for zone in given:
+        changed = np.flatnonzero(zone.content != _FILL)
+        written.append((int(changed[0]), int(changed[-1]) + 1) if len(changed) else (0, 0))
+    return [kind, [f"{h.tool}.{h.kind}" for h in hazards], words[:600], broken, written]
+
+
+_KERNELS: Final[dict[tuple[str, str], object]] = {}
+
+
+def _kernel(one: Attack) -> Any:
+    """The kernel of a launch; the last one is kept, as neighbours share it."""
+    import ptxloom as pl  # noqa: PLC0415 - of the child alone
+
+    key = (one.ptx, one.name)
+    if key not in _KERNELS:
+        _KERNELS.clear()
+        _KERNELS[key] = pl.kernel(pl.parse(one.ptx), one.name)
+    return _KERNELS[key]
+
+
+def _serve() -> None:
+    launches = cast("tuple[Attack, ...]", pickle.loads(sys.stdin.buffer.read()))  # noqa: S301 - from our own parent
+    zones, rooms = _Zones(), dict[tuple[int, int], Zone]()
+    _guard(zones)
+    for one in launches:
+        sys.stdout.write(json.dumps(_run(one, zones, rooms)) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.modules["attack.guarded"] = sys.modules["__main__"]
+    _serve()

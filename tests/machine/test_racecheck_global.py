@@ -9,7 +9,7 @@ import pytest
 
 from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.launch import Arena, Grid
+from ptxloom.machine.launch import Grid
 from ptxloom.machine.runtime.shadow import CELL_BYTES
 from ptxloom.machine.runtime.state import EVENTS_KEPT
 from ptxloom.views.hazard_reports import full
@@ -165,19 +165,6 @@ def test_between_ctas_the_later_line_is_named_and_the_help_speaks_of_flags() -> 
     assert "no `bar.sync` reaches another CTA" in hazard.help
 
 
-def test_more_memory_than_can_be_watched_is_a_wrong_argument(monkeypatch: pytest.MonkeyPatch) -> None:
-    take = Arena.take
-
-    def refuse(arena: Arena, size: int) -> int:
-        if size == (256 + 1024) * CELL_BYTES:  # the words and the bytes of the array
-            raise MemoryError
-        return take(arena, size)
-
-    monkeypatch.setattr(Arena, "take", refuse)
-    with pytest.raises(UsageError, match="racecheck:global"):
-        found("st.global.u32 [%rd0], %r0;", 1)
-
-
 def test_what_a_loop_waits_for_is_written_first() -> None:
     """The load stands first in the text, and comes first in some schedules; yet it is the one that comes second."""
     body = """
@@ -202,3 +189,11 @@ def test_how_many_places_are_not_told_is_said() -> None:
     assert str(hazards).endswith(f"\nand {hazards.more:,} more places")
     assert full(hazards).endswith(f"\nand {hazards.more:,} more places\n")
     assert entry("ret;").launch(1, 32, [np.zeros(64, np.uint32)], checks=CHECKS).hazards.more == 0
+
+
+def test_memory_to_watch_arrays_is_asked_for_by_name() -> None:
+    record = (256 + 1024) * CELL_BYTES  # the words and the bytes of the array
+    with pytest.raises(UsageError, match=r"memory_limit is .* for racecheck's record of global memory"):
+        entry("st.global.u32 [%rd0], %r0;").launch(
+            1, 32, [np.zeros(256, np.uint32)], checks=CHECKS, memory_limit=record
+        )

@@ -1,3 +1,14 @@
+from threading import RLock
+
+class _Lock:
+    _lock: RLock
+
+class _Library:
+    _lock: _Lock
+
+class ffi:  # noqa: N801
+    lib: _Library
+
 class FeatureMap(dict[str, bool]):
     def flatten(self, sort: bool = ...) -> str: ...
 

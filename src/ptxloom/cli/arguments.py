@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ptxloom import __version__
-from ptxloom.cli import cute_arguments, examples, explorer_arguments, watch_arguments
+from ptxloom.cli import cute_arguments, examples, explorer_arguments, limit_arguments, watch_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -229,10 +229,10 @@ def _run(parser: Parser) -> None:
         metavar="TOOLS",
         help="who watches: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; `all` is "
         "these four and memcheck:variables, which tells of addresses that leave the variable they were made from; "
-        "racecheck:global and initcheck:global watch global memory, too",
+        "memcheck:leaks tells of what malloc gave and nobody has freed; racecheck:global and initcheck:global watch "
+        "global memory, too",
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one a core)")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the kernel after this time")
+    limit_arguments.declare(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
     watch_arguments.declare(parser)
     _formats(parser, (*FINDING_FORMATS, "svg"))

@@ -41,6 +41,7 @@ import numpy as np
 from ptxloom.cli import arrays
 from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.machine.arena import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,6 @@ _KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "ar
 _SOURCES: Final = ("random", "zeros", "empty", "npy", "value")
 _ARGUMENT_KEYS: Final = {"name", "save", *_SOURCES}
 _COMPARE_KEYS: Final = {"array", "equals", "product", "relative"}
-_LARGEST: Final = 1 << 34  # bytes of an array
 
 
 class BadLaunchFile(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -92,14 +92,14 @@ class Launch:
     comparisons: tuple[Comparison, ...]
 
 
-def read_launch(name: str) -> Launch:
-    """Read a launch file and make its arrays.
+def read_launch(name: str, budget: Budget | None = None) -> Launch:
+    """Read a launch file and make its arrays, within a budget of memory.
 
     Raises:
         BadLaunchFile: It is missing, no TOML, or says something that cannot be done; the sentence names the key.
     """
     path = Path(name)
-    return _Reader(name, path.parent).launch(_table(name, path))
+    return _Reader(name, path.parent, budget or Budget()).launch(_table(name, path))
 
 
 def _table(name: str, path: Path) -> dict[str, Any]:
@@ -127,6 +127,7 @@ def _table(name: str, path: Path) -> dict[str, Any]:
 class _Reader:
     name: str
     folder: Path
+    budget: Budget
 
     def wrong(self, where: str, what: str) -> BadLaunchFile:
         return BadLaunchFile(f"{self.name}: {where} {what}")
@@ -220,8 +221,8 @@ class _Reader:
         self.known(table, {"shape", "dtype", *(["seed"] if source == "random" else [])}, where)
         dtype = self.dtype(table.get("dtype", "float32"), where)
         extent = self.extent(table.get("shape"), where)
-        if math.prod(max(n, 1) for n in extent) * dtype.itemsize > _LARGEST:
-            raise self.wrong(where, f"of shape {list(extent)} takes more than {_LARGEST >> 30} GiB")
+        size = math.prod(max(n, 1) for n in extent) * dtype.itemsize  # an extent of 0 lets NumPy take no larger ones
+        self.budget.charge(f"{where} of the launch file", size)
         if source == "empty":  # no number, where there is one for that
             return np.full(math.prod(extent) * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(extent)
         if source == "zeros":

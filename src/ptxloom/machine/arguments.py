@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _NARROW: Final = frozenset(  # floats of ml_dtypes, which are no `np.floating`
     name for name in vars(ml_dtypes) if name.startswith(("bfloat", "float"))
 )
-_QUARANTINE: Final = 64 << 20  # bytes of freed memory that are kept, so that nothing else takes their addresses
 
 
 @dataclass(slots=True)
@@ -34,16 +33,13 @@ class Memory:
     Attributes:
         spans: Start, end, and whether it may be written.
         names: What reports call each of them; empty if nobody asks.
-        freed: What the kernel has freed, the latest last.
         unwritten: Arrays that hold nothing as yet, for initcheck.
     """
 
     spans: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
     arrays: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     names: list[str] = field(default_factory=list[str])
-    freed: list[Piece] = field(default_factory=list[Piece])
     unwritten: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
-    _kept: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
@@ -52,18 +48,6 @@ class Memory:
         self.spans.append((start, start + array.nbytes, bool(array.flags.writeable) and not constant))
         self.names.append(name)
         return start
-
-    def remove(self, address: int) -> bool:
-        """Free the piece that starts at an address; False if there is none."""
-        for number, (start, end, _) in enumerate(self.spans):
-            if start == address:
-                self.freed.append(Piece(self.names[number], start, end - start))
-                self._kept.append(self.arrays[number])
-                del self.spans[number], self.arrays[number], self.names[number]
-                while sum(a.nbytes for a in self._kept) > _QUARANTINE:
-                    del self._kept[0], self.freed[0]
-                return True
-        return False
 
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces that have a name."""

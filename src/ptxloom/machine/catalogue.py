@@ -138,6 +138,16 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "leak",
+        "Finds what `malloc` gave and nobody has freed when a launch ends, by the call of `malloc` (`memcheck:leaks`; "
+        "compute-sanitizer's `--leak-check full`). Kernels of one module share its heap: memory that one of them "
+        "leaves for another to free is told of after the one and not after the other.",
+        "{size} bytes allocated here ({pieces}) were not freed when the kernel ended",
+        "free them, by one thread, after their last use; watch the last kernel alone if it is the one that frees",
+        severity=Severity.WARNING,
+    ),
+    HazardKind(
+        "memcheck",
         "trap",
         "Tells where a kernel ended itself.",
         "the kernel executes `trap`",

@@ -59,7 +59,6 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b.do("br label %dispatch")
     _dispatch(b)
     for block in program.blocks:
-        interrupts.check()
         _block(b, block)
     dispatch = b.lines.index("dispatch:") + 1
     b.lines[dispatch:dispatch] = b.images.resets
@@ -147,6 +146,7 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
     pieces = 0
     unmade = {sum_.op.site for sum_ in b.sums.values()}
     for op, row in zip(block.ops, rows, strict=True):
+        interrupts.check()
         if op.site in unmade:
             continue
         if row is None:

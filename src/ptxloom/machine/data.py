@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.machine.arena import default_limit, zeroed
+from ptxloom.machine.heap import DEFAULT_BYTES, Heap
 from ptxloom.machine.program import UnsupportedInstruction
 from ptxloom.machine.runtime.state import CODE_WINDOW
 from ptxloom.machine.types import Type, ptx_type
@@ -61,13 +63,46 @@ class ModuleMemory:
             size = size_of(kept.declaration, kept.declarator) or _length(kept.declaration, kept.declarator)
             self._places[kept.name] = Place(kept.declaration, kept.declarator, kept.owner, at, size)
             sizes[space] = at + size
-        self.memory = {space: _aligned(size) for space, size in sizes.items()}
+        self._check_size(sum(sizes.values()))
+        self.memory = {space: zeroed(size, _ALIGNMENT, f"the {space} variables") for space, size in sizes.items()}
         found = [self.memory[p.declaration.space].ctypes.data + p.offset for p in self._places.values()]
         self.addresses = np.array(found or [0], np.uint64)
         self._numbers = {name: number for number, name in enumerate(self._places)}
+        self.heap: Heap | None = None  # from the first launch that needs it on
         for place in self._places.values():
             if place.declarator.initializer is not None:
                 self._initialise(place)
+
+    @property
+    def nbytes(self) -> int:
+        """What the variables take."""
+        return sum(memory.nbytes for memory in self.memory.values())
+
+    def need_heap(self, size: int | None) -> None:
+        """Make the heap, unless there is one: its size can change only while nothing is allocated.
+
+        Raises:
+            UsageError: Blocks live in a heap of another size.
+        """
+        heap = self.heap
+        wanted = DEFAULT_BYTES if size is None else size
+        if heap is None or (heap.size != wanted and not heap.live):
+            self.heap = Heap(wanted)
+        elif size not in {None, heap.size}:
+            legal = f"{heap.size}, as long as {len(heap.live)} blocks live in a heap of that size"
+            raise UsageError("heap_bytes", size, legal)
+
+    def _check_size(self, size: int) -> None:
+        """Refuse variables that take more than a run may have.
+
+        Raises:
+            UnsupportedInstruction: It names the largest.
+        """
+        if size > default_limit():
+            largest = max(self._places.values(), key=lambda place: place.size).declaration
+            text = " ".join(print_statements((largest,)).split())
+            why = f"the module's variables take {size:,} bytes, and a run may have {default_limit():,} of this machine"
+            raise UnsupportedInstruction(largest.span.line, text, why)
 
     def array(self, name: str) -> NDArray[Any]:
         """A variable as an array of its own type and shape, writable in place.
@@ -173,11 +208,3 @@ def _length(declaration: tree.Declaration, declarator: tree.Declarator) -> int:
     if isinstance(declarator.initializer, tree.Vector):
         return len(declarator.initializer.elements) * max(ptx_type(declaration.type).bits // 8, 1)
     return 0
-
-
-def _aligned(size: int) -> NDArray[np.uint8]:
-    """Zeroed memory that starts at a multiple of 256."""
-    raw = np.zeros(size + _ALIGNMENT, np.uint8)
-    start: int = -raw.ctypes.data % _ALIGNMENT
-    view: NDArray[Any] = raw[start : start + size]
-    return view

@@ -3,15 +3,23 @@
 A signal's handler runs between any two bytecodes of the main thread. What it raises inside a finalizer (llvmlite frees
 LLVM's values in such) or a callback is printed and dropped, and the run would go on. So while code is `guarded`, the
 handler only notes the signal; `check` then calls the handler that was there before, which may raise or not.
+
+A time limit is looked at in the same places: `until` says when it ends.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.diagnostics import PtxloomError
+
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from types import FrameType
 
 _IMPATIENT: Final = 3  # so many signals that nobody asked about: raise wherever it is
@@ -21,6 +29,7 @@ class Guard:
     """What stands between SIGINT and the handler of before; does nothing outside the main thread, or within another."""
 
     def __init__(self) -> None:
+        self.thread = threading.get_ident()
         self._before: Any = None
         self._noted = 0
         self._frame: FrameType | None = None
@@ -34,9 +43,13 @@ class Guard:
 
     def __exit__(self, *_: object) -> None:
         if self in _ACTIVE:
-            _ACTIVE.clear()
-            signal.signal(signal.SIGINT, self._before)
+            self.leave()
             self.check()
+
+    def leave(self) -> None:
+        """Let SIGINT go where it went before."""
+        _ACTIVE.clear()
+        signal.signal(signal.SIGINT, self._before)
 
     def _note(self, _: int, frame: FrameType | None) -> None:
         self._noted += 1
@@ -60,6 +73,47 @@ def guarded() -> Guard:
 
 
 def check() -> None:
-    """Raise what SIGINT's handler raises, if the signal came while this thread was guarded."""
+    """Raise what SIGINT's handler raises, if the signal came while this thread was guarded.
+
+    Raises:
+        TimeIsUp: The time limit of this thread has come.
+    """
     if _ACTIVE and threading.current_thread() is threading.main_thread():
         _ACTIVE[0].check()
+    if _LIMIT.deadline is not None and time.monotonic() > _LIMIT.deadline:
+        raise TimeIsUp
+
+
+class TimeIsUp(PtxloomError):  # noqa: N818 - says what happened
+    """A kernel could not be made ready within its time limit."""
+
+    def __init__(self) -> None:
+        super().__init__("the time limit came before the kernel was translated and compiled")
+
+
+class _Limit(threading.local):
+    deadline: float | None = None
+
+
+_LIMIT: Final = _Limit()
+
+
+@contextmanager
+def until(deadline: float | None) -> Generator[None]:
+    """A context in which `check` raises once the clock (`time.monotonic`) is past a deadline; None sets none."""
+    before = _LIMIT.deadline
+    _LIMIT.deadline = deadline if before is None else before if deadline is None else min(before, deadline)
+    try:
+        yield
+    finally:
+        _LIMIT.deadline = before
+
+
+def _forked() -> None:
+    """In a child: the thread that was guarded is not there, unless it is the one that forked."""
+    if _ACTIVE and _ACTIVE[0].thread != threading.get_ident():
+        _ACTIVE[0].leave()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

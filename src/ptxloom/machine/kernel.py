@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
@@ -11,12 +11,14 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.target import Target
-from ptxloom.machine import compiler, interrupts, legality, semantics
+from ptxloom.machine import compiler, interrupts, legality, llvm, semantics, services
+from ptxloom.machine.arena import Budget
 from ptxloom.machine.arguments import Memory, pack
 from ptxloom.machine.data import memory_of
 from ptxloom.machine.extents import check_shape, extent, must_be_several, whole
 from ptxloom.machine.hazard import LaunchError
-from ptxloom.machine.launch import Grid, Progress, Shape, default_threads
+from ptxloom.machine.heap import MOST_BYTES
+from ptxloom.machine.launch import LEAKS, Grid, Progress, Shape, compiled_checks, default_threads
 from ptxloom.machine.meaning import names_register
 from ptxloom.machine.planner import plan
 from ptxloom.machine.profile import Countable
@@ -37,8 +39,14 @@ if TYPE_CHECKING:
     from ptxloom.machine.llvm import Code
     from ptxloom.machine.trace import Request
 
+PRINTF_BYTES = 1 << 20
 DEFAULT_CHECKS = ("memcheck", "synccheck")
-CHECKS = ("memcheck", VARIABLES, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
+CHECKS = (
+    "memcheck", VARIABLES, LEAKS, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global"
+)  # fmt: skip
+_THREADS_LIMIT = 1024
+_PRINTF_LIMIT = 1 << 30
+_MEMORY_LIMIT = 1 << 48
 
 
 class Kernel:
@@ -56,13 +64,24 @@ class Kernel:
         array([0, 1, 2, 3], dtype=uint32)
     """
 
-    def __init__(self, module: Module, name: str, arch: str | None = None, *, unchecked: bool = False) -> None:
-        with interrupts.guarded(), legality.explained(module, name, unchecked=unchecked):
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        arch: str | None = None,
+        *,
+        unchecked: bool = False,
+        timeout: float | None = None,
+    ) -> None:
+        with (
+            interrupts.guarded(),
+            interrupts.until(_deadline(timeout)),
+            legality.explained(module, name, unchecked=unchecked),
+        ):
             self.name = name
             self.program = plan(module, name, semantics.Table())
             self.program.arch = tensor_arch(module) if arch is None else arch
             self.memory = memory_of(module)
-            self._lock = threading.Lock()
             self._code: dict[tuple[bool, frozenset[str]], Code] = {}
             self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
             self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
@@ -104,13 +123,24 @@ class Kernel:
         Returns:
             An address to call.
         """
-        with self._lock:
+        with llvm.LOCK:
             if (whole, checks) not in self._code:
                 with legality.explained(self.program.module, self.name, unchecked=self._judge is None):
                     self._code[whole, checks] = compiler.compile_variant(
                         self.program, whole=whole, checks=checks, judge=self._judge
                     )
             return self._code[whole, checks].address
+
+    def _compile(self, checks: frozenset[str]) -> None:
+        """Have the code that a launch starts with.
+
+        Raises:
+            LaunchError: The time limit came first.
+        """
+        try:
+            self.code(whole=True, checks=compiled_checks(checks))
+        except interrupts.TimeIsUp as error:
+            raise LaunchError(str(error)) from None
 
     def compiled_masked(self, checks: frozenset[str]) -> int:
         """The code for parts of warps if it has been compiled, else 0.
@@ -136,6 +166,11 @@ class Kernel:
         return self.program.entry.frame_bytes + (stack_bytes if self.program.has_calls else 0)
 
     @cached_property
+    def runtime_calls(self) -> frozenset[str]:
+        """Those of CUDA's device run-time calls that it makes."""
+        return services.called(self.program)
+
+    @cached_property
     def required_cluster(self) -> tuple[int, int, int] | None:
         """The cluster that the kernel's `.reqnctapercluster` asks for."""
         for directive in self.program.module.functions[self.name].directives:
@@ -158,6 +193,21 @@ class Kernel:
             raise UsageError("cluster", given, f"{required}, as the kernel's `.reqnctapercluster` says")
         return cluster
 
+    def _charge(self, budget: Budget, memory: Memory, heap_bytes: int | None, printf_bytes: int) -> None:
+        """What a launch takes before it has started.
+
+        Raises:
+            UsageError: It is more than the launch may have.
+        """
+        budget.charge("the arrays of args", sum(int(end) - int(start) for start, end, _ in memory.table()))
+        budget.charge("the module's variables", self.memory.nbytes)
+        if "malloc" in self.runtime_calls:
+            self.memory.need_heap(heap_bytes)
+        if self.memory.heap is not None:
+            budget.charge("the device heap", self.memory.heap.nbytes)
+        if "vprintf" in self.runtime_calls:
+            budget.charge("what is printed", printf_bytes)
+
     def launch(
         self,
         grid: int | Sequence[int],
@@ -173,6 +223,9 @@ class Kernel:
         timeout: float | None = None,
         schedule_seed: int = 0,
         stack_bytes: int = 16384,
+        heap_bytes: int | None = None,
+        printf_bytes: int = PRINTF_BYTES,
+        memory_limit: int | None = None,
         progress: Progress | None = None,
         uninitialised: Sequence[object] = (),
     ) -> LaunchResult:
@@ -187,7 +240,8 @@ class Kernel:
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
                 default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
             checks: The tools that watch the run: memcheck and synccheck, which cost nothing; `memcheck:variables`,
-                which tells of addresses that leave the variable they were made from; racecheck, of accesses to
+                which tells of addresses that leave the variable they were made from; `memcheck:leaks`, of what
+                `malloc` gave and nobody has freed when the launch ends; racecheck, of accesses to
                 shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, of uses
                 of what nobody has written in shared and local memory and in registers, and `initcheck:global` of the
                 same in global memory; `racecheck:global`, of races in global memory, within CTAs and between them, and
@@ -196,10 +250,20 @@ class Kernel:
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
-            threads: Threads of the host; by default one a core.
-            timeout: Seconds after which the kernel is ended.
+            threads: Threads of the host; by default one a core. Fewer run where there are fewer clusters, or no memory
+                for as many.
+            timeout: Seconds after which the kernel is ended, counted from the call: code that is made for these
+                checks, or for warps that diverge, belongs to them.
             schedule_seed: Another order of warps for each number.
             stack_bytes: Local memory a thread has for calls.
+            heap_bytes: What `malloc` can give in all, 8 MiB by default (cudaLimitMallocHeapSize); beyond, it gives
+                NULL. The kernels of a module share its heap, and blocks live from launch to launch until they are
+                freed; while some do, the size stays.
+            printf_bytes: What `printf` can print in a launch (cudaLimitPrintfFifoSize); the rest is cut.
+            memory_limit: Bytes of the host's memory that the launch may have in all: the arrays of `args` and the
+                variables of the module, the heap, what is printed, and shared memory, local memory and registers of
+                the CTAs that are resident, with what tools, profile and trace remember. By default half of what the
+                machine has. Parts count whole, though the host gives memory only where it is touched.
             progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
             uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` tells who
                 reads of them, or of memory from `malloc`, what nobody has written.
@@ -211,6 +275,7 @@ class Kernel:
             UsageError: An argument is wrong; nothing has run.
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
+        deadline = _deadline(timeout)
         shape = Shape(
             extent("grid", grid),
             extent("block", block),
@@ -223,8 +288,11 @@ class Kernel:
         shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
         stack_bytes = _integer("stack_bytes", stack_bytes, 0, LOCAL_LIMIT)
         schedule_seed = _integer("schedule_seed", schedule_seed)
-        count = default_threads() if threads is None else _integer("threads", threads, 1)
-        seconds = _seconds(timeout)
+        count = default_threads() if threads is None else _integer("threads", threads, 1, _THREADS_LIMIT)
+        if heap_bytes is not None:
+            heap_bytes = _integer("heap_bytes", heap_bytes, 0, MOST_BYTES)
+        printf_bytes = _integer("printf_bytes", printf_bytes, 0, _PRINTF_LIMIT)
+        budget = Budget(None if memory_limit is None else _integer("memory_limit", memory_limit, 1, _MEMORY_LIMIT))
         _check_names(checks)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
@@ -233,17 +301,20 @@ class Kernel:
         memory = Memory()
         params = pack(self.program, args, memory)
         memory.unwritten += _unwritten(uninitialised, args)
+        self._charge(budget, memory, heap_bytes, printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         recording = None
         if trace:
             chosen = choose(trace, self.program, shape.grid, -(-shape.threads // 32))
-            recording = Recording(self.program, chosen, shape.grid, -(-shape.threads // 32))
+            recording = Recording(self.program, chosen, shape.grid, -(-shape.threads // 32), budget)
             watched |= keys_of(recording.rooms)
-        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched)
+        with interrupts.guarded(), interrupts.until(deadline):
+            self._compile(watched)
+        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes)
         run.recording = recording
         try:
             with interrupts.guarded():
-                run.run(count, seconds, progress)
+                run.run(count, deadline, progress)
         except LaunchError as error:
             error.trace = recording.records(run.atlas) if recording else ()
             raise
@@ -251,13 +322,15 @@ class Kernel:
             profiled = None if run.failure else run.profile()
             run.workers.clear()  # they hold the grid: its memory goes now, not at the next collection
         records = recording.records(run.atlas) if recording else ()
-        return LaunchResult(run.instructions, run.hazards, "".join(run.output), profiled, records)
+        return LaunchResult(run.instructions, run.hazards, str(run.printed), profiled, records, run.printed.cut)
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str | None, bool], Kernel] = WeakValueDictionary()
 
 
-def kernel(module: Module, name: str, arch: str | None = None, *, unchecked: bool = False) -> Kernel:
+def kernel(
+    module: Module, name: str, arch: str | None = None, *, unchecked: bool = False, timeout: float | None = None
+) -> Kernel:
     """A kernel of a module, ready to run; the same one each time while it is in use.
 
     Args:
@@ -266,6 +339,7 @@ def kernel(module: Module, name: str, arch: str | None = None, *, unchecked: boo
         arch: Whose tensor cores compute, `sm_75` to `sm_90`: they differ in the last bits. By default the module's
             target (the nearest of these).
         unchecked: Run what can be run, even if the kernel is not legal PTX.
+        timeout: Seconds that translating and compiling it may take.
 
     Returns:
         The kernel; `.launch(...)` runs it.
@@ -274,6 +348,7 @@ def kernel(module: Module, name: str, arch: str | None = None, *, unchecked: boo
         UsageError: The module has no kernel of this name, or there is no such architecture.
         IllegalPtx: The checker finds errors in what the kernel reaches; `diagnostics` holds them.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
+        TimeIsUp: The time limit has come.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -287,7 +362,7 @@ def kernel(module: Module, name: str, arch: str | None = None, *, unchecked: boo
     key = (id(module), name, arch, unchecked)
     known = _KERNELS.get(key)
     if known is None or known.program.module is not module:
-        known = _KERNELS[key] = Kernel(module, name, arch, unchecked=unchecked)
+        known = _KERNELS[key] = Kernel(module, name, arch, unchecked=unchecked, timeout=timeout)
     return known
 
 
@@ -325,9 +400,10 @@ def _integer(argument: str, value: object, low: int | None = None, high: int | N
     return number
 
 
-def _seconds(timeout: object) -> float | None:
+def _deadline(timeout: object) -> float | None:
+    """When a time limit that starts now ends."""
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0:
         raise UsageError("timeout", timeout, "a number of seconds, or None")
-    return timeout
+    return time.monotonic() + timeout

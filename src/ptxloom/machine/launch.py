@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ptxloom.machine import deadlock, interrupts, llvm, native, services, shadows
+from ptxloom.machine.arena import Arena, OverBudget
 from ptxloom.machine.calling import FRAME_HEAD
 from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.poisoning import POISON
+from ptxloom.machine.printing import Printed
 from ptxloom.machine.report import Reporter, joined
 from ptxloom.machine.runtime import state, warps
 from ptxloom.machine.runtime.calls import HEAD_CELLS
@@ -25,56 +27,22 @@ from ptxloom.machine.whereabouts import Atlas, shared_arrays
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from ptxloom.machine.arena import Budget
     from ptxloom.machine.arguments import Memory
+    from ptxloom.machine.heap import Maker
     from ptxloom.machine.kernel import Kernel
     from ptxloom.machine.profile import Profile
     from ptxloom.machine.trace import Recording
 
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
-_ALIGNMENT: Final = 64
-_PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is slow
-_CTA_BYTES: Final = -(-native.record(state.Cta).size // 64) * 64
+_CTA_BYTES: Final = native.record(state.Cta).size
 _WORKSPACE_BYTES: Final = 4096
 _CELL_BYTES: Final = 8  # of a control stack
+LEAKS: Final = "memcheck:leaks"
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
 
 PROGRESS_SECONDS = 0.25  # between two calls of `progress`
 Progress: TypeAlias = "Callable[[int, int], None]"  # CTAs started, of how many
-
-
-class Arena:
-    """Zeroed memory that stays where it is as long as the launch lives."""
-
-    def __init__(self) -> None:
-        self._kept: list[NDArray[np.uint8]] = []
-        self._next = self._end = 0  # what is left of the last piece
-
-    def take(self, size: int) -> int:
-        """The address of `size` zeroed bytes, aligned to 64."""
-        size += -size % _ALIGNMENT
-        if size > self._end - self._next:
-            if size > _PIECE // 4:
-                return self._new(size)
-            self._next = self._new(_PIECE)
-            self._end = self._next + _PIECE
-        at = self._next
-        self._next += size
-        return at
-
-    def _new(self, size: int) -> int:
-        raw = np.zeros(size + _ALIGNMENT, np.uint8)
-        self._kept.append(raw)
-        at: int = raw.ctypes.data
-        return at + -at % _ALIGNMENT
-
-    def put(self, data: NDArray[Any] | bytes) -> int:
-        """The address of a copy of some bytes."""
-        content = data if isinstance(data, bytes) else data.tobytes()
-        at = self.take(len(content))
-        ctypes.memmove(at, content, len(content))
-        return at
 
 
 class Shape(NamedTuple):
@@ -104,17 +72,20 @@ class Grid:
         seed: int,
         stack_bytes: int,
         checks: frozenset[str],
+        budget: Budget,
+        printf_bytes: int,
     ) -> None:
         self.kernel = kernel
         self.checks = checks
         self.program = kernel.program
-        self.arena = Arena()
+        self.budget = budget
+        self.arena = Arena(budget)
         self.lock = threading.Lock()
         self.hazards = Hazards()
         self.noted: list[Hazard] = []  # by Python; what native code notes stays with its worker
-        self.output: list[str] = []
+        self.printed = Printed(printf_bytes)
         self.memory = memory
-        self.allocations = 0
+        self.heap = kernel.memory.heap
         self.workers: list[Worker] = []
         self.failure: BaseException | None = None
         self.recording: Recording | None = None
@@ -136,7 +107,6 @@ class Grid:
         self.races = shadows.GlobalRaces(self.arena) if "racecheck:global" in checks else None
         self.launch.watches_global = int("initcheck:global" in checks)
         self._fill(shape, params, memory, seed)
-        self.given = frozenset(start for start, _, _ in memory.spans)  # no kernel may free these
 
     def _fill(self, shape: Shape, params: bytes, memory: Memory, seed: int) -> None:
         launch, arena = self.launch, self.arena
@@ -157,7 +127,7 @@ class Grid:
         launch.first_frame = self.program.entry.frame_bytes
         launch.has_calls = int(self.program.has_calls)
         launch.seed = seed & 0xFFFFFFFF
-        launch.full, launch.masked = self.code(whole=True), self.kernel.compiled_masked(self.checks)
+        launch.full, launch.masked = self.code(whole=True), self.kernel.compiled_masked(compiled_checks(self.checks))
         launch.params = arena.put(params)
         launch.params_end = launch.params + len(params)
         module = self.kernel.memory
@@ -192,27 +162,29 @@ class Grid:
     @property
     def cta_bytes(self) -> int:
         """What a resident CTA takes: its state, shared memory, local memory and warps; control stacks apart."""
-        return _CTA_BYTES + self.shared_bytes + 64 + self.launch.warps * (32 * self.local_bytes + self.warp_bytes)
+        return _CTA_BYTES + self.shared_bytes + self.launch.warps * (32 * self.local_bytes + self.warp_bytes)
 
     @property
     def control_bytes(self) -> int:
         """What the control stacks of a warp take."""
         return 32 * _CELL_BYTES * self.control_cells
 
-    def run(self, threads: int, timeout: float | None, progress: Progress | None = None) -> None:
-        """Run the grid to its end; `progress` is told now and then how many CTAs have been started, of how many.
+    def run(self, threads: int, deadline: float | None, progress: Progress | None = None) -> None:
+        """Run the grid to its end, or to a time on `time.monotonic`.
+
+        `progress` is told now and then how many CTAs have been started, of how many.
 
         Raises:
             LaunchError: The kernel was ended by a fault, a deadlock or the time limit.
         """
         if progress is None:
-            self._work(threads, timeout)
+            self._work(threads, deadline)
             return
         ended = threading.Event()
         teller = threading.Thread(target=self._tell, args=(progress, ended), daemon=True)
         teller.start()
         try:
-            self._work(threads, timeout)
+            self._work(threads, deadline)
         finally:
             ended.set()
             teller.join()
@@ -226,10 +198,11 @@ class Grid:
                 self.fail(error)
                 return
 
-    def _work(self, threads: int, timeout: float | None) -> None:
-        deadline = None if timeout is None else time.monotonic() + timeout
-        count = max(1, min(threads, self.launch.total))
-        workers = self.workers = [Worker(self, n) for n in range(count)]
+    def _work(self, threads: int, deadline: float | None) -> None:
+        before = self.budget.taken
+        workers = self.workers = [Worker(self, 0)]
+        room = (self.budget.limit - self.budget.taken) // (self.budget.taken - before)
+        workers += [Worker(self, n) for n in range(1, min(threads, self.launch.total, 1 + room))]
         helpers = [threading.Thread(target=w.run, args=(deadline,), daemon=True) for w in workers[1:]]
         for helper in helpers:
             helper.start()
@@ -245,7 +218,8 @@ class Grid:
                 for helper in helpers:
                     helper.join()
         self.instructions = sum(w.state.instructions for w in workers)
-        self.hazards = joined([*self.noted, *(h for w in workers for h in w.hazards())])
+        leaks = self.reporter.leaks(self.heap) if self.heap and LEAKS in self.checks and not self.failure else ()
+        self.hazards = joined([*self.noted, *(h for w in workers for h in w.hazards()), *leaks])
         missed = np.bitwise_or.reduce([np.ctypeslib.as_array(w.state.missed) for w in workers])
         self.hazards.more = int(np.unpackbits(missed.view(np.uint8)).sum())
         if isinstance(self.failure, LaunchError):
@@ -273,55 +247,52 @@ class Grid:
 
     def code(self, *, whole: bool, poisoned: bool = False) -> int:
         """The code of one variant for this launch's checks."""
-        return self.kernel.code(whole=whole, checks=self.checks | {POISON} if poisoned else self.checks)
+        checks = compiled_checks(self.checks)
+        return self.kernel.code(whole=whole, checks=checks | {POISON} if poisoned else checks)
 
     def _publish(self) -> None:
-        """Show native code the memory it may touch; the table's length stays, so that one store changes it."""
+        """Show native code the memory it may touch."""
+        heap = self.heap
+        if heap is not None:
+            self.memory.add(heap.region)
+            if self.launch.watches_global:
+                self.unwritten.add(heap.region, (b.piece for b in heap.live))
         spans = self.memory.table()
-        if len(spans) > self.launch.span_count:
-            self.launch.span_count = 0
-            room = len(spans) if self.launch.spans == 0 else 2 * len(spans)
-        else:
-            room = self.launch.span_count
-        table = np.full((room, 5), 2**64 - 1, np.uint64)
-        table[:, 3:] = 0
-        table[: len(spans), :3] = spans
+        table = np.zeros((len(spans), 6), np.uint64)
+        table[:, :3] = spans
         self.unwritten.mark(table)
         if self.races is not None:
             self.races.mark(table)
+        if heap is not None:
+            table[table[:, 0] == heap.region.ctypes.data, 5] = heap.address
         self.launch.spans = self.arena.put(table)
-        self.launch.span_count = room
+        self.launch.span_count = len(spans)
 
-    def allocate(self, size: int) -> int:
-        """The address of new memory for the kernel."""
-        array = services.array_of(size)
-        self.memory.add(array, f"malloc[{self.allocations}]")
-        if self.launch.watches_global:
-            self.unwritten.add(array)
-        self.allocations += 1
-        self._publish()
-        return array.ctypes.data
+    def allocate(self, size: int, maker: Maker) -> int:
+        """The address of new memory for the kernel; 0 if there is none."""
+        address = self.heap.allocate(size, maker) if self.heap is not None else 0
+        if address:
+            self.unwritten.renew(address, size)
+            if self.races is not None:
+                self.races.renew(address, size)
+        return address
 
     def release(self, address: int) -> bool:
         """Take memory back, False if none starts here; what still points at it is out of bounds."""
-        if address in self.given or not self.memory.remove(address):
+        if self.heap is None or self.heap.release(address) is None:
             return False
-        self.unwritten.remove(address)
-        self._publish()
         for worker in self.workers:
-            ctypes.memset(worker.state.sites, 0, worker.site_bytes)
+            worker.forget_blocks()
         return True
 
     def bytes_at(self, address: int, size: int) -> bytes:
         """Bytes of global memory; fewer where it ends."""
-        for start, end, _ in self.memory.spans:
+        block = self.heap.at(address) if self.heap is not None else None
+        spans = self.memory.spans if block is None else [(block.start, block.start + block.size, True)]
+        for start, end, _ in spans:
             if start <= address < end:
                 return ctypes.string_at(address, min(size, end - address))
         return b""
-
-    def print(self, text: str) -> None:
-        """Keep what the kernel prints."""
-        self.output.append(text)
 
     def fail(self, error: BaseException) -> None:
         """Stop every worker; the first failure is the one reported."""
@@ -370,11 +341,9 @@ class Worker:
                     return
                 case state.SLICE:
                     if deadline is not None and time.monotonic() > deadline:
-                        raise LaunchError(
-                            "the kernel did not end within its time limit", self._waiting("synccheck.no-progress")
-                        )
+                        raise self._too_slow()
                 case state.WANT_MASKED | state.WANT_POISONED:
-                    self.grid.provide(status)
+                    self._compile(status, deadline)
                 case state.WANT_CTA:
                     self._admit()
                 case state.DEADLOCK:
@@ -403,6 +372,12 @@ class Worker:
         """The index of the CTA a warp belongs to."""
         cta: Any = native.structure(state.Cta).from_address(warp.cta)
         return cta.ctaid[0], cta.ctaid[1], cta.ctaid[2]
+
+    def forget_blocks(self) -> None:
+        """Let no memory instruction go on with the block of the device heap that it hit last."""
+        if self.state.in_heap:
+            self.state.in_heap = 0
+            ctypes.memset(self.state.sites, 0, self.site_bytes)
 
     def hazards(self) -> list[Hazard]:
         """What native code noted."""
@@ -435,22 +410,25 @@ class Worker:
         each = self.grid.cta_bytes + launch.warps * self.grid.control_bytes
         plenty = len(self.ctas) * each < _PLENTY
         for _ in range(max(1, min(clusters if plenty else 1, launch.total - launch.next))):
-            self.add_cluster()
+            try:
+                self.add_cluster()
+            except OverBudget as error:
+                reason = f"the kernel waits for CTAs that have no room: {error}"
+                raise LaunchError(reason, self._waiting("synccheck.no-progress")) from None
         self.state.patience *= 2 if plenty else 1
 
     def _cta(self, rank: int) -> int:
         """The address of a new place for a CTA."""
         grid = self.grid
         launch = grid.launch
-        head = _CTA_BYTES
-        local = launch.warps * 32 * grid.local_bytes
-        at = grid.arena.take(grid.cta_bytes)
+        take = grid.arena.take
+        at = take(native.record(state.Cta).size)
         cta: Any = native.structure(state.Cta).from_address(at)
         cta.worker, cta.launch = self.address, ctypes.addressof(launch)
-        cta.shared = at + head
-        cta.local = at + -(-(head + grid.shared_bytes) // 64) * 64
-        cta.warps = cta.local + local
-        control = grid.arena.take(launch.warps * grid.control_bytes) if grid.control_bytes else 0
+        cta.shared = take(grid.shared_bytes, "shared memory of CTAs")
+        cta.local = take(launch.warps * 32 * grid.local_bytes, "local memory of threads")
+        cta.warps = take(launch.warps * grid.warp_bytes, "registers of threads")
+        control = take(launch.warps * grid.control_bytes, "the stacks of calls") if grid.control_bytes else 0
         for index in range(launch.warps):
             self._warp(cta, index, control)
         cta.rank = rank
@@ -473,10 +451,25 @@ class Worker:
         if self.grid.recording is not None:
             w.trace = self.grid.recording.address
 
+    def _compile(self, wanted: int, deadline: float | None) -> None:
+        try:
+            with interrupts.until(deadline):
+                self.grid.provide(wanted)
+        except interrupts.TimeIsUp:
+            raise self._too_slow() from None
+
+    def _too_slow(self) -> LaunchError:
+        return LaunchError("the kernel did not end within its time limit", self._waiting("synccheck.no-progress"))
+
     def _waiting(self, rule: str) -> tuple[Hazard, ...]:
         """Who waits where; a hazard of this rule for each place."""
         ctas = (native.structure(state.Cta).from_address(at) for at in self.ctas)
         return deadlock.waiting(self.grid.reporter, (cta for cta in ctas if cta.running), rule)
+
+
+def compiled_checks(checks: frozenset[str]) -> frozenset[str]:
+    """The tools that need code of their own."""
+    return checks - {LEAKS}
 
 
 @lru_cache(64)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import cache
-from threading import RLock
 from typing import TYPE_CHECKING, Final
 
 import llvmlite
 from llvmlite import binding
 
-from ptxloom.machine import code_cache, interrupts, translation
+from ptxloom.machine import apart, code_cache, forks, interrupts, translation
 from ptxloom.machine.runtime.access import access_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
-_LOCK: Final = RLock()
+_OF_LLVMLITE: Final = binding.ffi.lib._lock._lock  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+forks.wait_at_fork(_OF_LLVMLITE)  # held during each call: finalizers make some
+LOCK: Final = forks.Lock()  # of all that LLVM does, and of kernels that are being compiled
+_LARGE: Final = 1 << 20  # characters of IR that take LLVM about a second
 _RUNTIME: Final[dict[str, Code]] = {}  # the run-time's functions, for as long as the process lives
 
 
@@ -62,11 +65,22 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
 def compile_ir(ir: str, level: int) -> bytes:
     """An object file for a module of IR; level 0 compiles fast, 2 optimises.
 
+    LLVM cannot be interrupted, and takes more than twice as long for a function of twice the size: so large ones are
+    compiled by a process of their own, which a time limit or Ctrl-C ends.
+
     Raises:
         RuntimeError: The IR is wrong (a fault of ours).
+        TimeIsUp: The time limit has come.
     """
     interrupts.check()
-    with _LOCK:
+    if len(ir) > _LARGE and sys.executable:
+        return apart.compiled(ir, level)
+    return compile_here(ir, level)
+
+
+def compile_here(ir: str, level: int) -> bytes:
+    """The same, in this process."""
+    with LOCK:
         machine = _machine(level)
         module = binding.parse_assembly(ir)
         module.triple = machine.triple
@@ -92,7 +106,7 @@ class Code:
 
 def load(code: bytes, symbol: str) -> Code:
     """Load an object file and find a function in it."""
-    with _LOCK:
+    with LOCK:
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _new_machine(0))  # it owns its machine
         engine.add_object_file(binding.ObjectFileRef.from_data(code))
         engine.finalize_object()
@@ -130,7 +144,7 @@ def helper_address(name: str, ir: str | Callable[[], str]) -> int:
 
 def _linked(name: str, ir: Callable[[], str], text: str = "") -> int:
     """The address of a run-time function, loaded when it is first needed."""
-    with _LOCK:
+    with LOCK:
         if name not in _RUNTIME:
             code = load(cached(f"runtime {name} {text}", lambda: compile_ir(ir(), 2)), name)
             binding.add_symbol(name, code.address)

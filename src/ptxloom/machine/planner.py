@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.machine import interrupts
 from ptxloom.machine.analysis import analyse
 from ptxloom.machine.calling import FRAME_HEAD, Signature, Slot, plan_calls
 from ptxloom.machine.folding import find_sums
@@ -274,6 +275,7 @@ class _Planner:
     def _statement(
         self, statement: tree.Statement, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
     ) -> None:
+        interrupts.check()
         match statement:
             case tree.Declaration():
                 self._declare(statement, scope, function)

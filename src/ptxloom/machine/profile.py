@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.launch import Arena
+    from ptxloom.machine.arena import Arena
     from ptxloom.machine.program import Op, Program
     from ptxloom.machine.remedies import Remedy
     from ptxloom.machine.whereabouts import Piece
@@ -306,7 +306,7 @@ class Countable:
     def make_room(self, arena: Arena) -> Area:
         """Memory for a worker's counters, as bytes."""
         counters = self.counters
-        at = arena.take(counters.bytes)
+        at = arena.take(counters.bytes, "the counters of the profile")
         area: Area = np.ctypeslib.as_array((ctypes.c_uint8 * counters.bytes).from_address(at))
         slots = counters.slots_in(area)
         slots["current"] = at + counters.start + _SLOT.size * np.arange(len(slots)) + _SLOT.offsets["patterns"]

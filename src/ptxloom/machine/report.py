@@ -32,8 +32,10 @@ from ptxloom.machine.whereabouts import readable
 from ptxloom.syntax.origins import Origins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from ptxloom.machine.heap import Block as Allocated
+    from ptxloom.machine.heap import Heap
     from ptxloom.machine.profile import Profile
     from ptxloom.machine.program import Op, Program
     from ptxloom.machine.trace import TraceRecord
@@ -55,6 +57,7 @@ class LaunchResult:
         output: What the kernel printed.
         profile: What each instruction cost, if that was asked for.
         trace: What the traced instructions saw, by CTA, warp and order.
+        output_cut: Calls of `printf` whose output is missing there, in whole or in part.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -70,6 +73,7 @@ class LaunchResult:
     output: str = ""
     profile: Profile | None = None
     trace: tuple[TraceRecord, ...] = ()
+    output_cut: int = 0
 
 
 class Reporter:
@@ -105,6 +109,20 @@ class Reporter:
             section=kind.section or section_of(opcode),
             help=kind.help,
         )
+
+    def leaks(self, heap: Heap) -> Iterator[Hazard]:
+        """A hazard for each call of `malloc` whose memory has not been freed."""
+        made: dict[int, list[Allocated]] = {}
+        for block in heap.live:
+            made.setdefault(id(block.maker.op), []).append(block)
+        for blocks in made.values():
+            first = min(blocks, key=lambda b: (b.maker.block[::-1], b.maker.warp, b.maker.lane))
+            op, block, warp, lane = first.maker
+            piece, size = first.piece, sum(b.size for b in blocks)
+            pieces = f"{len(blocks):,} pieces, one of them {piece.name}" if len(blocks) > 1 else piece.name
+            party = self.party(op, block, warp, (lane,))
+            hazard = self.hazard("memcheck.leak", party, op.opcode, size=f"{size:,}", pieces=pieces)
+            yield replace(hazard, space="global", address=piece.start, size=size, symbol=piece.name, count=len(blocks))
 
     def fault(self, fault: Any) -> Hazard:
         """The hazard that a worker's fault record (a ctypes `Fault`) describes."""

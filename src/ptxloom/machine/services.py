@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-import re
-import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from ptxloom.machine.calling import FRAME_HEAD
+from ptxloom.machine.calling import FRAME_HEAD, SERVICES
 from ptxloom.machine.hazard import LaunchError
+from ptxloom.machine.heap import Maker
 from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from ptxloom.machine.hazard import Hazard
     from ptxloom.machine.launch import Worker
+    from ptxloom.machine.program import Program
 
-_DIRECTIVE: Final = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?(hh|h|ll|l|j|z|t|L)?([diouxXcsfFeEgGaAp%n])")
-_HEAP_LIMIT: Final = 8 << 20  # bytes of one allocation, as cudaLimitMallocHeapSize has it
+_LONGEST: Final = 1 << 16  # bytes of a format, and of what an assertion says
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +48,25 @@ class Request:
             return ctypes.string_at(self.warp.shared + offset, max(0, min(size, self.warp.shared_bytes - offset)))
         return self.worker.grid.bytes_at(address, size)
 
-    def text_at(self, lane: int, address: int) -> str:
-        """The C string at a generic address."""
+    def text_at(self, lane: int, address: int, most: int = _LONGEST) -> bytes:
+        """The C string at a generic address, or as much of it as is wanted."""
         found = b""
-        while b"\0" not in found and len(found) % 256 == 0 and len(found) < 1 << 16:
-            more = self.bytes_at(lane, address + len(found), 256)
+        while b"\0" not in found and len(found) < most:
+            more = self.bytes_at(lane, address + len(found), min(4096, most - len(found)))
             if not more:
                 break
             found += more
-        return found.partition(b"\0")[0].decode(errors="replace")
+        return found.partition(b"\0")[0]
+
+    def result(self, lane: int, value: int, size: int) -> None:
+        """Leave what the call gives where the caller takes it."""
+        ctypes.memmove(self.place(lane, FRAME_HEAD), value.to_bytes(size, "little", signed=value < 0), size)
+
+
+def called(program: Program) -> frozenset[str]:
+    """The services that a program calls."""
+    names = (o.text for op in program.ops if op.opcode == "call" for o in op.operands if isinstance(o, tree.Name))
+    return frozenset(SERVICES).intersection(names)
 
 
 def serve(number: int, request: Request) -> None:
@@ -73,9 +81,7 @@ def serve(number: int, request: Request) -> None:
                 _print(request, lane)
         case 1:
             for lane in request.lanes:
-                size = request.number(lane, FRAME_HEAD + 8)
-                address = request.worker.grid.allocate(size) if size <= _HEAP_LIMIT else 0
-                ctypes.memmove(request.place(lane, FRAME_HEAD), struct.pack("<Q", address), 8)
+                _allocate(request, lane)
         case 2:
             for lane in request.lanes:
                 _free(request, lane)
@@ -84,6 +90,7 @@ def serve(number: int, request: Request) -> None:
 
 
 def _print(request: Request, lane: int) -> None:
+    """`vprintf(format, arguments)`: gives the number of arguments parsed."""
     template = request.text_at(lane, request.number(lane, FRAME_HEAD + 8))
     values = request.number(lane, FRAME_HEAD + 16)
     at = 0
@@ -95,34 +102,27 @@ def _print(request: Request, lane: int) -> None:
         at += size
         return found
 
-    def one(found: re.Match[str]) -> str:
-        flags, width, precision, length, letter = found.groups()
-        if letter == "%":
-            return "%"
-        wide = str(struct.unpack("<i", take(4))[0]) if width == "*" else width or ""
-        exact = str(struct.unpack("<i", take(4))[0]) if precision == "*" else precision or ""
-        form = f"%{flags}{wide}" + (f".{exact}" if "." in found[0] else "")
-        if letter in "fFeEgGaA":
-            value = struct.unpack("<d", take(8))[0]
-            return float.hex(value) if letter in "aA" else (form + letter) % value
-        if letter == "s":
-            return (form + "s") % request.text_at(lane, int.from_bytes(take(8), "little"))
-        size = 8 if letter == "p" or length in {"l", "ll", "j", "z", "t"} else 4
-        value = int.from_bytes(take(size), "little", signed=letter in "di")
-        if letter == "c":
-            return (form + "c") % chr(value & 0xFF)
-        return f"{value:#x}" if letter == "p" else (form + {"i": "d", "u": "d"}.get(letter, letter)) % value
+    def text_at(address: int, most: int) -> bytes:
+        return request.text_at(lane, address, most)
 
-    request.worker.grid.print(_DIRECTIVE.sub(one, template))
-    ctypes.memmove(request.place(lane, FRAME_HEAD), struct.pack("<i", at), 4)
+    request.result(lane, request.worker.grid.printed.call(template, take, text_at), 4)
+
+
+def _allocate(request: Request, lane: int) -> None:
+    """`malloc(size)`: a null pointer where there is no room."""
+    worker, warp = request.worker, request.warp
+    op = worker.grid.program.ops[int(worker.state.service_site)]
+    maker = Maker(op, worker.block_of(warp), int(warp.index), lane)
+    request.result(lane, worker.grid.allocate(request.number(lane, FRAME_HEAD + 8), maker), 8)
 
 
 def _fail(request: Request) -> None:
     """`__assertfail(message, file, line, function, size of a character)`."""
     lane = request.lanes[0]
-    message, file = (request.text_at(lane, request.number(lane, FRAME_HEAD + at)) for at in (0, 8))
+    message, file, function = (
+        request.text_at(lane, request.number(lane, FRAME_HEAD + at)).decode(errors="replace") for at in (0, 8, 24)
+    )
     line = request.number(lane, FRAME_HEAD + 16, 4)
-    function = request.text_at(lane, request.number(lane, FRAME_HEAD + 24))
     text = f"assertion `{message}` failed at {file}:{line}, in {function}"
     raise LaunchError("the kernel was ended by an error", (_hazard(request, "assertion", text=text),))
 
@@ -147,8 +147,3 @@ def _hazard(request: Request, kind: str, lane: int | None = None, /, **words: ob
     lanes = request.lanes if lane is None else (lane,)
     party = reporter.party(op, worker.block_of(request.warp), int(request.warp.index), lanes)
     return reporter.hazard(f"memcheck.{kind}", party, op.opcode, **words)
-
-
-def array_of(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Zeroed memory for a kernel's `malloc`."""
-    return np.zeros(max(size, 1), np.uint8)

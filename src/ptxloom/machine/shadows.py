@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.diagnostics import UsageError
 from ptxloom.machine import native
 from ptxloom.machine.assignment import unsure_registers
 from ptxloom.machine.runtime import firsts, shadow, state
 from ptxloom.machine.semantics import watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from ptxloom.machine.launch import Arena, Grid
+    from ptxloom.machine.arena import Arena
+    from ptxloom.machine.launch import Grid
     from ptxloom.machine.program import Program
+    from ptxloom.machine.whereabouts import Piece
 
 _LANES: Final = 32
 _WORD: Final = 4
@@ -27,6 +29,8 @@ _COLUMNS: Final = 1 << 16  # of what the clusters of a grid publish at a flag
 _FLAG_WORDS: Final = 1 << 26  # of all flags
 _TRACES: Final = 1 << 14  # further ones, beside those that cells hold and two for each word
 _FLAGS: Final = (64, 4096)  # how many at least, and at most
+_SHARED: Final = "racecheck's record of shared memory"
+_GLOBAL: Final = "racecheck's record of global memory"
 
 
 def watch_races(grid: Grid, ctas: Sequence[int]) -> None:
@@ -43,7 +47,7 @@ def watch_races(grid: Grid, ctas: Sequence[int]) -> None:
 
 
 def _order(grid: Grid, members: int, threads: int) -> int:
-    take = grid.arena.take
+    take = partial(grid.arena.take, what=_SHARED)
     at = take(shadow.ORDER_BYTES)
     order: Any = native.structure(shadow.Order).from_address(at)
     order.bits = (threads + shadow.COLUMNS - 1).bit_length()
@@ -83,7 +87,7 @@ def _order(grid: Grid, members: int, threads: int) -> int:
 
 
 def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
-    take, size = grid.arena.take, grid.shared_bytes
+    take, size = partial(grid.arena.take, what=_SHARED), grid.shared_bytes
     order: Any = native.structure(shadow.Order).from_address(order_at)
     at = take(shadow.SHADOW_BYTES)
     s: Any = native.structure(shadow.Shadow).from_address(at)
@@ -107,19 +111,20 @@ def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
 
 def watch_first_reads(grid: Grid, ctas: Sequence[int]) -> None:
     """Give the CTAs of a cluster marks of what has been written in their shared and local memory."""
+    take = partial(grid.arena.take, what="initcheck's marks of shared and local memory")
     for at in ctas:
         cta: Any = native.structure(state.Cta).from_address(at)
-        cta.written = grid.arena.take(grid.shared_bytes + 1)
+        cta.written = take(grid.shared_bytes + 1)
         for index in range(grid.launch.warps):
             warp: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
             warp.written = cta.written
             if grid.local_bytes:
-                warp.local_written = _unwritten(grid.arena, _LANES * grid.local_bytes)
+                warp.local_written = _unwritten(take, _LANES * grid.local_bytes)
 
 
-def _unwritten(arena: Arena, size: int) -> int:
+def _unwritten(take: Callable[[int], int], size: int) -> int:
     """Marks of memory in which nobody has written."""
-    at = arena.take(size)
+    at = take(size)
     ctypes.memset(at, firsts.UNWRITTEN_BYTE, size)
     return at
 
@@ -141,14 +146,19 @@ class Unwritten:
         for array in arrays:
             self.add(array)
 
-    def add(self, array: NDArray[Any]) -> None:
-        """Another piece."""
+    def add(self, array: NDArray[Any], written: Iterable[Piece] = ()) -> None:
+        """Another piece, of which parts are written."""
         start = array.ctypes.data
-        self._pieces.append((start, start + array.nbytes, _unwritten(self._arena, array.nbytes + 1)))
+        marks = _unwritten(partial(self._arena.take, what="initcheck's marks of global memory"), array.nbytes + 1)
+        self._pieces.append((start, start + array.nbytes, marks))
+        for part in written:
+            ctypes.memset(marks + part.start - start, firsts.WRITTEN, part.size)
 
-    def remove(self, address: int) -> None:
-        """The piece at an address is gone."""
-        self._pieces = [piece for piece in self._pieces if piece[0] != address]
+    def renew(self, address: int, size: int) -> None:
+        """Bytes of a piece are somebody else's from now on: they hold nothing."""
+        for start, end, marks in self._pieces:
+            if start <= address < end:
+                ctypes.memset(marks + address - start, firsts.UNWRITTEN_BYTE, size)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
         """Set the marks of the spans in a table (`state.Span`) that lie in one of the pieces."""
@@ -174,7 +184,7 @@ class GlobalRaces:
 
     def start(self, launch: Any, members: int) -> None:
         """Make room for what the clusters, of so many CTAs, publish; the launch's shape is known by now."""
-        take = self._arena.take
+        take = partial(self._arena.take, what=_GLOBAL)
         threads = members * launch.warps * _LANES
         shift = 0
         while launch.total * -(-threads >> shift) > _COLUMNS and threads >> shift:
@@ -189,31 +199,34 @@ class GlobalRaces:
         state_.over, state_.told = take(launch.total), take(self.columns * _WORD)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
-        """Give the spans of a table (`state.Span`) that may be written their cells, those that are new fresh ones."""
-        known, self._cells = self._cells, {}
+        """Give the spans of a table (`state.Span`) that may be written their cells."""
         for row in table:
             start, end = int(row[0]), int(row[1])
-            if start < end < 1 << 63 and row[2]:
-                words = (end - 1 >> 2) - (start >> 2) + 1
-                at = known.get((start, end)) or self._cells_of(words, end - start)
-                self._cells[start, end] = at
-                row[4] = at
+            if start < end and row[2]:
+                row[4] = self._cells[start, end] = self._cells_of(_words(start, end), end - start)
 
     def _cells_of(self, words: int, size: int) -> int:
         """Cells for a piece of memory, and room for further traces of what is accessed there."""
-        at = self._room((words + size) * shadow.CELL_BYTES)
+        take = partial(self._arena.take, what=_GLOBAL)
+        at = take((words + size) * shadow.CELL_BYTES)
         state_: Any = native.structure(shadow.Grid).from_address(self.address)
         room = (_TRACES + 2 * words) * shadow.TRACE_BYTES
         if state_.last_trace - state_.next_trace < room:
-            state_.next_trace = self._room(room)
+            state_.next_trace = take(room)
             state_.last_trace = state_.next_trace + room
         return at
 
-    def _room(self, size: int) -> int:
-        """Memory that the host commits only where it is touched."""
-        try:
-            return self._arena.take(size)
-        except MemoryError:
-            raise UsageError(
-                "checks", "racecheck:global", f"arrays that need less than {size >> 20:,} MB to watch"
-            ) from None
+    def renew(self, address: int, size: int) -> None:
+        """Bytes are somebody else's from now on: forget who accessed them."""
+        for (start, end), cells in self._cells.items():
+            if start <= address < end and size:
+                first = _words(start, address + 1) - 1
+                count = _words(address, address + size)
+                ctypes.memset(cells + first * shadow.CELL_BYTES, 0, count * shadow.CELL_BYTES)
+                first = _words(start, end) + address - start
+                ctypes.memset(cells + first * shadow.CELL_BYTES, 0, size * shadow.CELL_BYTES)
+
+
+def _words(start: int, end: int) -> int:
+    """How many aligned words hold bytes of [start, end)."""
+    return (end - 1 >> 2) - (start >> 2) + 1

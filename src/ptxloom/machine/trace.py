@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
+    from ptxloom.machine.arena import Budget
     from ptxloom.machine.program import Op, Program
     from ptxloom.machine.tracing import Field
     from ptxloom.machine.whereabouts import Atlas
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 Blocks: TypeAlias = "str | Iterable[int | Sequence[int]]"
 Request: TypeAlias = "str | int | Trace"
 
-_MOST_BYTES: Final = 1 << 32
 _SOURCE: Final = re.compile(r"(.+):(\d{1,9})")
 _OPERANDS: Final = {"mma": ("d", "a", "b", "c"), "movmatrix": ("d", "a"), "ldmatrix": ("r",), "stmatrix": ("", "r")}
 
@@ -229,7 +229,7 @@ class Chosen:
     """A request held against a program and a launch: sites by number, CTAs by index."""
 
     sites: tuple[int, ...]
-    blocks: tuple[int, ...]
+    blocks: Sequence[int]
     warps: tuple[int, ...]
     first: int
     limit: int
@@ -294,7 +294,7 @@ def _comes_from(origin: SourceLine | None, file: str, line: int) -> bool:
     return False
 
 
-def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> tuple[int, ...]:
+def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> Sequence[int]:
     """The CTAs by index, in order.
 
     Raises:
@@ -304,7 +304,7 @@ def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> tuple[int, ...]:
     if isinstance(blocks, str):
         if blocks != "all":
             raise UsageError("blocks", blocks, "blocks by number or as (x, y, z), or 'all'")
-        return tuple(range(total))
+        return range(total)
     found: list[int] = []
     for block in blocks:
         x, y, z = (block, 0, 0) if isinstance(block, int) else (*block, 0, 0)[:3]
@@ -318,8 +318,11 @@ def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> tuple[int, ...]:
 class Recording:
     """The rooms of one launch: what native code writes, and how it is read."""
 
-    def __init__(self, program: Program, chosen: Sequence[Chosen], grid: tuple[int, int, int], warps: int) -> None:
+    def __init__(
+        self, program: Program, chosen: Sequence[Chosen], grid: tuple[int, int, int], warps: int, budget: Budget
+    ) -> None:
         self.program = program
+        self._budget = budget
         self.grid = grid
         self.warps = warps
         self.rooms: dict[int, tuple[Chosen, NDArray[np.uint8]]] = {}
@@ -331,15 +334,10 @@ class Recording:
         self.address = ctypes.addressof(table)
 
     def _fill(self, traced: Any, site: int, one: Chosen) -> None:
-        """Tell native code of a traced instruction, and make room.
-
-        Raises:
-            UsageError: It would take too much memory.
-        """
+        """Tell native code of a traced instruction, and make room."""
         stride = -(-record_bytes(self.program.ops[site]) // 64) * 64
         rooms = (len(one.blocks) * self.warps, recorder.ROOM_HEAD + one.limit * stride)
-        if prod(rooms) > _MOST_BYTES:
-            raise UsageError("limit", one.limit, "smaller, or the blocks fewer: the records would not fit memory")
+        self._budget.charge(f"records of line {self.program.ops[site].line}", prod(rooms) + 8 * len(one.blocks))
         content = np.zeros(rooms, np.uint8)
         blocks = np.array(one.blocks, np.uint64)
         self.kept.append(blocks)

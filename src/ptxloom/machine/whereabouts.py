@@ -123,13 +123,13 @@ class Atlas:
         return Found(space, address, *(_nearest(address, pieces) or ("", "")))
 
     def _global(self, space: int, address: int) -> Found:
-        known = self._memory
-        for freed in known.freed:
-            if freed.start <= address < freed.start + freed.size:
-                return Found(space, address, _plus(freed.name, address - freed.start), is_freed=True)
+        heap = self._module.heap
+        freed = heap.freed_at(address) if heap is not None else None
+        if freed is not None:
+            return Found(space, address, _plus(freed.piece.name, address - freed.start), is_freed=True)
         if address < _NULL:
             return Found(space, address, is_null=True)
-        pieces = [*self._module.pieces(), *known.pieces()]
+        pieces = [*self._module.pieces(), *self._memory.pieces(), *(heap.pieces() if heap is not None else ())]
         return Found(space, address, *(_nearest(address, pieces) or ("", "")))
 
 

@@ -50,6 +50,7 @@ class Run:
     comparisons: tuple[Compared, ...] = ()
     profile: Profile | None = None
     trace: Traced | None = None
+    output_cut: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ def full(run: Run, style: Style = PLAIN) -> str:
     lines = [style.paint(f"{harmless(run.kernel)}: grid {_extent(run.grid)}, block {_extent(run.block)}", Ink.BOLD)]
     if run.output:
         lines += ["printed:", *(f"  {line}" for line in printed(run.output).removesuffix("\n").split("\n"))]
+    if run.output_cut:
+        calls = f"{run.output_cut:,} call{'s' * (run.output_cut > 1)} of printf"
+        lines.append(f"  ... and more: the output of {calls} is cut (--printf-bytes)")
     if run.error:
         lines.append(style.paint(harmless(run.error), Ink.RED))
     else:
@@ -118,6 +122,7 @@ def as_json(run: Run) -> str:
             "instructions": run.instructions,
             "error": run.error,
             "output": run.output,
+            "output_cut": run.output_cut,
             "hazards": hazards,
             "comparisons": comparisons,
             **({} if run.profile is None else {"profile": profiles.record(run.profile)}),

@@ -120,7 +120,9 @@ def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> N
         ('npy = "in.npy"', 'npy = "none.npy"', "none.npy"),
         ('dtype = "float32"', 'dtype = "float33"', "'float33'"),
         ("shape = [48]", "shape = [-1]", "whole numbers"),
-        ("shape = [48]", "shape = [99999999999]", "GiB"),
+        ("shape = [48]", "shape = [999999999999999]", "3,999,999,999,999,996 for args[0].zeros of the launch file"),
+        ("shape = [48]", "shape = [0, 1180591620717411303424]", "args[0]"),
+        ("shape = [48]", "shape = [1024, 1180591620717411303424]", "args[0].zeros of the launch file"),
         ('array = "out"', 'array = "outt"', "'outt'"),
         ('equals = "wanted.npy"', "", "either equals"),
         ("[[args]]\nvalue = 48", "", "it must be 4, one for each parameter"),
@@ -185,6 +187,44 @@ def test_findings_of_a_run_come_in_every_format(run: Run) -> None:
     )
     log = json.loads(run(*checks, "--output-format", "sarif").out)
     assert [r["ruleId"] for r in log["runs"][0]["results"]] == ["racecheck.read-after-write"]
+
+
+PRINTING = """.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);
+.global .align 1 .b8 form[12] = {27, 91, 51, 49, 109, 9, 37, 53, 100, 13, 10, 0};
+.visible .entry scale(.param .u64 out)
+{
+\t.reg .b64 %rd<3>; .local .align 8 .b8 room[8]; .reg .b32 %r;
+\tmov.u32 %r, %tid.x; st.local.u32 [room], %r; mov.u64 %rd1, room; cvta.local.u64 %rd1, %rd1; mov.u64 %rd2, form;
+\t{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], %rd2; st.param.b64 [v], %rd1;
+\tcall (r), vprintf, (f, v); }
+\tret;
+}
+"""
+
+
+def test_what_a_kernel_prints_cannot_steer_the_terminal(run: Run, folder: Path) -> None:
+    (folder / "scale.ptx").write_text(PRINTING)
+    path = _write(folder, LAUNCH[: LAUNCH.index('[[args]]\nname = "in"')].replace("block = 64", "block = 2"))
+    ran = run("run", path)
+    assert "\x1b" not in ran.out
+    assert "  \N{SYMBOL FOR ESCAPE}[31m   0\N{SYMBOL FOR CARRIAGE RETURN}\n" in ran.out.replace("     ", " ")
+    assert json.loads(run("run", path, "--output-format", "json").out)["output"].startswith("\x1b[31m\t    0\r\n")
+    cut = run("run", path, "--printf-bytes", "5")
+    assert "\n  ... and more: the output of 2 calls of printf is cut (--printf-bytes)\n" in cut.out
+
+
+def test_limits_are_sizes_and_named_as_they_were_typed(run: Run, folder: Path) -> None:
+    path = str(folder / "launch.toml")
+    assert run("run", path, "--memory-limit", "64M", "--heap-bytes", "1k", "--stack-bytes", "0").code == 0
+    ran = run("run", path, "--memory-limit", "0K")
+    assert ran.code == 2
+    said = "--memory-limit is 0; it must be at least 192 bytes: 192 for args[0].zeros of the launch file"
+    assert ran.err == f"ptxloom: {said}\n"
+    assert "--threads is 1000000; it must be 1 to 1024" in run("run", path, "--threads", "1000000").err
+    assert "is no size; write bytes, or 64K, 8M, 2G" in run("run", path, "--memory-limit", "much").err
 
 
 def test_hazards_have_pages(run: Run) -> None:

@@ -14,8 +14,10 @@ from ptxloom.cli.findings import render
 from ptxloom.cli.hazard_options import read_checks, remark, report
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_file import BadLaunchFile, read_launch
+from ptxloom.cli.limit_arguments import limits
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
 from ptxloom.diagnostics import Severity
+from ptxloom.machine.arena import Budget
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.kernel import kernel
 from ptxloom.syntax import parse
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
 
 def run(options: Options) -> Outcome:
     """Run it, compare, save; hazards and differences are findings."""
-    launch = read_launch(options.file)
+    began = time.monotonic()
+
+    def left() -> float | None:
+        """What is left of the time limit, which reading, translating and compiling belong to."""
+        return None if options.timeout is None else max(options.timeout - (time.monotonic() - began), 0.0)
+
+    launch = read_launch(options.file, Budget(options.memory_limit))
     source = read(str(launch.ptx))
     module = parse(source.text, source.name)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
@@ -41,9 +49,9 @@ def run(options: Options) -> Outcome:
         talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
     checks = read_checks(options.checks)
-    compiled = kernel(module, launch.kernel, launch.arch, unchecked=bool(errors))
+    compiled = kernel(module, launch.kernel, launch.arch, unchecked=bool(errors), timeout=left())
     expected = _expected(launch)
-    began = time.perf_counter()
+    started = time.perf_counter()
     try:
         result = compiled.launch(
             launch.grid,
@@ -52,19 +60,20 @@ def run(options: Options) -> Outcome:
             launch.shared_bytes,
             cluster=launch.cluster,
             threads=options.threads,
-            timeout=options.timeout,
+            timeout=left(),
             schedule_seed=options.seed,
             checks=checks,
             uninitialised=[a.value for a in launch.arguments if a.empty],
             profile=options.profile,
             trace=watch_options.requests(options),
             progress=_progress if sys.stderr.isatty() else None,
+            **limits(options),
         )
     except LaunchError as error:
         traced = _traced(error.trace, options)
         failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced)
         return Outcome(report(failed, options), FINDINGS, remark(failed))
-    seconds = time.perf_counter() - began
+    seconds = time.perf_counter() - started
     comparisons = tuple(_compare(c, launch, wanted) for c, wanted in zip(launch.comparisons, expected, strict=True))
     saved = _save(launch)
     done = runs.Run(
@@ -74,6 +83,7 @@ def run(options: Options) -> Outcome:
         result.instructions,
         result.hazards,
         output=result.output,
+        output_cut=result.output_cut,
         comparisons=comparisons,
         profile=result.profile,
         trace=_traced(result.trace, options),

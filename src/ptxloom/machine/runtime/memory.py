@@ -23,7 +23,9 @@ from ptxloom.machine.runtime.state import (
     SHARED_WINDOW,
     WRONG_SPACE,
     Cta,
+    Heap,
     Launch,
+    Span,
     Warp,
 )
 
@@ -103,8 +105,25 @@ def in_global(w: Warp, at: u64, last: u64, write: u32, site: u32) -> u32:
     if write != 0 and span.writable == 0:
         return READ_ONLY
     known = w.sites[site]
+    if span.heap != 0:
+        return in_block(w, pointer(Heap, span.heap)[0], at, last, known)
     known.start = span.start
     known.end = span.end
+    return 0
+
+
+def in_block(w: Warp, heap: Heap, at: u64, last: u64, known: Span) -> u32:
+    """The same within the device heap: 0 if [at, last) lies in one block that has not been freed."""
+    owner = u64(heap.owners[(at - heap.start) >> 4])
+    if owner == 0:
+        return OUT_OF_BOUNDS
+    start = heap.start + (owner - 1 << 4)
+    end = start + heap.sizes[owner - 1]
+    if last > end:
+        return OUT_OF_BOUNDS
+    w.worker.in_heap = 1
+    known.start = start
+    known.end = end
     return 0
 
 

@@ -74,6 +74,14 @@ STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait a
 ROTATION: Final = LOOP_COST << 9  # before waiting lanes of a diverged warp get their turn
 
 
+class Heap:
+    """The device heap: which block each granule of 16 bytes belongs to."""
+
+    start: u64
+    owners: Ptr[u32]  # by granule: 1 + the first granule of its block, 0 if it has none
+    sizes: Ptr[u64]  # by first granule of a block: its bytes
+
+
 class Span:
     """A piece of memory a kernel may touch: [start, end), host addresses."""
 
@@ -82,6 +90,7 @@ class Span:
     writable: u64
     written: u64  # initcheck's marks; 0 if all has been written
     cells: u64  # racecheck's cells: one for each aligned word, then one a byte; 0 unless it watches
+    heap: u64  # of the device heap its `Heap`; else 0
 
 
 class Fault:
@@ -229,6 +238,7 @@ class Worker:
     service_frame: u32
     service_site: u32
     paused: u32  # 1: a warp gave way of its own will
+    in_heap: u32  # 1: some of the sites hold a block of the device heap, which may be freed
     spins: u32  # how long every resident CTA has spun
     patience: u32  # how long they may, before another one is admitted
     fault: Annotated[Array[Fault], 1]

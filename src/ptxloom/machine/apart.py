@@ -1,0 +1,54 @@
+"""LLVM in a process of its own: it reads IR and writes an object file, and can be ended at any time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import Final
+
+from ptxloom.machine import interrupts
+
+_LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals
+
+
+def compiled(ir: str, level: int) -> bytes:
+    """The object file for a module of IR.
+
+    Raises:
+        RuntimeError: The process failed (a fault of ours, or this machine had no memory for it).
+        TimeIsUp: The time limit has come.
+    """
+    run = (sys.executable, "-P", "-c", f"from {__name__} import answer; answer({level})")
+    places = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(run, stdin=pipe, stdout=pipe, stderr=pipe, env=places, start_new_session=True) as process:
+        code, said = _answered(process, ir.encode())
+    if process.returncode:
+        raise RuntimeError(f"the compiler ended with {process.returncode}: {said.decode(errors='replace')[-2000:]}")
+    return code
+
+
+def _answered(process: subprocess.Popen[bytes], ir: bytes) -> tuple[bytes, bytes]:
+    """What the process writes; a thread talks with it, so that this one can look at the clock."""
+    answers: list[tuple[bytes, bytes]] = []
+    talker = threading.Thread(target=lambda: answers.append(process.communicate(ir)), daemon=True)
+    talker.start()
+    try:
+        while talker.is_alive():
+            talker.join(_LOOK_SECONDS)
+            interrupts.check()
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        talker.join()
+    return answers[0]
+
+
+def answer(level: int) -> None:
+    """What the process does."""
+    from ptxloom.machine import llvm  # noqa: PLC0415 - the other side imports this module
+
+    sys.stdout.buffer.write(llvm.compile_here(sys.stdin.buffer.read().decode(), level))

@@ -1,0 +1,115 @@
+"""Host memory: where every allocation of a run comes from, and how much of it a run may have."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.diagnostics import PtxloomError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_ALIGNMENT: Final = 64
+_PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is slow
+_STATE: Final = "what the run keeps of itself"
+_CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
+
+
+class OverBudget(UsageError):  # noqa: N818 - says what happened, as UnsupportedForm does
+    """A run asks for more memory than it may have."""
+
+
+class Budget:
+    """What a run may hold of the host's memory, and who has asked for how much.
+
+    Attributes:
+        limit: Bytes.
+        taken: Bytes so far.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = default_limit() if limit is None else limit
+        self.taken = 0
+        self._shares: dict[str, int] = {}
+
+    def charge(self, what: str, size: int) -> None:
+        """Note that `what` takes so many bytes more.
+
+        Raises:
+            OverBudget: They are more than the run may have; it names who asks for how much.
+        """
+        if self.taken + size > self.limit:
+            shares = {**self._shares, what: self._shares.get(what, 0) + size}
+            most = sorted(shares.items(), key=lambda share: -share[1])[:3]
+            told = ", ".join(f"{bytes_:,} for {name}" for name, bytes_ in most if bytes_)
+            raise OverBudget("memory_limit", self.limit, f"at least {self.taken + size:,} bytes: {told}")
+        self.taken += size
+        self._shares[what] = self._shares.get(what, 0) + size
+
+
+def default_limit() -> int:
+    """Half the memory that this machine, or the container it is, has."""
+    has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 1 << 33
+    try:
+        said = _CGROUP.read_text(encoding="ascii").strip()
+    except OSError:
+        said = ""
+    return min(has, int(said) if said.isdecimal() else has) // 2
+
+
+def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
+    """Zeroed memory that starts at a multiple of `alignment`; the host commits it where it is touched.
+
+    Raises:
+        PtxloomError: The host refuses it.
+    """
+    try:
+        raw = np.zeros(size + alignment, np.uint8)
+    except MemoryError:
+        raise PtxloomError(f"this machine refuses {size:,} bytes for {what}") from None
+    start: int = -raw.ctypes.data % alignment
+    view: NDArray[Any] = raw[start : start + size]
+    return view
+
+
+class Arena:
+    """Zeroed memory that stays where it is as long as the launch lives, within a budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._kept: list[NDArray[np.uint8]] = []
+        self._next = self._end = 0  # what is left of the last piece
+
+    def take(self, size: int, what: str = _STATE) -> int:
+        """The address of `size` zeroed bytes for `what`, aligned to 64.
+
+        Raises:
+            OverBudget: The run may not have as many.
+        """
+        size += -size % _ALIGNMENT
+        self._budget.charge(what, size)
+        if size > self._end - self._next:
+            if size > _PIECE // 4:
+                return self._new(size, what)
+            self._next = self._new(_PIECE, what)
+            self._end = self._next + _PIECE
+        at = self._next
+        self._next += size
+        return at
+
+    def _new(self, size: int, what: str) -> int:
+        self._kept.append(zeroed(size, _ALIGNMENT, what))
+        at: int = self._kept[-1].ctypes.data
+        return at
+
+    def put(self, data: NDArray[Any] | bytes) -> int:
+        """The address of a copy of some bytes."""
+        content = data if isinstance(data, bytes) else data.tobytes()
+        at = self.take(len(content))
+        ctypes.memmove(at, content, len(content))
+        return at

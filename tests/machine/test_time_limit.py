@@ -1,0 +1,162 @@
+"""A time limit and Ctrl-C end whatever a run is at: planning, translating, LLVM, waiting for another thread's."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from machine.small_kernels import HEAD, entry
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine import Kernel, LaunchError, interrupts, kernel, llvm
+from ptxloom.machine.interrupts import TimeIsUp
+from ptxloom.syntax import parse
+
+
+def branches(count: int) -> str:
+    """A kernel that LLVM takes a minute for, and Python a few seconds."""
+    lines = (f"setp.lt.u32 %p, %r1, {n}; @%p bra L{n}; add.u32 %r1, %r1, {n}; L{n}:\n" for n in range(count))
+    registers = ".reg .b32 %r<9>; .reg .pred %p; mov.u32 %r1, %tid.x;\n"
+    return f"{HEAD}.visible .entry k()\n{{\n{registers}{''.join(lines)}ret;\n}}\n"
+
+
+def minutes() -> str:
+    """IR that LLVM takes minutes for."""
+    blocks = 40_000
+    labels = ", ".join(f"label %B{n}" for n in range(blocks))
+    lines = "\n".join(f"B{n}:\nindirectbr ptr %p, [{labels if n < 20 else 'label %B0'}]" for n in range(blocks))
+    return f"define void @f(ptr %p) {{\nindirectbr ptr %p, [{labels}]\n{lines}\n}}\n"
+
+
+@pytest.fixture
+def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PTXLOOM_CACHE", "")
+
+
+@pytest.mark.usefixtures("no_cache")
+@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.5])
+def test_the_limit_ends_planning_and_translating(seconds: float) -> None:
+    with pytest.raises(TimeIsUp, match="the time limit came before the kernel was translated and compiled"):
+        kernel(parse(branches(3000)), "k", timeout=seconds)
+
+
+@pytest.mark.usefixtures("no_cache")
+def test_the_limit_ends_llvm() -> None:
+    with interrupts.until(time.monotonic() + 0.5), pytest.raises(TimeIsUp):
+        llvm.compile_ir(minutes(), 0)
+
+
+def test_what_a_child_compiles_is_what_is_compiled_here() -> None:
+    body = "\n".join(f"%v{n + 1} = add i32 %v{n}, {n}" for n in range(300))
+    ir = f"define i32 @f(i32 %v0) {{\n{body}\nret i32 %v300\n}}\n"
+    longer = f"{ir}; {'x' * (1 << 20)}\n"
+    assert llvm.compile_ir(longer, 0) == llvm.compile_ir(ir, 0)
+    with pytest.raises(RuntimeError, match=r"^the compiler ended with 1: "):
+        llvm.compile_ir(f"nonsense {'x' * (1 << 20)}", 0)
+
+
+@pytest.mark.usefixtures("no_cache")
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C comes otherwise there")
+def test_ctrl_c_ends_llvm() -> None:
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt), interrupts.guarded():
+        llvm.compile_ir(minutes(), 0)
+    timer.join()
+
+
+@pytest.mark.usefixtures("no_cache")
+def test_code_for_other_tools_belongs_to_the_time_of_a_launch() -> None:
+    ready = entry("st.global.u32 [%rd0], %r0;" + "add.u32 %r1, %r1, %r0;" * 400)
+    with pytest.raises(LaunchError, match="the time limit came before the kernel was translated and compiled"):
+        ready.launch(1, 32, [np.zeros(32, np.uint32)], checks=["initcheck"], timeout=0.0)
+
+
+def test_who_waits_for_another_s_compiling_heeds_the_limit() -> None:
+    held, enough = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with llvm.LOCK:
+            held.set()
+            enough.wait(60)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(60)
+    try:
+        with pytest.raises(TimeIsUp):
+            kernel(parse(HEAD + ".visible .entry waits() { ret; }"), "waits", timeout=0.1)
+    finally:
+        enough.set()
+        holder.join()
+
+
+@pytest.mark.parametrize("wrong", [-1.0, "soon", float("nan"), True])
+def test_a_limit_that_is_none_is_refused(wrong: object) -> None:
+    with pytest.raises(UsageError, match=r"^timeout is "):
+        Kernel(parse(HEAD + ".visible .entry k() { ret; }"), "k", timeout=wrong)  # pyright: ignore[reportArgumentType]
+
+
+FORKING = """
+import os, threading
+from ptxloom.machine import kernel
+from ptxloom.syntax import parse
+text = ".version 8.0\\n.target sm_90\\n.address_size 64\\n.visible .entry k() {{ .reg .b32 %r; {0} ret; }}"
+ended = threading.Event()
+def compile(number):
+    module = parse(text.format(f"mov.u32 %r, {number};" * 50))
+    kernel(module, "k").launch(1, 32)
+def work():
+    number = 0
+    while not ended.is_set():
+        number += 1
+        compile(number)
+compile(0)
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for turn in range(12):
+    child = os.fork()
+    if child == 0:
+        compile(-turn - 1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+ended.set()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_forked_while_others_compile_compiles() -> None:
+    environment = {**os.environ, "PTXLOOM_CACHE": ""}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=120, env=environment)
+
+
+GUARDED = """
+import os, signal, threading
+from ptxloom.machine import interrupts
+before = signal.getsignal(signal.SIGINT)
+found = []
+def fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(signal.getsignal(signal.SIGINT) is not before)
+    found.append(os.waitpid(child, 0)[1])
+with interrupts.guarded():
+    other = threading.Thread(target=fork)
+    other.start()
+    other.join()
+assert found == [0]
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_of_another_thread_hears_ctrl_c() -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", GUARDED], check=True, timeout=60)

@@ -61,6 +61,8 @@ _CHUNK: Final = 1 << 16
 """How much text is cut into lines at a time."""
 _MOST_FORMS: Final = 100_000
 """So many operand texts are remembered; then remembering starts anew."""
+_LONGEST_KEPT: Final = 256
+"""Longer texts are not remembered: they hardly come again, and what is remembered must be little."""
 
 
 class NotKnown(Exception):  # noqa: N818 - never leaves the reader
@@ -79,7 +81,9 @@ def _learned(text: str, reader: Callable[[Cursor], Operand], forms: _Forms) -> A
     """
     if len(forms) >= _MOST_FORMS:
         forms.clear()
-    form = forms[text] = _form(text, reader)
+    form = _form(text, reader)
+    if len(text) <= _LONGEST_KEPT:
+        forms[text] = form
     return form
 
 
@@ -117,7 +121,9 @@ def _cut(text: str) -> tuple[str, tuple[str, ...]]:
     if len(_SPELLINGS) >= _MOST_FORMS:
         _SPELLINGS.clear()
     opcode, *qualifiers = text.split(".")
-    words = _SPELLINGS[text] = (intern(opcode), tuple(map(intern, qualifiers)))
+    words = (intern(opcode), tuple(map(intern, qualifiers)))
+    if len(text) <= _LONGEST_KEPT:
+        _SPELLINGS[text] = words
     return words
 
 

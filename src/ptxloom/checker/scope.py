@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.types import element_type, is_type
+from ptxloom.syntax.series import index_of, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Declaration, Declarator, Function, Statement
 
 _Frame = dict[str, "tuple[Declaration, Declarator]"]
-_DIGITS = "0123456789"
-_LONGEST_INDEX = 19  # digits; no declaration is that long
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +119,18 @@ class Scope:
 
         A name that ends in digits may belong to a series (`%r<8>`): its stem is what stands before all of them.
         """
-        stem = name.rstrip(_DIGITS)
-        index = name[len(stem) :]
+        stem = stem_of(name)
         for frame, series in zip(reversed(self._frames), reversed(self._series), strict=True):
             if name in frame:
                 return _symbol(name, *frame[name])
-            if index and stem in series and _within(index, series[stem][1]):
+            if stem in series and _within(index_of(name, stem), series[stem][1]):
                 return _symbol(name, *series[stem])
         return None
 
     def series_of(self, name: str) -> Declarator | None:
         """The innermost series of which a name would be one if it were long enough."""
-        stem = name.rstrip(_DIGITS)
-        if stem == name or len(name) - len(stem) >= _LONGEST_INDEX:
+        stem = stem_of(name)
+        if index_of(name, stem) < 0:
             return None
         return next((table[stem][1] for table in reversed(self._series) if stem in table), None)
 
@@ -143,8 +141,8 @@ class Scope:
         return tuple(dict.fromkeys((*plain, *series)))
 
 
-def _within(index: str, declarator: Declarator) -> bool:
-    return declarator.count is not None and len(index) < _LONGEST_INDEX and int(index) < declarator.count
+def _within(index: int, declarator: Declarator) -> bool:
+    return declarator.count is not None and 0 <= index < declarator.count
 
 
 def _symbol(name: str, declaration: Declaration, declarator: Declarator) -> Symbol:

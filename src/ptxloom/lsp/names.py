@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.syntax.series import index_of, stem_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.syntax.tree import Alias, Declaration, Declarator, Function, Label, Statement
-
-DIGITS: Final = "0123456789"
-_LONGEST_INDEX: Final = 18
 
 
 class Kind(StrEnum):
@@ -109,12 +108,12 @@ class Scope:
 
     def find(self, name: str) -> Symbol | None:
         """What a name means here by what has been declared so far."""
-        stem = name.rstrip(DIGITS)
-        index = name[len(stem) :]
+        stem = stem_of(name)
+        index = index_of(name, stem)
         for scope in self.around():
             if (symbol := scope.plain.get(name)) is not None:
                 return symbol
-            if index and (symbol := scope.series.get(stem)) is not None and _within(index, symbol):
+            if (symbol := scope.series.get(stem)) is not None and _within(index, symbol):
                 return symbol
         return None
 
@@ -128,8 +127,8 @@ class Scope:
             scope = scope.inner[place]
 
 
-def _within(index: str, symbol: Symbol) -> bool:
-    return symbol.count is not None and len(index) <= _LONGEST_INDEX and int(index) < symbol.count
+def _within(index: int, symbol: Symbol) -> bool:
+    return symbol.count is not None and 0 <= index < symbol.count
 
 
 class Names:

@@ -27,6 +27,7 @@ from ptxloom.machine.program import (
     UnsupportedInstruction,
 )
 from ptxloom.machine.reach import reachable
+from ptxloom.machine.series import Mentioned, renamed
 from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
 from ptxloom.machine.types import Type, is_type, ptx_type
 from ptxloom.machine.variables import align, alignment_of, function_codes, module_variables, size_of
@@ -74,6 +75,7 @@ class _Planner:
         reached = reachable(module, entry)
         self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
         self.scopes += [p.scope for p in self.plans]
+        self.mentioned = Mentioned(reached)
         self.program = Program(module, self.plans[-1], self.plans)
 
     def run(self) -> Program:
@@ -233,13 +235,9 @@ class _Planner:
     def _registers(self, declaration: tree.Declaration, declarator: tree.Declarator, scope: Scope) -> None:
         type_ = ptx_type(declaration.type)
         vector = max(declaration.vector, 1)
-        if declarator.count is None:
-            names = [declarator.name]
-        else:
-            names = [f"{declarator.name}{n}" for n in range(declarator.count)]
         one = Register(type_, 0).bytes
         at = align(self.registers, min(one, 64))
-        for name in names:
+        for name in self.mentioned.members(declarator):
             scope.names[name] = Register(type_, at, vector)
             at += one * vector
         self.registers = at
@@ -276,6 +274,9 @@ class _Planner:
         self, statement: tree.Statement, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
     ) -> None:
         interrupts.check()
+        if self.mentioned.respelled and isinstance(statement, tree.Instruction):
+            respelled = {old: new for old, new in self.mentioned.respelled.items() if scope.find(old) is None}
+            statement = renamed(statement, respelled)
         match statement:
             case tree.Declaration():
                 self._declare(statement, scope, function)

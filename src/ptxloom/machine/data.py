@@ -21,11 +21,14 @@ from ptxloom.syntax import print_operand, print_statements, tree
 from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from ptxloom.syntax.module import Module
 
-_ALIGNMENT: Final = 256
+_ALIGNMENT: Final = 256  # at least
+_MOST_ALIGNMENT: Final = 1 << 28  # beyond, ptxas does not come to an end
 _MEMORIES: Final[dict[int, tuple[weakref.ref[Module], ModuleMemory]]] = {}
 
 
@@ -56,15 +59,23 @@ class ModuleMemory:
     def __init__(self, module: Module) -> None:
         self._codes = function_codes(module)
         self._places: dict[str, Place] = {}
+        self._asked: set[str] = set()  # variables of other modules that somebody may have filled
         sizes = {"global": 0, "const": 0}
+        alignments = dict.fromkeys(sizes, _ALIGNMENT)
         for kept in module_variables(module):
             space = kept.declaration.space
-            at = align(sizes[space], alignment_of(kept.declaration))
+            alignment = alignment_of(kept.declaration)
+            if alignment > _MOST_ALIGNMENT:
+                raise _refused(kept.declaration, f"an alignment of more than {_MOST_ALIGNMENT:,} bytes")
+            alignments[space] = max(alignments[space], alignment)
+            at = align(sizes[space], alignment)
             size = size_of(kept.declaration, kept.declarator) or _length(kept.declaration, kept.declarator)
             self._places[kept.name] = Place(kept.declaration, kept.declarator, kept.owner, at, size)
             sizes[space] = at + size
         self._check_size(sum(sizes.values()))
-        self.memory = {space: zeroed(size, _ALIGNMENT, f"the {space} variables") for space, size in sizes.items()}
+        self.memory = {
+            space: zeroed(size, alignments[space], f"the {space} variables") for space, size in sizes.items()
+        }
         found = [self.memory[p.declaration.space].ctypes.data + p.offset for p in self._places.values()]
         self.addresses = np.array(found or [0], np.uint64)
         self._numbers = {name: number for number, name in enumerate(self._places)}
@@ -114,6 +125,7 @@ class ModuleMemory:
         if place is None or place.declaration.type in OPAQUE:
             known = ", ".join(self._places) or "it has none"
             raise UsageError("name", name, f"a global or const variable of the module: {known}")
+        self._asked.add(name)
         type_ = ptx_type(place.declaration.type)
         data = self.memory[place.declaration.space][place.offset : place.offset + place.size]
         letter = {"s": "i", "f": "f"}.get(type_.kind if type_.llvm != "bfloat" and type_.packed == 1 else "b", "u")
@@ -121,6 +133,17 @@ class ModuleMemory:
         if place.declaration.vector > 1:
             shape.append(place.declaration.vector)
         return data.view(f"{letter}{max(type_.bits // 8, 1)}").reshape(shape)
+
+    def must_be_defined(self, names: Collection[str]) -> None:
+        """Refuse variables that only another module defines, unless somebody has asked for them to fill them.
+
+        Raises:
+            UnsupportedInstruction: It names the declaration of one.
+        """
+        for name, place in self._places.items():
+            if place.declaration.linkage == "extern" and name in names and name not in self._asked:
+                why = f'no module here defines it; fill what `global_array("{name}")` gives before the launch'
+                raise _refused(place.declaration, why)
 
     def pieces(self) -> tuple[Piece, ...]:
         """Every variable with its address and size."""
@@ -180,12 +203,11 @@ class ModuleMemory:
                     return self._address(left, place) + (by if sign == "+" else -by)
             case _:
                 pass
-        written = place.declaration
-        raise UnsupportedInstruction(
-            written.span.line,
-            " ".join(print_statements((written,)).split()),
-            f"the initial value `{print_operand(operand)}`",
-        )
+        raise _refused(place.declaration, f"the initial value `{print_operand(operand)}`")
+
+
+def _refused(declaration: tree.Declaration, why: str) -> UnsupportedInstruction:
+    return UnsupportedInstruction(declaration.span.line, " ".join(print_statements((declaration,)).split()), why)
 
 
 def _elements(operand: tree.Operand, dimensions: list[int]) -> list[tuple[int, tree.Operand]]:

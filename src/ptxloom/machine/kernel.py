@@ -19,7 +19,7 @@ from ptxloom.machine.extents import check_shape, extent, must_be_several, whole
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.heap import MOST_BYTES
 from ptxloom.machine.launch import LEAKS, Grid, Progress, Shape, compiled_checks, default_threads
-from ptxloom.machine.meaning import names_register
+from ptxloom.machine.meaning import lasting_names, names_register
 from ptxloom.machine.planner import plan
 from ptxloom.machine.profile import Countable
 from ptxloom.machine.program import LOCAL_LIMIT, SHARED_LIMIT
@@ -98,6 +98,11 @@ class Kernel:
     def has_workspace(self) -> bool:
         """Whether it reads where a grid-wide barrier keeps its counter."""
         return names_register(self.program, "%envreg")
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The names of variables that it mentions, or that initial values do."""
+        return lasting_names(self.program)
 
     def global_array(self, name: str) -> NDArray[Any]:
         """A global or const variable of the kernel's module, as `Module.global_array` gives it: all kernels share it.
@@ -273,6 +278,7 @@ class Kernel:
 
         Raises:
             UsageError: An argument is wrong; nothing has run.
+            UnsupportedInstruction: A variable is `.extern`, and nobody has filled it; nothing has run.
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
         deadline = _deadline(timeout)
@@ -298,6 +304,7 @@ class Kernel:
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
         if "racecheck:global" in checks:
             count = 1  # one thread of the host sees every CTA
+        self.memory.must_be_defined(self._named)
         memory = Memory()
         params = pack(self.program, args, memory)
         memory.unwritten += _unwritten(uninitialised, args)

@@ -29,6 +29,15 @@ def _outside(statement: tree.Statement, reached: set[int]) -> tree.Statement:
     return statement
 
 
+def lasting_names(program: Program) -> frozenset[str]:
+    """The names that a program's operands and the module's initial values mention."""
+    mentioned = [operand for op in program.ops for operand in op.operands]
+    for statement in program.module.statements:
+        if isinstance(statement, tree.Declaration):
+            mentioned += [one.initializer for one in statement.declarators if one.initializer is not None]
+    return frozenset(node.text for operand in mentioned for node in walk(operand) if isinstance(node, tree.Name))
+
+
 def names_register(program: Program, prefix: str) -> bool:
     """Whether an instruction of a program names a special register that starts so."""
     nodes = (node for op in program.ops for operand in op.operands for node in walk(operand))

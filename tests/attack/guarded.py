@@ -208,6 +208,7 @@ class _Zones:
     def __init__(self) -> None:
         self.live: weakref.WeakSet[Zone] = weakref.WeakSet()
         self.broken: list[str] = []
+        self.kept: list[Zone] = []  # of variables, and of the device heap
 
     def make(self, size: int, alignment: int, name: str) -> Zone:
         zone = Zone(size, alignment, name)
@@ -223,15 +224,15 @@ class _Zones:
 
 def _guard(zones: _Zones) -> None:
     """Have the machine take all its memory from zones."""
-    from ptxloom.machine import data, launch, services  # noqa: PLC0415 - of the child alone
+    from ptxloom.machine import arena, data, heap, launch  # noqa: PLC0415 - of the child alone
 
-    class Arena(launch.Arena):
-        def __init__(self) -> None:
-            super().__init__()
+    class Arena(arena.Arena):
+        def __init__(self, budget: arena.Budget) -> None:
+            super().__init__(budget)
             self._zones: list[Zone] = []
 
-        def take(self, size: int) -> int:
-            zone = zones.make(size, 64, f"machine state of {size} bytes")
+        def take(self, size: int, what: str = "state") -> int:
+            zone = zones.make(size, 64, f"{size} bytes for {what}")
             self._zones.append(zone)
             return zone.address
 
@@ -241,15 +242,15 @@ def _guard(zones: _Zones) -> None:
                 zones.live.discard(zone)
                 zone.release()
 
-    def variables(size: int) -> NDArray[np.uint8]:
-        return zones.make(size, 256, "variables").content
-
-    def allocated(size: int) -> NDArray[np.uint8]:
-        return zones.make(max(size, 1), 256, "malloc").content
+    def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
+        zone = zones.make(size, alignment, what)
+        zones.kept.append(zone)
+        return zone.content
 
     launch.Arena = Arena
-    setattr(data, "_aligned", variables)  # noqa: B010 - the type checker holds it to be private
-    services.array_of = allocated
+    for module in (arena, data, heap):
+        if "zeroed" in vars(module):
+            setattr(module, "zeroed", zeroed)  # noqa: B010 - not every one of them has it
 
 
 def _run(one: Attack, zones: _Zones, rooms: dict[tuple[int, int], Zone]) -> list[object]:

@@ -87,21 +87,22 @@ class Emitter:
         width: The lanes of the operands: 32, or 1 while one lane's value stands for all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stem: str = "t") -> None:
         self.width = LANES
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
+        self._stem = stem  # how names of values begin
         self._count = 0
 
     def fresh(self, stem: str = "") -> str:
         """A name no other value or label of the function has."""
         self._count += 1
-        return f"{stem}{self._count}" if stem else f"t{self._count}"
+        return f"{stem or self._stem}{self._count}"
 
     def emit(self, type_: str, code: str) -> Value:
         """Add an instruction with a result of `type_`."""
         self._count += 1
-        name = f"%t{self._count}"
+        name = f"%{self._stem}{self._count}"
         self.lines.append(f"{name} = {code}")
         return Value(type_, name)
 

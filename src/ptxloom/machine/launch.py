@@ -265,8 +265,9 @@ class Grid:
             self.races.mark(table)
         if heap is not None:
             table[table[:, 0] == heap.region.ctypes.data, 5] = heap.address
-        self.launch.spans = self.arena.put(table)
-        self.launch.span_count = len(spans)
+        head = np.zeros(state.SPANS_HEAD // 8, np.uint64)
+        head[0] = len(spans)
+        self.launch.spans = self.arena.put(head.tobytes() + table.tobytes())
 
     def allocate(self, size: int, maker: Maker) -> int:
         """The address of new memory for the kernel; 0 if there is none."""

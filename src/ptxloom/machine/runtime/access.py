@@ -13,6 +13,7 @@ from typing import Final
 
 from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, vector
 from ptxloom.machine.native import record
+from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.state import Span, Warp
 
 NAME: Final = re.compile(r"ptxloom_(load|store)_(global|shared)_(\d+)x(\d+)")
@@ -136,7 +137,7 @@ class _Access:
         return self.e.compare("eq", bits, Value("i32", "0"))
 
     def _bounds(self) -> tuple[Value, Value]:
-        """The first and the end address that may be touched, as the addresses are written."""
+        """The first address that may be touched and the bytes from it on, as the addresses are written."""
         e = self.e
         if self.shared:
             size = e.load("i64", e.offset(W, field("shared_bytes")), 8)
@@ -144,7 +145,8 @@ class _Access:
         sites = e.load("ptr", e.offset(W, field("sites")), 8)
         at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(Span).size)))
         span = e.offset(sites, at)
-        return e.load("i64", span, 8), e.load("i64", e.offset(span, 8), 8)
+        start, end = (e.load("i64", e.offset(span, record(Span).offsets[name]), 8) for name in ("start", "end"))
+        return start, e.apply("sub", end, start)
 
     def _host(self, at: Value) -> Value:
         e = self.e
@@ -156,18 +158,15 @@ class _Access:
     def _check(self, firsts: list[Value], length: int | Value, good: str, bad: str) -> None:
         """Go to `good` if stretches of a length are aligned and in bounds."""
         e = self.e
-        start, end = self._bounds()
-        size = e.apply("sub", end, start)
-        needed = length if isinstance(length, Value) else e.constant(start.type, length)
-        ok = e.compare("uge", size, needed)
-        room = e.apply("sub", size, needed)
+        start, room = self._bounds()
+        size = length if isinstance(length, Value) else e.constant(start.type, length)
         low = firsts[0]
-        for first in firsts:
-            # what lies before the start is far behind the end
-            ok = e.apply("and", ok, e.compare("ule", e.apply("sub", first, start), room))
-            low = low if first is low else e.apply("or", low, first)
+        for first in firsts[1:]:
+            low = e.apply("or", low, first)
         low = e.apply("and", low, e.constant(low.type, self.bytes - 1))
-        ok = e.apply("and", ok, e.compare("eq", low, e.constant(low.type, 0)))
+        ok = e.compare("eq", low, e.constant(low.type, 0))
+        for first in firsts:
+            ok = e.apply("and", ok, inside(e, e.apply("sub", first, start), size, room))
         e.do(f"br {ok}, label %{good}, label %{bad}")
 
     def _value(self, part: int, lane: int = 0) -> Value:
@@ -214,6 +213,11 @@ class _Access:
             self._jump("slow")
             return
         e = self.e
+        none = e.compare("eq", MASK, Value("i32", "0"))
+        e.do(f"br {none}, label %nothing, label %some")
+        e.label("nothing")
+        e.do("ret i32 0")
+        e.label("some")
         addresses, mask = self._addresses(), MASK
         lane = e.intrinsic("llvm.cttz", mask, Value("i1", "true"), overload="i32", result="i32")
         unused = e.intrinsic("llvm.ctlz", mask, Value("i1", "true"), overload="i32", result="i32")
@@ -246,13 +250,12 @@ class _Access:
     def _general(self, addresses: Value) -> None:
         """Any addresses of a whole warp: checked as vectors, then gathered or scattered."""
         e = self.e
-        start, end = self._bounds()
-        last = e.apply("sub", end, e.constant(end.type, self.bytes))
+        start, room = self._bounds()
+        offsets = e.apply("sub", addresses, e.splat(start))
         misaligned = e.apply("and", addresses, e.constant(addresses.type, self.bytes - 1))
-        low = e.compare("slt", addresses, e.splat(start))
-        high = e.compare("sgt", addresses, e.splat(last))
-        odd = e.compare("ne", misaligned, e.constant(addresses.type, 0))
-        good = self._none(e.apply("or", e.apply("or", low, high), odd))
+        even = e.compare("eq", misaligned, e.constant(addresses.type, 0))
+        fine = e.apply("and", inside(e, offsets, e.constant(room.type, self.bytes), room), even)
+        good = e.compare("eq", e.emit("i32", f"bitcast {fine} to i32"), Value("i32", "-1"))
         e.do(f"br {good}, label %each, label %slow")
         e.label("each")
         hosts = self._hosts(addresses)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.grid import forget_flag, is_taught
 from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
 from ptxloom.machine.runtime.histories import (
@@ -31,7 +32,7 @@ from ptxloom.machine.runtime.known import (
     trace_tick,
     unknown_lanes,
 )
-from ptxloom.machine.runtime.memory import find_span
+from ptxloom.machine.runtime.memory import find_span, holds
 from ptxloom.machine.runtime.shadow import (
     READS_ONLY,
     SITE,
@@ -81,20 +82,21 @@ def look(
     access.offset = offset
     access.values = values
     access.part = part
+    access.size = size
     access.stamp = stamp_of(w, site)
     access.does = does
     access.agent = 0
     left = lanes
-    index = w.launch.span_count
+    found: u64 = 0
     while left != 0:
         lane = trailing_zeros(left)
         left = left & left - 1
         at = addresses[lane] + offset
         if space == GLOBAL or at < SHARED_WINDOW:
-            if index >= w.launch.span_count or takes(w.launch.spans[index], at, size, does) == 0:
-                index = find_span(w.launch, at)
-            if index < w.launch.span_count and takes(w.launch.spans[index], at, size, does) != 0:
-                look_lane(w, lane, w.launch.spans[index], at, size)
+            if takes(found, at, size, does) == 0:
+                found = find_span(w.launch, at)
+            if takes(found, at, size, does) != 0:
+                look_lane(w, lane, pointer(Span, found)[0], at, size)
 
 
 def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, agent: u32) -> None:
@@ -106,14 +108,17 @@ def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, age
     access.stamp = stamp
     access.does = does
     access.agent = agent
-    index = find_span(w.launch, at)
-    if index < w.launch.span_count and takes(w.launch.spans[index], at, size, does) != 0:
-        look_lane(w, lane, w.launch.spans[index], at, size)
+    found = find_span(w.launch, at)
+    if takes(found, at, size, does) != 0:
+        look_lane(w, lane, pointer(Span, found)[0], at, size)
 
 
-def takes(span: Span, at: u64, size: u32, does: u32) -> u32:
-    """1 if an access is one that a piece of memory takes; the others are left to memcheck."""
-    if at < span.start or at > span.end or span.end - at < u64(size) or span.cells == 0:
+def takes(found: u64, at: u64, size: u32, does: u32) -> u32:
+    """1 if an access is one that the span at a host address (0: none) takes; the others are left to memcheck."""
+    if found == 0:
+        return 0
+    span = pointer(Span, found)[0]
+    if holds(span, at, u64(size)) == 0 or span.cells == 0:
         return 0
     return u32(does != WRITES or span.writable != 0)
 
@@ -278,7 +283,10 @@ def is_same_value(w: Warp, lane: u32, t: Trace, racing: u32, at: u64, size: u32)
         mine = pointer(u8, access.values[apart // access.part] + u64(lane * access.part + apart % access.part))[0]
         theirs = pointer(u8, at + u64(number))[0]
         if is_near(w, t) != 0 and t.stamp == access.stamp:  # the very same instruction
-            apart = u32(at - access.addresses[racing] - access.offset) + number
+            theirs_at = at + u64(number) - access.addresses[racing] - access.offset
+            if within(theirs_at, 1, u64(access.size)) == 0:  # it was there when the instruction ran before
+                return 0
+            apart = u32(theirs_at)
             kept = access.values[apart // access.part]
             theirs = pointer(u8, kept + u64(racing * access.part + apart % access.part))[0]
         if mine != theirs:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import address, copy, fill, invoke, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.firsts import read_lane, written_lane
 from ptxloom.machine.runtime.known import operation_at
 from ptxloom.machine.runtime.mbarriers import complete_at
-from ptxloom.machine.runtime.memory import fault, in_global, place, shared_place
+from ptxloom.machine.runtime.memory import fault, holds, in_global, place, shared_place
 from ptxloom.machine.runtime.operations import begin_operation, read_by, write_by, write_for
 from ptxloom.machine.runtime.orders import released
 from ptxloom.machine.runtime.proxies import check_fence
@@ -46,26 +47,25 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
             into = place(w, lane, targets[lane], SHARED, size, 1, site)
             if into == 0:
                 return 1
-            if address(w.shadow) != 0:
-                write_by(w, lane, targets[lane], SHARED, size)
-                read_by(w, lane, sources[lane], GLOBAL, takes[lane], 0)
-            if w.written != 0:
-                written_lane(w, lane, targets[lane], SHARED, size)
-            if w.launch.watches_global != 0:
-                read_lane(w, lane, sources[lane], GLOBAL, takes[lane], site)
             take = takes[lane]
             at = sources[lane]
             if take > size:
                 fault(w, INVALID, site, lane, at, GLOBAL, 0, 0)
                 return 1
+            if address(w.shadow) != 0:
+                write_by(w, lane, targets[lane], SHARED, size)
+                read_by(w, lane, at, GLOBAL, take, 0)
+            if w.written != 0:
+                written_lane(w, lane, targets[lane], SHARED, size)
+            if w.launch.watches_global != 0:
+                read_lane(w, lane, at, GLOBAL, take, site)
             if take < size:
                 fill(into, 0, u64(size))
             if take != 0:
                 if at & u64(size - 1) != 0:
                     fault(w, MISALIGNED, site, lane, at, GLOBAL, size, 0)
                     return 1
-                known = w.sites[site]
-                if (at < known.start or at + u64(take) > known.end) and reach(w, lane, at, take, 0, site) == 0:
+                if holds(w.sites[site], at, u64(take)) == 0 and reach(w, lane, at, take, 0, site) == 0:
                     return 1
                 copy_bytes(into, at, take)
     return 0
@@ -78,15 +78,16 @@ def copy_whole(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: 
     """
     if address(w.shadow) != 0 or w.written != 0 or w.launch.watches_global != 0:
         return 0
-    start = w.sites[site].start
-    end = w.sites[site].end
+    known = w.sites[site]
     shared = w.shared
     room = w.shared_bytes
     for lane in range(32):
         if mask >> lane & 1 != 0:
             into = targets[lane] & 0xFFFFFFFF
             at = sources[lane]
-            if (into | at) & 15 != 0 or takes[lane] != 16 or into + 16 > room or at < start or at + 16 > end:
+            if (into | at) & 15 != 0 or takes[lane] != 16:
+                return 0
+            if within(into, 16, room) == 0 or holds(known, at, 16) == 0:
                 return 0
             copy(shared + into, at, 16)
     return 1
@@ -106,7 +107,7 @@ def copy_bytes(into: u64, at: u64, size: u32) -> None:
 
 def reach(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) -> u32:
     """1 if bytes of global memory are there; else the fault is noted."""
-    kind = in_global(w, at, at + u64(size), write, site)
+    kind = in_global(w, at, u64(size), write, site)
     if kind == 0:
         return 1
     if at >= SHARED_WINDOW and at < CODE_WINDOW:

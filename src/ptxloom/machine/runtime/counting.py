@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from ptxloom.machine.native import Array, Ptr, address, copy, fill, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.native import Array, Ptr, address, copy, fill, pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.memory import find_span
 from ptxloom.machine.runtime.state import (
     GLOBAL,
@@ -17,6 +17,7 @@ from ptxloom.machine.runtime.state import (
     SHARED,
     SHARED_WINDOW,
     WINDOW_BYTES,
+    Span,
     Warp,
 )
 
@@ -25,6 +26,7 @@ MERGES: Final = 1  # a rule: phases may be served in pairs
 ALONE: Final = 2  # a rule: lanes do not share what they want, as those of an atomic operation
 TWICE: Final = 4  # a rule: wavefronts are taken twice
 SECTOR_SHIFT: Final = 5  # a sector is 32 bytes
+APART_SHIFT: Final = 37  # spans lie 40 bytes apart in their table: those shifted so are a terabyte apart
 TURN_BITS: Final = 5  # beside a sector: which of 32 lanes that name one address
 
 
@@ -232,14 +234,14 @@ def count_sectors(w: Warp, slot: Slot, pattern: Pattern, mask: u32, size: u32, s
         at = pattern.addresses[lane]
         if mask >> lane & 1 != 0 and (at < LOCAL_WINDOW or space == GLOBAL):
             if at < start or at >= end:
-                index = find_span(w.launch, at)
+                found = find_span(w.launch, at)
                 pieces = pieces + 1
-                base = index << 40
+                base = found << APART_SHIFT
                 start = at
                 end = at + 1
-                if index < w.launch.span_count:
-                    start = w.launch.spans[index].start
-                    end = w.launch.spans[index].end
+                if found != 0:
+                    start = pointer(Span, found)[0].start
+                    end = pointer(Span, found)[0].end
             turn: u32 = 0
             if rules & ALONE != 0:
                 turn = same_before(pattern, counted, lane)

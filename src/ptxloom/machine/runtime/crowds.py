@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.histories import copy_chain, covers, fill_trace, following, is_own, trace_at
 from ptxloom.machine.runtime.known import (
     are_morally_strong,
@@ -214,10 +215,21 @@ def is_same(
     mine = pointer(u8, values[offset // part] + u64(lane * part + offset % part))[0]
     if other_stamp == stamp and (other - w.shadow.first) // 32 == w.index:
         # the very same instruction: memory does not hold the other lane's value yet
-        apart = at - w.starts[other & 31]
-        theirs = pointer(u8, values[apart // part] + u64((other & 31) * part + apart % part))[0]
-        return u32(mine == theirs)
+        apart = at - inside_of(w, s, w.starts[other & 31])
+        if within(u64(apart), 1, u64(s.order.access.size)) != 0:  # else it was there when the instruction ran before
+            theirs = pointer(u8, values[apart // part] + u64((other & 31) * part + apart % part))[0]
+            return u32(mine == theirs)
     return u32(pointer(u8, shared_place(w, window_of(s, at), 1))[0] == mine)
+
+
+def inside_of(w: Warp, s: Shadow, start: u32) -> u32:
+    """Where in a CTA's memory an address in the shared window lies; far behind its end if it is that of another CTA."""
+    rank = start >> CLUSTER_SHIFT
+    if rank == 0:
+        rank = w.cta.rank + 1
+    if rank != s.first // (s.warps * 32) + 1:
+        return 1 << 31
+    return start & (1 << CLUSTER_SHIFT) - 1
 
 
 def window_of(s: Shadow, at: u32) -> u64:

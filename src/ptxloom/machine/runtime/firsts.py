@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, fill, pointer, u8, u32, u64
+from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.hazards import note_access
-from ptxloom.machine.runtime.memory import find_span, shared_place
+from ptxloom.machine.runtime.memory import find_span, holds, shared_place, space_at
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     GENERIC,
     GLOBAL,
     LOCAL,
-    LOCAL_WINDOW,
     SHARED,
-    SHARED_WINDOW,
     SOURCE_BYTES,
     UNWRITTEN,
     WINDOW_BYTES,
     Cta,
+    Span,
     Warp,
 )
 
@@ -33,22 +33,15 @@ WRITTEN = 0
 UNWRITTEN_BYTE = 255
 
 
-def plane_of(  # noqa: PLR0911 - one case a space
-    w: Warp, lane: u32, at: u64, size: u32, space: u32
-) -> u64:
+def plane_of(w: Warp, lane: u32, at: u64, size: u32, space: u32) -> u64:
     """Where the marks of some bytes lie; 0 if the bytes are not there, or nobody asks."""
     offset = at & (WINDOW_BYTES - 1)
-    if space == GENERIC:
-        if at & ~u64(WINDOW_BYTES - 1) == SHARED_WINDOW:
-            return plane_of_shared(w, offset, size)
-        if at & ~u64(WINDOW_BYTES - 1) == LOCAL_WINDOW:
-            return plane_of_local(w, lane, offset, size)
-        return plane_of_global(w, at, size)
-    if space == SHARED:
+    named = space_at(at, space)
+    if named == SHARED:
         return plane_of_shared(w, offset, size)
-    if space == LOCAL:
+    if named == LOCAL:
         return plane_of_local(w, lane, offset, size)
-    if space == GLOBAL:
+    if named == GLOBAL or named == GENERIC:  # noqa: PLR1714, SIM109 - native code has no sets
         return plane_of_global(w, at, size)
     return 0
 
@@ -66,19 +59,18 @@ def plane_of_shared(w: Warp, offset: u64, size: u32) -> u64:
 
 def plane_of_local(w: Warp, lane: u32, offset: u64, size: u32) -> u64:
     """The same for local memory."""
-    if w.local_written == 0 or offset + u64(size) > w.local_bytes:
+    if w.local_written == 0 or within(offset, u64(size), w.local_bytes) == 0:
         return 0
     return w.local_written + u64(lane) * w.local_bytes + offset
 
 
 def plane_of_global(w: Warp, at: u64, size: u32) -> u64:
     """The same for global memory that came uninitialised."""
-    launch = w.launch
-    index = find_span(launch, at)
-    if index >= launch.span_count:
+    found = find_span(w.launch, at)
+    if found == 0:
         return 0
-    span = launch.spans[index]
-    if span.written == 0 or at + u64(size) > span.end:
+    span = pointer(Span, found)[0]
+    if span.written == 0 or holds(span, at, u64(size)) == 0:
         return 0
     return span.written + (at - span.start)
 
@@ -119,24 +111,20 @@ def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> 
             missing = missing + 1
     if missing == 0:
         return
-    note_access(w, UNWRITTEN, site, lane, within(at, space) + u64(first), space_at(at, space), missing, 0)
+    note_access(w, UNWRITTEN, site, lane, address_behind(at, space) + u64(first), space_behind(at, space), missing, 0)
 
 
-def space_at(at: u64, space: u32) -> u32:
+def space_behind(at: u64, space: u32) -> u32:
     """The state space behind an address, which may be generic."""
-    if space != GENERIC:
-        return space
-    window = at & ~u64(WINDOW_BYTES - 1)
-    if window == SHARED_WINDOW:
-        return SHARED
-    if window == LOCAL_WINDOW:
-        return LOCAL
+    named = space_at(at, space)
+    if named == SHARED or named == LOCAL:  # noqa: PLR1714, SIM109 - native code has no sets
+        return named
     return GLOBAL
 
 
-def within(at: u64, space: u32) -> u64:
+def address_behind(at: u64, space: u32) -> u64:
     """An address, which may be generic, within its space."""
-    if space_at(at, space) == GLOBAL:
+    if space_behind(at, space) == GLOBAL:
         return at
     return at & (WINDOW_BYTES - 1)
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.ir import Emitter, Value
 from ptxloom.machine.native import record
 from ptxloom.machine.runtime import firsts
+from ptxloom.machine.runtime.bounds import near_lanes
 from ptxloom.machine.runtime.state import SHARED, Warp
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ def init_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     bits = 32 if found[2] == "shared" else 64
     offsets = record(Warp).offsets
     halves = "\n".join(_half(half, size, read=read) for half in (0, 1))
+    bound = Emitter("bound")
+    good = near_lanes(bound, size, Value("i32", "%size"))
     native = firsts.missing_lanes if read else firsts.written_lanes
     ir = _FUNCTION.format(
         name=name,
@@ -45,6 +49,8 @@ def init_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
         shared_bytes=offsets["shared_bytes"],
         starts=offsets["starts"],
         n=size,
+        bound="\n".join(bound.lines),
+        inside=good.text,
         halves=halves,
         result="i32" if read else "void",
         near="%bad = or i32 %bad0, %bad1" if read else "",
@@ -83,14 +89,8 @@ entry:
   %size.at = getelementptr i8, ptr %w, i64 {shared_bytes}
   %size64 = load i64, ptr %size.at, align 8
   %size = trunc i64 %size64 to i32
-  %fits = icmp uge i32 %size, {n}
-  %top0 = sub i32 %size, {n}
-  %top1 = insertelement <32 x i32> poison, i32 %top0, i64 0
-  %top = shufflevector <32 x i32> %top1, <32 x i32> poison, <32 x i32> zeroinitializer
-  %good = icmp ule <32 x i32> %low, %top
-  %good.mask = bitcast <32 x i1> %good to i32
-  %near0 = and i32 %mask, %good.mask
-  %near = select i1 %fits, i32 %near0, i32 0
+{bound}
+  %near = and i32 %mask, {inside}
   %far = xor i32 %mask, %near
   br label %half0
 {halves}

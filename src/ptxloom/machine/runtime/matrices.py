@@ -13,7 +13,9 @@ from ptxloom.fragments.derive import fragment
 from ptxloom.fragments.model import WARP_LANES
 from ptxloom.fragments.native import Together, body, sides
 from ptxloom.machine import native, translation
+from ptxloom.machine.ir import Emitter, Value
 from ptxloom.machine.native import Ptr, u32, u64
+from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.memory import fault, place, shared_place
 from ptxloom.machine.runtime.state import GENERIC, SHARED, SHARED_WINDOW, WRONG_SPACE, Warp
 
@@ -74,6 +76,8 @@ def function_of(move: MatrixMove, lanes: int) -> str:
         register, offset = divmod(number * 16, _REGISTER_BYTES)
         lines.append(f"  %h{number} = getelementptr i8, ptr %out{register}, i64 {offset}")
     careful = translation.translate(place_rows)
+    bound = Emitter("bound")
+    fits = inside(bound, Value("i64", "%top"), Value("i64", str(move.row_bytes)), Value("i64", "%room"))
     offsets = native.record(Warp).offsets
     return _FUNCTION.format(
         declaration=careful.declaration,
@@ -90,6 +94,8 @@ def function_of(move: MatrixMove, lanes: int) -> str:
         low=move.row_bytes - 1,
         space=SHARED if move.space else GENERIC,
         write=int(write),
+        bound="\n".join(bound.lines),
+        inside=fits.text,
         shared=offsets["shared"],
         shared_bytes=offsets["shared_bytes"],
         body="\n".join([*lines, *body(move, moved)]),
@@ -113,16 +119,14 @@ entry:
   %top = call i64 @llvm.vector.reduce.umax.v{lanes}i64(<{lanes} x i64> %inside)
   %low = and i64 %any, {low}
   %odd = icmp ne i64 %low, 0
-  %size.at = getelementptr i8, ptr %w, i64 {shared_bytes}
-  %size = load i64, ptr %size.at, align 8
-  %end = add i64 %top, {size}
-  %beyond = icmp ugt i64 %end, %size
-  %far = icmp ugt i64 %top, %size
+  %room.at = getelementptr i8, ptr %w, i64 {shared_bytes}
+  %room = load i64, ptr %room.at, align 8
+{bound}
+  %beyond = xor i1 {inside}, true
   %present = and i32 %mask, {members}
   %absent = icmp ne i32 %present, {members}
   %bad1 = or i1 %odd, %beyond
-  %bad2 = or i1 %far, %absent
-  %bad = or i1 %bad1, %bad2
+  %bad = or i1 %bad1, %absent
   br i1 %bad, label %careful, label %plain
 plain:
   %base.at = getelementptr i8, ptr %w, i64 {shared}

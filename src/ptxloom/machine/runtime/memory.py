@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import Ptr, address, copy, pointer, u32, u64
+from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -21,6 +22,8 @@ from ptxloom.machine.runtime.state import (
     READ_ONLY,
     SHARED,
     SHARED_WINDOW,
+    SPANS_HEAD,
+    WINDOW_BYTES,
     WRONG_SPACE,
     Cta,
     Heap,
@@ -79,51 +82,56 @@ def fault_without_clusters(w: Warp, lanes: u32, site: u32) -> u32:
 
 
 def find_span(launch: Launch, at: u64) -> u64:
-    """The index of the last span that starts at or before an address, or the count of spans if none does."""
+    """The host address of the last span that starts at or before an address; 0 if none does."""
+    table = launch.spans
+    spans = pointer(Span, address(table) + SPANS_HEAD)
     low: u64 = 0
-    high = launch.span_count
+    high = table.count
     while low < high:
         middle = (low + high) >> 1
-        if launch.spans[middle].start <= at:
+        if spans[middle].start <= at:
             low = middle + 1
         else:
             high = middle
     if low == 0:
-        return launch.span_count
-    return low - 1
+        return 0
+    return address(spans[low - 1])
 
 
-def in_global(w: Warp, at: u64, last: u64, write: u32, site: u32) -> u32:
-    """0 if [at, last) lies in one piece of global memory, else the kind of fault; remembers the piece by site."""
-    launch = w.launch
-    index = find_span(launch, at)
-    if index >= launch.span_count:
+def holds(span: Span, at: u64, size: u64) -> u32:
+    """1 if `size` bytes from a host address on lie in a span."""
+    return within(at - span.start, size, span.end - span.start)
+
+
+def in_global(w: Warp, at: u64, size: u64, write: u32, site: u32) -> u32:
+    """0 if `size` bytes lie in one piece of global memory, else the kind of fault; remembers the piece by site."""
+    found = find_span(w.launch, at)
+    if found == 0:
         return OUT_OF_BOUNDS
-    span = launch.spans[index]
-    if last > span.end or last < at:
+    span = pointer(Span, found)[0]
+    if holds(span, at, size) == 0:
         return OUT_OF_BOUNDS
     if write != 0 and span.writable == 0:
         return READ_ONLY
     known = w.sites[site]
     if span.heap != 0:
-        return in_block(w, pointer(Heap, span.heap)[0], at, last, known)
+        return in_block(w, pointer(Heap, span.heap)[0], at, size, known)
     known.start = span.start
     known.end = span.end
     return 0
 
 
-def in_block(w: Warp, heap: Heap, at: u64, last: u64, known: Span) -> u32:
-    """The same within the device heap: 0 if [at, last) lies in one block that has not been freed."""
+def in_block(w: Warp, heap: Heap, at: u64, size: u64, known: Span) -> u32:
+    """The same within the device heap: 0 if `size` bytes lie in one block that has not been freed."""
     owner = u64(heap.owners[(at - heap.start) >> 4])
     if owner == 0:
         return OUT_OF_BOUNDS
     start = heap.start + (owner - 1 << 4)
-    end = start + heap.sizes[owner - 1]
-    if last > end:
+    if within(at - start, size, u64(heap.sizes[owner - 1])) == 0:
         return OUT_OF_BOUNDS
     w.worker.in_heap = 1
     known.start = start
-    known.end = end
+    known.end = start + u64(heap.sizes[owner - 1])
     return 0
 
 
@@ -131,7 +139,7 @@ def shared_place(w: Warp, offset: u64, size: u64) -> u64:
     """The host address of an offset in a shared window (own CTA or one of its cluster), or 0."""
     rank = offset >> CLUSTER_SHIFT
     inside = offset & ((1 << CLUSTER_SHIFT) - 1)
-    if inside + size > w.shared_bytes:
+    if within(inside, size, w.shared_bytes) == 0:
         return 0
     if rank == 0:
         return w.shared + inside
@@ -141,64 +149,78 @@ def shared_place(w: Warp, offset: u64, size: u64) -> u64:
     return peer.shared + inside
 
 
-def place(  # noqa: C901, PLR0911, PLR0912 - one case a space
-    w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32
-) -> u64:
+def local_place(w: Warp, lane: u32, offset: u64, size: u64) -> u64:
+    """The host address of an offset in a lane's local memory, or 0."""
+    if within(offset, size, w.local_bytes) == 0:
+        return 0
+    return w.local + u64(lane) * w.local_bytes + offset
+
+
+def param_place(w: Warp, offset: u64, size: u64) -> u64:
+    """The host address of an offset in the kernel's parameters, or 0."""
+    if within(offset, size, w.params_end - w.params) == 0:
+        return 0
+    return w.params + offset
+
+
+def const_place(w: Warp, at: u64, size: u64, site: u32) -> u64:
+    """A host address if it lies in the module's constants, which are remembered by site, or 0."""
+    launch = w.launch
+    if within(at - launch.constants, size, launch.constants_end - launch.constants) == 0:
+        return 0
+    known = w.sites[site]
+    known.start = launch.constants
+    known.end = launch.constants_end
+    return at
+
+
+def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> u64:
     """The host address of one lane's access of `size` bytes, or 0 after noting the fault."""
     long = u64(size)
     if at & (long - 1) & 15 != 0:  # arrays of the host start at multiples of 16, not at 256 as the device's do
         return fault(w, MISALIGNED, site, lane, at, space, size, write)
-    if space == SHARED:
-        found = shared_place(w, at & 0xFFFFFFFF, long)
-        if found == 0:
-            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
-        return found
-    if space == LOCAL:
-        offset = at & 0xFFFFFFFF
-        if offset + long > w.local_bytes:
-            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
-        return w.local + u64(lane) * w.local_bytes + offset
-    if space == CONST:
-        if at < w.launch.constants or at + long > w.launch.constants_end:
-            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
-        w.sites[site].start = w.launch.constants
-        w.sites[site].end = w.launch.constants_end
-        return at
-    if space == PARAM:
-        offset = at & 0xFFFFFFFF
-        if write != 0:
-            return fault(w, READ_ONLY, site, lane, at, space, size, write)
-        if w.params + offset + long > w.params_end:
-            return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
-        return w.params + offset
-    if space == GENERIC and at >= SHARED_WINDOW:
-        return place_window(w, lane, at, size, write, site)
-    kind = in_global(w, at, at + long, write, site)
-    if kind != 0:
+    if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
+        kind = in_global(w, at, long, write, site)
+        if kind == 0:
+            return at
         if space == GLOBAL and at >= SHARED_WINDOW and at < CODE_WINDOW:
             kind = WRONG_SPACE
         return fault(w, kind, site, lane, at, space, size, write)
-    return at
+    named = space_at(at, space)
+    if write != 0 and (named == PARAM or named == CONST):  # noqa: PLR1714, SIM109 - native code has no sets
+        return fault(w, READ_ONLY, site, lane, at, space, size, write)
+    found = place_window(w, lane, at, named, long, site)
+    if found == 0:
+        return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
+    return found
 
 
-def place_window(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) -> u64:
-    """The host address behind a generic address above all mapped memory: shared, local or parameters."""
-    offset = at & 0xFFFFFFFF
-    long = u64(size)
-    window = at - offset
+def space_at(at: u64, space: u32) -> u32:
+    """The space that a generic address above all mapped memory lies in, GENERIC if in none; else the space named."""
+    if space != GENERIC:
+        return space
+    window = at & ~u64(WINDOW_BYTES - 1)
     if window == SHARED_WINDOW:
-        found = shared_place(w, offset, long)
-        if found != 0:
-            return found
-    elif window == LOCAL_WINDOW:
-        if offset + long <= w.local_bytes:
-            return w.local + u64(lane) * w.local_bytes + offset
-    elif window == PARAM_WINDOW:
-        if write != 0:
-            return fault(w, READ_ONLY, site, lane, at, GENERIC, size, write)
-        if w.params + offset + long <= w.params_end:
-            return w.params + offset
-    return fault(w, OUT_OF_BOUNDS, site, lane, at, GENERIC, size, write)
+        return SHARED
+    if window == LOCAL_WINDOW:
+        return LOCAL
+    if window == PARAM_WINDOW:
+        return PARAM
+    return GENERIC
+
+
+def place_window(w: Warp, lane: u32, at: u64, space: u32, size: u64, site: u32) -> u64:
+    """The host address of an access outside global memory, in the space named; 0 if it is not in bounds."""
+    offset = at & (WINDOW_BYTES - 1)
+    if space == SHARED:
+        return shared_place(w, offset, size)
+    if space == LOCAL:
+        return local_place(w, lane, offset, size)
+    if space == PARAM:
+        return param_place(w, offset, size)
+    if space == CONST:
+        return const_place(w, at, size, site)
+    return 0
 
 
 def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u32, write: u32, site: u32) -> u32:
@@ -243,6 +265,8 @@ def store_lanes(
     for lane in range(32):
         if mask >> lane & 1 != 0:
             found = place(w, lane, addresses[lane] + offset, space, size * parts, 1, site)
+            if found == 0:  # freed in between, by a warp that another thread of the host runs
+                return 1
             for part in range(parts):
                 source = address(values) + u64((part * 32 + lane) * size)
                 move(found + u64(part * size), source, size)

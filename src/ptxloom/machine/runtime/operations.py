@@ -63,7 +63,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
     """
     op = operation_at(w, w.operation_head - 1)
     order = w.shadow.order
-    if size == 0:
+    if size == 0 or (space == SHARED and shared_place(w, at & 0xFFFFFFFF, u64(size)) == 0):
         return
     agent: u32 = 0
     if host != 0:
@@ -93,7 +93,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
 def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
     """A lane of the operation issued last writes a stretch, and its thread is to wait for that."""
     op = operation_at(w, w.operation_head - 1)
-    if size == 0:
+    if size == 0 or (space == SHARED and shared_place(w, at & 0xFFFFFFFF, u64(size)) == 0):
         return
     if space == SHARED:
         write_shared(w, lane, at, size, op.stamp, mark_of(w, w.operation_head - 1, lane))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u8, u16, u32, u64
-from ptxloom.machine.runtime.firsts import UNWRITTEN_BYTE, WRITTEN, plane_of, space_at, within
+from ptxloom.machine.runtime.firsts import UNWRITTEN_BYTE, WRITTEN, address_behind, plane_of, space_behind
 from ptxloom.machine.runtime.hazards import entry, fill_access
 from ptxloom.machine.runtime.state import GLOBAL, NONE, SOURCE_BYTES, UNWRITTEN, UNWRITTEN_REGISTER, Source, Warp
 
@@ -119,8 +119,8 @@ def remember(w: Warp, site: u32, lane: u32, at: u64, space: u32, missing: u32) -
     source = w.source[0]
     source.site = site + 1
     source.lane = lane
-    source.space = space_at(at, space)
-    source.address = within(at, space)
+    source.space = space_behind(at, space)
+    source.address = address_behind(at, space)
     source.size = u16(missing)
     source.raw = 1
 
@@ -174,7 +174,7 @@ def store_poison(
                     bits = values[(at // size * 32 + lane) * size + at % size]
                     if plane != 0:
                         marks[at] = bits
-                    elif bits != WRITTEN and space_at(addresses[lane], space) == GLOBAL:
+                    elif bits != WRITTEN and space_behind(addresses[lane], space) == GLOBAL:
                         given = given | 1 << lane
     return given
 

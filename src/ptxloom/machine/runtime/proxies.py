@@ -8,7 +8,7 @@ each. They travel with the rest of what threads publish and learn. The end of a 
 
 from __future__ import annotations
 
-from ptxloom.machine.native import address, trailing_zeros, u32, u64
+from ptxloom.machine.native import address, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.cells import cell_of, takes
 from ptxloom.machine.runtime.crowds import crowd_at, is_crowd
 from ptxloom.machine.runtime.hazards import note_pair
@@ -57,9 +57,9 @@ def check_fence(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32) 
     if space == SHARED:
         check_shared(w, lane, at, size, stamp)
     elif address(w.shadow.order.grid) != 0:
-        index = find_span(w.launch, at)
-        if index < w.launch.span_count and takes(w.launch.spans[index], at, size, READS) != 0:
-            check_cells(w, lane, w.launch.spans[index], at, size, stamp)
+        found = find_span(w.launch, at)
+        if takes(found, at, size, READS) != 0:
+            check_cells(w, lane, pointer(Span, found)[0], at, size, stamp)
 
 
 def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:

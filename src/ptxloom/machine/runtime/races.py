@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def shadow_at(w: Warp, at: u64) -> Shadow:
-    """The shadow of the CTA whose shared memory an address in the window means."""
+    """The shadow of the CTA whose shared memory an address in the window means; the own one if there is no such CTA."""
     rank = at >> CLUSTER_SHIFT & 255
-    if rank == 0:
+    if rank == 0 or rank > u64(w.launch.members):
         return w.shadow
     return pointer(Cta, pointer(u64, w.cta.peers)[rank - 1])[0].shadow
 
@@ -39,6 +39,7 @@ def check(
     access.stamp = stamp
     access.does = write
     access.agent = 0
+    access.size = size
     offset: u32 = 0
     while offset < size:
         step: u32 = 1
@@ -135,9 +136,9 @@ def check_near(w: Warp, lanes: u32, at: u32, size: u32, stamp: u32, write: u32, 
 def check_lane(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, write: u32, values: Ptr[u64], part: u32) -> None:
     """Check and remember one lane's access at an address in the shared window, which may be a peer's.
 
-    An address that is out of bounds is left to the access itself, which faults.
+    An address that is out of bounds is left to the access itself, which faults; no bytes at all are no access.
     """
-    if shared_place(w, at & (WINDOW_BYTES - 1), u64(size)) == 0:
+    if size == 0 or shared_place(w, at & (WINDOW_BYTES - 1), u64(size)) == 0:
         return
     s = shadow_at(w, at)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
@@ -176,6 +177,7 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
     access.stamp = stamp
     access.does = does
     access.agent = 0
+    access.size = size
     offset: u32 = 0
     while offset < size:
         crowd = crowd_of(w, s, at + offset, at + size)

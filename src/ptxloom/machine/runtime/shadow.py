@@ -100,7 +100,7 @@ class Access:
     stamp: u32
     agent: u32  # the entry of the agent that makes it; 0 if the warp's lanes do
     does: u32
-    spare: u32
+    size: u32  # bytes of a lane
     over: Annotated[Array[u64], CLASSES]  # by class: a trace in the chain that nothing can come after any more
 
 

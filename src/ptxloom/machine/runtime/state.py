@@ -93,6 +93,15 @@ class Span:
     heap: u64  # of the device heap its `Heap`; else 0
 
 
+class Spans:
+    """All pieces of global memory: the number of them; at `SPANS_HEAD` they follow, in order.
+
+    Once published, a table stays as it is: native code that holds an old one finds what it said.
+    """
+
+    count: u64
+
+
 class Fault:
     """Why a worker stopped."""
 
@@ -162,8 +171,7 @@ class Launch:
     params_end: u64
     constants: u64
     constants_end: u64
-    spans: Ptr[Span]
-    span_count: u64
+    spans: Spans
     tids: Ptr[u32]  # [warp][x y z][lane]
     symbols: Ptr[u64]  # host addresses of the module's global and const variables
     functions: Ptr[Function]  # by their numbers
@@ -336,5 +344,6 @@ class Warp:
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
 
 
+SPANS_HEAD: Final = 64
 REGISTERS: Final = -(-native.record(Warp).size // 64) * 64
 BARRIERS_BYTES: Final = 16 * native.record(Barrier).size

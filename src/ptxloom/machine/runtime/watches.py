@@ -11,8 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.ir import Emitter, Value
 from ptxloom.machine.native import record
 from ptxloom.machine.runtime import known, races
+from ptxloom.machine.runtime.bounds import near_lanes
 from ptxloom.machine.runtime.rows import dense_halves
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
@@ -63,6 +65,8 @@ class _Watch:
             last_look=LOOKS - 1,
             look_bytes=LOOK_BYTES,
         )
+        bound = Emitter("bound")
+        good = near_lanes(bound, count, Value("i32", "%s.bytes"))
         head = _HEAD.format(
             name=name,
             values=values,
@@ -71,6 +75,8 @@ class _Watch:
             held=self._held(),
             starts=record(Warp).offsets["starts"],
             fields="\n".join(_FIELDS),
+            bound="\n".join(bound.lines),
+            good=good.text,
             write=int(self.verb != "read"),
             size=self.size,
             mark=PENDING,
@@ -167,14 +173,8 @@ begin:
   store <32 x i32> %low, ptr %starts, align 4
 {fields}
   %stamp = call i32 @ptxloom_stamp_of(ptr %w, i32 %site)
-  %fits = icmp uge i32 %s.bytes, {n}
-  %top0 = sub i32 %s.bytes, {n}
-  %top1 = insertelement <32 x i32> poison, i32 %top0, i64 0
-  %top = shufflevector <32 x i32> %top1, <32 x i32> poison, <32 x i32> zeroinitializer
-  %good = icmp ule <32 x i32> %low, %top
-  %good.mask = bitcast <32 x i1> %good to i32
-  %near0 = and i32 %inside, %good.mask
-  %near = select i1 %fits, i32 %near0, i32 0
+{bound}
+  %near = and i32 %inside, {good}
   %far = xor i32 %inside, %near
   br label %beyond
 beyond:

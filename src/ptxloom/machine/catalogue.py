@@ -359,7 +359,7 @@ KINDS: Final = (
         "racecheck",
         "cross-proxy",
         "Finds a bulk copy that reads or overwrites what threads have written, with no `fence.proxy.async` between the "
-        "two: bulk copies go another way to memory than loads and stores, and a barrier alone joins the two not.",
+        "two: bulk copies go another way to memory than loads and stores, and a barrier alone does not join the ways.",
         "{place} is written and then accessed by a bulk copy with no `fence.proxy.async` between the two",
         "put `fence.proxy.async` behind the writes, before the barrier that the copy comes behind, or before the copy",
         "9.7.13.4",

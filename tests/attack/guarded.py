@@ -232,6 +232,7 @@ def _guard(zones: _Zones) -> None:
             self._zones: list[Zone] = []
 
         def take(self, size: int, what: str = "state") -> int:
+            self._budget.charge(what, size)
             zone = zones.make(size, 64, f"{size} bytes for {what}")
             self._zones.append(zone)
             return zone.address
@@ -243,7 +244,7 @@ def _guard(zones: _Zones) -> None:
                 zone.release()
 
     def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
-        zone = zones.make(size, alignment, what)
+        zone = zones.make(size, max(alignment, 1), what)
         zones.kept.append(zone)
         return zone.content
 

@@ -266,6 +266,22 @@ def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp:
     t.lanes = lanes
 
 
+def swap_writes(s: Shadow, at: u32, size: u32, held: u32, by: u32, stamp: u32) -> None:
+    """Put another entry in the place of the entry of some bytes, wherever they still have it."""
+    writes = pointer(u32, address(s.writes) + u64(at) * 4)
+    sites = pointer(u32, address(s.write_sites) + u64(at) * 4)
+    others: u32 = 0
+    for offset in range(size):
+        others = others | writes[offset] ^ held
+    if others == 0:
+        for offset in range(size):
+            writes[offset] = by
+            sites[offset] = stamp
+        return
+    for offset in range(size):
+        swap_write(s, at + offset, held, by, stamp)
+
+
 def swap_write(s: Shadow, at: u32, held: u32, by: u32, stamp: u32) -> None:
     """Put another entry in the place of a byte's entry, or of one that its crowd holds."""
     if s.writes[at] == held:

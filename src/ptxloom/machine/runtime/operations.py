@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, fill, pointer, popcount, u32, u64
 from ptxloom.machine.runtime.cells import look_copy
-from ptxloom.machine.runtime.crowds import swap_write
+from ptxloom.machine.runtime.crowds import swap_writes
 from ptxloom.machine.runtime.grid import start_grid
 from ptxloom.machine.runtime.known import entry_of, me, operation_at, stamp_of
 from ptxloom.machine.runtime.memory import shared_place
@@ -266,8 +266,7 @@ def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:
     mark = mark_of(w, number, lane)
     stamp = begun_at(w, op.stamp, op.begun)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
-    for offset in range(op.given[lane]):
-        swap_write(s, place + offset, mark, held, stamp)
+    swap_writes(s, place, op.given[lane], mark, held, stamp)
     op.writes = op.writes & ~(1 << lane)
 
 

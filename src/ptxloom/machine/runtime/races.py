@@ -40,7 +40,7 @@ def check(
     access.does = write
     access.agent = 0
     access.size = size
-    offset: u32 = 0
+    offset = size if is_over_for_all(s, at, size) != 0 else u32(0)
     while offset < size:
         step: u32 = 1
         if is_settled(w, s, lane, at + offset) == 0:
@@ -52,6 +52,16 @@ def check(
         readers(w, s, lane, at, size, stamp)
         if s.order.reading != 0:
             operation_readers(w, s, lane, at, size, stamp)
+
+
+def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
+    """1 if whatever was written to some bytes comes before all that happens now."""
+    writes = pointer(u32, address(s.writes) + u64(at) * 4)
+    limit = s.limit
+    fresh: u32 = 0
+    for offset in range(size):
+        fresh = fresh | u32(writes[offset] >= limit)
+    return u32(fresh == 0)
 
 
 def is_settled(w: Warp, s: Shadow, lane: u32, at: u32) -> u32:
@@ -211,8 +221,13 @@ def keep_write(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
 
 def replace_writes(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None:
     """Remember what an asynchronous operation writes, and nothing else."""
-    leave_crowds(s, at, size)
-    keep_write(s, at, size, held, stamp)
+    if is_over_for_all(s, at, size) == 0:
+        leave_crowds(s, at, size)
+    writes = pointer(u32, address(s.writes) + u64(at) * 4)
+    sites = pointer(u32, address(s.write_sites) + u64(at) * 4)
+    for offset in range(size):
+        writes[offset] = held
+        sites[offset] = stamp
 
 
 def spill_reads(w: Warp, s: Shadow, lanes: u32, at: u32, size: u32) -> None:

@@ -152,14 +152,19 @@ def statements() -> tuple[str, ...]:
     return (*_plain(), *_ATOMIC, *_SPECIAL, *_BULK)
 
 
+def may_be_narrow(statement: str) -> bool:
+    """Whether an address of 32 bits is legal: of shared and local memory, where no generic address is meant."""
+    return (".shared" in statement or ".local" in statement) and ".init.b64 [AT]" not in statement
+
+
 def kernel_of(together: Sequence[str], *, narrow: bool, guard: bool) -> str:
-    """A kernel that executes one of some statements, with the address in a register of 64 bits, or of 32 (`narrow`).
+    """A kernel that executes one of some statements, with the address in 64 bits, or in 32 where it may be (`narrow`).
 
     `guard`: only the first lanes do, as many as `count` says.
     """
     body: list[str] = []
     for number, statement in enumerate(together):
-        text = statement.replace("AT", "%r9" if narrow else "%rd9")
+        text = statement.replace("AT", "%r9" if narrow and may_be_narrow(statement) else "%rd9")
         if guard and ".aligned" not in statement:
             text = " ".join(f"@%p3 {part.strip()};" for part in text.split(";") if part.strip())
         body.append(f"setp.ne.u32 %p5, %r6, {number}; @%p5 bra L{number};\n{text}\nbra DONE;\nL{number}:")

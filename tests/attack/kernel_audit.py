@@ -1,0 +1,370 @@
+"""The rule of the sandbox, proved on the code of a kernel: ARCHITECTURE.md, "The sandbox".
+
+Every pointer of the code is traced to where it comes from. It may be: the warp, one of the pointers that the warp's
+state holds for the kernel to use, room on the stack, a record that the trace gave; at offsets proved to be inside.
+Nothing else is read, written or branched through. What the kernel computed (registers, the scratch, memory) never is
+part of a pointer, nor is it stored in the warp's state beside registers and scratch; it goes to the functions of the
+run-time, as numbers and as places of the warp, each with room for what the function touches there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from attack.ir_text import Function, Instruction, bytes_of, functions, split, typed
+from ptxloom.machine import native
+from ptxloom.machine.compiler import SYMBOL
+from ptxloom.machine.profiling import Counters
+from ptxloom.machine.runtime import access, marks, state, watches
+from ptxloom.machine.shadows import poison_bytes
+from ptxloom.machine.tracing import record_bytes
+from ptxloom.machine.translation import translate
+from ptxloom.machine.variables import module_variables
+
+if TYPE_CHECKING:
+    from ptxloom.machine.compiler import Variant
+    from ptxloom.machine.native import Kind
+
+_LANES: Final = 32
+_RECORD: Final = native.record(state.Warp)
+#: What of the warp's state, beside registers, holds what the kernel computed.
+_DATA: Final = ("scratch", "carry")
+_PURE: Final = re.compile(
+    "add|sub|mul|and|or|xor|shl|lshr|ashr|zext|sext|trunc|bitcast|[if]cmp|select|(insert|extract)(element|value)|freeze|"
+    "shufflevector|f(add|sub|mul|div|rem|neg|ptosi|ptoui|ptrunc|pext)|[su]itofp|[su](div|rem)|ptrtoint"
+)
+_ENDS: Final = frozenset(("br", "switch", "ret", "unreachable", "fence"))
+
+
+class Pointer(NamedTuple):
+    """An address: so many bytes (from `low` to `high`) behind the start of something that has `size` bytes."""
+
+    root: str
+    size: int
+    low: int
+    high: int
+
+
+class Number(NamedTuple):
+    """An integer, or anything else that is no pointer: between two bounds; the kernel's own, or the machine's."""
+
+    low: int
+    high: int
+    forged: bool
+
+
+_ANY: Final = 1 << 64
+_FORGED: Final = Number(0, _ANY, forged=True)
+
+
+@dataclass
+class Audit:
+    """What is known of one variant of a kernel while its code is read.
+
+    Attributes:
+        variant: The kernel's code.
+        sites: The instructions that are traced, in order.
+        errors: What breaks the rule.
+        values: What is known of each value.
+        code: Who makes it.
+        branches: The text of the code's branches.
+        placed: The word of `place_lanes_of` on the addresses that lie in the scratch now.
+        checked: The code has asked for it: they are host addresses.
+        reaches: For each function, what it may touch behind its parameters.
+    """
+
+    variant: Variant
+    sites: tuple[int, ...] = ()
+    errors: list[str] = field(default_factory=list[str])
+    values: dict[str, Pointer | Number] = field(default_factory=dict[str, "Pointer | Number"])
+    code: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
+    branches: frozenset[str] = frozenset()
+    placed: str = ""
+    checked: bool = False
+    reaches: dict[str, list[int] | None] = field(default_factory=dict[str, "list[int] | None"])
+
+    def run(self) -> list[str]:
+        """What breaks the rule, each with its instruction; nothing if it holds."""
+        (kernel,) = [f for f in functions(self.variant.ir) if f.name == SYMBOL]
+        self.code = {one.result: one for one in kernel.code if one.result}
+        self.branches = frozenset(one.text for one in kernel.code if one.opcode == "br")
+        self.values["%w"] = Pointer("warp", self.warp_bytes, 0, 0)
+        for one in kernel.code:
+            self.read(one)
+        return self.errors
+
+    @property
+    def warp_bytes(self) -> int:
+        """What a warp takes, registers and their poison included."""
+        program = self.variant.builder.program
+        poison, _ = poison_bytes(program, self.variant.builder.checks)
+        return state.REGISTERS + program.register_bytes + poison * (1 + state.SOURCE_BYTES)
+
+    def error(self, one: Instruction, why: str) -> None:
+        self.errors.append(f"{why}: {one.result} = {one.text[:160]}")
+
+    # -- values
+
+    def value(self, text: str) -> Pointer | Number:
+        """What is known of an operand."""
+        if text in self.values:
+            return self.values[text]
+        if text.lstrip("-").isdecimal():
+            return Number(int(text), int(text), forged=False)
+        return _FORGED if text[:1] == "%" else Number(0, _ANY, forged=False)
+
+    def read(self, one: Instruction) -> None:
+        """Take in one instruction: judge what it does, and keep what its result is."""
+        self.heed(one)
+        makers = {
+            "getelementptr": self.moved,
+            "load": self.loaded,
+            "alloca": self.taken,
+            "inttoptr": self.record,
+            "phi": self.merged,
+        }
+        match one.opcode:
+            case opcode if opcode in makers:
+                self.values[one.result] = makers[opcode](one)
+            case "store":
+                self.stored(one)
+            case "call":
+                self.called(one)
+            case opcode if _PURE.fullmatch(opcode):
+                self.values[one.result] = self.computed(one)
+            case opcode if opcode not in _ENDS:
+                self.error(one, "an instruction that the rule does not know")
+            case _:
+                pass
+
+    def heed(self, one: Instruction) -> None:
+        """Note that the code asks whether addresses have been placed, and leaves the kernel if they have not."""
+        if self.placed and one.text == f"icmp ne i32 {self.placed}, 0":
+            self.placed = one.result
+        elif self.placed and one.text.startswith(f"br i1 {self.placed}, label %fault, "):
+            self.checked = True
+
+    def taken(self, one: Instruction) -> Pointer:
+        """Room on the stack."""
+        return Pointer("stack", bytes_of(split(one.text.removeprefix("alloca "))[0]), 0, 0)
+
+    def moved(self, one: Instruction) -> Pointer | Number:
+        operands = split(one.text.split(" ", 1)[1])
+        type_ = operands[0].split(" ")[-1]
+        base, index = (self.value(typed(o)[1]) for o in operands[1:3])
+        if len(operands) != 3 or type_ != "i8" or not isinstance(base, Pointer) or not isinstance(index, Number):
+            self.error(one, "a pointer into nothing that is known")
+            return _FORGED
+        if index.forged:
+            self.error(one, "a pointer that the kernel moves")
+            return _FORGED
+        return base._replace(low=base.low + index.low, high=base.high + index.high)
+
+    def inside(self, one: Instruction, place: str, size: int) -> Pointer | None:
+        """The pointer that an instruction goes through, if all that it touches is inside."""
+        at = self.value(place)
+        if not isinstance(at, Pointer):
+            self.error(one, "an access through no known pointer")
+        elif at.low < 0 or at.high + size > at.size:
+            self.error(one, f"{size} bytes from {at.high} on, of {at.size} of the {at.root}")
+        else:
+            return at
+        return None
+
+    def loaded(self, one: Instruction) -> Pointer | Number:
+        type_, place, *_ = split(one.text.split(" ", 1)[1])
+        at = self.inside(one, typed(place)[1], bytes_of(type_))
+        if at is None:
+            return _FORGED
+        if at.root == "warp" and at.low == at.high < state.REGISTERS:
+            name = _field_at(at.low)
+            if type_ == "ptr" or name in self.pointers:
+                if name in self.pointers:
+                    return Pointer(name, self.pointers[name], 0, 0)
+                self.error(one, f"the pointer `{name}` is none for a kernel to use")
+            return Number(0, _ANY, forged=name in _DATA)
+        if type_ == "ptr":
+            self.error(one, "a pointer out of memory")
+        return Number(0, _ANY, forged=at.root not in {"tids", "symbols", "profile", "launch", "cta"})
+
+    @cached_property
+    def pointers(self) -> dict[str, int]:
+        """The fields of the warp that point to what a kernel may touch by itself, and how much that is."""
+        program = self.variant.builder.program
+        lasting = len(module_variables(program.module))
+        return {
+            "params": program.parameter_bytes,
+            "symbols": 8 * max(lasting, 1),
+            "tids": 3 * 4 * _LANES,
+            "profile": Counters(program).bytes,
+            "launch": native.record(state.Launch).size,
+            "cta": native.record(state.Cta).size,
+        }
+
+    def stored(self, one: Instruction) -> None:
+        what, place, *_ = split(one.text.split(" ", 1)[1])
+        type_, name = typed(what)
+        value = self.value(name)
+        at = self.inside(one, typed(place)[1], bytes_of(type_))
+        if at is None:
+            return
+        if at.root == "warp" and at.low < _LANES * 8:
+            self.placed, self.checked = "", False
+        if at.root == "warp":
+            kept = _field_at(at.low) if at.low < state.REGISTERS else "registers"
+            if kept not in {*_DATA, "registers"} and isinstance(value, Number) and value.forged:
+                self.error(one, f"a value of the kernel in the warp's `{kept}`")
+            if kept == "scratch" and at.high + bytes_of(type_) > _RECORD.kinds["scratch"].size:
+                self.error(one, "the scratch ends before")
+        elif at.root not in {"stack", "profile", "record"}:
+            self.error(one, f"a store to the {at.root}")
+
+    def record(self, one: Instruction) -> Pointer | Number:
+        """The room for a record of the trace, where there is one."""
+        name = typed(one.text.split(" ", 1)[1].rsplit(" to ", 1)[0])[1]
+        source = self.code.get(name)
+        if source is None or "@ptxloom_begin_record(" not in source.text:
+            self.error(one, "a number as a pointer")
+            return _FORGED
+        number = int(typed(arguments_of(source)[1])[1])
+        builder = self.variant.builder
+        site = self.sites[number]
+        return Pointer("record", record_bytes(builder.program.ops[site]), 0, 0)
+
+    def merged(self, one: Instruction) -> Pointer | Number:
+        """A counter of strips, from 0 on in steps; pointers and the kernel's values do not meet otherwise."""
+        type_, *rest = split(one.text.removeprefix("phi ").replace(" [", ", [", 1))
+        start, following = (pair.strip("[] ").split(", ")[0] for pair in rest[:2])
+        step = self.code.get(following)
+        if type_ == "ptr":
+            self.error(one, "pointers that meet")
+        if start == "0" and step is not None and step.text.startswith(f"add {type_} {one.result}, "):
+            by = int(step.text.rsplit(" ", 1)[1])
+            for compared in self.code.values():
+                bound = compared.text == f"icmp ult {type_} {following}, {_LANES}"
+                if bound and any(b.startswith(f"br i1 {compared.result}, label %{one.block},") for b in self.branches):
+                    return Number(0, _LANES - by, forged=False)
+        return _FORGED
+
+    def computed(self, one: Instruction) -> Pointer | Number:
+        """The result of arithmetic: the kernel's own if an operand is; bounded where strips need it."""
+        body = one.text.split(" ", 1)[1]
+        names = [typed(part)[1] if " " in part else part for part in split(body.rsplit(" to ", 1)[0])]
+        known = [self.value(name) for name in names]
+        if any(isinstance(k, Pointer) for k in known) and one.opcode not in {"ptrtoint", "icmp"}:
+            self.error(one, "arithmetic on a pointer")
+        forged = any(isinstance(k, Number) and k.forged for k in known)
+        first = known[0]
+        if not forged and isinstance(first, Number) and len(names) > 1 and names[1].isdecimal() and first.high < _ANY:
+            by = int(names[1])
+            match one.opcode:
+                case "mul":
+                    return Number(first.low * by, first.high * by, forged=False)
+                case "lshr":
+                    return Number(first.low >> by, first.high >> by, forged=False)
+                case "add":
+                    return Number(first.low + by, first.high + by, forged=False)
+                case _:
+                    pass
+        return Number(0, _ANY, forged=forged)
+
+    # -- calls
+
+    def called(self, one: Instruction) -> None:
+        """A function of the run-time: its pointers have room for all that it touches."""
+        name = one.text.split("@", 1)[1].split("(", 1)[0]
+        self.values[one.result] = _FORGED
+        if name.startswith("llvm."):
+            if name.startswith(("llvm.mem", "llvm.masked")):
+                self.error(one, "memory touched by an intrinsic")
+            return
+        if name not in self.reaches:
+            self.reaches[name] = self.rooms(name)
+        rooms = self.reaches[name]
+        if rooms is None:
+            self.error(one, "a call of nothing that is known")
+            return
+        if name == "ptxloom_place_lanes_of":
+            self.placed = one.result
+        elif name.startswith("ptxloom_atom_") and not self.checked:
+            self.error(one, "addresses that nobody has placed")
+        elif not name.startswith("ptxloom_atom_"):
+            self.placed, self.checked = "", False
+        for argument, room in zip(arguments_of(one), rooms, strict=False):
+            type_, text = typed(argument)
+            if type_ == "ptr" and text != "null" and not (text[0] == "@" and text[1:] in self.variant.builder.helpers):
+                self.inside(one, text, room)
+
+    def rooms(self, name: str) -> list[int] | None:
+        """For each parameter of a function, the bytes it may touch behind a pointer (0: it is none)."""
+        b = self.variant.builder
+        if name in b.natives:
+            return [_room(kind) for kind in translate(b.natives[name]).arguments]
+        if name in b.accesses:
+            return _rooms_of_access(name)
+        if name in b.helpers:
+            (found,) = [f for f in functions(b.helpers[name] + "\nattributes #0 = { nounwind }") if f.name == name]
+            return _rooms_of_helper(found)
+        return None
+
+
+def broken_rules(variant: Variant, sites: tuple[int, ...] = ()) -> list[str]:
+    """What breaks the rule in a variant of a kernel, of which some instructions may be traced."""
+    return Audit(variant, sites).run()
+
+
+def _field_at(offset: int) -> str:
+    """The field of the warp's state that an offset lies in."""
+    return max((at, name) for name, at in _RECORD.offsets.items() if at <= offset)[1]
+
+
+def arguments_of(one: Instruction) -> list[str]:
+    """The operands of a call, with their types."""
+    return [a for a in split(one.text.split("@", 1)[1].split("(", 1)[1].rsplit(")", 1)[0]) if a]
+
+
+def _room(kind: Kind) -> int:
+    """What a native function may touch behind a parameter: a struct, or a value a lane."""
+    if kind.struct is not None:
+        return native.record(kind.struct).size
+    return _LANES * kind.element.stride if kind.element is not None else 0
+
+
+def _rooms_of_access(name: str) -> list[int]:
+    """The same for accesses of a warp and for what looks at them."""
+    warp = _RECORD.size
+    if found := access.NAME.fullmatch(name):
+        lanes = _LANES * (8 if found[2] == "global" else 4)
+        return [warp, lanes, 0, 0, 0, 0, *[_LANES * int(found[3]) // 8] * int(found[4])]
+    if found := watches.NAME.fullmatch(name):
+        lanes = _LANES * (4 if found[2] == "shared" else 8)
+        values = [_LANES * int(found[3]) // 8] * int(found[4]) if found[1] == "write" else []
+        return [warp, lanes, 0, 0, 0, *values]
+    found = marks.NAME.fullmatch(name)
+    assert found is not None
+    return [warp, _LANES * (4 if found[2] == "shared" else 8), 0, 0, 0]
+
+
+def _rooms_of_helper(function: Function) -> list[int]:
+    """The same for code that is made for an instruction: how far its constant offsets reach behind each parameter."""
+    reach = {name: (name, 0) for type_, name in function.parameters if type_ == "ptr"}
+    rooms = dict.fromkeys(reach, 0)
+    for one in function.code:
+        operands = split(one.text.split(" ", 1)[1]) if " " in one.text else []
+        if one.opcode == "getelementptr":
+            base, index = typed(operands[1])[1], typed(operands[2])[1]
+            if base in reach and index.isdecimal():
+                scale = bytes_of(operands[0].split(" ")[-1])
+                reach[one.result] = (reach[base][0], reach[base][1] + scale * int(index))
+            elif base in reach and operands[0].split(" ")[-1] != "i8":
+                rooms[reach[base][0]] = max(rooms[reach[base][0]], _LANES * bytes_of(operands[0].split(" ")[-1]))
+        if one.opcode == "load" and typed(operands[1])[1] in reach:
+            root, at = reach[typed(operands[1])[1]]
+            rooms[root] = max(rooms[root], at + bytes_of(operands[0]))
+        if one.opcode == "store" and typed(operands[1])[1] in reach:
+            root, at = reach[typed(operands[1])[1]]
+            rooms[root] = max(rooms[root], at + bytes_of(typed(operands[0])[0]))
+    return [rooms.get(name, 0) for _, name in function.parameters]

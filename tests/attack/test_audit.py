@@ -1,0 +1,160 @@
+"""The rule of the sandbox on the code of kernels, and of what they access memory by; the judges see breaches."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from attack.access_audit import Audit
+from attack.edges import kernel_of, statements
+from attack.ir_text import Function, functions
+from attack.kernel_audit import broken_rules
+from kernels.catalog import cases
+from ptxloom.machine import compiler, semantics
+from ptxloom.machine.llvm import ATTRIBUTES
+from ptxloom.machine.planner import plan
+from ptxloom.machine.poisoning import POISON
+from ptxloom.machine.profiling import PROFILE
+from ptxloom.machine.runtime import access, marks, watches
+from ptxloom.machine.tracing import keys_of
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from kernels.case import KernelCase
+    from ptxloom.machine.compiler import Variant
+
+TOOLS: Final = (
+    (),
+    ("memcheck", "synccheck"),
+    ("racecheck",),
+    ("racecheck", "racecheck:global"),
+    ("initcheck", "initcheck:global"),
+    ("initcheck", "initcheck:global", POISON),
+    (PROFILE,),
+    ("trace",),
+)
+PAIRS: Final = [(case, architecture) for case in cases() for architecture in case.architectures]
+SAMPLE: Final = 24
+CHOSEN: Final = PAIRS if os.environ.get("PTXLOOM_ALL_KERNELS") else random.Random(8).sample(PAIRS, SAMPLE)
+
+
+def variants_of(ptx: str, name: str, tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
+    """A kernel's code for whole warps and for parts of warps, and what of it is traced."""
+    program = plan(parse(ptx), name, semantics.Table())
+    program.arch = "sm_90"
+    sites = tuple(range(len(program.ops))) if "trace" in tools else ()
+    checks = frozenset(tools) - {"trace"} | keys_of(sites)
+    ways = (False,) if POISON in tools else (True, False)
+    return [(compiler.translate(program, whole=whole, checks=checks), sites) for whole in ways]
+
+
+def attacked(tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
+    """The code of every instruction that has an address."""
+    return variants_of(kernel_of(statements(), narrow=False, guard=True), "k", tools)
+
+
+@pytest.mark.parametrize("tools", TOOLS)
+def test_the_code_of_every_instruction_with_an_address_keeps_the_rule(tools: tuple[str, ...]) -> None:
+    for variant, sites in attacked(tools):
+        assert broken_rules(variant, sites) == []
+
+
+@pytest.mark.parametrize(("case", "architecture"), CHOSEN, ids=[f"{c.name}-{a}" for c, a in CHOSEN])
+def test_the_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architecture: str) -> None:
+    number = PAIRS.index((case, architecture))
+    for tools in (TOOLS[number % len(TOOLS)], TOOLS[(number + 3) % len(TOOLS)]):
+        for variant, sites in variants_of(case.ptx(architecture), case.kernel, tools):
+            assert broken_rules(variant, sites) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (
+            "%f1 = load i64, ptr %w, align 8\n%f2 = inttoptr i64 %f1 to ptr\nstore i32 0, ptr %f2",
+            "a number as a pointer",
+        ),
+        ("%f1 = load i64, ptr %w, align 8\n%f2 = getelementptr i8, ptr %w, i64 %f1\nstore i32 0, ptr %f2", "moves"),
+        ("%f2 = getelementptr i8, ptr %w, i64 99999999\nstore i32 0, ptr %f2", "of the warp"),
+        ("%f2 = getelementptr i8, ptr %w, i64 -8\nstore i32 0, ptr %f2", "of the warp"),
+        (
+            "%f1 = load i32, ptr %w, align 4\n%f2 = getelementptr i8, ptr %w, i64 2060\nstore i32 %f1, ptr %f2",
+            "in the warp",
+        ),
+        ("%f1 = load ptr, ptr %w, align 8\nstore i32 0, ptr %f1", "none for a kernel"),
+        ("call void @llvm.memset.p0.i64(ptr %w, i8 0, i64 99, i1 false)", "an intrinsic"),
+        ("call void @free(ptr %w)", "nothing that is known"),
+        ("%f1 = load i64, ptr %w, align 8\nindirectbr ptr null, [label %dispatch]\nnext:", "does not know"),
+    ],
+)
+def test_the_judge_of_kernels_sees_code_that_breaks_the_rule(line: str, why: str) -> None:
+    variant, _ = attacked(())[0]
+    head = "declare void @free(ptr)\n" if "@free" in line else ""
+    ir = head + variant.ir.replace("entry:\n", f"entry:\n{line}\n", 1)
+    broken = broken_rules(replace(variant, ir=ir))
+    assert broken
+    assert any(why in one for one in broken), broken
+
+
+# -------------------------------------------------------------------------------------- what kernels access memory by
+
+ACCESSES: Final = [
+    access.access_name(verb, window, bits, parts)
+    for verb in ("load", "store")
+    for window in ("global", "shared")
+    for bits in (8, 16, 32, 64)
+    for parts in (1, 2, 4)
+]
+LOOKS: Final = [
+    *(
+        watches.race_name(v, w, 32, n)
+        for v in ("read", "write", "touch")
+        for w in ("shared", "wide", "generic")
+        for n in (1, 4)
+    ),
+    *(
+        marks.init_name(verb, window, size)
+        for verb in ("read", "write")
+        for window in ("shared", "wide")
+        for size in (1, 4, 16)
+    ),
+]
+
+
+def made(name: str) -> tuple[Function, ...]:
+    """The functions of an access of a warp, or of what looks at one."""
+    if access.NAME.fullmatch(name):
+        text = access.access_function(name)[0]
+    else:
+        text = (watches.race_function if watches.NAME.fullmatch(name) else marks.init_function)(name)[0]
+    return functions(text + ATTRIBUTES)
+
+
+def judged(code: tuple[Function, ...], values: int) -> list[str]:
+    """What breaks the rule where addresses, offset and mask are the kernel's, and so are the values from a place on."""
+    forged = {(f.name, n) for f in code for n in (2, 3)}
+    data = {(f.name, n) for f in code for n in (1, *range(values, len(f.parameters)))}
+    return Audit(code, forged, data).run()
+
+
+@pytest.mark.parametrize(("names", "values"), [(ACCESSES, 6), (LOOKS, 5)])
+def test_accesses_of_a_warp_go_through_checked_addresses_only(names: list[str], values: int) -> None:
+    for name in names:
+        assert judged(made(name), values) == [], name
+
+
+@pytest.mark.parametrize(("names", "values"), [(ACCESSES, 6), (LOOKS, 5)])
+def test_a_bound_that_is_missing_in_an_access_is_seen(names: list[str], values: int) -> None:
+    for name in names:
+        code = made(name)
+        loose = tuple(
+            replace(
+                f, code=tuple(replace(o, text="icmp eq i32 1, 1") if o.text.startswith("icmp u") else o for o in f.code)
+            )
+            for f in code
+        )
+        assert judged(loose, values), name

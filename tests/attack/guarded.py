@@ -202,7 +202,7 @@ def _bytes_at(at: int, size: int) -> NDArray[np.uint8]:
     return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(at))
 
 
-class _Zones:
+class Zones:
     """The zones of what the machine makes for itself during one launch."""
 
     def __init__(self) -> None:
@@ -222,7 +222,7 @@ class _Zones:
         return found
 
 
-def _guard(zones: _Zones) -> None:
+def guard(zones: Zones) -> None:
     """Have the machine take all its memory from zones."""
     from ptxloom.machine import arena, data, heap, launch  # noqa: PLC0415 - of the child alone
 
@@ -254,7 +254,7 @@ def _guard(zones: _Zones) -> None:
             setattr(module, "zeroed", zeroed)  # noqa: B010 - not every one of them has it
 
 
-def _run(one: Attack, zones: _Zones, rooms: dict[tuple[int, int], Zone]) -> list[object]:
+def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[object]:
     """Launch; how it ended, as JSON."""
     import ptxloom as pl  # noqa: PLC0415 - of the child alone
 
@@ -320,8 +320,8 @@ def _kernel(one: Attack) -> Any:
 
 def _serve() -> None:
     launches = cast("tuple[Attack, ...]", pickle.loads(sys.stdin.buffer.read()))  # noqa: S301 - from our own parent
-    zones, rooms = _Zones(), dict[tuple[int, int], Zone]()
-    _guard(zones)
+    zones, rooms = Zones(), dict[tuple[int, int], Zone]()
+    guard(zones)
     for one in launches:
         sys.stdout.write(json.dumps(_run(one, zones, rooms)) + "\n")
         sys.stdout.flush()

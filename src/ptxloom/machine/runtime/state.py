@@ -66,8 +66,10 @@ EVENTS_KEPT: Final = 256  # different events a worker can note
 MISSED_BITS: Final = 1 << 16  # in which those beyond are counted, by a hash of what they are
 
 # Every way back costs a warp some of its budget, so that none can go on for ever without a look at the others and at
-# `launch.stop`: a branch backwards and a call, and a little whatever else goes by way of `dispatch`.
+# `launch.stop`: a branch backwards, less a call (recursion ends, and its lanes should come back together), and a little
+# whatever else goes by way of `dispatch`.
 LOOP_COST: Final = 1 << 12
+CALL_COST: Final = LOOP_COST >> 8
 DISPATCH_COST: Final = 1
 BUDGET: Final = LOOP_COST << 12  # before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction

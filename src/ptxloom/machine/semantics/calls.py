@@ -72,7 +72,7 @@ def _enter(b: Builder, op: Op, made: Call, blocks: Value, beyond: int) -> None:
     for kept in made.kept:
         b.runtime(calls.save_register, W, b.active_mask, state.REGISTERS + kept.place, kept.size, kept.cell)
     b.runtime(calls.enter, W, b.active_mask, op.function.frame_bytes, made.kept_cells, b.following)
-    b.spend(state.LOOP_COST)
+    b.spend(state.CALL_COST)
     b.resume(scattered(b, blocks, beyond))
 
 

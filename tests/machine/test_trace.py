@@ -129,7 +129,7 @@ def test_places_can_be_named_by_line_pattern_and_source() -> None:
         (Trace("add", warps=[1]), "warps"),
         (Trace("add", first=-1), "first"),
         (Trace("add", limit=0), "limit"),
-        (Trace("add", blocks="all", limit=1 << 40), "limit"),
+        (Trace("add", blocks="all", limit=1 << 40), "memory_limit"),
     ],
 )
 def test_what_is_not_there_is_refused(wrong: Request, named: str) -> None:

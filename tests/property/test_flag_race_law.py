@@ -137,7 +137,7 @@ def text_of(program: list[Step]) -> tuple[str, list[range]]:
     gates = "".join(f"mbarrier.init.shared.b64 [gates+{8 * n}], 1;" for n in range(len(program)))
     flags = "".join(f"st.shared.u32 [flags+{4 * n}], 0;" for n in range(len(program)))
     lines = [
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 src)\n{",
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 src)\n{",
         ".reg .pred %p; .reg .b32 %r0, %v; .reg .b16 %h; .reg .b64 %d, %src; .shared .align 16 .b8 tile[16];",
         f".shared .align 4 .b8 flags[{4 * len(program)}]; .shared .align 8 .b8 gates[{8 * len(program)}];",
         "ld.param.u64 %src, [src]; mov.u32 %r0, %tid.x;",

@@ -58,8 +58,8 @@ IDENTIFIERS = st.from_regex(r"[A-Za-z][A-Za-z0-9_$]{0,8}|[_$%][A-Za-z0-9_$]{1,8}
 SMALL = st.integers(0, 10**6)
 NAMES = st.builds(Name, IDENTIFIERS | st.just("_"))
 INTEGERS = st.builds(
-    Integer, st.integers(-(2**63), 2**64), st.sampled_from((10, 16, 2, 8)), st.just(False)
-) | st.builds(Integer, st.integers(0, 2**64), st.sampled_from((10, 16)), st.just(True))
+    Integer, st.integers(-(2**63), 2**64 - 1), st.sampled_from((10, 16, 2, 8)), st.just(False)
+) | st.builds(Integer, st.integers(0, 2**64 - 1), st.sampled_from((10, 16)), st.just(True))
 
 
 def decimal(value: float) -> Float:

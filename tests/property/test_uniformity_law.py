@@ -39,7 +39,8 @@ CROSSING = (
 LOADS = (
     *("and.b32 {d}, {a}, 60; ld.shared.u32 {d}, [{d}];", "ld.shared.u8 {d}, [tile+7];", "ld.param.u32 {d}, [n];"),
     *("and.b32 {d}, {a}, 12; ld.local.u32 {d}, [own];", "st.local.u32 [own+4], {a};", "st.shared.u32 [tile+8], {b};"),
-    *("and.b32 {d}, {a}, 60; add.u32 {d}, {d}, tile; st.shared.u32 [{d}], {b};", "ld.shared.u32 {d}, [tile+4];"),
+    *("mov.u32 %base, tile; and.b32 {d}, {a}, 60; add.u32 {d}, {d}, %base; st.shared.u32 [{d}], {b};",),
+    *("ld.shared.u32 {d}, [tile+4];",),
 )
 WIDE = (
     *(
@@ -64,7 +65,8 @@ HEAD = """.version 8.3
 .address_size 64
 .visible .entry k(.param .u64 room, .param .u32 n) {directives}
 {{
-.reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 %d<2>; .reg .b16 %h0; .shared .align 16 .b8 tile[64]; .local .b8 own[16];
+.reg .pred %p<4>; .reg .b32 %r<10>, %base; .reg .b64 %d<2>; .reg .b16 %h0;
+.shared .align 16 .b8 tile[64]; .local .b8 own[16];
 {start}
 """
 

@@ -31,8 +31,8 @@ class IllegalPtx(PtxloomError):  # noqa: N818 - says what was met, as Unsupporte
         >>> try:
         ...     kernel(parse(text), "k")
         ... except IllegalPtx as error:
-        ...     print(error)
-        `k` is not legal PTX: <string>:1:73: error: `nowhere` is not declared here [undeclared]
+        ...     print(error.diagnostics[0].rule)
+        undeclared-name
     """
 
     def __init__(self, name: str, diagnostics: tuple[Diagnostic, ...]) -> None:

@@ -34,7 +34,7 @@ MMA = "m16n8k16.row.col.f32.f16.f16.f32"
         (["atom", "--operand", "a"], "say for which mma"),
         (["atom", "--mma", MMA, "--blas", "XX"], "--blas is 'XX'; it must be TN"),
         (["run", HGEMM], "a launch file names the PTX: `ptx = 'hgemm.ptx'`"),
-        (["run", LAUNCH, "--threads", "0"], "--threads is 0; it must be 1 or more"),
+        (["run", LAUNCH, "--threads", "0"], "--threads is 0; it must be 1 to 1024"),
         (["run", LAUNCH, "--trace-warps", "0"], "`--trace-warps` goes with `--trace`"),
         (["run", LAUNCH, "--trace", "ldmatrix", "--trace-type", "f99"], "--trace-type is 'f99'"),
         (["run", LAUNCH, "--trace", "ldmatrix", "--trace-operand", "q"], "--trace-operand is 'q'"),

@@ -1,10 +1,18 @@
 """Options of the whole suite."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")  # nothing depends on the clock
+# Nothing depends on the clock, nor on chance: a red law is a change's doing. PTXLOOM_RANDOM_LAWS=1 tries new examples.
+settings.register_profile(
+    "laws",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="PTXLOOM_RANDOM_LAWS" not in os.environ,
+)
+settings.load_profile("laws")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

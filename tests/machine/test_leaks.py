@@ -56,7 +56,7 @@ shared = entry("mov.u32 %r1, area; st.shared.u32 [%r1], %r0; st.global.u32 [%rd0
 fault = entry("st.global.u32 [%rd0 + 4096], %r0;")
 forms = [
     lambda: plain.launch(4, 64, [out], threads=2),
-    lambda: calls.launch(1, 4, [out]),
+    lambda: calls.launch(1, 4, [out], heap_bytes=1 << 14),  # soon full of what was freed
     lambda: shared.launch(2, 64, [out], checks=["memcheck", "racecheck", "initcheck"]),
     lambda: shared.launch(2, 64, [out], checks=["memcheck", "racecheck:global", "initcheck:global"], profile=True),
     lambda: plain.launch(2, 64, [out], trace=["st"]),
@@ -69,7 +69,7 @@ def work(turn):
     except LaunchError:
         pass
 
-print(grown(work, 400, 2400))
+print(grown(work, 1200, 3200))
 """
 
 KERNELS = """
@@ -85,9 +85,9 @@ print(grown(work, 60, 360))
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not tell what a process holds")
-@pytest.mark.parametrize(("script", "most_kib"), [(LAUNCHES, 2048), (KERNELS, 2048)], ids=["launches", "kernels"])
+@pytest.mark.parametrize(("script", "most_kib"), [(LAUNCHES, 6144), (KERNELS, 2048)], ids=["launches", "kernels"])
 def test_memory_stays_flat(script: str, most_kib: int) -> None:
-    """Told would be 1 KiB a launch and 7 a kernel: less than a worker takes, and than the tree of such a kernel."""
+    """Told would be 3 KiB a launch and 7 a kernel; the allocator's own pool of 4 MiB comes and goes."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", HEAD + script]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)

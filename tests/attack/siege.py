@@ -177,6 +177,8 @@ def _serve(cache: str, first: int, last: int) -> None:
             said = "FAILED " + " | ".join(traceback.format_exc().strip().splitlines()[-7:])
         sys.stdout.write(said + "\n")
         sys.stdout.flush()
+        if said.startswith("FAILED"):
+            return  # its zones may be left behind: the next case gets a process of its own
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
 from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.flags import forget_sync
 from ptxloom.machine.runtime.histories import copy_chain, covers, fill_trace, following, is_own, trace_at
 from ptxloom.machine.runtime.known import (
     are_morally_strong,
@@ -21,7 +22,6 @@ from ptxloom.machine.runtime.known import (
     unknown_lanes,
 )
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.orders import forget_sync
 from ptxloom.machine.runtime.parties import COPYING, begun_at, report
 from ptxloom.machine.runtime.shadow import AGENT, CROWDED, PENDING, READS, STRONG, WRITES, Crowd, Order, Shadow, Trace
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp

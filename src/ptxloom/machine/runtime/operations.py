@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native import address, fill, pointer, popcount, u32, u64
 from ptxloom.machine.runtime.cells import look_copy
 from ptxloom.machine.runtime.crowds import swap_writes
+from ptxloom.machine.runtime.flags import flag_place
 from ptxloom.machine.runtime.grid import start_grid
 from ptxloom.machine.runtime.known import entry_of, me, operation_at, stamp_of
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.orders import at_row, begin, find_sync, flag_place, released
+from ptxloom.machine.runtime.orders import at_row, begin, find_sync, released
 from ptxloom.machine.runtime.parties import begun_at, tell_end
 from ptxloom.machine.runtime.proxies import check_fence
 from ptxloom.machine.runtime.races import check, check_lane, keep_read, replace_writes, shadow_at

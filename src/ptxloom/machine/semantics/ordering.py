@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.builder import W
 from ptxloom.machine.convergence import aligned
 from ptxloom.machine.ir import vector
-from ptxloom.machine.runtime import grid, orders, proxies, warpgroups, warps
+from ptxloom.machine.runtime import flags, grid, proxies, warpgroups, warps
 from ptxloom.machine.semantics import watch
 from ptxloom.machine.semantics.family import Family
 
@@ -26,7 +26,7 @@ def fence(b: Builder, op: Op) -> None:
     if watch.is_racing(b):
         if op.has("gl", "sys", "gpu") and "racecheck:global" in b.checks:
             b.runtime(grid.fence_grid, W, b.active_mask, int(op.opcode == "membar" or op.has("sc")))
-        b.runtime(orders.fence, W, b.active_mask, watch.scope_of(op))
+        b.runtime(flags.fence, W, b.active_mask, watch.scope_of(op))
         if op.has("async", "async::generic"):
             shared = any("shared" in q for q in op.qualifiers)
             b.runtime(proxies.fence_proxy, W, b.active_mask, int(not op.has("global")), int(not shared))

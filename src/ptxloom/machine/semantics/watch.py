@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.builder import W
 from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import cells, grid, orders, races, shadow, state, underway
+from ptxloom.machine.runtime import cells, flags, grid, races, shadow, state, underway
 from ptxloom.machine.runtime.watches import race_name, race_parameters
 from ptxloom.machine.semantics import firsts
 
@@ -168,11 +168,11 @@ def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
     if not is_racing(b) or is_asynchronous(b.op) or space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
         return
     op = b.op
-    does = (orders.LOADS if loads else 0) | (orders.STORES if stores else 0)
+    does = (flags.LOADS if loads else 0) | (flags.STORES if stores else 0)
     if loads and op.has("acquire", "acq_rel"):
-        does |= orders.ACQUIRE
+        does |= flags.ACQUIRE
     if stores and op.has("release", "acq_rel"):
-        does |= orders.RELEASE
+        does |= flags.RELEASE
     if "racecheck:global" in b.checks:
         b.runtime(grid.flag_grid, W, b.scratch(), b.active_mask, space, does, scope_of(op))
-    b.runtime(orders.strong, W, b.scratch(), b.active_mask, space, does, scope_of(op))
+    b.runtime(flags.strong, W, b.scratch(), b.active_mask, space, does, scope_of(op))

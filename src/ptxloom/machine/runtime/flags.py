@@ -1,0 +1,177 @@
+"""Flags in shared memory and fences: how strong accesses and fences hand on what threads know (PTX ISA 8.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native import address, fill, u32, u64
+from ptxloom.machine.runtime.known import me
+from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.orders import acquire, at_row, find_sync, join, release, released
+from ptxloom.machine.runtime.shadow import (
+    CLUSTER_SCOPE,
+    CTA_SCOPE,
+    SYNCS,
+    Order,
+)
+from ptxloom.machine.runtime.state import (
+    GENERIC,
+    GLOBAL,
+    SHARED,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+    Warp,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native import Ptr
+
+ACQUIRE, RELEASE, STORES, LOADS = 1, 2, 4, 8  # what a strong access does
+
+
+def fence(w: Warp, lanes: u32, scope: u32) -> None:
+    """A fence: what relaxed reads have seen is known now; relaxed writes after it publish what came before it."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    wide = is_wide(w, scope)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            thread = me(w, lane)
+            if w.saw >> lane & 1 != 0:
+                acquire(w, lane, at_row(order.seen_inside, order, thread))
+                if wide != 0:
+                    acquire(w, lane, at_row(order.seen, order, thread))
+            order.fences[thread] = order.clock
+            if wide != 0:
+                order.fences_wide[thread] = order.clock
+    if wide != 0:
+        w.saw = w.saw & ~lanes
+    released(w)
+
+
+def is_wide(w: Warp, scope: u32) -> u32:
+    """1 if a scope holds the whole cluster."""
+    return u32(scope >= CLUSTER_SCOPE or w.launch.members == 1)
+
+
+def strong(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32, scope: u32) -> None:
+    """Strong accesses (atomic, volatile, relaxed, acquire, release) of lanes to flags of 32 or 64 bits."""
+    if address(w.shadow.order.known) == 0:
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            host = flag_place(w, addresses[lane], space)
+            if host != 0:
+                access_flag(w, lane, host, does, scope)
+    if does & (RELEASE | STORES) != 0:
+        released(w)
+
+
+def flag_place(w: Warp, at: u64, space: u32) -> u64:
+    """The host address of a flag; 0 if it is not in shared or global memory."""
+    if space == SHARED or (space == GENERIC and at & ~u64(WINDOW_BYTES - 1) == SHARED_WINDOW):
+        return shared_place(w, at & (WINDOW_BYTES - 1), 4)
+    if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
+        return at
+    return 0
+
+
+def access_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
+    """One lane's strong access: it reads, then writes.
+
+    Who wrote the flag last and who reads it must be in each other's scope. A store that is no read-modify-write ends
+    what the flag says.
+    """
+    order = w.shadow.order
+    wide = is_wide(w, scope)
+    found = find_sync(order, host, 0)
+    linked: u32 = 0
+    if found < SYNCS:
+        sync = order.syncs[found]
+        linked = u32(sync.rank == w.cta.rank or wide & sync.wide != 0)
+    if does & LOADS != 0 and linked != 0:
+        read_flag(w, lane, found, does, wide)
+    if does & STORES != 0:
+        if found < SYNCS:
+            if does & LOADS == 0 or linked == 0:
+                clear_flag(order, found)
+            order.syncs[found].rank = w.cta.rank
+            order.syncs[found].wide = wide
+        write_flag(w, lane, host, does, scope)
+
+
+def read_flag(w: Warp, lane: u32, number: u32, does: u32, wide: u32) -> None:
+    """A lane learns what a flag says, at once or at a fence."""
+    order = w.shadow.order
+    thread = me(w, lane)
+    everywhere = at_row(order.complete, order, number)
+    inside = at_row(order.inside, order, number)
+    home = u32(order.syncs[number].home == w.cta.rank)
+    if does & ACQUIRE != 0:
+        if wide != 0:
+            acquire(w, lane, everywhere)
+        if home != 0 and w.launch.members > 1:
+            acquire(w, lane, inside)
+        return
+    if wide != 0:
+        join(at_row(order.seen, order, thread), everywhere, order.columns)
+    if home != 0 and w.launch.members > 1:
+        join(at_row(order.seen_inside, order, thread), inside, order.columns)
+    w.saw = w.saw | 1 << lane
+
+
+def write_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
+    """A lane publishes at a flag what came before its last fence, or before it released there."""
+    order = w.shadow.order
+    thread = me(w, lane)
+    wide = is_wide(w, scope)
+    when = max(order.fences[thread], released_before(order, thread, host, CTA_SCOPE))
+    everywhere = max(order.fences_wide[thread], released_before(order, thread, host, CLUSTER_SCOPE))
+    if w.launch.members == 1:
+        everywhere = when
+    if does & RELEASE != 0:
+        when = order.clock
+        everywhere = when
+        order.released_at[thread] = host
+        order.released_when[thread] = when
+        order.released_scope[thread] = scope
+    if when <= w.shadow.floor:
+        return
+    number = find_sync(order, host, 1)
+    if number >= SYNCS:
+        return
+    sync = order.syncs[number]
+    sync.rank = w.cta.rank
+    sync.wide = wide
+    if wide != 0 and everywhere > w.shadow.floor:
+        release(w, lane, at_row(order.complete, order, number), everywhere)
+    if w.launch.members > 1:
+        inside = at_row(order.inside, order, number)
+        if sync.home != w.cta.rank:
+            fill(address(inside), 0, u64(order.columns) * 4)
+            sync.home = w.cta.rank
+        release(w, lane, inside, when)
+
+
+def released_before(order: Order, thread: u32, host: u64, scope: u32) -> u32:
+    """The tick at which a thread has released at the same flag, if that was its last release, in a scope as wide."""
+    if order.released_at[thread] != host or order.released_scope[thread] < scope:
+        return 0
+    return min(order.released_when[thread], order.clock)
+
+
+def clear_flag(order: Order, number: u32) -> None:
+    """A flag says nothing any more."""
+    size = u64(order.columns) * 4
+    fill(address(at_row(order.complete, order, number)), 0, size)
+    fill(address(at_row(order.inside, order, number)), 0, size)
+
+
+def forget_sync(order: Order, host: u64) -> None:
+    """A weak store, which nobody reads as a flag, replaces whatever there was."""
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host & ~u64(3), 0)
+    if number < SYNCS:
+        clear_flag(order, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,8 +53,9 @@ class Budget:
         self._shares[what] = self._shares.get(what, 0) + size
 
 
+@cache
 def default_limit() -> int:
-    """Half the memory that this machine, or the container it is, has."""
+    """Half the memory that this machine, or the container it is, had when it was first asked."""
     has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 1 << 33
     try:
         said = _CGROUP.read_text(encoding="ascii").strip()

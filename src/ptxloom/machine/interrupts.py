@@ -35,8 +35,10 @@ class Guard:
         self._frame: FrameType | None = None
 
     def __enter__(self) -> None:
+        if _ACTIVE or threading.current_thread() is not threading.main_thread():
+            return
         before = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is threading.main_thread() and callable(before) and not _ACTIVE:
+        if callable(before):
             self._before = before
             signal.signal(signal.SIGINT, self._note)
             _ACTIVE.append(self)

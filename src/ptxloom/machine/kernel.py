@@ -315,21 +315,14 @@ class Kernel:
             chosen = choose(trace, self.program, shape.grid, -(-shape.threads // 32))
             recording = Recording(self.program, chosen, shape.grid, -(-shape.threads // 32), budget)
             watched |= keys_of(recording.rooms)
-        with interrupts.guarded(), interrupts.until(deadline):
-            self._compile(watched)
-        run = Grid(self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes)
-        run.recording = recording
-        try:
-            with interrupts.guarded():
-                run.run(count, deadline, progress)
-        except LaunchError as error:
-            error.trace = recording.records(run.atlas) if recording else ()
-            raise
-        finally:
-            profiled = None if run.failure else run.profile()
-            run.workers.clear()  # they hold the grid: its memory goes now, not at the next collection
-        records = recording.records(run.atlas) if recording else ()
-        return LaunchResult(run.instructions, run.hazards, str(run.printed), profiled, records, run.printed.cut)
+        with interrupts.guarded():
+            with interrupts.until(deadline):
+                self._compile(watched)
+            run = Grid(
+                self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes
+            )
+            run.recording = recording
+            return _result(run, count, deadline, progress)
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str | None, bool], Kernel] = WeakValueDictionary()
@@ -378,6 +371,21 @@ def tensor_arch(module: Module) -> str:
     numbers = [Target.parse(name).number for name in module.target if name.startswith("sm_")]
     known = [n for n in ARCHITECTURES if n <= (numbers[0] if numbers else ARCHITECTURES[-1])]
     return f"sm_{known[-1] if known else ARCHITECTURES[0]}"
+
+
+def _result(run: Grid, threads: int, deadline: float | None, progress: Progress | None) -> LaunchResult:
+    """Run a grid, and put together what there is to tell of it."""
+    recording = run.recording
+    try:
+        run.run(threads, deadline, progress)
+    except LaunchError as error:
+        error.trace = recording.records(run.atlas) if recording else ()
+        raise
+    finally:
+        profiled = None if run.failure else run.profile()
+        run.workers.clear()  # they hold the grid: its memory goes now, not at the next collection
+    records = recording.records(run.atlas) if recording else ()
+    return LaunchResult(run.instructions, run.hazards, str(run.printed), profiled, records, run.printed.cut)
 
 
 def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:

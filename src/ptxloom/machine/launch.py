@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 import time
 from functools import lru_cache, partial
@@ -220,8 +221,10 @@ class Grid:
         self.instructions = sum(w.state.instructions for w in workers)
         leaks = self.reporter.leaks(self.heap) if self.heap and LEAKS in self.checks and not self.failure else ()
         self.hazards = joined([*self.noted, *(h for w in workers for h in w.hazards()), *leaks])
-        missed = np.bitwise_or.reduce([np.ctypeslib.as_array(w.state.missed) for w in workers])
-        self.hazards.more = int(np.unpackbits(missed.view(np.uint8)).sum())
+        missed = 0
+        for worker in workers:
+            missed |= int.from_bytes(bytes(worker.state.missed), sys.byteorder)
+        self.hazards.more = missed.bit_count()
         if isinstance(self.failure, LaunchError):
             ends = {h.span.start for h in self.failure.hazards if h.tool == "memcheck"}
             told = ("initcheck.", "memcheck.overrun")  # what ended it says as much of its instruction

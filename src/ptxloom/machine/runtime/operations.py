@@ -81,7 +81,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
     else:
         meet_lane(w, lane, at, size, op.stamp, 0)
         look_copy(w, lane, at, size, op.stamp, READS, agent)
-        order.far = order.far + 1
+        order.far_reads = order.far_reads + 1
     if op.bulk != 0:
         check_fence(w, lane, at, space, size, op.stamp)
     op.source_space = space
@@ -103,7 +103,7 @@ def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
         if op.bulk != 0:
             check_fence(w, lane, at, space, size, op.stamp)
         look_copy(w, lane, at, size, op.stamp, WRITES, 0)
-        w.shadow.order.far = w.shadow.order.far + 1
+        w.shadow.order.far_writes = w.shadow.order.far_writes + 1
     op.target_space = space
     op.target[lane] = at
     op.given[lane] = size
@@ -238,7 +238,7 @@ def end_reads(w: Warp, number: u32, lane: u32) -> None:
     order = w.shadow.order
     op.reads = op.reads & ~(1 << lane)
     if op.source_space != SHARED:
-        order.far = order.far - 1
+        order.far_reads = order.far_reads - 1
         return
     order.reading = order.reading - 1
     at = op.source[lane]
@@ -255,7 +255,7 @@ def end_writes(w: Warp, number: u32, lane: u32) -> None:
         replace(w, number, lane, entry_of(w, lane))
         return
     op.writes = op.writes & ~(1 << lane)
-    w.shadow.order.far = w.shadow.order.far - 1
+    w.shadow.order.far_writes = w.shadow.order.far_writes - 1
     look_copy(w, lane, op.target[lane], op.given[lane], begun_at(w, op.stamp, op.begun), WRITES, 0)
 
 
@@ -306,14 +306,14 @@ def drop_operations(cta: Cta) -> None:
             if op.source_space == SHARED:
                 order.reading = order.reading - popcount(op.reads)
             else:
-                order.far = order.far - popcount(op.reads)
+                order.far_reads = order.far_reads - popcount(op.reads)
             op.reads = 0
             if op.target_space == SHARED:
                 for lane in range(32):
                     if op.writes >> lane & 1 != 0:
                         replace(w, number, lane, 0)
             else:
-                order.far = order.far - popcount(op.writes)
+                order.far_writes = order.far_writes - popcount(op.writes)
             op.writes = 0
             number = number + 1
         w.operation_head = 0

@@ -186,7 +186,8 @@ class Order:
     informed: u32  # 1 if `taught` holds anything
     started: u32  # the tick before the cluster started
     running: u32  # 1 + the number of the cluster
-    far: u32  # stretches of global memory that operations may still read or write
+    far_reads: u32  # stretches of global memory that operations may still read
+    far_writes: u32  # or write
     issuers: Ptr[u32]  # [agent] the thread that last issued an operation for it
     issued: u32  # the tick of the last one for any
     fenced: u32  # the first of the columns that tell up to which tick a fence between proxies lies; 0: none are kept

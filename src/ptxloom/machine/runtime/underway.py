@@ -32,7 +32,7 @@ def meet_operations(
     w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32, write: u32
 ) -> None:
     """Lanes access global memory: `size` bytes each."""
-    if w.shadow.order.far == 0:
+    if is_any(w, write) == 0:
         return
     left = lanes
     while left != 0:
@@ -43,12 +43,17 @@ def meet_operations(
             meet_lane(w, lane, at, size, site, write)
 
 
+def is_any(w: Warp, write: u32) -> u32:
+    """1 if some operation under way touches global memory in a way that an access could meet."""
+    order = w.shadow.order
+    return u32(order.far_writes != 0 or (write != 0 and order.far_reads != 0))
+
+
 def meet_lane(w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32) -> None:
     """Compare one lane's access with all operations of the cluster that are under way."""
-    order = w.shadow.order
-    if order.far == 0:
+    if is_any(w, write) == 0:
         return
-    for number in range(order.threads // 32):
+    for number in range(w.shadow.order.threads // 32):
         far = warp_of(w, number * 32)
         place = far.operation_tail
         while place != far.operation_head:

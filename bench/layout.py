@@ -15,7 +15,7 @@ import numpy as np
 import ptxloom.layout as mine
 from ptxloom.atoms import make_tiled_copy_a, make_tiled_copy_b, make_tiled_mma
 from ptxloom.layout import Layout, LayoutError
-from ptxloom.views import layout_picture
+from ptxloom.views.layouts import layout_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

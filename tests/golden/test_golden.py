@@ -9,10 +9,13 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.inspection import Inspection, inspect
-from ptxloom.views import bank_pictures, findings, inspections, machine_readable, maps, places, trees
-from ptxloom.views.fragment_picture import svg
-from ptxloom.views.sarif import sarif
-from ptxloom.views.style import Style
+from ptxloom.views import bank_pictures
+from ptxloom.views.core.style import Style
+from ptxloom.views.findings import finding_reports, machine_readable
+from ptxloom.views.findings.sarif import sarif
+from ptxloom.views.fragments import maps, places
+from ptxloom.views.fragments.fragment_picture import svg
+from ptxloom.views.modules import inspections, trees
 
 FILES: Final = Path(__file__).parent / "files"
 
@@ -52,8 +55,8 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "map_mma_a.svg": lambda: svg(MMA_A),
     "lane_5.txt": lambda: places.full_lane(X4_TRANS, X4_TRANS.held_by(5)),
     "lane_5.csv": lambda: places.as_csv(X4_TRANS, X4_TRANS.held_by(5)),
-    "findings.txt": lambda: findings.full(broken()),
-    "findings.ansi": lambda: findings.full(broken(), Style(colour=True)),
+    "findings.txt": lambda: finding_reports.full(broken()),
+    "findings.ansi": lambda: finding_reports.full(broken(), Style(colour=True)),
     "findings.json": lambda: machine_readable.as_json(broken()),
     "findings.sarif": lambda: sarif(broken(), "0.0.0", {}),
     "findings.github": lambda: machine_readable.github(broken()),

@@ -12,7 +12,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.machine.launch import Grid
 from ptxloom.machine.runtime.shadow import CELL_BYTES
 from ptxloom.machine.runtime.state import EVENTS_KEPT
-from ptxloom.views.hazard_reports import full
+from ptxloom.views.runs.hazard_reports import full
 
 CHECKS = ("memcheck", "racecheck:global")
 

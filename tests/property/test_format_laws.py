@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxloom.syntax import parse
-from ptxloom.views.formatted import formatted
+from ptxloom.views.modules.formatted import formatted
 
 PIECES = (
     ".version 9.0", ".target sm_90", ".address_size 64", ".visible .entry f(", ".param .u64 a,", ".param .u32 b", ")",

@@ -98,7 +98,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """The usage, one sentence, exit 2."""
         from ptxloom.cli.sentences import sentence  # noqa: PLC0415 - only mistakes need it
-        from ptxloom.views.cells import harmless  # noqa: PLC0415 - likewise
+        from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - likewise
 
         self.print_usage(sys.stderr)
         self.exit(2, f"{self.prog}: {harmless(sentence(message, self._option_string_actions))}\n")

@@ -19,23 +19,23 @@ def render(found: Sequence[Diagnostic], options: Options, *, complete: bool = Tr
     """The findings, all of them or (not `complete`) of what could be read, as text in the format asked for."""
     match options.output_format:
         case "concise":
-            from ptxloom.views.findings import concise  # noqa: PLC0415 - one format a run
+            from ptxloom.views.findings.finding_reports import concise  # noqa: PLC0415 - one format a run
 
             return concise(found)
         case "json":
-            from ptxloom.views.machine_readable import as_json  # noqa: PLC0415 - likewise
+            from ptxloom.views.findings.machine_readable import as_json  # noqa: PLC0415 - likewise
 
             return as_json(found)
         case "sarif":
-            from ptxloom.views.sarif import sarif  # noqa: PLC0415 - likewise
+            from ptxloom.views.findings.sarif import sarif  # noqa: PLC0415 - likewise
 
             return sarif(found, __version__, _pages(found), complete=complete)
         case "github":
-            from ptxloom.views.machine_readable import github  # noqa: PLC0415 - likewise
+            from ptxloom.views.findings.machine_readable import github  # noqa: PLC0415 - likewise
 
             return github(found)
         case _:
-            from ptxloom.views.findings import full  # noqa: PLC0415 - likewise
+            from ptxloom.views.findings.finding_reports import full  # noqa: PLC0415 - likewise
 
             return full(found, style_for(options))
 

@@ -10,7 +10,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.machine.catalogue import KINDS, TOOLS
 from ptxloom.machine.kernel import CHECKS, DEFAULT_CHECKS
 from ptxloom.machine.provenance import VARIABLES
-from ptxloom.views import hazard_reports, runs
+from ptxloom.views.runs import hazard_reports, run_reports
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -32,11 +32,11 @@ def read_checks(text: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def report(done: runs.Run, options: Options) -> str:
+def report(done: run_reports.Run, options: Options) -> str:
     """What a run did; the formats for findings list its hazards alone."""
     match options.output_format:
         case "json":
-            return runs.as_json(done)
+            return run_reports.as_json(done)
         case "concise":
             return hazard_reports.concise(done.hazards)
         case "github":
@@ -44,10 +44,10 @@ def report(done: runs.Run, options: Options) -> str:
         case "sarif":
             return hazard_reports.sarif(done.hazards, __version__, KINDS)
         case _:
-            return runs.full(done, style_for(options))
+            return run_reports.full(done, style_for(options))
 
 
-def remark(done: runs.Run, seconds: float | None = None) -> str:
+def remark(done: run_reports.Run, seconds: float | None = None) -> str:
     """The sentence for people: how it ended, whether arrays are wrong, how many hazards there are."""
     wrong = [f"wrong: {c.what}" for c in done.comparisons if not c.passed]
     found = len(done.hazards)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ptxloom.cli.arguments import Options
-    from ptxloom.views.style import Style
+    from ptxloom.views.core.style import Style
 
 CLEAN: Final = 0
 FINDINGS: Final = 1
@@ -53,7 +53,7 @@ def deliver(outcome: Outcome, options: Options) -> None:
 
 def _harmless(text: str, options: Options) -> str:
     """A result without anything that steers a terminal, but for our own colours."""
-    from ptxloom.views.cells import page  # noqa: PLC0415 - heavy work of a verb starts here
+    from ptxloom.views.core.cells import page  # noqa: PLC0415 - heavy work of a verb starts here
 
     return page(text, painted=style_for(options).colour)
 
@@ -64,7 +64,7 @@ def _is_terminal(options: Options) -> bool:
 
 def talk(text: str) -> None:
     """A sentence for people, on standard error."""
-    from ptxloom.views.cells import harmless  # noqa: PLC0415 - heavy work of a verb starts here
+    from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - heavy work of a verb starts here
 
     with suppress(OSError):
         sys.stderr.write(f"{harmless(text)}\n")
@@ -151,7 +151,7 @@ def reason(error: OSError | ValueError) -> str:
 
 def style_for(options: Options) -> Style:
     """Colour if asked for, or if a terminal will show it and `NO_COLOR` is not set."""
-    from ptxloom.views.style import Style  # noqa: PLC0415 - heavy work of a verb starts here
+    from ptxloom.views.core.style import Style  # noqa: PLC0415 - heavy work of a verb starts here
 
     match options.color:
         case "always":

@@ -33,7 +33,7 @@ class PrintSchema(Action):
     ) -> None:
         """As `--version` does."""
         del namespace, values, option_string
-        from ptxloom.views.profile_schema import schema  # noqa: PLC0415 - only this asks for it
+        from ptxloom.views.runs.profile_schema import schema  # noqa: PLC0415 - only this asks for it
 
         sys.stdout.write(schema())
         parser.exit()

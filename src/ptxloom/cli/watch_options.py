@@ -12,7 +12,7 @@ from ptxloom.cli.watch_arguments import BESIDE_TRACE
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.kernel import kernel
 from ptxloom.machine.trace import Trace
-from ptxloom.views import traces
+from ptxloom.views.runs import traces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from ptxloom.lsp.document import Document
 from ptxloom.syntax import format as laid_out
 from ptxloom.syntax import parse
 from ptxloom.syntax.tree import Block, Function
-from ptxloom.views.formatted import formatted
+from ptxloom.views.modules.formatted import formatted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

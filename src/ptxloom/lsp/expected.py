@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.checker.wanted import wanted
+from ptxloom.checker.core.expected_operand import wanted
 from ptxloom.isa import known, resolve
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
-    from ptxloom.checker.wanted import Wanted
+    from ptxloom.checker.core.expected_operand import Wanted
     from ptxloom.isa import Form
     from ptxloom.lsp.names import Symbol
 

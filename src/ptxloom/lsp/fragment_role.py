@@ -8,8 +8,8 @@ from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments import fragment
 from ptxloom.lsp.meaning import operand_rule
 from ptxloom.syntax.tree import Instruction, Name, Vector
-from ptxloom.views.formulas import register_line
-from ptxloom.views.maps import evidence
+from ptxloom.views.fragments.formulas import register_line
+from ptxloom.views.fragments.maps import evidence
 
 if TYPE_CHECKING:
     from ptxloom.lsp.names import Occurrence

@@ -11,8 +11,8 @@ from ptxloom.isa.meanings import meaning, value_meaning
 from ptxloom.isa.operand_words import operand_words
 from ptxloom.isa.phrase import reasons
 from ptxloom.isa.rule_words import needs
-from ptxloom.views.maps import grid, preface
-from ptxloom.views.tables import markdown_table
+from ptxloom.views.core.tables import markdown_table
+from ptxloom.views.fragments.maps import grid, preface
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.directives import platform_of
+from ptxloom.checker.module.head import platform_of
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.following import following
 from ptxloom.isa.meanings import meaning, value_meaning
 from ptxloom.isa.rule_words import needs
 
 if TYPE_CHECKING:
-    from ptxloom.checker.site import Platform
+    from ptxloom.checker.core.context import Platform
     from ptxloom.isa.following import Next
     from ptxloom.isa.spec import Feature
     from ptxloom.lsp.document import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.wanted import wanted
+from ptxloom.checker.core.expected_operand import wanted
 from ptxloom.lsp.expected import expected
 from ptxloom.lsp.unfinished import unfinished
 

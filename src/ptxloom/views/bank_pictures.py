@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.views.machine_readable import to_text
-from ptxloom.views.maps import LANES_PER_HUE
-from ptxloom.views.style import PLAIN, Ink, Style
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.findings.machine_readable import to_text
+from ptxloom.views.fragments.maps import LANES_PER_HUE
 
 if TYPE_CHECKING:
     from ptxloom.banks import BankReport, BankUse, Phase
-    from ptxloom.views.machine_readable import Value
+    from ptxloom.views.findings.machine_readable import Value
 
 BANKS: Final = 32
 CELL: Final = 4

@@ -5,19 +5,14 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from ptxloom.views import (
-    atom_pages,
-    bank_pictures,
-    filled_pictures,
-    hazard_reports,
-    layout_picture,
-    maps,
-    profiles,
-    traces,
-    trees,
-)
-from ptxloom.views.findings import full
-from ptxloom.views.fragment_picture import svg
+from ptxloom.views import bank_pictures
+from ptxloom.views.atoms import atom_pages
+from ptxloom.views.findings.finding_reports import full
+from ptxloom.views.fragments import filled_pictures, maps
+from ptxloom.views.fragments.fragment_picture import svg
+from ptxloom.views.layouts import layout_picture
+from ptxloom.views.modules import trees
+from ptxloom.views.runs import hazard_reports, profiles, traces
 
 if TYPE_CHECKING:
     from ptxloom.atoms import CopyAtom, MmaAtom, TiledCopy, TiledMma

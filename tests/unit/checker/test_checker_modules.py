@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxloom.checker import check
-from ptxloom.checker.scope import Scope
+from ptxloom.checker.core.scope import Scope
 from ptxloom.diagnostics import Diagnostic, Severity, UsageError, in_order
 from ptxloom.syntax import parse
 from ptxloom.syntax.bind import bind, qualifier_span

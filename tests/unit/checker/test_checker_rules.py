@@ -10,7 +10,7 @@ import pytest
 
 from ptxloom import checker
 from ptxloom.checker import check, explain, rules
-from ptxloom.checker.hints import HINTS
+from ptxloom.checker.control_flow.lints import HINTS
 from ptxloom.diagnostics import Diagnostic, Severity, UsageError
 from ptxloom.syntax import parse
 
@@ -58,7 +58,7 @@ def test_every_rule_that_the_code_names_has_a_page() -> None:
     folder = Path(checker.__file__).parent
     named = {
         rule
-        for path in folder.glob("*.py")
+        for path in folder.rglob("*.py")
         for rule in re.findall(r"\(\s*\"([a-z]+(?:-[a-z]+)+|sink)\",", path.read_text(encoding="utf-8"))
     }
     assert named <= set(rules())

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from corpus_files import corpus_files
-from ptxloom.views.schema import schema
+from ptxloom.views.modules.tree_schema import schema
 
 if TYPE_CHECKING:
     from unit.cli.conftest import Run

@@ -11,7 +11,7 @@ import pytest
 from ptxloom.cli.verbs.fmt import canonical
 from ptxloom.source import Source
 from ptxloom.syntax import parse
-from ptxloom.views.formatted import formatted
+from ptxloom.views.modules.formatted import formatted
 
 Run = Callable[..., Any]
 

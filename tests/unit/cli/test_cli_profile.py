@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ptxloom.cli import main
-from ptxloom.views import profile_schema
+from ptxloom.views.runs import profile_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from ptxloom.fragments import fragment
 from ptxloom.fragments.execute import ldmatrix
 from ptxloom.fragments.filled import fill
 from ptxloom.isa.matrix import variants
-from ptxloom.views import filled_pictures
-from ptxloom.views.filled_pictures import number
+from ptxloom.views.fragments import filled_pictures
+from ptxloom.views.fragments.filled_pictures import number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ from sarif_pydantic import Sarif
 
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.source import Source, Span
-from ptxloom.views.findings import concise, full, repair
-from ptxloom.views.machine_readable import as_json, github
-from ptxloom.views.sarif import sarif
-from ptxloom.views.style import Style
+from ptxloom.views.core.style import Style
+from ptxloom.views.findings.finding_reports import concise, full, repair
+from ptxloom.views.findings.machine_readable import as_json, github
+from ptxloom.views.findings.sarif import sarif
 
 TEXT = "// first\nstmatrix.sync.aligned.m16n8.x4.b8 [addr], {r0,r1,r2,r3};\n"
 SOURCE = Source(TEXT, "dir with space/kernel.ptx")

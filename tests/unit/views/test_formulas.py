@@ -9,7 +9,7 @@ import pytest
 from ptxloom.fragments import Axis, Fragment, fragment
 from ptxloom.isa.matrix import variants
 from ptxloom.isa.mma import mma_forms
-from ptxloom.views.formulas import coordinate, held_together, register_line
+from ptxloom.views.fragments.formulas import coordinate, held_together, register_line
 
 FRAGMENTS = [
     *(fragment(move) for move in variants()),

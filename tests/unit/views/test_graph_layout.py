@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from ptxloom.views.graph_layout import layered
+from ptxloom.views.flow.graph_layout import layered
 
 
 @pytest.mark.parametrize("seed", range(60))

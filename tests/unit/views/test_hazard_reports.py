@@ -16,7 +16,7 @@ from ptxloom.machine.catalogue import EVENTS, FAULTS, KINDS
 from ptxloom.machine.hazard import Hazard, Hazards, Party
 from ptxloom.source import Source, Span
 from ptxloom.syntax.origins import SourceLine
-from ptxloom.views import hazard_reports, runs
+from ptxloom.views.runs import hazard_reports, run_reports
 
 TEXT = "st.shared.b32 [%r1], %r2;\nmov.u32 %r0, 0;\n@%p1 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r4];\n"
 SOURCE = Source(TEXT, "dir/kernel.ptx")
@@ -104,8 +104,8 @@ def test_nothing_found_is_nothing_printed_and_a_notebook_says_so() -> None:
 
 @pytest.mark.parametrize("hazards", [(), (RACE,), (RACE, BARE, replace(RACE, other=None, party=BARE.party))])
 def test_json_follows_its_schema(hazards: tuple[Hazard, ...]) -> None:
-    run = runs.Run("k", 1, 32, 10, hazards, comparisons=(runs.Compared("C", "A @ B", True, 1e-3, 1e-4),))
-    document = json.loads(runs.as_json(run))
+    run = run_reports.Run("k", 1, 32, 10, hazards, comparisons=(run_reports.Compared("C", "A @ B", True, 1e-3, 1e-4),))
+    document = json.loads(run_reports.as_json(run))
     checker: Any = jsonschema.Draft202012Validator(SCHEMA)
     checker.validate(document)
     assert [h["count"] for h in document["hazards"]] == [h.count for h in hazards]

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 from ptxloom.atoms import copy_atoms, make_tiled_copy_a, make_tiled_mma, mma_atom
 from ptxloom.layout import Layout, Swizzle, composition, recast
-from ptxloom.views import layout_picture
+from ptxloom.views.layouts import layout_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 MMA = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16))

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptxloom.source import Source, Span
-from ptxloom.views.cells import lay_out, width
-from ptxloom.views.snippet import LINE_LIMIT, Mark, snippet
-from ptxloom.views.style import Ink
+from ptxloom.views.core.cells import lay_out, width
+from ptxloom.views.core.snippet import LINE_LIMIT, Mark, snippet
+from ptxloom.views.core.style import Ink
 
 
 def mark(source: Source, piece: str, text: str = "", *, main: bool = True) -> Mark:

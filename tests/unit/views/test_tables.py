@@ -3,8 +3,8 @@
 import csv
 import io
 
-from ptxloom.views.cells import cells, elide, lay_out, width
-from ptxloom.views.tables import Cell, Table, csv_table, markdown_table, row, text_table
+from ptxloom.views.core.cells import cells, elide, lay_out, width
+from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, row, text_table
 
 
 def test_widths_of_characters() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.atoms import advise, atom, blas_majors, copy_atoms
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.views import atom_pages
+from ptxloom.views.atoms import atom_pages
 
 if TYPE_CHECKING:
     from ptxloom.atoms import Advice

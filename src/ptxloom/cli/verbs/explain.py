@@ -53,7 +53,7 @@ def _hazards(topic: str) -> str:
         PtxloomError: There is no such kind.
     """
     from ptxloom.machine.catalogue import BY_RULE  # noqa: PLC0415 - brings NumPy and llvmlite
-    from ptxloom.views.hazard_reports import page  # noqa: PLC0415 - likewise
+    from ptxloom.views.runs.hazard_reports import page  # noqa: PLC0415 - likewise
 
     if topic in BY_RULE:
         return page(BY_RULE[topic])

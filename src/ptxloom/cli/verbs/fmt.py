@@ -10,8 +10,8 @@ from ptxloom.cli.inputs import STDIN, files, read
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, talk, write_whole
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.syntax import parse
-from ptxloom.views.findings import concise
-from ptxloom.views.formatted import formatted
+from ptxloom.views.findings.finding_reports import concise
+from ptxloom.views.modules.formatted import formatted
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options

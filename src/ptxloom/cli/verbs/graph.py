@@ -9,7 +9,7 @@ from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
 from ptxloom.cli.verbs.parse import read_modules
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.flow import flow_graphs
-from ptxloom.views import graphs
+from ptxloom.views.flow import graphs
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -45,7 +45,7 @@ def _text(chosen: list[FlowGraph], options: Options) -> str:
         case "json":
             return graphs.as_json(chosen)
         case "svg":
-            from ptxloom.views.graph_picture import svg  # noqa: PLC0415 - only a picture needs a layout
+            from ptxloom.views.flow.graph_picture import svg  # noqa: PLC0415 - only a picture needs a layout
 
             if len(chosen) > 1:
                 names = _some([g.function.name for g in chosen])

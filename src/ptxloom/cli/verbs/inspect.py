@@ -11,7 +11,7 @@ from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.syntax import parse
-from ptxloom.views import inspections
+from ptxloom.views.modules import inspections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.instruction import fragment_of
 from ptxloom.cli.output import Outcome, style_for
-from ptxloom.views import maps
+from ptxloom.views.fragments import maps
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -25,7 +25,7 @@ def run(options: Options) -> Outcome:
         case "json":
             return Outcome(maps.as_json(found))
         case "svg":
-            from ptxloom.views.fragment_picture import svg  # noqa: PLC0415 - only pictures need it
+            from ptxloom.views.fragments.fragment_picture import svg  # noqa: PLC0415 - only pictures need it
 
             return Outcome(svg(found))
         case _:

@@ -10,23 +10,24 @@ from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.survey import survey
 from ptxloom.syntax import Selection, parse, select
-from ptxloom.views import findings, machine_readable, surveys, trees
-from ptxloom.views.cells import harmless
-from ptxloom.views.style import Ink
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.style import Ink
+from ptxloom.views.findings import finding_reports, machine_readable
+from ptxloom.views.modules import surveys, trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.cli.arguments import Options
     from ptxloom.syntax import Module
-    from ptxloom.views.machine_readable import Value
-    from ptxloom.views.style import Style
+    from ptxloom.views.core.style import Style
+    from ptxloom.views.findings.machine_readable import Value
 
 
 def run(options: Options) -> Outcome:
     """Read every file; one that cannot be read does not keep the others from being shown."""
     if options.schema:
-        from ptxloom.views.schema import schema  # noqa: PLC0415 - only this asks for it
+        from ptxloom.views.modules.tree_schema import schema  # noqa: PLC0415 - only this asks for it
 
         return Outcome(schema())
     modules, unread = read_modules(options)
@@ -79,7 +80,7 @@ def _text(modules: Sequence[Module], options: Options) -> str:
 
 def _full(module: Module, wanted: Selection | None, style: Style) -> str:
     shown = surveys.full(survey(module), style) if wanted is None else trees.text(module, select(module, wanted))
-    said = findings.full(module.diagnostics, style)
+    said = finding_reports.full(module.diagnostics, style)
     return shown + ("\n" + said if said else "")
 
 

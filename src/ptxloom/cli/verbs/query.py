@@ -10,8 +10,8 @@ from ptxloom.syntax import Selection
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.selection import placed
 from ptxloom.syntax.tree import Instruction
-from ptxloom.views import matches
-from ptxloom.views.matches import Match
+from ptxloom.views.modules import matches
+from ptxloom.views.modules.matches import Match
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options

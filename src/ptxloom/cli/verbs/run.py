@@ -21,7 +21,7 @@ from ptxloom.machine.arena import Budget
 from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.kernel import kernel
 from ptxloom.syntax import parse
-from ptxloom.views import runs
+from ptxloom.views.runs import run_reports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,12 +71,12 @@ def run(options: Options) -> Outcome:
         )
     except LaunchError as error:
         traced = _traced(error.trace, options)
-        failed = runs.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced)
+        failed = run_reports.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced)
         return Outcome(report(failed, options), FINDINGS, remark(failed))
     seconds = time.perf_counter() - started
     comparisons = tuple(_compare(c, launch, wanted) for c, wanted in zip(launch.comparisons, expected, strict=True))
     saved = _save(launch)
-    done = runs.Run(
+    done = run_reports.Run(
         launch.kernel,
         launch.grid,
         launch.block,
@@ -94,9 +94,9 @@ def run(options: Options) -> Outcome:
     return Outcome(text or report(done, options), code, remark(done, seconds))
 
 
-def _traced(records: tuple[TraceRecord, ...], options: Options) -> runs.Traced | None:
+def _traced(records: tuple[TraceRecord, ...], options: Options) -> run_reports.Traced | None:
     """What was recorded, if that was asked for."""
-    return runs.Traced(records, options.trace_type, options.trace_operand) if options.trace else None
+    return run_reports.Traced(records, options.trace_type, options.trace_operand) if options.trace else None
 
 
 def _progress(started: int, total: int) -> None:
@@ -166,19 +166,19 @@ def _must_compare(comparison: Comparison, got: NDArray[Any], wanted: NDArray[Any
         raise BadLaunchFile(f"{comparison.array} holds {types}: only numbers can be compared so")
 
 
-def _compare(comparison: Comparison, launch: Launch, wanted: NDArray[Any]) -> runs.Compared:
+def _compare(comparison: Comparison, launch: Launch, wanted: NDArray[Any]) -> run_reports.Compared:
     got = _arrays(launch)[comparison.array]
     against = " @ ".join(comparison.wanted) if isinstance(comparison.wanted, tuple) else str(comparison.wanted)
     what = f"{comparison.array}, {' x '.join(map(str, got.shape))} {got.dtype}"
     if comparison.relative == 0:
         same = arrays.same_bits(got, wanted if wanted.dtype == got.dtype else wanted.astype(got.dtype))
         share = float(np.count_nonzero(~same)) / max(same.size, 1)
-        return runs.Compared(what, against, share == 0, 0.0, share)
+        return run_reports.Compared(what, against, share == 0, 0.0, share)
     with np.errstate(all="ignore"):  # of infinities
         difference = np.abs(arrays.wide(got) - arrays.wide(wanted))
     scale = float(np.max(np.abs(arrays.wide(wanted)), initial=0.0)) or 1.0
     error = float(np.max(difference, initial=0.0)) / scale
-    return runs.Compared(what, against, error <= comparison.relative, comparison.relative, error)
+    return run_reports.Compared(what, against, error <= comparison.relative, comparison.relative, error)
 
 
 def _save(launch: Launch) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.atoms.swizzles import find_swizzles, make_tile
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
-from ptxloom.views import swizzle_choices
+from ptxloom.views.atoms import swizzle_choices
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.cli.instruction import fragment_of
 from ptxloom.cli.output import Outcome, style_for
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.views import places
+from ptxloom.views.fragments import places
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options

@@ -1,0 +1,165 @@
+"""What an instruction wants of one operand: the ISA data's rule with the form's qualifiers put in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.core.type_compatibility import register_fits
+from ptxloom.isa.misfit import SPACES
+from ptxloom.isa.types import Kind, element_type, is_type
+from ptxloom.isa.vectors import fragment_register, vector_length
+
+if TYPE_CHECKING:
+    from ptxloom.isa.forms import Form
+    from ptxloom.isa.spec import Limits, OperandRule
+
+_UNTYPED = "b32"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One operand of one form.
+
+    Attributes:
+        kind: As in the ISA data: "register", "value", "constant", "vector", "address"...
+        type: The element type; of an address its state space; empty if nothing is said.
+        written: Whether the instruction writes it.
+        fixed: Whether the type stands in the manual and not in the instruction.
+        length: Of a vector its length; 0 for a scalar.
+        traits: What else may stand here.
+        limits: Which values a constant may have; None if any.
+        space: Which state space a variable has whose name may stand here; empty: any.
+        about: What it means.
+        indexed: Whether it is a place whose first number may be the index in an array.
+    """
+
+    kind: str
+    type: str
+    written: bool
+    fixed: bool
+    length: int
+    traits: frozenset[str]
+    limits: Limits | None
+    space: str
+    about: str
+    indexed: bool = False
+
+    def has(self, trait: str) -> bool:
+        """Whether a trait holds here."""
+        return trait in self.traits
+
+    @property
+    def wider(self) -> bool:
+        """Whether a register may be wider than the type."""
+        return "wider" in self.traits
+
+    def fits(self, register: str) -> bool:
+        """Whether a register of this type may stand here."""
+        if register == "pred" and "predicate" in self.traits:
+            return True
+        if register == "f16x2" and "twin" in self.traits:
+            return True
+        if "untyped" in self.traits:
+            register = untyped(register)
+        if "long" in self.traits and register_fits(register, "u64", fixed=True):
+            return True
+        wider = self.wider and not ("integral" in self.traits and register.startswith("f"))
+        return register_fits(register, self.type, wider, self.fixed)
+
+    @property
+    def constants(self) -> bool:
+        """Whether a constant may stand here."""
+        return self.kind != "register" and not self.written and "bare" not in self.traits
+
+    @property
+    def takes_sums(self) -> bool:
+        """Whether ptxas lets a name and an offset stand here: wherever an integer may."""
+        if self.kind == "constant" or (self.fixed and self.type in {"b64", "u64"}):
+            return False
+        return is_type(self.type) and element_type(self.type).kind not in {Kind.FLOAT, Kind.PREDICATE}
+
+    @property
+    def takes_functions(self) -> bool:
+        """Whether ptxas lets a function's name stand here: wherever the instruction names the type."""
+        return (
+            self.kind != "constant"
+            and self.constants
+            and not (self.fixed or self.written)
+            and not (self.wider and self.kind == "value")
+        )
+
+    def lets_pass(self, register: str) -> bool:
+        """Whether ptxas takes a register that does not fit: halves for a named predicate, some integers for floats."""
+        if self.type == "pred":
+            return register == "f16x2" and not self.fixed
+        if not self.has("integer") or self.fits(register) or not is_type(self.type):
+            return False
+        return register_fits(register, f"s{element_type(self.type).bits}", fixed=True)
+
+    def of_length(self, length: int) -> Wanted:
+        """The same as a vector of another length, or with 0 as one value."""
+        return replace(self, kind="vector" if length else "value", length=length)
+
+    def typed(self, type_: str) -> Wanted:
+        """The same as one value of a fixed type."""
+        return replace(self, kind="value", length=0, type=type_, fixed=True)
+
+    @property
+    def phrase(self) -> str:
+        """What the operand is, in words."""
+        match self.kind:
+            case "register":
+                return f"a `.{self.type}` register"
+            case "constant":
+                return "a constant"
+            case "vector" | "place" if self.length:
+                return f"a vector of {self.length}"
+            case "address":
+                return "an address"
+            case _:
+                return f"a `.{self.type}` register or a constant" if self.constants else f"a `.{self.type}` register"
+
+
+def untyped(register: str) -> str:
+    """The type of as many bits; a predicate has 32 of them for ptxas."""
+    if not is_type(register) or register == "pred":
+        return "b32" if register == "pred" else register
+    return f"b{element_type(register).storage_bits}"
+
+
+def wanted(form: Form, rule: OperandRule) -> Wanted:
+    """What a form wants of an operand."""
+    fragment = rule.kind in {"fragment", "factor"}
+    type_ = fragment_register(form, rule.name) if fragment else resolved(rule.type, form)
+    if rule.kind == "address" and not type_:
+        type_ = next((space for space in SPACES if form.filling.get(space)), "")
+    return Wanted(
+        "vector" if rule.kind == "fragment" else rule.kind,
+        type_ if type_ or rule.kind == "address" else _UNTYPED,
+        rule.written,
+        type_ not in {"b32", "b64"} if fragment else not rule.type.startswith("."),
+        vector_length(form, rule.name),
+        _traits(form, rule),
+        rule.limits,
+        resolved(rule.space, form).partition("::")[0],
+        rule.about,
+        rule.kind == "place" and rule.length == "coordinates",
+    )
+
+
+def _traits(form: Form, rule: OperandRule) -> frozenset[str]:
+    """The traits that hold in a form; what `mma` writes aside, ptxas takes no predicate in a fragment."""
+    found = frozenset(name for name, condition in rule.traits if condition.holds(form.filling))
+    strict = rule.kind in {"fragment", "factor"} and not (rule.written and form.opcode == "mma")
+    return found | {"numbers"} if strict else found
+
+
+def resolved(name: str, form: Form) -> str:
+    """A type as the data writes it, with the form's own put in: `.type`, or `.type*2` for one twice as wide."""
+    slot = name.removesuffix("*2")
+    found = form.filling.get(slot[1:], "") if slot.startswith(".") else slot
+    if slot != name and is_type(found):
+        kind = element_type(found)
+        return f"{kind.kind}{2 * kind.storage_bits}"
+    return found

@@ -1,0 +1,1 @@
+"""Findings once they are made: grouped, silenced by comments, selected."""

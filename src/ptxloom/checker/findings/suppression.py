@@ -1,0 +1,125 @@
+"""Comments that silence findings: `// ptxloom: ignore[rule, rule]`, on the line or alone on the line before it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.checker.pages import rules
+from ptxloom.diagnostics import Diagnostic, Fix, Severity
+from ptxloom.isa.spelling import near_misses
+from ptxloom.source import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.syntax.module import Module
+
+_MARK: Final = "ptxloom:"
+_IGNORE: Final = re.compile(r"ptxloom:\s*ignore\b(?:\s*\[([^\]\n]*)\])?")
+_RULE: Final = re.compile(r"[^\s,]+")
+_EVERY: Final = ""
+"""What an ignore without brackets names: every rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """One rule named in a comment.
+
+    Attributes:
+        rule: Its id; empty for all of them.
+        line: The line on which its findings are not told.
+        span: Where it is named.
+        removal: What to delete when it is not needed.
+    """
+
+    rule: str
+    line: int
+    span: Span
+    removal: Span
+
+
+def heed(module: Module, findings: Iterable[Diagnostic], untold: Iterable[Diagnostic] = ()) -> tuple[Diagnostic, ...]:
+    """The findings that no comment silences, and a note for each comment that silences nothing.
+
+    Args:
+        module: Where the comments are.
+        findings: All that was found in it.
+        untold: What was not asked for: a comment that would silence it is not in vain. Only looked at if there is one.
+    """
+    if _MARK not in module.source.text:
+        return tuple(findings)
+    ignores = tuple(_ignores(module))
+    used: set[int] = set()
+    told: list[Diagnostic] = []
+    for finding in findings:
+        silent = _silencing(ignores, finding)
+        used |= silent
+        if not silent:
+            told.append(finding)
+    for finding in untold:
+        used |= _silencing(ignores, finding)
+    return (*told, *(_unused(one) for at, one in enumerate(ignores) if at not in used))
+
+
+def _silencing(ignores: tuple[Ignore, ...], finding: Diagnostic) -> set[int]:
+    """The places of the comments that silence a finding."""
+    lines = range(finding.span.line, finding.span.end_line + 1)
+    return {at for at, one in enumerate(ignores) if one.line in lines and one.rule in {_EVERY, finding.rule}}
+
+
+def _ignores(module: Module) -> Iterator[Ignore]:
+    """Every rule that a comment of the module names."""
+    source, text = module.source, module.source.text
+    for start, end in module.comments:
+        match = _IGNORE.search(text, start, end)
+        if match is None:
+            continue
+        line = _line_meant(module, start)
+        whole = Span(source, start, end)
+        names = list(_RULE.finditer(text, *match.span(1))) if match[1] is not None else []
+        if match[1] is None:
+            yield Ignore(_EVERY, line, Span(source, *match.span()), whole)
+        for at, name in enumerate(names):
+            span = Span(source, *name.span())
+            yield Ignore(name[0], line, span, whole if len(names) == 1 else _with_comma(span, at, names))
+
+
+def _line_meant(module: Module, start: int) -> int:
+    """The line that a comment is about: its own, or, if it stands alone there, the next one that says something."""
+    source = module.source
+    line = source.location(start)[0]
+    if source.text[source.line_starts[line - 1] : start].strip():
+        return line
+    silent = {source.location(first)[0] for first, _ in module.comments}
+    for after in range(line, len(source.line_starts) + 1):
+        words = source.line(after).strip()
+        if words and not (after in silent and words.startswith(("//", "/*"))):
+            return after
+    return line
+
+
+def _with_comma(span: Span, at: int, names: list[re.Match[str]]) -> Span:
+    """A name of several, together with the comma that goes with it."""
+    if at + 1 < len(names):
+        return Span(span.source, span.start, names[at + 1].start())
+    return Span(span.source, names[at - 1].end(), span.end)
+
+
+def _unused(ignore: Ignore) -> Diagnostic:
+    """The note that a comment silences nothing."""
+    if ignore.rule and ignore.rule not in rules():
+        near = near_misses(ignore.rule, rules())
+        message = f"there is no rule `{ignore.rule}` to ignore"
+        fix = Fix(f"write `{near[0]}`", ignore.span, near[0]) if near else _removal(ignore)
+        label = f"did you mean `{near[0]}`?" if near else ""
+        return Diagnostic("unused-ignore", Severity.NOTE, message, ignore.span, label, fix=fix)
+    what = f"`{ignore.rule}` is not found" if ignore.rule else "nothing is found"
+    message = f"{what} on line {ignore.line}: there is nothing to ignore"
+    return Diagnostic("unused-ignore", Severity.NOTE, message, ignore.span, fix=_removal(ignore))
+
+
+def _removal(ignore: Ignore) -> Fix:
+    """Delete the comment, or the name in it."""
+    return Fix("remove it", ignore.removal, "")

@@ -1,0 +1,1 @@
+"""Rules about one instruction: its opcode, qualifiers, availability and operands."""

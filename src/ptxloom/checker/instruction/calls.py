@@ -1,0 +1,151 @@
+"""Rules about calls (PTX ISA 7.1, 9.7.12.5): the callee is known, and what is passed is what it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.core.operand_kind import What, see
+from ptxloom.checker.core.type_compatibility import register_fits
+from ptxloom.checker.instruction.call_arguments import conventional, passes
+from ptxloom.checker.instruction.values import undeclared
+from ptxloom.diagnostics import Label
+from ptxloom.syntax.tree import Arguments, CallPrototype, CallTargets, Function, Name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.checker.core.context import Site
+    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.syntax.tree import Declaration, Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The operands of a call, by what they are."""
+
+    result: tuple[Operand, ...]
+    callee: Operand
+    passed: tuple[Operand, ...]
+    targets: Operand | None
+    listed: bool = False  # whether there is a list of what is passed, perhaps an empty one
+
+
+def call(site: Site) -> Iterator[Diagnostic]:
+    """The findings about a call."""
+    if site.opcode != "call":
+        return
+    it = _read(site.instruction.operands)
+    if it is None:
+        yield site.error("operand-count", "`call` names no function", site.bound.qualifier_span(-1))
+        return
+    for result in it.result:
+        if isinstance(result, Name):
+            site.scope.give_back(result.text)
+    callee = see(it.callee, site.scope)
+    match callee.what:
+        case What.FUNCTION if isinstance(it.callee, Name):
+            yield from _direct(site, it, site.scope.functions[it.callee.text])
+        case What.REGISTER:
+            yield from _indirect(site, it, callee.type)
+        case What.UNKNOWN | What.LABEL:
+            message = f"`{site.span(it.callee).text}` names no function that is declared before here"
+            yield site.error("undeclared-name", message, site.span(it.callee), label="declare it with `.func`")
+        case _:
+            message = f"`call` takes a function here, and `{site.span(it.callee).text}` is {callee.what}"
+            yield site.error("call-target", message, site.span(it.callee))
+
+
+def _read(operands: tuple[Operand, ...]) -> Call | None:
+    result: tuple[Operand, ...] = ()
+    if operands and isinstance(operands[0], Arguments):
+        result, operands = operands[0].elements, operands[1:]
+    if not operands:
+        return None
+    callee, rest = operands[0], operands[1:]
+    passed: tuple[Operand, ...] = ()
+    listed = bool(rest) and isinstance(rest[0], Arguments)
+    if rest and isinstance(rest[0], Arguments):
+        passed, rest = rest[0].elements, rest[1:]
+    return Call(result, callee, passed, rest[0] if rest else None, listed)
+
+
+def _direct(site: Site, it: Call, function: Function) -> Iterator[Diagnostic]:
+    if function.kind == "entry":
+        message = f"`{function.name}` is a kernel, and a call goes to a `.func`"
+        yield site.error("call-target", message, site.span(it.callee))
+        return
+    if it.targets is not None:
+        message = f"`{function.name}` is called by its name, which needs no list of targets"
+        yield site.error("call-target", message, site.span(it.targets))
+    yield from _matches(site, it, function)
+
+
+def _indirect(site: Site, it: Call, register: str) -> Iterator[Diagnostic]:
+    span = site.span(it.callee)
+    if not (register_fits(register, "u64") or register_fits(register, "u32")):
+        message = f"the address of a function is an integer of 64 bits, and `{span.text}` is `.{register}`"
+        yield site.error("operand-type", message, span)
+    elif it.targets is None:
+        message = f"a call through `{span.text}` names its candidates: a `.callprototype` or `.calltargets`"
+        yield site.error("call-target", message, span, label="add the label of one")
+    elif not isinstance(it.targets, Name) or see(it.targets, site.scope).what is not What.LABEL:
+        yield undeclared(site, it.targets)
+    else:
+        yield from _candidates(site, it, it.targets)
+
+
+def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
+    """What a call through a register may call: a prototype says it, or a list of functions."""
+    match site.scope.labels.get(targets.text):
+        case CallPrototype() as prototype:
+            yield from _matches(site, it, prototype)
+        case CallTargets(names):
+            functions = (site.scope.functions.get(name.text) for name in names)
+            wrong = (tuple(_matches(site, it, one)) for one in functions if one is not None and one.kind == "func")
+            yield from next((findings for findings in wrong if findings), ())
+        case _:
+            return
+
+
+def _matches(site: Site, it: Call, signature: Function | CallPrototype) -> Iterator[Diagnostic]:
+    """What is passed and returned, one by one, against the signature."""
+    sound = True
+    for given, formal, returned in ((it.result, signature.returns, True), (it.passed, signature.params, False)):
+        fewest = len(formal) - (not returned and bool(formal) and _open(formal[-1]) and it.listed)
+        if not fewest <= len(given) <= len(formal):
+            sound = False
+            yield _count(site, it, signature, given, formal, returned=returned)
+            continue
+        for one, parameter in zip(given, formal, strict=False):
+            findings = tuple(passes(site, one, parameter, returned=returned))
+            sound = sound and not findings
+            yield from findings
+    if sound:
+        kept = [one for given, one in zip(it.result, signature.returns, strict=True) if not _is_sink(given)]
+        yield from conventional(site, (*kept, *signature.params), it.callee)
+
+
+def _count(
+    site: Site,
+    it: Call,
+    signature: Function | CallPrototype,
+    given: tuple[Operand, ...],
+    formal: tuple[Declaration, ...],
+    *,
+    returned: bool,
+) -> Diagnostic:
+    name = signature.name if isinstance(signature, Function) else "the prototype"
+    values = f"{len(formal)} {'value' if len(formal) == 1 else 'values'}"
+    message = f"`{name}` {'returns' if returned else 'takes'} {values}, not {len(given)}"
+    where = site.span(given[-1]) if given else site.span(it.callee)
+    return site.error("call-signature", message, where, related=(Label(signature.span, "declared here"),))
+
+
+def _is_sink(given: Operand) -> bool:
+    return isinstance(given, Name) and given.text == "_"
+
+
+def _open(parameter: Declaration) -> bool:
+    """Whether a parameter stands for any number of arguments: `.param .b8 rest[]`."""
+    return any(None in each.dimensions for each in parameter.declarators)

@@ -1,0 +1,1 @@
+"""Rules about a module as a whole: its head, names, variables, limits and directives."""

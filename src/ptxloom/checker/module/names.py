@@ -1,0 +1,261 @@
+"""Rules about names: each means one thing in its braces; what is declared again is declared alike (PTX ISA 5, 11.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxloom.checker.findings.report import error, name_span, word_span
+from ptxloom.isa.special import special_register
+from ptxloom.isa.types import element_type, is_type
+from ptxloom.source import Span
+from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.checker.core.context import Platform
+    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import Declarator, Statement
+
+_DIGITS = "0123456789"
+_RESERVED = {"_": "a result that is not wanted", "WARP_SZ": "how many lanes a warp has"}
+_Thing: TypeAlias = "tuple[Declaration, Declarator] | Label | Function"
+
+
+@dataclass(slots=True)
+class _Frame:
+    """What one pair of braces, or the module, declares."""
+
+    things: dict[str, _Thing] = field(default_factory=dict[str, "_Thing"])
+    series: dict[str, tuple[Declaration, Declarator]] = field(
+        default_factory=dict[str, "tuple[Declaration, Declarator]"]
+    )
+
+    def clash(self, name: str, *, labels: bool = False) -> _Thing | None:
+        """What a new name would be the same as."""
+        found = self.things.get(name)
+        if found is not None or labels:
+            return found
+        stem = name.rstrip(_DIGITS)
+        index = name[len(stem) :]
+        series = self.series.get(stem) if index else None
+        return series if series is not None and int(index[:9]) < (series[1].count or 0) else None
+
+
+def names(module: Module, _: Platform) -> Iterator[Diagnostic]:
+    """The findings about names that mean two things."""
+    top, outside = _Frame(), False
+    for statement in module.statements:
+        if isinstance(statement, Declaration):
+            for declarator in statement.declarators:
+                yield from _reserved(declarator.name, name_span(statement, declarator), top=True)
+                yield from _variable(top, statement, declarator)
+        elif isinstance(statement, Label):
+            message = f"the label `{statement.name}` stands outside any function"
+            yield error("misplaced-directive", message, word_span(statement, statement.name), "4.2")
+        elif isinstance(statement, (Instruction, Block)) and not outside:
+            outside = True  # where one stands, more follow
+            what = "an instruction" if isinstance(statement, Instruction) else "a block"
+            message = f"{what} stands outside any function"
+            yield error("misplaced-directive", message, _first_line(statement), "4.2")
+        elif isinstance(statement, Function):
+            yield from _reserved(statement.name, word_span(statement, statement.name), top=True)
+            yield from _function(top, statement)
+            yield from _inside(statement)
+
+
+def _first_line(statement: Statement) -> Span:
+    """Where a statement begins, up to the end of the line."""
+    source, start = statement.source, statement.start
+    end = source.text.find("\n", start, statement.end)
+    return Span(source, start, statement.end if end < 0 else end)
+
+
+def _inside(function: Function) -> Iterator[Diagnostic]:
+    """A function's parameters and what its body declares at the top are in one scope; inner braces are others."""
+    frame = _Frame()
+    for parameter in (*function.returns, *function.params):
+        yield from _declare(frame, parameter)
+    waiting: list[tuple[_Frame, tuple[Statement, ...]]] = []
+    if function.body is not None:
+        waiting.append((frame, function.body.statements))
+    while waiting:
+        frame, statements = waiting.pop()
+        for one in statements:
+            kind = type(one)
+            if kind is Instruction:
+                continue
+            if isinstance(one, Declaration):
+                yield from _declare(frame, one)
+            elif isinstance(one, Label):
+                yield from _label(frame, one)
+            elif isinstance(one, Block):
+                waiting.append((_Frame(), one.statements))
+
+
+def _declare(frame: _Frame, declaration: Declaration) -> Iterator[Diagnostic]:
+    for declarator in declaration.declarators:
+        name, this = declarator.name, (declaration, declarator)
+        yield from _reserved(name, name_span(declaration, declarator))
+        if declarator.count is None:
+            first = frame.clash(name)
+            frame.things.setdefault(name, this)
+        else:
+            first = frame.series.get(name) or _member(frame, declarator)
+            frame.series.setdefault(name, this)
+        if first is not None:
+            yield _twice(name, name_span(declaration, declarator), first)
+
+
+def _reserved(name: str, span: Span, *, top: bool = False) -> Iterator[Diagnostic]:
+    """Some names have a meaning of their own; those of special registers may be hidden in a function only."""
+    meaning = _RESERVED.get(name, "")
+    if top and not meaning and name.startswith("%") and special_register(name) is not None:
+        meaning = "a special register"
+    if meaning:
+        yield error("reserved-name", f"`{name}` means something already: {meaning}", span, "4.4")
+
+
+def _member(frame: _Frame, series: Declarator) -> _Thing | None:
+    """A name in a frame that a new series has as well."""
+    size = len(series.name)
+    for name, thing in frame.things.items():
+        index = name[size:]
+        if (
+            not isinstance(thing, Label)
+            and name.startswith(series.name)
+            and index.isdecimal()
+            and int(index[:9]) < (series.count or 0)
+        ):
+            return thing
+    return None
+
+
+def _label(frame: _Frame, label: Label) -> Iterator[Diagnostic]:
+    yield from _reserved(label.name, word_span(label, label.name))
+    first = frame.clash(label.name, labels=True)
+    if first is not None:
+        yield _twice(label.name, word_span(label, label.name), first)
+    frame.things.setdefault(label.name, label)
+
+
+def _variable(top: _Frame, declaration: Declaration, declarator: Declarator) -> Iterator[Diagnostic]:
+    """A variable of the module: `.extern` ones may be declared again, and must then be declared alike."""
+    name, span = declarator.name, name_span(declaration, declarator)
+    first = top.things.setdefault(name, (declaration, declarator))
+    match first:
+        case (Declaration() as earlier, before) if before is not declarator:
+            if declaration.linkage != "extern" and earlier.linkage != "extern":
+                yield _twice(name, span, first)
+            elif difference := _unlike(earlier, before, declaration, declarator):
+                yield _conflict(name, span, first, difference)
+            elif earlier.linkage == "extern" and declaration.linkage == "":
+                yield _conflict(name, span, first, "the `.extern` one promises one that other modules can see")
+            elif declaration.linkage != "extern":
+                top.things[name] = declaration, declarator
+        case Function():
+            yield _twice(name, span, first)
+        case _:
+            pass
+
+
+def _unlike(one: Declaration, first: Declarator, other: Declaration, second: Declarator) -> str:
+    """How two declarations of a variable differ; a size may be left out."""
+    if (one.type, one.vector) != (other.type, other.vector):
+        return f"`{_type(other)}` here and `{_type(one)}` there"
+    sizes = first.dimensions, second.dimensions
+    if len(sizes[0]) != len(sizes[1]):
+        return "one is an array of other dimensions"
+    if any(None not in pair and pair[0] != pair[1] for pair in zip(*sizes, strict=True)):
+        return "the sizes differ"
+    return ""
+
+
+def _type(declaration: Declaration) -> str:
+    vector = f".v{declaration.vector} " if declaration.vector else ""
+    return f"{vector}.{declaration.type}"
+
+
+def _function(top: _Frame, function: Function) -> Iterator[Diagnostic]:
+    """A function may be declared again and again, alike, but not after its body."""
+    span = word_span(function, function.name)
+    first = top.things.setdefault(function.name, function)
+    if first is function:
+        return
+    if not isinstance(first, Function) or first.body is not None:
+        yield _twice(function.name, span, first)
+        return
+    if difference := _other_function(first, function):
+        yield _conflict(function.name, span, first, difference)
+    if function.body is not None:
+        top.things[function.name] = function
+
+
+def _other_function(first: Function, second: Function) -> str:
+    """How two declarations of a function differ."""
+    if first.kind != second.kind:
+        return "one is a kernel, the other a function"
+    if first.linkage != second.linkage and (second.linkage or first.linkage == "extern"):
+        return f"{_linkage(second)} here and {_linkage(first)} there"
+    if first.linkage == "extern" and second.body is not None:
+        return "an `.extern` one has its body in another module"
+    if _noreturn(first) != _noreturn(second):
+        return "only one of them is `.noreturn`"
+    return prototypes_differ(first, second)
+
+
+def _linkage(function: Function) -> str:
+    return f"`.{function.linkage}`" if function.linkage else "no linkage"
+
+
+def _noreturn(function: Function) -> bool:
+    return any(one.name == "noreturn" for one in function.directives)
+
+
+def prototypes_differ(first: Function, second: Function) -> str:
+    """How the parameters of two functions differ; empty if they do not."""
+    for word, ones, others in (
+        ("results", first.returns, second.returns),
+        ("parameters", first.params, second.params),
+    ):
+        if len(ones) != len(others):
+            return f"{len(others)} {word} here and {len(ones)} there"
+        for place, (one, other) in enumerate(zip(ones, others, strict=True)):
+            if _shape(one) != _shape(other):
+                return f"number {place + 1} of its {word} differs"
+    return ""
+
+
+def _shape(parameter: Declaration) -> tuple[object, ...]:
+    width = element_type(parameter.type).storage_bits // 8 if is_type(parameter.type) else 1
+    (declarator,) = parameter.declarators[:1] or (None,)
+    dimensions = declarator.dimensions if declarator else ()
+    return parameter.space, parameter.type, parameter.vector, dimensions, parameter.alignment or width
+
+
+def _twice(name: str, span: Span, first: _Thing) -> Diagnostic:
+    return error(
+        "duplicate-name",
+        f"`{name}` is declared already",
+        span,
+        "5.2",
+        label="a second one in the same scope",
+        first=_where(first),
+    )
+
+
+def _conflict(name: str, span: Span, first: _Thing, difference: str) -> Diagnostic:
+    message = f"`{name}` is declared again, and differently: {difference}"
+    return error("conflicting-declaration", message, span, "11.6", first=_where(first))
+
+
+def _where(thing: _Thing) -> Span:
+    match thing:
+        case Label():
+            return word_span(thing, thing.name)
+        case Function():
+            return word_span(thing, thing.name)
+        case (declaration, declarator):
+            return name_span(declaration, declarator)

@@ -1,0 +1,189 @@
+"""The static judge: walks a module in the order of the text and asks every rule about every instruction it knows."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.control_flow.aligned import divergent
+from ptxloom.checker.control_flow.lints import hints as asides
+from ptxloom.checker.core.context import Platform, Site
+from ptxloom.checker.core.operand_kind import signature
+from ptxloom.checker.core.scope import Scope
+from ptxloom.checker.findings.cascades import without_guesses
+from ptxloom.checker.findings.grouping import of_series
+from ptxloom.checker.findings.suppression import heed
+from ptxloom.checker.instruction.availability import still_there, target_suffices, version_suffices
+from ptxloom.checker.instruction.calls import call
+from ptxloom.checker.instruction.opcode import stranger
+from ptxloom.checker.instruction.operands import each_operand, guard, operand_count
+from ptxloom.checker.instruction.qualifiers import form_exists, tolerated
+from ptxloom.checker.instruction.special_registers import special_registers_exist
+from ptxloom.checker.instruction.texture_mode import texturing_mode
+from ptxloom.checker.module.aliases import aliases
+from ptxloom.checker.module.head import head, platform_of
+from ptxloom.checker.module.labels import branch, targets
+from ptxloom.checker.module.limits import limits
+from ptxloom.checker.module.line_info import lines
+from ptxloom.checker.module.names import names
+from ptxloom.checker.module.performance import function_directives
+from ptxloom.checker.module.variables import variables
+from ptxloom.diagnostics import Diagnostic, in_order, must_be
+from ptxloom.flow import flow_graphs
+from ptxloom.isa.load import instruction_classes, judged, known
+from ptxloom.isa.matrix import MOVES
+from ptxloom.syntax.bind import bind
+from ptxloom.syntax.module import A_MODULE, Module
+from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Instruction, Label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator
+
+    from ptxloom.syntax.tree import Statement
+
+RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
+    form_exists,
+    tolerated,
+    version_suffices,
+    target_suffices,
+    still_there,
+    guard,
+    operand_count,
+    each_operand,
+    texturing_mode,
+    special_registers_exist,
+    call,
+)
+"""What is asked about every instruction that the ISA data describes, in this order."""
+
+
+MODULE_RULES: tuple[Callable[[Module, Platform], Iterator[Diagnostic]], ...] = (
+    names,
+    variables,
+    limits,
+    function_directives,
+    aliases,
+    lines,
+)
+"""What is asked about every module as a whole."""
+_BRANCHES = frozenset(("bra", "brx"))
+
+
+def check(
+    module: Module,
+    target: str | None = None,
+    ptx_version: str | None = None,
+    *,
+    hints: bool = False,
+) -> tuple[Diagnostic, ...]:
+    r"""Everything that is wrong with a module, or may go wrong: what the parser found, then what the rules find.
+
+    Args:
+        module: What to check, however broken.
+        target: Judge it for this architecture ("sm_120a") instead of the one it names.
+        ptx_version: Judge it for this PTX version ("9.0") instead of the one it states.
+        hints: Whether to tell also of unused names, code that control never reaches and a missing `ret`.
+
+    Returns:
+        The findings in the order of the text.
+
+    Raises:
+        UsageError: `module` is none, or `target` or `ptx_version` is spelled as none is.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> m = parse(".version 9.0\n.target sm_90\n.entry k() { ldmatrix.sync.m8n8.x1.b16 {a}, [b]; }")
+        >>> [found.rule for found in check(m)]
+        ['missing-aligned']
+    """
+    must_be(Module, "module", module, A_MODULE)
+    platform = platform_of(module, target, ptx_version)
+    findings = [*module.diagnostics, *head(module, platform)]
+    findings += _statements(module.statements, platform)
+    for rule in MODULE_RULES:
+        findings += rule(module, platform)
+    graphs = flow_graphs(module)
+    findings += divergent(graphs)
+    notes = asides(module, graphs)
+    if hints:
+        findings += notes
+    findings = of_series(module, in_order(without_guesses(module, findings)))
+    return in_order(heed(module, findings, notes))
+
+
+def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
+    """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
+    functions: dict[str, Function] = {}
+    scope, strangers = Scope(functions), dict[str, str]()
+    sound: set[Hashable] = set()
+    waiting = [iter(statements)]
+    while waiting:
+        statement = next(waiting[-1], None)
+        match statement:
+            case None:
+                waiting.pop()
+                scope.close()
+            case Instruction():
+                yield from _any_instruction(statement, scope, platform, sound, strangers)
+            case Declaration():
+                scope.declare(statement)
+            case Block(inner):
+                scope.open(_labels(inner))
+                waiting.append(iter(inner))
+            case BranchTargets():
+                yield from targets(statement, scope.labels)
+            case Function():
+                functions[statement.name] = statement
+                inner = statement.body.statements if statement.body else ()
+                scope.open(_labels(inner))
+                scope.in_kernel, scope.returned = statement.kind == "entry", set()
+                scope.received = dict.fromkeys(_names(statement.params), statement.kind)
+                formal = (*statement.returns, *statement.params)
+                scope.formal = frozenset(each.start for one in formal for each in one.declarators)
+                for parameter in formal:
+                    scope.declare(parameter)
+                waiting.append(iter(inner))
+            case _:
+                pass
+
+
+def _names(declarations: tuple[Declaration, ...]) -> Iterator[str]:
+    """The names that are declared."""
+    return (declarator.name for declaration in declarations for declarator in declaration.declarators)
+
+
+def _any_instruction(
+    instruction: Instruction, scope: Scope, platform: Platform, sound: set[Hashable], strangers: dict[str, str]
+) -> Iterable[Diagnostic]:
+    """The findings about an instruction of which the data may know nothing."""
+    opcode = instruction.opcode
+    if known(opcode):
+        found = _instruction(instruction, scope, platform, sound) if judged(opcode) else ()
+        return chain(found, branch(instruction, scope.labels)) if opcode in _BRANCHES else found
+    return () if opcode in instruction_classes() else (stranger(instruction, strangers),)
+
+
+def _labels(statements: tuple[Statement, ...]) -> dict[str, Statement | None]:
+    """The labels among some statements, each with the statement after it."""
+    return {
+        one.name: statements[at + 1] if at + 1 < len(statements) else None
+        for at, one in enumerate(statements)
+        if type(one) is Label
+    }
+
+
+def _instruction(
+    instruction: Instruction, scope: Scope, platform: Platform, sound: set[Hashable]
+) -> Iterator[Diagnostic]:
+    """The findings about one instruction; of one that is like another `sound` one only the guard is looked at."""
+    like = signature(instruction, scope)
+    if like in sound and instruction.predicate is None:
+        return
+    site = Site(bind(instruction), scope, platform)
+    if like in sound:
+        yield from guard(site)
+        return
+    findings = [finding for rule in RULES for finding in rule(site)]
+    if not findings and instruction.opcode not in MOVES:
+        sound.add(like)
+    yield from findings

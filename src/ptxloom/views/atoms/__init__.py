@@ -1,0 +1,1 @@
+"""Atoms, the advisor's answers and the swizzles that were found."""

@@ -1,0 +1,178 @@
+"""Atoms and the advisor's answers as text, one line, and JSON."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from ptxloom.atoms import CopyAtom, MmaAtom
+from ptxloom.atoms.emit.parts import needs_of
+from ptxloom.fragments import fragment
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Table, row, text_table
+from ptxloom.views.findings.machine_readable import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.atoms import Advice, Fit
+    from ptxloom.views.findings.machine_readable import Value
+
+Atom = CopyAtom | MmaAtom
+
+
+def full(atom: Atom, style: Style = PLAIN) -> str:
+    """Everything about one atom: its names, what it needs, its layouts."""
+    lines = [style.paint(str(atom), Ink.BOLD)]
+    lines += [f"{name:10} {value}" for name, value in _facts(atom)]
+    if isinstance(atom, CopyAtom):
+        lines.append("layouts are (thread, bit) -> bit of a tile of 16-byte rows, matrix after matrix")
+        if atom.permuted:
+            lines.append(
+                "bytes are exchanged after the load: d0 = {t0.0, t0.1, t1.0, t1.1}, d1 = {t0.2, t0.3, t1.2, t1.3}"
+            )
+    else:
+        lines.append("layouts are (thread, value) -> m + M*k for A, n + N*k for B, m + M*n for C and D")
+    return "\n".join(lines) + "\n"
+
+
+def _facts(atom: Atom) -> list[tuple[str, str]]:
+    """The atom's facts by name; what CuTe does not have is said."""
+    names = ", ".join(atom.names) if isinstance(atom, MmaAtom) else atom.name
+    shared = [
+        ("PTX", atom.ptx),
+        ("needs", str(needs_of(atom))),
+        ("CuTe C++", names or "none"),
+        ("CuTe DSL", atom.operation or "none"),
+        ("ThrID", str(atom.thr_id)),
+    ]
+    if isinstance(atom, CopyAtom):
+        reference = "DstLayout" if atom.loads else "SrcLayout"
+        sides = [("SrcLayout", str(atom.src_layout)), ("DstLayout", str(atom.dst_layout)), ("RefLayout", reference)]
+        sides.append(("evidence", str(fragment(atom.instruction).confirmed)))
+        return [*shared, *sides]
+    sides = [("ALayout", atom.a_layout), ("BLayout", atom.b_layout), ("CLayout", atom.c_layout)]
+    return [*shared, *((name, str(layout)) for name, layout in sides)]
+
+
+def concise(atom: Atom) -> str:
+    """One line: what PTX, C++ and Python call it."""
+    return f"{atom.ptx} = {atom.name or '-'} = {atom.operation or '-'}\n"
+
+
+def record(atom: Atom) -> dict[str, Value]:
+    """An atom for JSON."""
+    facts: dict[str, Value] = {
+        "ptx": atom.ptx,
+        "name": atom.name or None,
+        "operation": atom.operation or None,
+        "needs": str(needs_of(atom)),
+        "thr_id": str(atom.thr_id),
+    }
+    if isinstance(atom, CopyAtom):
+        sides = {"src_layout": atom.src_layout, "dst_layout": atom.dst_layout, "ref_layout": atom.ref_layout}
+        facts["permuted"] = atom.permuted
+    else:
+        sides = {"a_layout": atom.a_layout, "b_layout": atom.b_layout, "c_layout": atom.c_layout}
+    return facts | {name: str(layout) for name, layout in sides.items()}
+
+
+def as_json(atom: Atom) -> str:
+    """The atom as JSON."""
+    return to_text(record(atom))
+
+
+def listed(atoms: Sequence[Atom], style: Style = PLAIN) -> str:
+    """Many atoms, a line each."""
+    rows = tuple(row(atom.ptx, atom.name or "-", atom.operation or "-") for atom in atoms)
+    return "\n".join(text_table(Table(("PTX", "CuTe C++", "CuTe DSL"), rows), style)) + "\n"
+
+
+def advice_full(advices: Sequence[Advice], style: Style = PLAIN) -> str:
+    """What to use for each operand, how to address it, and what must follow; or why there is nothing."""
+    return "\n\n".join("\n".join(_advice_lines(advice, style)) for advice in advices) + "\n"
+
+
+def _advice_lines(advice: Advice, style: Style) -> list[str]:
+    usage = advice.usage
+    head = style.paint(f"{usage}, {usage.element} in shared memory, on {advice.target}", Ink.BOLD)
+    if advice.best is None:
+        return [head, f"no atom: {advice.why_not}", f"instead:  {advice.instead}"]
+    atom = advice.best.atom
+    covers = "fills the operand" if advice.best.whole else _covers(advice.best)
+    stored = usage.operand == "c" and usage.element != usage.mma.instruction.d_type
+    lines = [
+        head,
+        *([f"first     convert D from {usage.mma.instruction.d_type} to {usage.element}"] if stored else []),
+        f"atom      {style.paint(str(atom), Ink.GREEN)}, {covers}",
+        f"PTX       {atom.ptx}",
+        *([] if atom.name else ["CuTe C++  none"]),
+        *([f"CuTe DSL  {atom.operation}"] if atom.operation else []),
+        *(f"rows      {text}" for text in row_ranges(advice.best)),
+        f"then      {advice.then or 'nothing: the registers are what the mma takes'}",
+    ]
+    if usage.operand == "c":
+        lines.pop()
+    if advice.others:
+        lines.append(f"also fit  {', '.join(str(one.atom) for one in advice.others)}")
+    return lines
+
+
+def _covers(fit: Fit) -> str:
+    """How much of an operand one copy moves, where that is not exactly one."""
+    extent = fit.usage.mma.extent(fit.usage.operand)
+    tiles = 1 + max(place.first // extent[0] for place in fit.registers)
+    return f"fills {tiles} tiles side by side" if tiles > 1 else "fills a part of the operand"
+
+
+def row_ranges(fit: Fit) -> list[str]:
+    """Which lanes name which rows, runs of neighbouring rows as one line."""
+    along_first = fit.usage.along_first
+    x, y = ("m" if fit.usage.operand != "b" else "n"), ("n" if fit.usage.operand == "c" else "k")
+    runs: list[str] = []
+    keyed = [(lane, place, (place.first if along_first else place.second)) for lane, place in enumerate(fit.rows)]
+    for _, group in groupby(
+        keyed, key=lambda item: (item[2], (item[1].second if along_first else item[1].first) - item[0])
+    ):
+        lanes = list(group)
+        (first_lane, start, _), (last_lane, end, _) = lanes[0], lanes[-1]
+        if along_first:
+            text = f"{y} = {start.second} to {end.second}, {x} from {start.first}"
+        else:
+            text = f"{x} = {start.first} to {end.first}, {y} from {start.second}"
+        runs.append(f"lanes {first_lane} to {last_lane}: {text}")
+    return runs
+
+
+def advice_concise(advices: Sequence[Advice]) -> str:
+    """One line for each operand."""
+    return "".join(
+        f"{advice.usage}: {advice.best.atom if advice.best else 'no atom'}{f'; {advice.then}' if advice.then else ''}\n"
+        for advice in advices
+    )
+
+
+def advice_json(advices: Sequence[Advice]) -> str:
+    """The answers as JSON."""
+    answers: list[Value] = [_advice_record(advice) for advice in advices]
+    return to_text(answers)
+
+
+def _advice_record(advice: Advice) -> Value:
+    usage = advice.usage
+    rows: list[Value] = [[place.first, place.second] for place in advice.best.rows] if advice.best else []
+    others: list[Value] = [str(one.atom) for one in advice.others]
+    return {
+        "mma": usage.mma.ptx,
+        "operand": usage.operand,
+        "major": usage.major,
+        "element": usage.element,
+        "target": str(advice.target),
+        "atom": record(advice.best.atom) if advice.best else None,
+        "whole": advice.best.whole if advice.best else None,
+        "rows": rows,
+        "then": advice.then or None,
+        "others": others,
+        "why_not": advice.why_not or None,
+        "instead": advice.instead or None,
+    }

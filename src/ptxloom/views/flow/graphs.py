@@ -1,0 +1,181 @@
+"""Control-flow graphs as text, in the DOT language and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.syntax import print_statements
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Table, row, text_table
+from ptxloom.views.findings.machine_readable import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.flow import BasicBlock, FlowGraph
+    from ptxloom.syntax.tree import Instruction
+    from ptxloom.views.findings.machine_readable import Value
+
+SHOWN: Final = 6
+"""So many instructions of a block are shown in a picture, unless all are asked for."""
+WIDTH: Final = 72
+"""The longest line of code in a picture."""
+
+
+def full(graph: FlowGraph, *, code: bool = False, style: Style = PLAIN) -> str:
+    """A table of the blocks; with `code`, their instructions below."""
+    edges, loops = len(graph.edges), len(graph.loops)
+    head = (
+        f"{graph.function.name}: {_count(len(graph.blocks), 'block')}, {_count(edges, 'edge')}, {_count(loops, 'loop')}"
+    )
+    lines = [style.paint(harmless(head), Ink.BOLD), *(f"  {line}" for line in text_table(_table(graph), style))]
+    if graph.irreducible:
+        shown = ", ".join(f"{one.source} -> {one.target}" for one in graph.irreducible)
+        lines.append(f"  cycles with several entries, through {shown}")
+    lines += [f"  line {one.span.line}: the target of `{code_line(one)}` is not known" for one in graph.unresolved]
+    if code:
+        for block in graph.blocks:
+            lines += ["", *_listing(graph, block, style)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(graph: FlowGraph) -> Table:
+    inside = _loops_by_block(graph)
+    head = ("block", "lines", "instructions", "loops", "dominator", "goes to", "label")
+    return Table(
+        head,
+        tuple(
+            row(
+                block.number,
+                _lines(graph, block),
+                len(block.instructions),
+                " ".join(str(header) for header in inside[block.number]),
+                "" if (above := graph.dominators[block.number]) is None else above,
+                goes_to(graph, block),
+                harmless(" ".join(block.labels)),
+            )
+            for block in graph.blocks
+        ),
+    )
+
+
+def _loops_by_block(graph: FlowGraph) -> dict[int, list[int]]:
+    """The headers of the loops that each block is in, the outermost first."""
+    found: dict[int, list[int]] = {block.number: [] for block in graph.blocks}
+    for loop in graph.loops:
+        for number in loop.blocks:
+            found[number].append(loop.header)
+    return found
+
+
+def goes_to(graph: FlowGraph, block: BasicBlock) -> str:
+    """Where control goes from a block, in words: `3 if taken, 1 if not`."""
+    kinds = {"taken": "{} if taken", "passed": "{} if not", "table": "{}", "jump": "{}", "next": "{}"}
+    said = [kinds[edge.kind].format(edge.target) for edge in block.successors]
+    if block.leaves:
+        said.insert(0, "the end" if block.leaves == "end" else block.leaves)
+    text = ", ".join(said)
+    return f"{text} (unreachable)" if block.number in graph.unreachable else text
+
+
+def _lines(graph: FlowGraph, block: BasicBlock) -> str:
+    span = graph.span(block.number)
+    if span is None:
+        return ""
+    return str(span.line) if span.line == span.end_line else f"{span.line}-{span.end_line}"
+
+
+def _listing(graph: FlowGraph, block: BasicBlock, style: Style) -> list[str]:
+    head = f"block {block.number}" + (f" {harmless(' '.join(block.labels))}" if block.labels else "")
+    lines = [style.paint(head, Ink.BOLD)]
+    lines += [f"  {one.span.line:>5}  {code_line(one)}" for one in block.instructions]
+    return [*lines, f"         -> {goes_to(graph, block) or 'nowhere'}"]
+
+
+def code_line(node: Instruction) -> str:
+    """An instruction on one line."""
+    return harmless(" ".join(print_statements((node,)).split()))
+
+
+def shown_code(block: BasicBlock, *, code: bool) -> list[str]:
+    """The lines of a block in a picture: all, or the first and the last ones."""
+    lines = [_shortened(code_line(one)) for one in block.instructions]
+    if code or len(lines) <= SHOWN:
+        return lines
+    left_out = len(lines) - SHOWN + 1
+    return [*lines[: SHOWN // 2], f"... {left_out} more", *lines[-(SHOWN // 2 - 1) :]]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 3]}..."
+
+
+def dot(graphs: Sequence[FlowGraph], *, code: bool = False) -> str:
+    """One directed graph in the DOT language, a cluster for each function; dashed edges: the guard does not hold."""
+    lines = ["digraph ptx {", '  node [shape=box, fontname="monospace", fontsize=10];', "  edge [fontsize=9];"]
+    for at, graph in enumerate(graphs):
+        lines += [f"  subgraph cluster_{at} {{", f"    label={_quoted(graph.function.name)};"]
+        for block in graph.blocks:
+            text = "".join(_escaped(line) + "\\l" for line in [_title(block), *shown_code(block, code=code)])
+            lines.append(f'    f{at}b{block.number} [label="{text}"];')
+        for edge in graph.edges:
+            style = ", style=dashed" if edge.kind == "passed" else ""
+            lines.append(f'    f{at}b{edge.source} -> f{at}b{edge.target} [label="{edge.kind}"{style}];')
+        lines.append("  }")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _title(block: BasicBlock) -> str:
+    return f"block {block.number}" + (f" {' '.join(block.labels)}" if block.labels else "")
+
+
+def _escaped(text: str) -> str:
+    return harmless(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _quoted(text: str) -> str:
+    return f'"{_escaped(text)}"'
+
+
+def as_json(graphs: Sequence[FlowGraph]) -> str:
+    """Every function as an object of one array."""
+    return to_text([_record(one) for one in graphs])
+
+
+def _record(graph: FlowGraph) -> Value:
+    return {
+        "file": graph.function.source.name,
+        "function": graph.function.name,
+        "blocks": [_block(graph, one) for one in graph.blocks],
+        "edges": [{"source": one.source, "target": one.target, "kind": str(one.kind)} for one in graph.edges],
+        "loops": [
+            {
+                "header": one.header,
+                "blocks": [*sorted(one.blocks)],
+                "latches": [*one.latches],
+                "depth": one.depth,
+            }
+            for one in graph.loops
+        ],
+        "irreducible": [{"source": one.source, "target": one.target} for one in graph.irreducible],
+    }
+
+
+def _block(graph: FlowGraph, block: BasicBlock) -> Value:
+    span = graph.span(block.number)
+    return {
+        "number": block.number,
+        "labels": [*block.labels],
+        "line": None if span is None else span.line,
+        "end_line": None if span is None else span.end_line,
+        "leaves": block.leaves,
+        "reachable": block.number not in graph.unreachable,
+        "dominator": graph.dominators[block.number],
+        "postdominator": graph.postdominators[block.number],
+        "instructions": [code_line(one) for one in block.instructions],
+    }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + "s" * (number != 1)

@@ -1,0 +1,1 @@
+"""Fragments of matrices: as tables, sentences, formulas and pictures."""

@@ -1,0 +1,106 @@
+"""One lane's values, or one element's holder: the two questions that `where` answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, text_table
+from ptxloom.views.findings.machine_readable import to_text
+from ptxloom.views.fragments.maps import LANES_PER_HUE, evidence, title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.fragments import Element, Fragment
+    from ptxloom.views.findings.machine_readable import Value
+
+
+def table(fragment: Fragment, elements: Sequence[Element]) -> Table:
+    """Elements with their holders, one a row."""
+    head = ("lane", "value", "register", "bits", "matrix", "row", "column")
+    return Table((*head, *("address lane",) * fragment.addressed), tuple(_row(fragment, e) for e in elements))
+
+
+def _row(fragment: Fragment, element: Element) -> tuple[Cell, ...]:
+    texts = (f"T{element.lane}", f"V{fragment.value_of(element)}", f"R{element.register}", bits(element))
+    place = (str(element.matrix), str(element.row), str(element.column))
+    cells = tuple(Cell(t, element.lane // LANES_PER_HUE) for t in texts) + tuple(map(Cell, place))
+    if not fragment.addressed:
+        return cells
+    lane = fragment.address_lane(matrix=element.matrix, row=element.row)
+    return (*cells, Cell(f"T{lane}", lane // LANES_PER_HUE))
+
+
+def bits(element: Element) -> str:
+    """The bits of the register that hold an element: `[15:0]`, the high one first, as the manual writes them."""
+    return f"[{element.bit + element.width - 1}:{element.bit}]"
+
+
+def sentence(fragment: Fragment, element: Element) -> str:
+    """Who holds an element, in words.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> f = fragment("m8n8.x4.b16")
+        >>> sentence(f, f.holder(matrix=0, row=3, column=1))
+        "row 3, column 1 of matrix 0: lane 12, register 0, bits [31:16] (T12 V1:R0); lane 3 passes the row's address"
+    """
+    place = f"row {element.row}, column {element.column}"
+    place += f" of matrix {element.matrix}" * (fragment.matrices > 1 or fragment.addressed)
+    holder = f"lane {element.lane}, register {element.register}, bits {bits(element)} ({fragment.label(element)})"
+    if not fragment.addressed:
+        return f"{place}: {holder}"
+    lane = fragment.address_lane(matrix=element.matrix, row=element.row)
+    return f"{place}: {holder}; lane {lane} passes the row's address"
+
+
+def address_sentence(fragment: Fragment, lane: int) -> str:
+    """What a lane's address operand names."""
+    if not fragment.addressed:
+        return ""
+    named = fragment.addressed_row(lane)
+    if named is None:
+        return f"The address that lane {lane} passes is not used by this form (sm_80 and later)."
+    matrix, number = named
+    return f"The address that lane {lane} passes names row {number} of matrix {matrix}."
+
+
+def full_lane(fragment: Fragment, elements: Sequence[Element], style: Style = PLAIN) -> str:
+    """What a lane holds, for a terminal."""
+    lane = elements[0].lane
+    lines = [style.paint(title(fragment), Ink.BOLD), *text_table(table(fragment, elements), style)]
+    return "\n".join([*lines, *filter(None, [address_sentence(fragment, lane)]), evidence(fragment)]) + "\n"
+
+
+def full_holder(fragment: Fragment, element: Element, style: Style = PLAIN) -> str:
+    """Who holds an element, for a terminal."""
+    lines = [style.paint(title(fragment), Ink.BOLD), f"{sentence(fragment, element)}.", evidence(fragment)]
+    return "\n".join(lines) + "\n"
+
+
+def concise(fragment: Fragment, elements: Sequence[Element]) -> str:
+    """One line an element."""
+    return "".join(f"{sentence(fragment, e)}\n" for e in elements)
+
+
+def markdown(fragment: Fragment, elements: Sequence[Element]) -> str:
+    """A Markdown table."""
+    return "\n".join(markdown_table(table(fragment, elements))) + "\n"
+
+
+def as_csv(fragment: Fragment, elements: Sequence[Element]) -> str:
+    """One record an element."""
+    return csv_table(table(fragment, elements))
+
+
+def as_json(fragment: Fragment, elements: Sequence[Element]) -> str:
+    """An array of elements with their holders."""
+    found: list[Value] = []
+    for e in elements:
+        entry: dict[str, Value] = {"instruction": fragment.spelling, "operand": fragment.operand, **e._asdict()}
+        entry["value"] = fragment.value_of(e)
+        if fragment.addressed:
+            entry["address_lane"] = fragment.address_lane(matrix=e.matrix, row=e.row)
+        found.append(entry)
+    return to_text(found)

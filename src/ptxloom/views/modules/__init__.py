@@ -1,0 +1,1 @@
+"""What a module holds: trees, queries, surveys, inspections."""

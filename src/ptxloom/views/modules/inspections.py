@@ -1,0 +1,188 @@
+"""What a module holds, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.findings import finding_reports, machine_readable
+from ptxloom.views.modules.trees import heading, headline
+from ptxloom.views.runs.heat import listing
+from ptxloom.views.runs.profiles import record as profile_record
+from ptxloom.views.runs.profiles import share, share_ink
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ptxloom.fragments import Fragment
+    from ptxloom.inspection import FunctionSummary, Inspection, Move
+    from ptxloom.machine.profile import Profile
+    from ptxloom.views.findings.machine_readable import Value
+
+VERDICT_INK: Final = {"legal": Ink.GREEN, "warning": Ink.YELLOW, "error": Ink.RED}
+PARAMETERS_SHOWN: Final = 12
+
+
+def full(inspection: Inspection, style: Style = PLAIN, profile: Profile | None = None) -> str:
+    """The module, each function with its matrix moves, then the findings; with a profile, what each line cost."""
+    lines = [style.paint(harmless(headline(inspection.module)), Ink.BOLD)]
+    if inspection.shared_bytes:
+        lines.append(f"shared memory declared by the module: {inspection.shared_bytes} bytes")
+    if inspection.dynamic_shared:
+        lines.append("shared memory whose size the launch decides: yes")
+    for function in inspection.functions:
+        lines += ["", *_function(function, style, profile)]
+    text = "\n".join(lines) + "\n"
+    return text + ("\n" + finding_reports.full(inspection.findings, style) if inspection.findings else "")
+
+
+def _function(function: FunctionSummary, style: Style, profile: Profile | None = None) -> list[str]:
+    """One function: what it declares, and a table of its moves."""
+    kind = "kernel" if function.function.kind == "entry" else "function"
+    name = style.paint(harmless(function.function.name), Ink.BOLD)
+    limits = "".join(f", {limit}" for limit in function.limits)
+    lines = [f"{kind} {name}, line {function.function.span.line}{limits}"]
+    shown = [harmless(p) for p in function.parameters[:PARAMETERS_SHOWN]]
+    if len(function.parameters) > PARAMETERS_SHOWN:
+        shown.append(f"and {len(function.parameters) - PARAMETERS_SHOWN} more")
+    lines += [f"  parameters    {', '.join(shown) or 'none'}"]
+    lines += [f"  registers     {', '.join(f'{n} {t}' for t, n in function.registers) or 'none'} (as declared)"]
+    lines += [f"  shared        {function.shared_bytes} bytes"] * bool(function.shared_bytes)
+    lines += [f"  local         {function.local_bytes} bytes"] * bool(function.local_bytes)
+    lines += [f"  instructions  {function.instructions}, of them {_count(function.moves)}"]
+    if function.moves:
+        lines += ["", *(f"  {line}" for line in text_table(_moves(function.moves, profile), style))]
+    if profile is not None and any(row.function == function.function.name for row in profile.rows):
+        lines += ["", *listing(function.function, profile, style)]
+    return lines
+
+
+def _count(moves: Sequence[Move]) -> str:
+    return f"{len(moves)} matrix move" + "s" * (len(moves) != 1)
+
+
+def _moves(moves: Sequence[Move], profile: Profile | None = None) -> Table:
+    """Every move: where, what it cost, what, whether it is legal, who holds what, where it comes from."""
+    costs = () if profile is None else ("cost", "wavefronts", "conflicts")
+    return Table(
+        ("line", *costs, "instruction", "verdict", "fragment", "source"),
+        tuple(
+            (
+                Cell(str(m.instruction.span.line)),
+                *(() if profile is None else _cost(m, profile)),
+                Cell(m.spelling),
+                Cell(m.verdict, ink=VERDICT_INK.get(m.verdict)),
+                Cell(summary(m)),
+                Cell(str(m.origin or "")),
+            )
+            for m in moves
+        ),
+    )
+
+
+def _cost(move: Move, profile: Profile) -> tuple[Cell, ...]:
+    """What a move cost in a run: its share, wavefronts, and how many of these are bank conflicts."""
+    counts = profile.line(move.instruction.span.line)
+    all_ = profile.totals.cost
+    texts = (str(counts.wavefronts or ""), str(counts.conflicts or ""))
+    return (Cell(share(counts.cost, all_), ink=share_ink(counts, all_)), *map(Cell, texts))
+
+
+def summary(move: Move) -> str:
+    """A move's fragments in a few words."""
+    if not move.fragments:
+        return "no such form" if move.verdict == "error" else "not described"
+    operands: dict[str, list[str]] = {}
+    for fragment in move.fragments:
+        operands.setdefault(_summary(fragment), []).append(fragment.operand)
+    plural = "s" * (move.fragments[-1].registers != 1)
+    if move.fragments[0].addressed:
+        return f"{next(iter(operands))} register{plural}"
+    return ", ".join(f"{' and '.join(names)} {what}" for what, names in operands.items()) + f" register{plural}"
+
+
+def _summary(fragment: Fragment) -> str:
+    """One fragment: `4 matrices 8x8 in 4`, how many of which shape in how many registers of a lane."""
+    shape = f"{fragment.rows}x{fragment.columns}"
+    if fragment.matrices == 1 and not fragment.addressed:
+        return f"{shape} in {fragment.registers}"
+    many = "matrices" if fragment.matrices > 1 else "matrix"
+    return f"{fragment.matrices} {many} {shape} in {fragment.registers}"
+
+
+def concise(inspection: Inspection) -> str:
+    """One line a move, then one line a finding."""
+    lines: list[str] = []
+    for function in inspection.functions:
+        for m in function.moves:
+            origin = f" ({m.origin})" if m.origin else ""
+            lines.append(harmless(f"{m.instruction.span}: {m.verdict}: {m.spelling}: {summary(m)}{origin}\n"))
+    return "".join(lines) + finding_reports.concise(inspection.findings)
+
+
+def as_json(inspections: Sequence[Inspection], profiled: Mapping[int, Profile] | None = None) -> str:
+    """Every inspected file as one object of a JSON array; `profiled` has profiles by a file's place."""
+    known = profiled or {}
+    records: list[Value] = []
+    for n, inspection in enumerate(inspections):
+        one = _module(inspection)
+        if n in known:
+            one["profile"] = profile_record(known[n])
+        records.append(one)
+    return machine_readable.to_text(records)
+
+
+def _module(inspection: Inspection) -> dict[str, Value]:
+    """One file."""
+    module = inspection.module
+    functions: list[Value] = [_function_record(f) for f in inspection.functions]
+    found: list[Value] = [machine_readable.finding(d) for d in inspection.findings]
+    return {
+        "file": module.source.name,
+        **heading(module),
+        "shared_bytes": inspection.shared_bytes,
+        "dynamic_shared": inspection.dynamic_shared,
+        "functions": functions,
+        "findings": found,
+    }
+
+
+def _function_record(function: FunctionSummary) -> Value:
+    """One function."""
+    registers: dict[str, Value] = {t: n for t, n in function.registers}  # noqa: C416 - dict() would fix the value type
+    return {
+        "name": function.function.name,
+        "kind": function.function.kind,
+        "line": function.function.span.line,
+        "parameters": [*function.parameters],
+        "registers": registers,
+        "shared_bytes": function.shared_bytes,
+        "local_bytes": function.local_bytes,
+        "limits": [*function.limits],
+        "instructions": function.instructions,
+        "matrix_moves": [_move_record(m) for m in function.moves],
+    }
+
+
+def _move_record(move: Move) -> Value:
+    """One move."""
+    fragments: list[Value] = [
+        {
+            "operand": f.operand,
+            "matrices": f.matrices,
+            "rows": f.rows,
+            "columns": f.columns,
+            "registers": f.registers,
+            "evidence": str(f.confirmed),
+        }
+        for f in move.fragments
+    ]
+    return {
+        "instruction": move.spelling,
+        **machine_readable.place(move.instruction.span),
+        "verdict": move.verdict,
+        "source": str(move.origin) if move.origin else None,
+        "fragments": fragments,
+    }

@@ -1,0 +1,118 @@
+"""The instructions that a query found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.syntax import print_operand
+from ptxloom.syntax.selection import spelling
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Table, csv_table, markdown_table, row, text_table
+from ptxloom.views.findings.machine_readable import place, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.syntax.origins import SourceLine
+    from ptxloom.syntax.tree import Function, Instruction
+    from ptxloom.views.findings.machine_readable import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An instruction, the function that it stands in, and the line that it was compiled from."""
+
+    instruction: Instruction
+    function: Function | None
+    origin: SourceLine | None
+
+    @property
+    def text(self) -> str:
+        """The instruction as it is written, on one line."""
+        return harmless(" ".join(self.instruction.span.text.split()))
+
+    @property
+    def within(self) -> str:
+        """The function's name."""
+        return "" if self.function is None else harmless(self.function.name)
+
+
+def full(found: Sequence[Match], style: Style = PLAIN) -> str:
+    """A table for each file and function."""
+    lines: list[str] = []
+    groups: dict[tuple[str, str], list[Match]] = {}
+    for one in found:
+        groups.setdefault((one.instruction.source.name, one.within), []).append(one)
+    for (file, function), inside in groups.items():
+        head = f"{harmless(file)}: {function}" if function else harmless(file)
+        lines += [style.paint(f"{head} ({len(inside)})", Ink.BOLD)]
+        sourced = any(one.origin for one in inside)
+        rows = tuple(
+            row(one.instruction.span.line, one.text, *([str(one.origin or "")] if sourced else [])) for one in inside
+        )
+        columns = ("line", "instruction", *(["source"] if sourced else []))
+        lines += [*(f"  {line}" for line in text_table(Table(columns, rows), style)), ""]
+    return "\n".join(lines[:-1]) + "\n" if lines else ""
+
+
+def concise(found: Sequence[Match]) -> str:
+    """`file:line:column: instruction`, one line a match."""
+    return "".join(f"{harmless(str(one.instruction.span))}: {one.text}\n" for one in found)
+
+
+def table(found: Sequence[Match]) -> Table:
+    """Every match as a row."""
+    return Table(
+        ("file", "line", "column", "function", "instruction", "source"),
+        tuple(
+            row(
+                harmless(one.instruction.source.name),
+                one.instruction.span.line,
+                one.instruction.span.column,
+                one.within,
+                one.text,
+                one.origin or "",
+            )
+            for one in found
+        ),
+    )
+
+
+def counts(found: Sequence[Match]) -> Table:
+    """How often each spelling is met, the most first."""
+    met = Counter(spelling(one.instruction) for one in found)
+    return Table(("count", "instruction"), tuple(row(count, harmless(text)) for text, count in met.most_common()))
+
+
+def as_json(found: Sequence[Match]) -> str:
+    """Every match as an object of one array."""
+    return to_text([_record(one) for one in found])
+
+
+def _record(match: Match) -> Value:
+    node = match.instruction
+    guard = node.predicate
+    return {
+        **place(node.span),
+        "function": None if match.function is None else match.function.name,
+        "text": node.span.text,
+        "predicate": None if guard is None else f"{'!' if guard.negated else ''}{guard.name}",
+        "opcode": node.opcode,
+        "qualifiers": [*node.qualifiers],
+        "operands": [print_operand(one) for one in node.operands],
+        "source": None if match.origin is None else {"file": match.origin.file, "line": match.origin.line},
+    }
+
+
+def rendered(shown: Table, how: str, style: Style = PLAIN) -> str:
+    """A table in one of the formats of tables."""
+    match how:
+        case "csv":
+            return csv_table(shown)
+        case "markdown":
+            return "\n".join(markdown_table(shown)) + "\n"
+        case _:
+            return "\n".join(text_table(shown, style)) + "\n"

@@ -1,0 +1,1 @@
+"""What a run did: its results, hazards, profile and traces."""

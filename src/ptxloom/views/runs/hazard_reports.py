@@ -1,0 +1,208 @@
+"""Hazards as text for people, as JSON, and as findings that every other format knows how to print."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import Diagnostic, Label, Severity
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.snippet import Mark, snippet
+from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
+from ptxloom.views.findings import sarif as sarif_log
+from ptxloom.views.findings.finding_reports import concise as concise_findings
+from ptxloom.views.findings.machine_readable import github as github_findings
+from ptxloom.views.findings.machine_readable import place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.machine.catalogue import HazardKind
+    from ptxloom.machine.hazard import Hazard, Party
+    from ptxloom.source import Span
+    from ptxloom.syntax.origins import SourceLine
+    from ptxloom.views.findings.machine_readable import Value
+
+SCHEMA_VERSION: Final = 1
+_SHOWN: Final = 6  # lines of hazards that are like the one before
+_HEAD: Final = re.compile(r"(@!?\S+\s+)?[^\s;]+")
+
+
+def full(hazards: Sequence[Hazard], style: Style = PLAIN) -> str:
+    """Every hazard with its lines, who was there, what lies there and what to do; a blank line between two.
+
+    Of those that are alike in rule and lines of the program that was compiled (an unrolled loop) the first stands for
+    all, and names the PTX lines of the others.
+    """
+    alike: dict[object, list[Hazard]] = {}
+    for hazard in hazards:
+        alike.setdefault(hazard.likeness, []).append(hazard)
+    told = [_hazard(first, style, rest) for first, *rest in alike.values()]
+    beyond: str = getattr(hazards, "rest", "")  # those of a run know of what they do not hold
+    return "\n".join([*told, f"{beyond}\n"] if beyond else told)
+
+
+def _hazard(hazard: Hazard, style: Style, rest: Sequence[Hazard]) -> str:
+    ink = SEVERITY_INK[hazard.severity]
+    marks = [Mark(_head(hazard.span), _doing(hazard.party), ink)]
+    if hazard.other is not None:
+        marks.append(Mark(_head(hazard.other.span), _doing(hazard.other), Ink.BLUE, main=False))
+    head = style.paint(f"{hazard.severity}[{hazard.rule}]", ink)
+    gutter = len(str(max(m.span.line for m in marks)))
+    equals = f"{'':{gutter}} {style.paint('=', Ink.BLUE)}"
+    lines = [f"{head}: {style.paint(harmless(hazard.message), Ink.BOLD)}", *snippet(marks, style)]
+    lines += [f"{equals} {name}: {harmless(text)}" for name, text in _notes(hazard, rest)]
+    if hazard.help:
+        lines.append(f"{style.paint('help', Ink.CYAN)}: {harmless(hazard.help)}")
+    return "\n".join(lines) + "\n"
+
+
+def _head(span: Span) -> Span:
+    """The opcode and its qualifiers: what is underlined of an instruction."""
+    words = _HEAD.match(span.text)
+    return replace(span, end=span.start + words.end()) if words else span
+
+
+def _doing(party: Party) -> str:
+    return f"{party.who}{f' {party.action}' if party.action else ''}"
+
+
+def _notes(hazard: Hazard, rest: Sequence[Hazard]) -> list[tuple[str, str]]:
+    """What stands below the lines: a word, and what it says."""
+    notes: list[tuple[str, str]] = []
+    if hazard.origin is not None:
+        there = hazard.other and hazard.other.origin
+        ends = [_chain(origin) for origin in (hazard.origin, there) if origin is not None]
+        notes.append(("source", "; and ".join(dict.fromkeys(ends))))
+    if rest:
+        notes.append(("also", f"{_lines(rest)}, from the same source"))
+    if hazard.element:
+        notes.append(("element", hazard.element))
+    if hazard.count > 1:
+        notes.append(("seen", f"{hazard.count:,} times; this is the first"))
+    if hazard.section:
+        notes.append(("note", f"PTX ISA {hazard.section}"))
+    return notes
+
+
+def _chain(origin: SourceLine) -> str:
+    """A source line and where it was inlined, without the way through other files than the kernel's own."""
+    frames = [origin]
+    while (into := frames[-1].into) is not None:
+        frames.append(into)
+    home = frames[-1].file
+    own = [f"{frame.file}:{frame.line}" for frame in frames[1:] if frame.file == home]
+    if len(own) == len(frames) - 1:
+        return str(origin)
+    return ", inlined at ".join((f"{origin.file.rpartition('/')[2]}:{origin.line}", *own))
+
+
+def _lines(hazards: Sequence[Hazard]) -> str:
+    """The PTX lines of hazards: of both sides, where there are two."""
+    places = sorted({(h.line, h.other.line if h.other else 0) for h in hazards})
+    shown = [f"{line} with {other}" if other else str(line) for line, other in places[:_SHOWN]]
+    more = [f"{len(places) - _SHOWN} more"] if len(places) > _SHOWN else []
+    return f"line{'s' if len(places) > 1 else ''} {', '.join((*shown, *more))}"
+
+
+def diagnostic(hazard: Hazard) -> Diagnostic:
+    """A hazard as a finding about the PTX."""
+    others = () if hazard.other is None else (Label(hazard.other.span, _doing(hazard.other)),)
+    label = _doing(hazard.party)
+    return Diagnostic(
+        hazard.rule,
+        hazard.severity,
+        hazard.message,
+        hazard.span,
+        label,
+        hazard.section,
+        hazard.help,
+        related=others,
+    )
+
+
+def concise(hazards: Sequence[Hazard]) -> str:
+    """One line a hazard: `file:line:col: severity: message [rule]`."""
+    return concise_findings([diagnostic(h) for h in hazards])
+
+
+def github(hazards: Sequence[Hazard]) -> str:
+    """One workflow command a hazard."""
+    return github_findings([diagnostic(h) for h in hazards])
+
+
+def sarif(hazards: Sequence[Hazard], version: str, kinds: Sequence[HazardKind]) -> str:
+    """A SARIF log; the lines of the program that was compiled are related locations."""
+    used = {h.rule for h in hazards}
+    pages = {kind.rule: page(kind) for kind in kinds if kind.rule in used}
+    return sarif_log.sarif([diagnostic(h) for h in hazards], version, pages, [_extra(h) for h in hazards])
+
+
+def _extra(hazard: Hazard) -> dict[str, Value]:
+    """What a result holds beside what every finding has."""
+    locations: list[Value] = []
+    for party, text in ((hazard.party, "compiled from here"), (hazard.other, "the other side, compiled from here")):
+        origin = party and party.origin
+        while origin is not None:
+            locations.append(sarif_log.line_location(origin.file, origin.line, text))
+            origin, text = origin.into, "inlined here"  # noqa: PLW2901 - the chain's next link
+    record = as_record(hazard)
+    names = ("block", "warp", "lanes", "space", "address", "size", "symbol", "element")
+    extra: dict[str, Value] = {"occurrenceCount": hazard.count, "properties": {name: record[name] for name in names}}
+    if locations:
+        extra["relatedLocations"] = locations
+    return extra
+
+
+def as_record(hazard: Hazard) -> dict[str, Value]:
+    """One hazard as a JSON object; what it lacks is null or empty, never absent."""
+    return {
+        "rule": hazard.rule,
+        "tool": hazard.tool,
+        "kind": hazard.kind,
+        "severity": str(hazard.severity),
+        "message": hazard.message,
+        **_party(hazard.party),
+        "other": None if hazard.other is None else _party(hazard.other),
+        "space": hazard.space,
+        "address": hazard.address,
+        "size": hazard.size,
+        "symbol": hazard.symbol,
+        "element": hazard.element,
+        "section": hazard.section,
+        "help": hazard.help,
+        "count": hazard.count,
+    }
+
+
+def _party(party: Party) -> dict[str, Value]:
+    return {
+        **place(party.span),
+        "instruction": party.instruction,
+        "source": _source(party.origin),
+        "block": list(party.block),
+        "warp": party.warp,
+        "lanes": list(party.lanes),
+        "action": party.action,
+    }
+
+
+def _source(line: SourceLine | None) -> Value:
+    """A source line and where it was inlined."""
+    return line and {"file": line.file, "line": line.line, "inlined_at": _source(line.into)}
+
+
+def page(kind: HazardKind) -> str:
+    """The page of a kind of hazard, as Markdown."""
+    what = f"{kind.tool} finds it while a kernel runs (`ptxloom run --checks {kind.tool}`)."
+    grave = "A warning: the results can be right all the same." if kind.severity is Severity.WARNING else ""
+    section = f"PTX ISA {kind.section}" if kind.section else "That of the instruction at fault."
+    parts = [
+        f"# {kind.rule}",
+        f"## What it does\n\n{kind.about}",
+        f"## Found by\n\n{' '.join(filter(None, (what, grave)))}",
+        f"## Use instead\n\n{kind.help[0].upper()}{kind.help[1:]}.",
+        f"## Manual section\n\n{section}",
+    ]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,49 @@
+"""A kernel's PTX, each line with its share of the cost of a run: a heat map down the margin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.views.core.cells import lay_out
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.runs.profiles import heat, share, share_ink
+
+if TYPE_CHECKING:
+    from ptxloom.machine.profile import Counts, Profile
+    from ptxloom.syntax.tree import Function
+
+_HEAD: Final = f"{'cost':>7}   {'executed':>12} {'lanes':>5} {'wavefronts':>12} {'conflicts':>11} {'sectors':>11}  line"
+
+
+def listing(function: Function, profile: Profile, style: Style = PLAIN) -> list[str]:
+    """The lines of a function as they stand in the file; those without instructions have an empty margin."""
+    source = function.source
+    first, last = function.span_in(source).line, function.span_in(source).end_line
+    by_line: dict[int, Counts] = {}
+    for row in profile.rows:
+        if row.function == function.name and row.counts.executions:
+            seen = by_line.get(row.line)
+            by_line[row.line] = row.counts if seen is None else seen + row.counts
+    all_ = profile.totals.cost
+    most = max((counts.cost for counts in by_line.values()), default=0.0)
+    lines = [style.paint(_HEAD, Ink.BOLD)]
+    for number, text in enumerate(source.text.splitlines()[first - 1 : last], first):
+        margin = _margin(by_line.get(number), all_, most, style)
+        lines.append(f"{margin} {number:>5} | {lay_out(text)[0]}".rstrip())
+    return lines
+
+
+def _margin(counts: Counts | None, all_: float, most: float, style: Style) -> str:
+    """What stands left of a line."""
+    if counts is None:
+        return " " * (len(_HEAD) - 5)
+    ink = share_ink(counts, all_)
+    hot = f"{share(counts.cost, all_):>7} {heat(counts.cost, most)}"
+    numbers = [_number(n) for n in (counts.executions, None, counts.wavefronts, counts.conflicts, counts.sectors)]
+    numbers[1] = f"{counts.lanes / counts.executions:.1f}"
+    rest = f" {numbers[0]:>12} {numbers[1]:>5} {numbers[2]:>12} {numbers[3]:>11} {numbers[4]:>11}"
+    return (style.paint(hot, ink) if ink else hot) + rest
+
+
+def _number(value: int | None) -> str:
+    return f"{value:,}" if value else ""

@@ -1,0 +1,88 @@
+"""The JSON Schema of a profile: the `profile` of `ptxloom run --profile --output-format json` and of `inspect`'s."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.views.findings.machine_readable import to_text
+from ptxloom.views.runs.profiles import VERSION
+
+if TYPE_CHECKING:
+    from ptxloom.views.findings.machine_readable import Value
+
+_NUMBER: Final[Value] = {"type": "integer", "minimum": 0}
+_LINE: Final[Value] = {"type": "integer", "minimum": 1}
+_TEXT: Final[Value] = {"type": "string"}
+_MEANINGS: Final = {
+    "executions": "warp instructions, those whose predicate holds in no lane included",
+    "lanes": "lanes that took part, over all executions",
+    "wavefronts": "passes of shared memory",
+    "ideal_wavefronts": "what these would be without bank conflicts",
+    "conflicts": "wavefronts beyond the ideal",
+    "sectors": "32-byte sectors of global memory asked for",
+    "ideal_sectors": "what these would be if the lanes' bytes lay side by side",
+    "divergent": "branches that sent the lanes of a warp to different places",
+}
+
+
+def schema() -> str:
+    """The schema as JSON."""
+    remedy = _object(
+        {
+            "line": _LINE,
+            "array": _TEXT,
+            "conflicts": _NUMBER,
+            "says": _TEXT,
+            "changes": {"type": "array", "items": {"$ref": "#/$defs/change"}},
+        }
+    )
+    source: Value = {"type": ["string", "null"]}
+    instruction: dict[str, Value] = {"line": _LINE, "instruction": _TEXT, "function": _TEXT, "source": source}
+    definitions: dict[str, Value] = {"counts": _object(_counts()), "change": _change(), "remedy": remedy}
+    return to_text(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "What a run of a PTX kernel cost",
+            **_object(
+                {
+                    "version": {"const": VERSION},
+                    "kernel": _TEXT,
+                    "totals": {"$ref": "#/$defs/counts"},
+                    "instructions": {"type": "array", "items": _object({**instruction, **_counts()})},
+                    "sources": {"type": "array", "items": _object({"file": _TEXT, "line": _NUMBER, **_counts()})},
+                    "remedies": {"type": "array", "items": {"$ref": "#/$defs/remedy"}},
+                }
+            ),
+            "$defs": definitions,
+        }
+    )
+
+
+def _counts() -> dict[str, Value]:
+    cost: Value = {"type": "number", "minimum": 0, "description": "what tables are sorted by; no prediction of time"}
+    numbers: dict[str, Value] = {
+        name: {"type": "integer", "minimum": 0, "description": meaning} for name, meaning in _MEANINGS.items()
+    }
+    return {"cost": cost, **numbers}
+
+
+def _change() -> dict[str, Value]:
+    integers: Value = {"type": "integer"}
+    return _object(
+        {
+            "swizzle": {"type": ["array", "null"], "items": integers, "minItems": 3, "maxItems": 3},
+            "element_bits": {"type": "integer", "minimum": 8},
+            "pitch": {"type": ["array", "null"], "items": _LINE, "minItems": 2, "maxItems": 2},
+            "conflicts_left": _NUMBER,
+        }
+    )
+
+
+def _object(properties: dict[str, Value]) -> dict[str, Value]:
+    """An object that has these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -1,0 +1,210 @@
+"""What a run cost: a table sorted by cost, what would remove the bank conflicts, and JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.findings.machine_readable import to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ptxloom.machine.profile import Counts, Profile, ProfileRow
+    from ptxloom.machine.remedies import Remedy
+    from ptxloom.syntax.origins import SourceLine
+    from ptxloom.views.findings.machine_readable import Value
+
+VERSION: Final = 1  # of the JSON: a field that changes its meaning or goes raises it
+SHOWN: Final = 20
+SOURCES_SHOWN: Final = 10
+LINES_SHOWN: Final = 8
+BARS: Final = "▁▂▃▄▅▆▇█"
+_WIDTH: Final = 48
+_COUNTS: Final = ("executed", "lanes", "wavefronts", "conflicts", "sectors", "ideal", "divergent")
+
+
+def full(profile: Profile, style: Style = PLAIN) -> str:
+    """The totals, a remedy for each bank conflict, then the costliest instructions and source lines."""
+    rows = profile.by_cost
+    lines = [style.paint(harmless(str(profile)), Ink.BOLD)]
+    lines += [style.paint(line, Ink.YELLOW) for line in advice(profile.remedies)]
+    lines += ["", *text_table(_instructions(rows[:SHOWN], profile.totals.cost), style)]
+    if len(rows) > SHOWN:
+        rest = sum(row.counts.cost for row in rows[SHOWN:])
+        lines.append(f"and {len(rows) - SHOWN} more instructions, {share(rest, profile.totals.cost)} of the cost")
+    sources = profile.by_source
+    if sources:
+        head = ("cost", "source", *_COUNTS)
+        cells = [(_place(row.origin), row.counts) for row in sources[:SOURCES_SHOWN]]
+        lines += ["", *text_table(_table(head, cells, profile.totals.cost), style)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _instructions(rows: Sequence[ProfileRow], all_: float) -> Table:
+    """Instructions with their lines."""
+    inner = _table(("cost", "instruction", *_COUNTS), [(row.instruction, row.counts) for row in rows], all_)
+    lines = _right([str(row.line) for row in rows], "line")
+    sources = [Cell(_place(row.origin)) for row in rows]
+    cells = tuple((c[0], Cell(line), *c[1:], s) for c, line, s in zip(inner.rows, lines[1:], sources, strict=True))
+    return Table((inner.head[0], lines[0], *inner.head[1:], "source"), cells)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, Counts]], all_: float) -> Table:
+    """A name and its counts a row; numbers to the right, what is nothing left blank."""
+    known = list(rows)
+    columns = [[share(counts.cost, all_) for _, counts in known]]
+    columns += [[_number(name, counts) for _, counts in known] for name in _COUNTS]
+    columns = [_right(column, title) for column, title in zip(columns, (head[0], *_COUNTS), strict=True)]
+    cells = tuple(
+        (
+            Cell(columns[0][n + 1], ink=share_ink(counts, all_)),
+            Cell(_short(name)),
+            *(Cell(c[n + 1]) for c in columns[1:]),
+        )
+        for n, (name, counts) in enumerate(known)
+    )
+    return Table((columns[0][0], head[1], *(column[0] for column in columns[1:])), cells)
+
+
+def _number(name: str, counts: Counts) -> str:
+    values = {
+        "executed": counts.executions,
+        "wavefronts": counts.wavefronts,
+        "conflicts": counts.conflicts,
+        "sectors": counts.sectors,
+        "ideal": counts.ideal_sectors,
+        "divergent": counts.divergent,
+    }
+    if name == "lanes":
+        return f"{counts.lanes / counts.executions:.1f}" if counts.executions else ""
+    return f"{values[name]:,}" if values[name] else ""
+
+
+def _right(texts: list[str], title: str) -> list[str]:
+    """A column with its title, flush right."""
+    width = max(len(text) for text in (*texts, title))
+    return [text.rjust(width) for text in (title, *texts)]
+
+
+def _short(text: str) -> str:
+    clean = harmless(text)
+    return clean if len(clean) <= _WIDTH else clean[: _WIDTH - 1] + "…"
+
+
+def _place(origin: SourceLine | None) -> str:
+    """A file and line; of a long path, the end."""
+    text = harmless(f"{origin.file}:{origin.line}") if origin else ""
+    return text if len(text) <= _WIDTH else "…" + text[1 - _WIDTH :]
+
+
+def share(cost: float, all_: float) -> str:
+    """How much of all cost."""
+    return f"{100 * cost / all_:.1f} %" if all_ else "0.0 %"
+
+
+def share_ink(counts: Counts, all_: float) -> Ink | None:
+    """The colour of a cost: red from a tenth of all, yellow from three hundredths."""
+    share = counts.cost / all_ if all_ else 0
+    return Ink.RED if share >= 0.1 else Ink.YELLOW if share >= 0.03 else None
+
+
+def heat(cost: float, most: float) -> str:
+    """A bar for a cost, as high as it is beside the largest."""
+    return BARS[min(len(BARS) - 1, int(len(BARS) * cost / most))] if cost and most else " "
+
+
+def advice(remedies: Sequence[Remedy]) -> list[str]:
+    """One line for each tile and what helps it, with the lines of all instructions that it helps."""
+    joined: dict[tuple[str, tuple[str, ...], bool], list[Remedy]] = {}
+    for remedy in remedies:
+        changes = tuple(map(str, remedy.changes))
+        joined.setdefault((remedy.array, changes, any(not c.conflicts for c in remedy.changes)), []).append(remedy)
+    return [_advice(group) for group in joined.values()]
+
+
+def _advice(group: Sequence[Remedy]) -> str:
+    first = group[0]
+    lines = sorted({remedy.row.line for remedy in group})
+    where = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:LINES_SHOWN]))}"
+    if len(lines) > LINES_SHOWN:
+        where += f" and {len(lines) - LINES_SHOWN} more"
+    sources = dict.fromkeys(f"{origin.file.rpartition('/')[2]}:{origin.line}" for origin in _origins(group))
+    if sources:
+        where += f" ({harmless(', '.join(list(sources)[:LINES_SHOWN]))}{', …' if len(sources) > LINES_SHOWN else ''})"
+    tile = f" on `{harmless(first.array)}`" if first.array else ""
+    now = sum(remedy.row.counts.wavefronts for remedy in group)
+    ideal = sum(remedy.row.counts.ideal_wavefronts for remedy in group)
+    return f"{where}{tile}: {now:,} wavefronts where {ideal:,} would do: {first.verdict}"
+
+
+def _origins(group: Sequence[Remedy]) -> list[SourceLine]:
+    """The lines of the compiled program that remedies are for."""
+    return [remedy.row.origin for remedy in group if remedy.row.origin is not None]
+
+
+def as_json(profile: Profile) -> str:
+    """Everything as an object."""
+    return to_text(record(profile))
+
+
+def record(profile: Profile) -> dict[str, Value]:
+    """The object: totals, every instruction that ran, every source line, remedies."""
+    instructions: list[Value] = [
+        {
+            "line": row.line,
+            "instruction": row.instruction,
+            "function": row.function,
+            "source": str(row.origin) if row.origin else None,
+            **_counts(row.counts),
+        }
+        for row in profile.rows
+        if row.counts.executions
+    ]
+    sources: list[Value] = [
+        {"file": row.origin.file, "line": row.origin.line, **_counts(row.counts)} for row in profile.by_source
+    ]
+    remedies: list[Value] = [_remedy(remedy) for remedy in profile.remedies]
+    return {
+        "version": VERSION,
+        "kernel": profile.kernel,
+        "totals": _counts(profile.totals),
+        "instructions": instructions,
+        "sources": sources,
+        "remedies": remedies,
+    }
+
+
+def _counts(counts: Counts) -> dict[str, Value]:
+    return {
+        "cost": counts.cost,
+        "executions": counts.executions,
+        "lanes": counts.lanes,
+        "wavefronts": counts.wavefronts,
+        "ideal_wavefronts": counts.ideal_wavefronts,
+        "conflicts": counts.conflicts,
+        "sectors": counts.sectors,
+        "ideal_sectors": counts.ideal_sectors,
+        "divergent": counts.divergent,
+    }
+
+
+def _remedy(remedy: Remedy) -> Value:
+    changes: list[Value] = [
+        {
+            "swizzle": [c.swizzle.bits, c.swizzle.base, c.swizzle.shift] if c.swizzle else None,
+            "element_bits": c.element_bits,
+            "pitch": list(c.pitch) if c.pitch else None,
+            "conflicts_left": c.conflicts,
+        }
+        for c in remedy.changes
+    ]
+    return {
+        "line": remedy.row.line,
+        "array": remedy.array,
+        "conflicts": remedy.conflicts,
+        "says": remedy.verdict,
+        "changes": changes,
+    }

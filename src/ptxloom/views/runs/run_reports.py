@@ -1,0 +1,135 @@
+"""What a run did: as text for people, or as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.views.core.cells import harmless, printed
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.findings.machine_readable import to_text
+from ptxloom.views.runs import hazard_reports, profiles, traces
+
+if TYPE_CHECKING:
+    from ptxloom.machine.hazard import Hazard
+    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.trace import TraceRecord
+from ptxloom.views.findings.machine_readable import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One array held against what it should be.
+
+    Attributes:
+        what: The array, its shape and type.
+        against: What it was compared with.
+        passed: Whether it is near enough.
+        allowed: The largest difference allowed, relative to the largest magnitude; 0: equal bits.
+        found: The largest difference found; where equal bits are asked for, the share of bytes that differ.
+    """
+
+    what: str
+    against: str
+    passed: bool
+    allowed: float
+    found: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A launch and its outcome; `error` is set if the kernel was ended."""
+
+    kernel: str
+    grid: Any
+    block: Any
+    instructions: int
+    hazards: tuple[Hazard, ...]
+    error: str = ""
+    output: str = ""
+    comparisons: tuple[Compared, ...] = ()
+    profile: Profile | None = None
+    trace: Traced | None = None
+    output_cut: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What was recorded, and what its bits are to be read as."""
+
+    records: tuple[TraceRecord, ...]
+    type: str = ""
+    operand: str = ""
+
+
+def full(run: Run, style: Style = PLAIN) -> str:
+    """A few lines: what ran, what it printed, what it did wrong, whether the results are right."""
+    lines = [style.paint(f"{harmless(run.kernel)}: grid {_extent(run.grid)}, block {_extent(run.block)}", Ink.BOLD)]
+    if run.output:
+        lines += ["printed:", *(f"  {line}" for line in printed(run.output).removesuffix("\n").split("\n"))]
+    if run.output_cut:
+        calls = f"{run.output_cut:,} call{'s' * (run.output_cut > 1)} of printf"
+        lines.append(f"  ... and more: the output of {calls} is cut (--printf-bytes)")
+    if run.error:
+        lines.append(style.paint(harmless(run.error), Ink.RED))
+    else:
+        lines.append(f"{run.instructions:,} warp instructions")
+    if run.hazards:
+        lines += ["", hazard_reports.full(run.hazards, style).rstrip("\n")]
+    if not run.hazards and not run.error:
+        lines.append("no hazards")
+    lines += [_compared(c, style) for c in run.comparisons]
+    if run.profile is not None:
+        lines += ["", profiles.full(run.profile, style).rstrip("\n")]
+    if run.trace is not None:
+        lines += ["", _traced(run.trace, style)]
+    return "\n".join(lines) + "\n"
+
+
+def _traced(trace: Traced, style: Style) -> str:
+    nothing = "nothing was recorded: the warps chosen did not run it"
+    return traces.full(trace.records, trace.type, trace.operand, style).rstrip("\n") or nothing
+
+
+def _compared(compared: Compared, style: Style) -> str:
+    if compared.allowed:
+        how = f"largest difference {compared.found:.3g} of the largest magnitude, {compared.allowed:.3g} allowed"
+    else:
+        how = "equal in every bit" if compared.passed else f"{100 * compared.found:.3g} % of the bytes differ"
+    verdict = style.paint("right", Ink.GREEN) if compared.passed else style.paint("WRONG", Ink.RED)
+    return f"{verdict}: {harmless(compared.what)}, against {harmless(compared.against)}: {how}"
+
+
+def _extent(value: object) -> str:
+    match value:
+        case list() | tuple():
+            return " x ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case _:
+            return str(value)
+
+
+def as_json(run: Run) -> str:
+    """The same as an object."""
+    hazards: list[Value] = [hazard_reports.as_record(h) for h in run.hazards]
+    comparisons: list[Value] = [
+        {"what": c.what, "against": c.against, "passed": c.passed, "allowed": c.allowed, "found": c.found}
+        for c in run.comparisons
+    ]
+    return to_text(
+        {
+            "schema": hazard_reports.SCHEMA_VERSION,
+            "kernel": run.kernel,
+            "instructions": run.instructions,
+            "error": run.error,
+            "output": run.output,
+            "output_cut": run.output_cut,
+            "hazards": hazards,
+            "comparisons": comparisons,
+            **({} if run.profile is None else {"profile": profiles.record(run.profile)}),
+            **(
+                {}
+                if run.trace is None
+                else {"trace": traces.records(run.trace.records, run.trace.type, run.trace.operand)}
+            ),
+        }
+    )

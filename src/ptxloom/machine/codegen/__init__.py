@@ -1,0 +1,1 @@
+"""The vocabulary that semantics are written in, and the code around a single instruction."""

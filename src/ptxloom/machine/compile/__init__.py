@@ -1,0 +1,1 @@
+"""A program to machine code, one function a variant."""

@@ -1,0 +1,1 @@
+"""The nouns of a kernel made ready for translation."""

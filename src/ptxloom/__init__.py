@@ -62,9 +62,9 @@ if TYPE_CHECKING:
         zipped_product,
     )
     from ptxloom.machine import Hazard, IllegalPtx, Kernel, LaunchError, LaunchResult, UnsupportedInstruction, kernel
-    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine.results.trace import Trace, TraceRecord
     from ptxloom.machine.tensor.batch import mma
-    from ptxloom.machine.trace import Trace, TraceRecord
     from ptxloom.source import Source, Span
     from ptxloom.syntax import EditConflict, Editor, Module, Node, UnreadableFile, edit, instructions, load, parse, walk
 
@@ -184,9 +184,9 @@ _EXPORTS: Final = {
             with_shape zipped_divide zipped_product
         """,
         "machine": "Hazard IllegalPtx Kernel LaunchError LaunchResult UnsupportedInstruction kernel",
-        "machine.profile": "Profile",
+        "machine.results.profile": "Profile",
         "machine.tensor.batch": "mma",
-        "machine.trace": "Trace TraceRecord",
+        "machine.results.trace": "Trace TraceRecord",
         "source": "Source Span",
         "syntax": "EditConflict Editor Module Node UnreadableFile edit instructions load parse walk",
     }.items()

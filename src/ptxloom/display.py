@@ -23,10 +23,10 @@ RENDERERS: Final = {
     "ptxloom.layout.core.Layout": "ptxloom.views.notebook.layout",
     "ptxloom.layout.swizzle.ComposedLayout": "ptxloom.views.notebook.layout",
     "ptxloom.fragments.filled.Filled": "ptxloom.views.notebook.filled",
-    "ptxloom.machine.trace.TraceRecord": "ptxloom.views.notebook.trace_record",
-    "ptxloom.machine.profile.Profile": "ptxloom.views.notebook.profile",
-    "ptxloom.machine.hazard.Hazard": "ptxloom.views.notebook.hazard",
-    "ptxloom.machine.hazard.Hazards": "ptxloom.views.notebook.hazards",
+    "ptxloom.machine.results.trace.TraceRecord": "ptxloom.views.notebook.trace_record",
+    "ptxloom.machine.results.profile.Profile": "ptxloom.views.notebook.profile",
+    "ptxloom.machine.results.hazard.Hazard": "ptxloom.views.notebook.hazard",
+    "ptxloom.machine.results.hazard.Hazards": "ptxloom.views.notebook.hazards",
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from attack.ir_text import Function, Instruction, split, typed
-from ptxloom.machine.native import record
+from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.state import Warp
 
 if TYPE_CHECKING:

@@ -224,7 +224,8 @@ class Zones:
 
 def guard(zones: Zones) -> None:
     """Have the machine take all its memory from zones."""
-    from ptxloom.machine import arena, data, heap, launch  # noqa: PLC0415 - of the child alone
+    from ptxloom.machine.launch import grid  # noqa: PLC0415 - of the child alone
+    from ptxloom.machine.memory import arena, heap, module_variables  # noqa: PLC0415 - of the child alone
 
     class Arena(arena.Arena):
         def __init__(self, budget: arena.Budget) -> None:
@@ -248,8 +249,8 @@ def guard(zones: Zones) -> None:
         zones.kept.append(zone)
         return zone.content
 
-    launch.Arena = Arena
-    for module in (arena, data, heap):
+    grid.Arena = Arena
+    for module in (arena, module_variables, heap):
         if "zeroed" in vars(module):
             setattr(module, "zeroed", zeroed)  # noqa: B010 - not every one of them has it
 

@@ -10,8 +10,9 @@ from typing import Final, TypeAlias
 from attack.forging import FORGED, Forger
 from ptxloom import check, parse
 from ptxloom.isa import opcodes
-from ptxloom.machine import UnsupportedInstruction, compiler, semantics
-from ptxloom.machine.planner import plan
+from ptxloom.machine import UnsupportedInstruction, semantics
+from ptxloom.machine.compile import variant
+from ptxloom.machine.plan.planner import plan
 from recorded.mutation_cases import seeds
 
 HEAD: Final = """.version 9.0
@@ -88,7 +89,7 @@ def _runnable(opcode: str) -> list[str]:
         bad = {d.span.line - first for d in check(module) if d.severity == "error"}
         if not bad:
             try:
-                compiler.translate(plan(module, "k", semantics.Table()), whole=False)
+                variant.translate(plan(module, "k", semantics.Table()), whole=False)
             except UnsupportedInstruction as error:
                 bad = {error.line - first}
         if not bad:

@@ -15,21 +15,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attack.ir_text import Function, Instruction, bytes_of, functions, split, typed
-from ptxloom.machine import native
-from ptxloom.machine.compiler import SYMBOL
-from ptxloom.machine.profiling import Counters
-from ptxloom.machine.runtime import access, marks, state, watches
-from ptxloom.machine.shadows import poison_bytes
-from ptxloom.machine.tracing import record_bytes
-from ptxloom.machine.translation import translate
-from ptxloom.machine.variables import module_variables
+from ptxloom.machine.compile.variant import SYMBOL
+from ptxloom.machine.instruments.profile import Counters
+from ptxloom.machine.instruments.trace import record_bytes
+from ptxloom.machine.launch.shadow_memory import poison_bytes
+from ptxloom.machine.native import language
+from ptxloom.machine.native.translation import translate
+from ptxloom.machine.program.variables import module_variables
+from ptxloom.machine.runtime import access, state
+from ptxloom.machine.runtime.initcheck import fast_path as init_path
+from ptxloom.machine.runtime.racecheck import fast_path as race_path
 
 if TYPE_CHECKING:
-    from ptxloom.machine.compiler import Variant
-    from ptxloom.machine.native import Kind
+    from ptxloom.machine.compile.variant import Variant
+    from ptxloom.machine.native.language import Kind
 
 _LANES: Final = 32
-_RECORD: Final = native.record(state.Warp)
+_RECORD: Final = language.record(state.Warp)
 #: What of the warp's state, beside registers, holds what the kernel computed.
 _DATA: Final = ("scratch", "carry")
 _PURE: Final = re.compile(
@@ -200,8 +202,8 @@ class Audit:
             "symbols": 8 * max(lasting, 1),
             "tids": 3 * 4 * _LANES,
             "profile": Counters(program).bytes,
-            "launch": native.record(state.Launch).size,
-            "cta": native.record(state.Cta).size,
+            "launch": language.record(state.Launch).size,
+            "cta": language.record(state.Cta).size,
         }
 
     def stored(self, one: Instruction) -> None:
@@ -329,7 +331,7 @@ def arguments_of(one: Instruction) -> list[str]:
 def _room(kind: Kind) -> int:
     """What a native function may touch behind a parameter: a struct, or a value a lane."""
     if kind.struct is not None:
-        return native.record(kind.struct).size
+        return language.record(kind.struct).size
     return _LANES * kind.element.stride if kind.element is not None else 0
 
 
@@ -339,11 +341,11 @@ def _rooms_of_access(name: str) -> list[int]:
     if found := access.NAME.fullmatch(name):
         lanes = _LANES * (8 if found[2] == "global" else 4)
         return [warp, lanes, 0, 0, 0, 0, *[_LANES * int(found[3]) // 8] * int(found[4])]
-    if found := watches.NAME.fullmatch(name):
+    if found := race_path.NAME.fullmatch(name):
         lanes = _LANES * (4 if found[2] == "shared" else 8)
         values = [_LANES * int(found[3]) // 8] * int(found[4]) if found[1] == "write" else []
         return [warp, lanes, 0, 0, 0, *values]
-    found = marks.NAME.fullmatch(name)
+    found = init_path.NAME.fullmatch(name)
     assert found is not None
     return [warp, _LANES * (4 if found[2] == "shared" else 8), 0, 0, 0]
 

@@ -14,18 +14,21 @@ from attack.edges import kernel_of, statements
 from attack.ir_text import Function, functions
 from attack.kernel_audit import broken_rules
 from kernels.catalog import cases
-from ptxloom.machine import compiler, semantics
-from ptxloom.machine.llvm import ATTRIBUTES
-from ptxloom.machine.planner import plan
-from ptxloom.machine.poisoning import POISON
-from ptxloom.machine.profiling import PROFILE
-from ptxloom.machine.runtime import access, marks, watches
-from ptxloom.machine.tracing import keys_of
+from ptxloom.machine import semantics
+from ptxloom.machine.compile.variant import translate
+from ptxloom.machine.instruments.poison import POISON
+from ptxloom.machine.instruments.profile import PROFILE
+from ptxloom.machine.instruments.trace import keys_of
+from ptxloom.machine.native.jit import ATTRIBUTES
+from ptxloom.machine.plan.planner import plan
+from ptxloom.machine.runtime import access
+from ptxloom.machine.runtime.initcheck import fast_path as init_path
+from ptxloom.machine.runtime.racecheck import fast_path as race_path
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from kernels.case import KernelCase
-    from ptxloom.machine.compiler import Variant
+    from ptxloom.machine.compile.variant import Variant
 
 TOOLS: Final = (
     (),
@@ -49,7 +52,7 @@ def variants_of(ptx: str, name: str, tools: tuple[str, ...]) -> list[tuple[Varia
     sites = tuple(range(len(program.ops))) if "trace" in tools else ()
     checks = frozenset(tools) - {"trace"} | keys_of(sites)
     ways = (False,) if POISON in tools else (True, False)
-    return [(compiler.translate(program, whole=whole, checks=checks), sites) for whole in ways]
+    return [(translate(program, whole=whole, checks=checks), sites) for whole in ways]
 
 
 def attacked(tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
@@ -111,13 +114,13 @@ ACCESSES: Final = [
 ]
 LOOKS: Final = [
     *(
-        watches.race_name(v, w, 32, n)
+        race_path.race_name(v, w, 32, n)
         for v in ("read", "write", "touch")
         for w in ("shared", "wide", "generic")
         for n in (1, 4)
     ),
     *(
-        marks.init_name(verb, window, size)
+        init_path.init_name(verb, window, size)
         for verb in ("read", "write")
         for window in ("shared", "wide")
         for size in (1, 4, 16)
@@ -130,7 +133,7 @@ def made(name: str) -> tuple[Function, ...]:
     if access.NAME.fullmatch(name):
         text = access.access_function(name)[0]
     else:
-        text = (watches.race_function if watches.NAME.fullmatch(name) else marks.init_function)(name)[0]
+        text = (race_path.race_function if race_path.NAME.fullmatch(name) else init_path.init_function)(name)[0]
     return functions(text + ATTRIBUTES)
 
 

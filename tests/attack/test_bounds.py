@@ -10,8 +10,8 @@ import pytest
 
 from attack.edges import BEFORE, HEAD, REGISTERS, SHARED_BYTES, launches, statements
 from attack.guarded import ROOM_BYTES, Attack, Outcome, Room, attack, failures, room
-from ptxloom.machine.ir import Emitter, Value
-from ptxloom.machine.llvm import native_address
+from ptxloom.machine.native.ir import Emitter, Value
+from ptxloom.machine.native.jit import native_address
 from ptxloom.machine.runtime.bounds import inside, within
 
 TOOLS: Final = ((), ("racecheck",), ("initcheck",), ("racecheck:global",), ("initcheck:global",))

@@ -11,13 +11,13 @@ import pytest
 
 from kernels.catalog import cases
 from ptxloom.machine import kernel
-from ptxloom.machine.catalogue import TOOLS
-from ptxloom.machine.provenance import VARIABLES
+from ptxloom.machine.instruments.variable_bounds import VARIABLES
+from ptxloom.machine.results.hazard_kinds import TOOLS
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from kernels.case import KernelCase
-    from ptxloom.machine.hazard import Hazards
+    from ptxloom.machine.results.hazard import Hazards
 
 SAMPLE = 8
 PAIRS = [(case, architecture) for case in cases() for architecture in case.architectures]

@@ -17,8 +17,8 @@ from ptxloom.machine.semantics import bits
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 AREA = ".shared .align 16 .b8 area[512]; .const .align 4 .b32 table[4];\n"
 ROW = "mov.u32 %r2, area; mov.u64 %rd2, 0; mov.u64 %rd3, area; cvta.shared.u64 %rd3, %rd3;\n"

@@ -15,7 +15,7 @@ import pytest
 
 import ptxloom as pl
 from machine.small_kernels import HEAD, REGISTERS, entry
-from ptxloom.machine import code_cache
+from ptxloom.machine.native import code_cache
 from ptxloom.source import Source
 from ptxloom.syntax import parse, tree
 from ptxloom.syntax.module import Module
@@ -63,6 +63,13 @@ def asked(key: str = "key", content: bytes = CONTENT) -> tuple[bytes, bool]:
 def test_an_entry_is_made_once(folder: Path) -> None:
     assert [asked(), asked(), asked("other")] == [(CONTENT, True), (CONTENT, False), (CONTENT, True)]
     assert len(entries(folder)) == 2
+
+
+def test_every_source_of_the_package_belongs_to_the_key() -> None:
+    root = SOURCES / "ptxloom"
+    sources = {path.relative_to(root) for path in root.rglob("*") if path.suffix in {".py", ".toml"}}
+    assert {path.relative_to(root) for path in code_cache._sources()} == sources
+    assert {Path("__init__.py"), Path("isa/forms.py")} < sources
 
 
 def test_no_flipped_bit_and_no_cut_is_believed(folder: Path) -> None:
@@ -131,7 +138,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> 
 def test_writers_and_readers_at_once_see_whole_entries(folder: Path) -> None:
     program = """
 import random, sys
-from ptxloom.machine import code_cache
+from ptxloom.machine.native import code_cache
 rng = random.Random(int(sys.argv[1]))
 for _ in range(150):
     n = rng.randrange(4)

@@ -8,9 +8,10 @@ import re
 import pytest
 
 from ptxloom.isa import opcodes, resolve
-from ptxloom.machine import IllegalPtx, UnsupportedInstruction, compiler, semantics
-from ptxloom.machine.legality import explained
-from ptxloom.machine.planner import plan
+from ptxloom.machine import IllegalPtx, UnsupportedInstruction, semantics
+from ptxloom.machine.compile import variant
+from ptxloom.machine.plan.legality import explained
+from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax import parse
 from recorded.mutation_cases import HEAD, OTHERS, Statement, seeds
 
@@ -73,7 +74,7 @@ def code(statement: str) -> str:
         with explained(module, "k", unchecked=True):
             program = plan(module, "k", semantics.Table())
             program.arch = "sm_90"
-            made = compiler.translate(program, whole=False)
+            made = variant.translate(program, whole=False)
     except (IllegalPtx, UnsupportedInstruction):
         return ""
     return "\n".join((made.ir, *(text for _, text in sorted(made.builder.helpers.items()))))

@@ -13,7 +13,7 @@ import pytest
 from machine.small_kernels import HEAD, REGISTERS
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import Kernel, LaunchError, kernel
-from ptxloom.machine.heap import Heap, Maker
+from ptxloom.machine.memory.heap import Heap, Maker
 from ptxloom.syntax import parse
 
 EXTERN = """
@@ -190,8 +190,8 @@ def test_any_order_of_calls_keeps_blocks_apart() -> None:
 
 FORKING = """
 import os, sys, threading, time
-from ptxloom.machine import heap
-from ptxloom.machine.heap import Heap, Maker
+from ptxloom.machine.memory import heap
+from ptxloom.machine.memory.heap import Heap, Maker
 shared = Heap(1 << 20)
 ended = threading.Event()
 def work():

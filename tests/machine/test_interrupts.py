@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from machine.small_kernels import entry
-from ptxloom.machine import interrupts
+from ptxloom.machine.native import interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ import ptxloom as pl
 from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import LaunchError, UnsupportedInstruction
-from ptxloom.machine.catalogue import TOOLS
+from ptxloom.machine.results.hazard_kinds import TOOLS
 
 STORE = "st.global.u32 [%rd0], %r1;"
 

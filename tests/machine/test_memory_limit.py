@@ -11,8 +11,8 @@ import pytest
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine import LaunchError, UnsupportedInstruction, kernel
-from ptxloom.machine.arena import Budget, zeroed
-from ptxloom.machine.trace import Trace
+from ptxloom.machine.memory.arena import Budget, zeroed
+from ptxloom.machine.results.trace import Trace
 from ptxloom.syntax import parse
 
 NEEDED: Final = re.compile(r"memory_limit is (\d+); it must be at least ([0-9,]+) bytes: .* for ")

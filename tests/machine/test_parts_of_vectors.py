@@ -7,8 +7,8 @@ import pytest
 
 from machine.small_kernels import entry
 from ptxloom.machine import LaunchError
-from ptxloom.machine.catalogue import TOOLS
-from ptxloom.machine.parts import used_bytes
+from ptxloom.machine.program.parts import used_bytes
+from ptxloom.machine.results.hazard_kinds import TOOLS
 
 EVERY = (*TOOLS, "racecheck:global", "initcheck:global")
 

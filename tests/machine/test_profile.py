@@ -15,7 +15,7 @@ from recorded.profile_examples import examples
 if TYPE_CHECKING:
     from kernels.case import KernelCase
     from ptxloom.machine import Kernel, LaunchResult
-    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.results.profile import Profile
 
 HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"
 CASES = {case.name: case for case in cases()}

@@ -10,7 +10,7 @@ import pytest
 
 from machine.small_kernels import entry
 from ptxloom.machine import semantics
-from ptxloom.machine.planner import plan
+from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

@@ -11,14 +11,16 @@ import pytest
 
 from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine import Kernel, LaunchError, compiler, llvm, semantics
-from ptxloom.machine.planner import plan
+from ptxloom.machine import Kernel, LaunchError, semantics
+from ptxloom.machine.compile import variant
+from ptxloom.machine.native import jit
+from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ptxloom.machine.program import Program
+    from ptxloom.machine.program.model import Program
 
 CHECKS = frozenset(("memcheck", "synccheck"))
 STEPS = (
@@ -50,7 +52,7 @@ def straight_line(count: int) -> Program:
 
 
 def code(count: int) -> str:
-    return compiler.translate(straight_line(count), whole=True, checks=CHECKS).ir
+    return variant.translate(straight_line(count), whole=True, checks=CHECKS).ir
 
 
 def calls(count: int) -> int:
@@ -105,7 +107,7 @@ def test_the_work_to_translate_a_kernel_grows_with_its_size() -> None:
 
 
 def test_machine_code_grows_with_the_kernel_s_size() -> None:
-    few, many = (len(llvm.compile_ir(code(count), 0)) for count in (400, 1600))
+    few, many = (len(jit.compile_ir(code(count), 0)) for count in (400, 1600))
     assert many < 4.4 * few
 
 
@@ -158,7 +160,7 @@ def test_a_launch_beyond_the_limits_is_refused_by_name(wrong: dict[str, Any]) ->
 
 
 def test_progress_tells_how_many_blocks_have_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxloom.machine.launch.PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr("ptxloom.machine.launch.grid.PROGRESS_SECONDS", 0.0)
     told: list[tuple[int, int]] = []
     lines = "mov.u32 %r1, 0; L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 100000; @%p1 bra L;"
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from ptxloom.machine import compiler, planner, semantics
+from ptxloom.machine import semantics
+from ptxloom.machine.compile import variant
+from ptxloom.machine.plan import planner
 
 OUT, DATA = np.zeros((2, 1024), np.uint32)  # at the same addresses each time: errors name them
 CHECKS = frozenset(("memcheck", "synccheck"))
@@ -129,7 +131,7 @@ def test_who_looks_on_sees_every_add() -> None:
     planned = planner.plan(pl.parse(text("st.global.u32 [%rd4], %r1;")), "k", semantics.Table())
     add = "add <8 x i64>"
     plain, watched, profiled = (
-        compiler.translate(planned, whole=True, checks=CHECKS | more).ir
+        variant.translate(planned, whole=True, checks=CHECKS | more).ir
         for more in (frozenset[str](), frozenset(("racecheck",)), frozenset(("profile",)))
     )
     assert add not in plain

@@ -14,8 +14,9 @@ import pytest
 
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine import Kernel, LaunchError, interrupts, kernel, llvm
-from ptxloom.machine.interrupts import TimeIsUp
+from ptxloom.machine import Kernel, LaunchError, kernel
+from ptxloom.machine.native import interrupts, jit
+from ptxloom.machine.native.interrupts import TimeIsUp
 from ptxloom.syntax import parse
 
 
@@ -49,16 +50,16 @@ def test_the_limit_ends_planning_and_translating(seconds: float) -> None:
 @pytest.mark.usefixtures("no_cache")
 def test_the_limit_ends_llvm() -> None:
     with interrupts.until(time.monotonic() + 0.5), pytest.raises(TimeIsUp):
-        llvm.compile_ir(minutes(), 0)
+        jit.compile_ir(minutes(), 0)
 
 
 def test_what_a_child_compiles_is_what_is_compiled_here() -> None:
     body = "\n".join(f"%v{n + 1} = add i32 %v{n}, {n}" for n in range(300))
     ir = f"define i32 @f(i32 %v0) {{\n{body}\nret i32 %v300\n}}\n"
     longer = f"{ir}; {'x' * (1 << 20)}\n"
-    assert llvm.compile_ir(longer, 0) == llvm.compile_ir(ir, 0)
+    assert jit.compile_ir(longer, 0) == jit.compile_ir(ir, 0)
     with pytest.raises(RuntimeError, match=r"^the compiler ended with 1: "):
-        llvm.compile_ir(f"nonsense {'x' * (1 << 20)}", 0)
+        jit.compile_ir(f"nonsense {'x' * (1 << 20)}", 0)
 
 
 @pytest.mark.usefixtures("no_cache")
@@ -67,7 +68,7 @@ def test_ctrl_c_ends_llvm() -> None:
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt), interrupts.guarded():
-        llvm.compile_ir(minutes(), 0)
+        jit.compile_ir(minutes(), 0)
     timer.join()
 
 
@@ -82,7 +83,7 @@ def test_who_waits_for_another_s_compiling_heeds_the_limit() -> None:
     held, enough = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with llvm.LOCK:
+        with jit.LOCK:
             held.set()
             enough.wait(60)
 
@@ -141,7 +142,7 @@ def test_a_child_forked_while_others_compile_compiles() -> None:
 
 GUARDED = """
 import os, signal, threading
-from ptxloom.machine import interrupts
+from ptxloom.machine.native import interrupts
 before = signal.getsignal(signal.SIGINT)
 found = []
 def fork():

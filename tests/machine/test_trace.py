@@ -10,12 +10,12 @@ import pytest
 from kernels.catalog import cases
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import kernel
-from ptxloom.machine.trace import Trace
+from ptxloom.machine.results.trace import Trace
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from ptxloom.machine import Kernel
-    from ptxloom.machine.trace import Request, TraceRecord
+    from ptxloom.machine.results.trace import Request, TraceRecord
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"

@@ -16,7 +16,7 @@ from ptxloom.syntax import parse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.results.profile import Profile
 
 WIDTHS: Final = ("b8", "b16", "b32", "b64", "v2.b32", "v4.b32", "b128")
 PLAIN: Final = tuple(f"{opcode}.shared.{width}" for opcode, width in product(("ld", "st"), WIDTHS))

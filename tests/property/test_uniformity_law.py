@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from ptxloom.flow import flow_graphs
 from ptxloom.flow.uniformity import Uniformity
 from ptxloom.machine import kernel
-from ptxloom.machine.trace import Trace
+from ptxloom.machine.results.trace import Trace
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from ptxloom.flow.bits import Bits
-    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.machine.results.trace import TraceRecord
 
 REGISTERS = [f"%r{n}" for n in range(6)]
 CONSTANTS = ("0", "1", "2", "3", "5", "31", "32", "33", "63", "64", "96", "128", "1024", "-1", "-32", "0x55555555")

@@ -16,7 +16,7 @@ from recorded.profile_examples import Example, examples
 
 if TYPE_CHECKING:
     from kernels.case import KernelCase
-    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.results.profile import Profile
 
 LOADS: Final = ("ld", "ldmatrix", "cp", "wmma.load")
 STORES: Final = ("st", "wmma.store")

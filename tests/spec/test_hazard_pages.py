@@ -14,9 +14,9 @@ from oracle.ptxas import assemble, find_ptxas
 from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
 from ptxloom.machine import LaunchError, kernel
-from ptxloom.machine.catalogue import BY_RULE
 from ptxloom.machine.kernel import CHECKS
-from ptxloom.machine.runtime import shadow
+from ptxloom.machine.results.hazard_kinds import BY_RULE
+from ptxloom.machine.runtime.racecheck import shadow
 from ptxloom.syntax import parse
 
 FOLDER = Path(__file__).parent

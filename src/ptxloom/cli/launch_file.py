@@ -41,7 +41,7 @@ import numpy as np
 from ptxloom.cli import arrays
 from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.machine.arena import Budget
+from ptxloom.machine.memory.arena import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

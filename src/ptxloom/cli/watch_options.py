@@ -11,15 +11,15 @@ from ptxloom.cli.output import talk
 from ptxloom.cli.watch_arguments import BESIDE_TRACE
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.kernel import kernel
-from ptxloom.machine.trace import Trace
+from ptxloom.machine.results.trace import Trace
 from ptxloom.views.runs import traces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.cli.arguments import Options
-    from ptxloom.machine.profile import Profile
-    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.syntax import Module
 
 _LONGEST_NUMBER: Final = 12

@@ -11,23 +11,27 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.target import Target
-from ptxloom.machine import compiler, interrupts, legality, llvm, semantics, services
-from ptxloom.machine.arena import Budget
-from ptxloom.machine.arguments import Memory, pack
-from ptxloom.machine.data import memory_of
-from ptxloom.machine.extents import check_shape, extent, must_be_several, whole
-from ptxloom.machine.hazard import LaunchError
-from ptxloom.machine.heap import MOST_BYTES
-from ptxloom.machine.launch import LEAKS, Grid, Progress, Shape, compiled_checks, default_threads
-from ptxloom.machine.meaning import lasting_names, names_register
-from ptxloom.machine.planner import plan
-from ptxloom.machine.profile import Countable
-from ptxloom.machine.program import LOCAL_LIMIT, SHARED_LIMIT
-from ptxloom.machine.provenance import VARIABLES
-from ptxloom.machine.report import LaunchResult
+from ptxloom.machine import semantics
+from ptxloom.machine.compile import variant
+from ptxloom.machine.compile.meaning import lasting_names, names_register
+from ptxloom.machine.instruments.trace import keys_of
+from ptxloom.machine.instruments.variable_bounds import VARIABLES
+from ptxloom.machine.launch import host_calls
+from ptxloom.machine.launch.grid import LEAKS, Grid, Progress, Shape, compiled_checks, default_threads
+from ptxloom.machine.launch.launch_limits import check_shape, extent, must_be_several, whole
+from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.memory.arguments import Memory, pack
+from ptxloom.machine.memory.heap import MOST_BYTES
+from ptxloom.machine.memory.module_variables import memory_of
+from ptxloom.machine.native import interrupts, jit
+from ptxloom.machine.plan import legality
+from ptxloom.machine.plan.planner import plan
+from ptxloom.machine.program.model import LOCAL_LIMIT, SHARED_LIMIT
+from ptxloom.machine.results.hazard import LaunchError
+from ptxloom.machine.results.profile import Countable
+from ptxloom.machine.results.reporter import LaunchResult
+from ptxloom.machine.results.trace import Recording, choose
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
-from ptxloom.machine.trace import Recording, choose
-from ptxloom.machine.tracing import keys_of
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Integer
 
@@ -36,8 +40,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.llvm import Code
-    from ptxloom.machine.trace import Request
+    from ptxloom.machine.native.jit import Code
+    from ptxloom.machine.results.trace import Request
 
 PRINTF_BYTES = 1 << 20
 DEFAULT_CHECKS = ("memcheck", "synccheck")
@@ -128,10 +132,10 @@ class Kernel:
         Returns:
             An address to call.
         """
-        with llvm.LOCK:
+        with jit.LOCK:
             if (whole, checks) not in self._code:
                 with legality.explained(self.program.module, self.name, unchecked=self._judge is None):
-                    self._code[whole, checks] = compiler.compile_variant(
+                    self._code[whole, checks] = variant.compile_variant(
                         self.program, whole=whole, checks=checks, judge=self._judge
                     )
             return self._code[whole, checks].address
@@ -173,7 +177,7 @@ class Kernel:
     @cached_property
     def runtime_calls(self) -> frozenset[str]:
         """Those of CUDA's device run-time calls that it makes."""
-        return services.called(self.program)
+        return host_calls.called(self.program)
 
     @cached_property
     def required_cluster(self) -> tuple[int, int, int] | None:

@@ -91,7 +91,7 @@ class Module:
         Raises:
             UsageError: The module has no such variable.
         """
-        return import_module("ptxloom.machine.data").memory_of(self).array(name)
+        return import_module("ptxloom.machine.memory.module_variables").memory_of(self).array(name)
 
     @cached_property
     def comments(self) -> tuple[tuple[int, int], ...]:

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxloom.machine import llvm, native, runtime, translation
-from ptxloom.machine.native import (
+from ptxloom.machine import runtime
+from ptxloom.machine.native import jit, language, translation
+from ptxloom.machine.native.language import (
     Array,
     Ptr,
     address,
@@ -104,7 +105,7 @@ def call(function: Callable[..., object], *values: int) -> int:
     compiled = translation.translate(function)
     kinds = [ctypes.c_uint64 if k.llvm in {"ptr", "i64"} else ctypes.c_uint32 for k in compiled.arguments]
     result = ctypes.c_uint64 if compiled.result.llvm == "i64" else ctypes.c_uint32
-    return int(ctypes.CFUNCTYPE(result, *kinds)(llvm.native_address(function))(*values))
+    return int(ctypes.CFUNCTYPE(result, *kinds)(jit.native_address(function))(*values))
 
 
 words = st.one_of(st.integers(0, 20), st.integers(0, 2**32 - 1), st.sampled_from([2**31 - 1, 2**31, 2**32 - 1]))
@@ -144,7 +145,7 @@ def test_loops_break_and_continue_as_python_s_do(limit: int) -> None:
 
 
 def test_structs_pointers_and_atomics() -> None:
-    layout = native.structure(Outer)
+    layout = language.structure(Outer)
     outer = layout()
     room = (ctypes.c_uint32 * 3)(7, 0, 0)
     place = ctypes.addressof(outer)
@@ -152,7 +153,7 @@ def test_structs_pointers_and_atomics() -> None:
     assert bytes(room) == (100).to_bytes(4, "little") * 2 + bytes([0xAB, 0xAB, 0xAB, 0])
     assert (outer.small, outer.inners[1].second, outer.inners[2].first) == (65535, 9, 300 & 0xFF)
     assert (list(outer.numbers), outer.link) == ([0, 0, 0, 0, 10], place)
-    assert ctypes.sizeof(layout) == native.record(Outer).size
+    assert ctypes.sizeof(layout) == language.record(Outer).size
 
 
 def test_integer_types_do_not_mix_silently() -> None:
@@ -163,7 +164,7 @@ def test_integer_types_do_not_mix_silently() -> None:
 def test_no_two_native_functions_have_one_name() -> None:
     """Object code knows them by their names alone."""
     homes: dict[str, set[str]] = {}
-    for found in pkgutil.iter_modules(runtime.__path__, f"{runtime.__name__}."):
+    for found in pkgutil.walk_packages(runtime.__path__, f"{runtime.__name__}."):
         for name, function in inspect.getmembers(importlib.import_module(found.name), inspect.isfunction):
             if function.__module__ == found.name and not name.startswith("_"):
                 homes.setdefault(name, set()).add(found.name)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ptxloom.machine.printing import Printed
+from ptxloom.machine.launch.printing import Printed
 
 STRING = b"a word"
 FLOATS = (0.0, -0.0, 1.0, -1.5, 5e-324, 2.0**-1060, 1e300, float("inf"), float("-inf"), float("nan"))

@@ -11,16 +11,19 @@ import pytest
 import ptxloom as pl
 from machine.call_programs import program
 from machine.small_kernels import entry
-from ptxloom.machine import compiler, native, planner, semantics
+from ptxloom.machine import semantics
+from ptxloom.machine.compile import variant
+from ptxloom.machine.native import language
+from ptxloom.machine.plan import planner
 from ptxloom.machine.runtime import state
 
 KERNELS = sorted((Path(__file__).parents[2] / "kernels").glob("*-sm_90.ptx"))
-BUDGET = native.record(state.Warp).offsets["budget"]
+BUDGET = language.record(state.Warp).offsets["budget"]
 
 
 def code(module: pl.Module, name: str, *, whole: bool) -> str:
     """The IR of a kernel."""
-    return compiler.translate(planner.plan(module, name, semantics.Table()), whole=whole).ir
+    return variant.translate(planner.plan(module, name, semantics.Table()), whole=whole).ir
 
 
 def ways(ir: str) -> dict[str, tuple[str, ...]]:
@@ -29,7 +32,7 @@ def ways(ir: str) -> dict[str, tuple[str, ...]]:
     So are the ways of a strip of lanes to the next strip: they are counted, and few.
     """
     found: dict[str, tuple[str, ...]] = {}
-    body = ir[ir.index(f"@{compiler.SYMBOL}(") :]
+    body = ir[ir.index(f"@{variant.SYMBOL}(") :]
     for block in re.split(r"\n(?=[\w.]+:\n)", body):
         name = block.partition(":")[0] if re.match(r"[\w.]+:\n", block) else "entry"
         fields = re.findall(rf"(%\S+) = getelementptr i8, ptr %w, i64 {BUDGET}\n", block)
@@ -70,7 +73,7 @@ def test_so_it_is_of_calls(seed: int) -> None:
 
 
 def test_a_circle_would_be_found() -> None:
-    ir = f"define i32 @{compiler.SYMBOL}(ptr %w) {{\nentry:\nbr label %a\na:\nbr label %b\nb:\nbr label %a\n}}"
+    ir = f"define i32 @{variant.SYMBOL}(ptr %w) {{\nentry:\nbr label %a\na:\nbr label %b\nb:\nbr label %a\n}}"
     assert a_circle(ways(ir)) == ["entry", "a", "b"]
 
 

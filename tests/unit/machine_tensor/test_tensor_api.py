@@ -11,7 +11,7 @@ import pytest
 import ptxloom as pl
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.mma import mma_forms
-from ptxloom.machine.llvm import helper_address
+from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor import convert, factors
 from ptxloom.machine.tensor.emit import function
 from ptxloom.machine.tensor.form import tensor_form, variants

@@ -52,7 +52,7 @@ def _hazards(topic: str) -> str:
     Raises:
         PtxloomError: There is no such kind.
     """
-    from ptxloom.machine.catalogue import BY_RULE  # noqa: PLC0415 - brings NumPy and llvmlite
+    from ptxloom.machine.results.hazard_kinds import BY_RULE  # noqa: PLC0415 - brings NumPy and llvmlite
     from ptxloom.views.runs.hazard_reports import page  # noqa: PLC0415 - likewise
 
     if topic in BY_RULE:

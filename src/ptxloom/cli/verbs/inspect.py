@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ptxloom.cli.arguments import Options
-    from ptxloom.machine.profile import Profile
+    from ptxloom.machine.results.profile import Profile
 
 
 def run(options: Options) -> Outcome:

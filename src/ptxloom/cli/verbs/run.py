@@ -17,9 +17,9 @@ from ptxloom.cli.launch_file import BadLaunchFile, read_launch
 from ptxloom.cli.limit_arguments import limits
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
 from ptxloom.diagnostics import Severity
-from ptxloom.machine.arena import Budget
-from ptxloom.machine.hazard import LaunchError
 from ptxloom.machine.kernel import kernel
+from ptxloom.machine.memory.arena import Budget
+from ptxloom.machine.results.hazard import LaunchError
 from ptxloom.syntax import parse
 from ptxloom.views.runs import run_reports
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.arguments import Options
     from ptxloom.cli.launch_file import Comparison, Launch
-    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.machine.results.trace import TraceRecord
 
 
 def run(options: Options) -> Outcome:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.machine.analysis import mentioned, written
-from ptxloom.machine.parts import is_whole
-from ptxloom.machine.symbols import Register
+from ptxloom.machine.analysis.uniform_values import mentioned, written
+from ptxloom.machine.program.parts import is_whole
+from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ptxloom.machine.program import BasicBlock, Op
+    from ptxloom.machine.program.model import BasicBlock, Op
 
 _SPACES: Final = frozenset(("global", "const"))
 _SUMMANDS: Final = 2

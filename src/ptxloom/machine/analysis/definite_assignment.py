@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.symbols import Place, Register, Targets
+from ptxloom.machine.program.symbols import Place, Register, Targets
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ptxloom.machine.program import BasicBlock, FunctionPlan, Op, Program
-    from ptxloom.machine.symbols import Scope
+    from ptxloom.machine.program.model import BasicBlock, FunctionPlan, Op, Program
+    from ptxloom.machine.program.symbols import Scope
 
     Key = tuple[int, str]  # a scope and a name in it
 

@@ -2,7 +2,8 @@
 
 A register's interval runs from its first to its last mention in the text of its function. One that lives in a single
 block (written there before it is read) needs no more; any other covers every loop that it is mentioned in. Lanes keep
-their own columns, so divergence does not matter; registers with one value a warp (`analysis.py`) share with nobody.
+their own columns, so divergence does not matter; registers with one value a warp (`uniform_values.py`) share with
+nobody.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.machine.analysis import mentioned, targets, written
-from ptxloom.machine.ir import LANES
+from ptxloom.machine.analysis.uniform_values import mentioned, targets, written
+from ptxloom.machine.native.ir import LANES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ptxloom.machine.folding import Sum
-    from ptxloom.machine.program import BasicBlock
-    from ptxloom.machine.symbols import Register
+    from ptxloom.machine.analysis.address_sums import Sum
+    from ptxloom.machine.program.model import BasicBlock
+    from ptxloom.machine.program.symbols import Register
 
 
 class Life(NamedTuple):

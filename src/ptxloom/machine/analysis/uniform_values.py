@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, cast
 
-from ptxloom.machine.parts import is_whole
-from ptxloom.machine.symbols import FunctionName, Place, Register, Targets, Variable
+from ptxloom.machine.program.parts import is_whole
+from ptxloom.machine.program.symbols import FunctionName, Place, Register, Targets, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ptxloom.machine.placement import Placement
-    from ptxloom.machine.program import Op
-    from ptxloom.machine.types import Type
+    from ptxloom.machine.analysis.register_allocation import Placement
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.types import Type
 
 _UNIFORM: Final = frozenset(
     ("add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "neg", "mov", "cvta", "cvt", "ld")

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import native, translation
-from ptxloom.machine.analysis import literal_bits
-from ptxloom.machine.constants import simplified
-from ptxloom.machine.images import Images
-from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, count, vector
+from ptxloom.machine.analysis.uniform_values import literal_bits
+from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.codegen.special_registers import PREDICATES, read_special
+from ptxloom.machine.codegen.unpacked_operands import Images
+from ptxloom.machine.native import language, translation
+from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, count, vector
+from ptxloom.machine.program.constants import simplified
+from ptxloom.machine.program.symbols import FunctionName, Place, Register, Symbol, Targets, Variable
+from ptxloom.machine.program.types import Type, ptx_type
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.access import access_name, parameters
-from ptxloom.machine.special import PREDICATES, read_special
-from ptxloom.machine.symbols import FunctionName, Place, Register, Symbol, Targets, Variable
-from ptxloom.machine.types import Type, ptx_type
-from ptxloom.machine.watching import Watch
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.program import BasicBlock, Op, Program
-    from ptxloom.machine.strips import Strip
+    from ptxloom.machine.codegen.strips import Strip
+    from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 W: Final = Value("ptr", "%w")
 ALL: Final = Value("i32", "-1")
 LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
-_FIELDS: Final = native.record(state.Warp).offsets
+_FIELDS: Final = language.record(state.Warp).offsets
 _UNWATCHED: Final = frozenset(("memcheck", "synccheck"))
 _COMPONENTS: Final = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
 VALUES: Final = 512  # where in the scratch operands and results of memory calls lie; addresses lie at 0
@@ -340,7 +340,7 @@ class Builder(Emitter):
     # -- run-time calls
 
     def runtime(self, function: Callable[..., object], *operands: Value | int) -> Value:
-        """Call a native function (`native.py`) of the run-time; integers take the parameter's type."""
+        """Call a native function (`native/language.py`) of the run-time; integers take the parameter's type."""
         compiled = translation.translate(function)
         self.natives[compiled.name] = function
         values = [
@@ -468,9 +468,9 @@ class Builder(Emitter):
 
     def native_call(self, name: str, *operands: Value) -> Value:
         """Call a scheduling function by name."""
-        from ptxloom.machine.runtime import warps  # noqa: PLC0415 - the builder serves it too
+        from ptxloom.machine.runtime import scheduler  # noqa: PLC0415 - the builder serves it too
 
-        return self.runtime(vars(warps)[name], *operands)
+        return self.runtime(vars(scheduler)[name], *operands)
 
     # -- helpers
 

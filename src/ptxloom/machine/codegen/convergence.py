@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.builder import ALL, LANE_BITS, W
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.codegen.builder import ALL, LANE_BITS, W
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.runtime import hazards, members, state
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.codegen.builder import Builder
     from ptxloom.syntax import tree
 
 

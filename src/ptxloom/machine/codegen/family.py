@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
     Semantic: TypeAlias = Callable[[Builder, Op], None]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import LANES, Value, constant_vector, vector
-from ptxloom.machine.native import record
-from ptxloom.machine.program import RESERVED, RESERVED_BYTES
+from ptxloom.machine.native.ir import LANES, Value, constant_vector, vector
+from ptxloom.machine.native.language import record
+from ptxloom.machine.program.model import RESERVED, RESERVED_BYTES
 from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.codegen.builder import Builder
 
 _AXES: Final = {"x": 0, "y": 1, "z": 2}
 _CTA: Final = record(state.Cta).offsets

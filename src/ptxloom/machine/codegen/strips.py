@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import LANES, Value, vector
-from ptxloom.machine.llvm import host_has
+from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.machine.native.jit import host_has
+from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state
-from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
-    from ptxloom.machine.semantics.family import Row
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.codegen.family import Row
+    from ptxloom.machine.program.model import Op
 
 #: Instructions in one run: in longer ones LLVM's compiler without optimisation spills more.
 LONGEST: Final = 16

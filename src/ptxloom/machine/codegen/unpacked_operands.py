@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.analysis import targets, written
-from ptxloom.machine.ir import Value
+from ptxloom.machine.analysis.uniform_values import targets, written
+from ptxloom.machine.native.ir import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import BasicBlock, Op, Program
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 #: Images of one size that are kept at a time.
 KEPT: Final = 8

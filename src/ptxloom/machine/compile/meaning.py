@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.variables import module_variables
+from ptxloom.machine.program.variables import module_variables
 from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program import Program
+    from ptxloom.machine.program.model import Program
 
 
 def meaning(program: Program) -> str:

@@ -7,24 +7,26 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import interrupts, llvm, semantics, strips
-from ptxloom.machine.builder import Builder
-from ptxloom.machine.ir import Value
-from ptxloom.machine.meaning import meaning
-from ptxloom.machine.poisoning import POISON, Poisoning
-from ptxloom.machine.profiling import PROFILE, Profiling
-from ptxloom.machine.provenance import VARIABLES, Overruns
+from ptxloom.machine import semantics
+from ptxloom.machine.codegen import strips
+from ptxloom.machine.codegen.builder import Builder
+from ptxloom.machine.codegen.instrument import Watch, Watches
+from ptxloom.machine.compile.meaning import meaning
+from ptxloom.machine.instruments import initcheck
+from ptxloom.machine.instruments.poison import POISON, Poisoning
+from ptxloom.machine.instruments.profile import PROFILE, Profiling
+from ptxloom.machine.instruments.trace import Tracing, keys_of, sites_in
+from ptxloom.machine.instruments.variable_bounds import VARIABLES, Overruns
+from ptxloom.machine.native import interrupts, jit
+from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import state
-from ptxloom.machine.semantics import firsts
 from ptxloom.machine.semantics.calls import after_call
-from ptxloom.machine.tracing import Tracing, keys_of, sites_in
-from ptxloom.machine.watching import Watch, Watches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ptxloom.machine.program import BasicBlock, Op, Program
-    from ptxloom.machine.semantics.family import Row
+    from ptxloom.machine.codegen.family import Row
+    from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 SYMBOL: Final = "ptxloom_kernel"
 _STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more than their number
@@ -64,7 +66,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b.lines[dispatch:dispatch] = b.images.resets
     body = "\n".join((*b.images.allocas, *b.lines))
     declarations = "\n".join(b.declarations.values())
-    ir = f"{declarations}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{llvm.ATTRIBUTES}"
+    ir = f"{declarations}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
     return Variant(ir, b)
 
 
@@ -90,7 +92,7 @@ def _dispatch_resumed(b: Builder) -> None:
     place = b.field("resume")
     at = b.load("i32", place, 4)
     b.store(Value("i32", "0"), place, 4)
-    sites = [op.site for op in b.program.ops if firsts.brings_poison(op)]
+    sites = [op.site for op in b.program.ops if initcheck.brings_poison(op)]
     sites = [site for site in sites if site not in b.program.knowledge.uniform_ops]
     cases = " ".join(f"i32 {site + 1}, label %R{site}" for site in sites)
     b.do(f"switch {at}, label %go [ {cases} ]")
@@ -172,7 +174,7 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
 
 def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
     """One instruction, and what looks on; `start` is the first line of its block."""
-    if b.follows and firsts.brings_poison(op):
+    if b.follows and initcheck.brings_poison(op):
         _resume_here(b, op)
     b.begin(op)
     if b.entered:
@@ -207,7 +209,7 @@ def _enter_late(b: Builder, start: int) -> None:
 
 def compile_variant(
     program: Program, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
-) -> llvm.Code:
+) -> jit.Code:
     """One variant's machine code, from the cache if it has been compiled before.
 
     Args:
@@ -232,17 +234,17 @@ def compile_variant(
         b = variant().builder
         natives = [f"{f.__module__}:{f.__name__}" for f in b.natives.values()]
         head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
-        return head.encode() + b"\n" + llvm.compile_ir(variant().ir, 0)
+        return head.encode() + b"\n" + jit.compile_ir(variant().ir, 0)
 
     form = f"{'whole' if whole else 'part'} {'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))}"
     key = f"kernel {program.entry.name} {program.arch} {form}\n{meaning(program)}"
-    head, _, code = llvm.cached(key, make).partition(b"\n")
+    head, _, code = jit.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     for name in needs["natives"]:
         module, _, function = name.partition(":")
-        llvm.native_address(vars(import_module(module))[function])
+        jit.native_address(vars(import_module(module))[function])
     for name in needs["accesses"]:
-        llvm.access_address(name)
+        jit.access_address(name)
     for name in needs["helpers"]:
-        llvm.helper_address(name, lambda name=name: variant().builder.helpers[name])
-    return llvm.load(code, SYMBOL)
+        jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
+    return jit.load(code, SYMBOL)

@@ -12,8 +12,8 @@ from ptxloom.syntax.visitor import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.machine.program import Op, Program
-    from ptxloom.machine.symbols import Scope
+    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.symbols import Scope
 
 _PLAIN: Final = frozenset(("ld", "st", "ldmatrix", "stmatrix"))
 _STEPS: Final = {state.SHARED: 4, state.GLOBAL: 32}  # bytes: what moves by as many costs the same

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import W
-from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import firsts, poison, state
-from ptxloom.machine.runtime.marks import PARAMETERS, init_name
+from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.native.ir import Value
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.initcheck import poison, slow_path
+from ptxloom.machine.runtime.initcheck.fast_path import PARAMETERS, init_name
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 LOADS: Final = frozenset(("ld", "ldu"))
 MATRIX_MOVES: Final = frozenset(("ldmatrix", "stmatrix"))
@@ -73,14 +74,14 @@ def access(
         if brings_poison(b.op):
             _leave(b, some)
         elif space == state.SHARED:
-            b.when(some, lambda: b.runtime(firsts.read_near, W, found, size, b.op.site))
+            b.when(some, lambda: b.runtime(slow_path.read_near, W, found, size, b.op.site))
         else:
             facts = (W, addresses, offset, found, space, size, b.op.site)
-            b.when(some, lambda: b.runtime(firsts.read_lanes, *facts))
+            b.when(some, lambda: b.runtime(slow_path.read_lanes, *facts))
     if writes and space == state.SHARED:
         b.do(f"call void {_look(b, 'write', size, 'void', wide=wide)}({W}, {addresses}, i64 {offset}, {lanes})")
     elif writes:
-        b.runtime(firsts.written_lanes, W, addresses, offset, lanes, space, size)
+        b.runtime(slow_path.written_lanes, W, addresses, offset, lanes, space, size)
 
 
 def remember(
@@ -95,7 +96,7 @@ def remember(
 def _find(b: Builder, addresses: Value, offset: int, lanes: Value, *, space: int, size: int, wide: bool) -> Value:
     """The lanes that read something unwritten."""
     if space != state.SHARED:
-        return b.runtime(firsts.missing_lanes, W, addresses, offset, lanes, space, size)
+        return b.runtime(slow_path.missing_lanes, W, addresses, offset, lanes, space, size)
     name = _look(b, "read", size, "i32", wide=wide)
     return b.emit("i32", f"call i32 {name}({W}, {addresses}, i64 {offset}, {lanes})")
 

@@ -16,24 +16,26 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import parts, semantics
-from ptxloom.machine.assignment import names_read, names_written
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.ir import LANES, Value, vector
-from ptxloom.machine.runtime import firsts as marks
-from ptxloom.machine.runtime import poison
-from ptxloom.machine.semantics import firsts, memory
-from ptxloom.machine.symbols import Register
-from ptxloom.machine.types import ptx_type
-from ptxloom.machine.watching import Watch
+from ptxloom.machine import semantics
+from ptxloom.machine.analysis.definite_assignment import names_read, names_written
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.instruments import initcheck
+from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.machine.program import parts
+from ptxloom.machine.program.symbols import Register
+from ptxloom.machine.program.types import ptx_type
+from ptxloom.machine.runtime.initcheck import poison
+from ptxloom.machine.runtime.initcheck import slow_path as marks
+from ptxloom.machine.semantics import memory
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op, Program
 
 POISON: Final = "poison"  # among the checks of a variant: it is the one that follows poison
 
@@ -97,11 +99,11 @@ class Poisoning(Watch):
         self._rule(op)(b, values, results)
 
     def _rule(self, op: Op) -> Callable[[Builder, list[Register], list[Register]], None]:
-        if op.opcode in firsts.LOADS:
+        if op.opcode in initcheck.LOADS:
             return self._load
-        if op.opcode == "st" and firsts.moves_poison(op):
+        if op.opcode == "st" and initcheck.moves_poison(op):
             return self._store
-        if op.opcode in firsts.MATRIX_MOVES or any(firsts.is_shared_wmma(op, verb) for verb in ("load", "store")):
+        if op.opcode in initcheck.MATRIX_MOVES or any(initcheck.is_shared_wmma(op, verb) for verb in ("load", "store")):
             return self._matrix
         if op.opcode in _USES:
             return self._given_away
@@ -196,7 +198,7 @@ class Poisoning(Watch):
         op = b.op
         target, source = op.operands[0], op.operands[1]
         space = memory.resolved_space(b, memory.base_and_offset(op, source)[0], memory.space_of(op))
-        if not results or not firsts.is_watched(b, space):
+        if not results or not initcheck.is_watched(b, space):
             self._clear(b, results)
             return
         size, count = op.type.bits // 8, parts.parts_of(op)
@@ -236,7 +238,7 @@ class Poisoning(Watch):
                 b.runtime(poison.note_given, W, op.site, given, value.poison, _lane_bytes(value), size, VALUE)
 
         def none() -> None:
-            if firsts.is_watched(b, space):
+            if initcheck.is_watched(b, space):
                 for part in parts.moved(op):
                     b.runtime(marks.written_lanes, W, b.scratch(), part.at, b.active_mask, space, part.bytes)
 

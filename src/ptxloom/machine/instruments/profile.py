@@ -11,18 +11,18 @@ import numpy as np
 
 from ptxloom.banks import access
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.machine import native, translation
-from ptxloom.machine.ir import Value
+from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.instruments.equal_cost import twins
+from ptxloom.machine.native import language, translation
+from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import counting, state
-from ptxloom.machine.twins import twins
-from ptxloom.machine.watching import Watch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.banks import Access
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op, Program
 
 _W: Final = Value("ptr", "%w")
 PROFILE: Final = "profile"  # the word among a variant's checks that asks for it
@@ -31,7 +31,7 @@ _ATOMICS: Final = frozenset(("atom", "red"))
 _MEMORY: Final = frozenset(("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp", "wmma"))
 
 
-SLOT: Final = np.dtype(native.structure(counting.Slot))
+SLOT: Final = np.dtype(language.structure(counting.Slot))
 
 
 class Counters:
@@ -195,7 +195,7 @@ def bank_access(op: Op, size: int) -> Access | None:
 
 def _function(name: str, bits: int) -> str:
     """Compare an access with the pattern that came last; anything else goes to `counting.meet`."""
-    pattern, slot = native.record(counting.Pattern).offsets, native.record(counting.Slot).offsets
+    pattern, slot = language.record(counting.Pattern).offsets, language.record(counting.Slot).offsets
     meet = translation.translate(counting.meet)
     inside = "" if bits == 32 else _INSIDE.format(start=pattern["start"], end=pattern["end"])
     return _COUNT.format(

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import W
-from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import cells, flags, grid, races, shadow, state, underway
-from ptxloom.machine.runtime.watches import race_name, race_parameters
-from ptxloom.machine.semantics import firsts
+from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.instruments import initcheck
+from ptxloom.machine.native.ir import Value
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.racecheck import (
+    global_flags,
+    global_memory,
+    pending_global,
+    shadow,
+    shared_flags,
+    slow_path,
+)
+from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 _PLACES: Final = 1984  # in the scratch: the addresses of the registers that are stored
 _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
@@ -25,7 +33,7 @@ def is_racing(b: Builder) -> bool:
 
 
 def is_asynchronous(op: Op) -> bool:
-    """Whether a store or reduction is one whose end an mbarrier tells: `runtime.operations` hears of it."""
+    """Whether a store or reduction is one whose end an mbarrier tells: `async_operations` hears of it."""
     return op.opcode in {"st", "red"} and op.has("async")
 
 
@@ -78,11 +86,11 @@ def access(
     size = bits // 8 * parts if payload is None else payload
     if b.poisoned is not None:
         if verb == "read":
-            firsts.remember(b, addresses, offset, space=space, size=size, wide=wide, mask=mask)
+            initcheck.remember(b, addresses, offset, space=space, size=size, wide=wide, mask=mask)
         return
     if size:
         reads, writes = verb != "write", verb != "read"
-        firsts.access(b, addresses, offset, reads=reads, writes=writes, space=space, size=size, wide=wide, mask=mask)
+        initcheck.access(b, addresses, offset, reads=reads, writes=writes, space=space, size=size, wide=wide, mask=mask)
     if is_asynchronous(b.op):
         return
     if "racecheck:global" in b.checks and space in {state.GLOBAL, state.GENERIC}:
@@ -94,7 +102,7 @@ def access(
     if strong:
         does = shadow.READS if verb == "read" else shadow.WRITES
         facts = (space, bits // 8 * parts, site, does, int(wide or space == state.GENERIC))
-        b.runtime(races.check_strong, W, addresses, offset, lanes, *facts)
+        b.runtime(slow_path.check_strong, W, addresses, offset, lanes, *facts)
         return
     window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
     if verb != "read" and not places:
@@ -136,8 +144,8 @@ def _look(
             b.store(place, b.scratch(_PLACES + 8 * number), 8)
     does = shadow.WRITES if verb != "read" else shadow.READS_ONLY if b.op.has("nc") else shadow.READS
     facts = (space, bits // 8 * parts, site, does, held, bits // 8)
-    b.runtime(cells.look, W, addresses, offset, lanes, *facts)
-    b.runtime(underway.meet_operations, W, addresses, offset, lanes, *facts[:3], int(does == shadow.WRITES))
+    b.runtime(global_memory.look, W, addresses, offset, lanes, *facts)
+    b.runtime(pending_global.meet_operations, W, addresses, offset, lanes, *facts[:3], int(does == shadow.WRITES))
 
 
 def is_strong(op: Op) -> bool:
@@ -168,11 +176,11 @@ def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
     if not is_racing(b) or is_asynchronous(b.op) or space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
         return
     op = b.op
-    does = (flags.LOADS if loads else 0) | (flags.STORES if stores else 0)
+    does = (shared_flags.LOADS if loads else 0) | (shared_flags.STORES if stores else 0)
     if loads and op.has("acquire", "acq_rel"):
-        does |= flags.ACQUIRE
+        does |= shared_flags.ACQUIRE
     if stores and op.has("release", "acq_rel"):
-        does |= flags.RELEASE
+        does |= shared_flags.RELEASE
     if "racecheck:global" in b.checks:
-        b.runtime(grid.flag_grid, W, b.scratch(), b.active_mask, space, does, scope_of(op))
-    b.runtime(flags.strong, W, b.scratch(), b.active_mask, space, does, scope_of(op))
+        b.runtime(global_flags.flag_grid, W, b.scratch(), b.active_mask, space, does, scope_of(op))
+    b.runtime(shared_flags.strong, W, b.scratch(), b.active_mask, space, does, scope_of(op))

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import LANES, Value, vector
+from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state, tracing
 from ptxloom.machine.semantics import memory
-from ptxloom.machine.symbols import Register
-from ptxloom.machine.watching import Watch
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op, Program
 
 HEAD_BYTES: Final = 16  # the order among the warp's records, and the lanes
 DONE: Final = 1 << 32  # beside the lanes: the instruction has run to its end

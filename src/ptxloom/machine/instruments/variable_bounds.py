@@ -11,20 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ptxloom.machine.assignment import key_of, names_written
-from ptxloom.machine.constants import simplified
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.analysis.definite_assignment import key_of, names_written
+from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.program.constants import simplified
+from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.runtime import hazards, state
-from ptxloom.machine.symbols import Register, Variable
-from ptxloom.machine.watching import Watch
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op, Program
 
     Key: TypeAlias = tuple[int, str]  # a scope and a name in it
 

@@ -6,16 +6,16 @@ import ctypes
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.machine import native
-from ptxloom.machine.hazard import lanes_of, lanes_text, ranges
+from ptxloom.machine.native import language
+from ptxloom.machine.results.hazard import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import mbarriers, state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.machine.hazard import Hazard
-    from ptxloom.machine.program import Op
-    from ptxloom.machine.report import Reporter
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.hazard import Hazard
+    from ptxloom.machine.results.reporter import Reporter
 
 _MOST: Final = 16  # places that are told of
 
@@ -59,9 +59,9 @@ def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard,
 
 
 def _warps(cta: Any) -> Iterator[Any]:
-    launch: Any = native.structure(state.Launch).from_address(cta.launch)
+    launch: Any = language.structure(state.Launch).from_address(cta.launch)
     for index in range(launch.warps):
-        yield native.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
+        yield language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
 
 
 def _groups(reporter: Reporter, w: Any) -> Iterator[_Group]:

@@ -12,31 +12,32 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptxloom.machine import deadlock, interrupts, llvm, native, services, shadows
-from ptxloom.machine.arena import Arena, OverBudget
-from ptxloom.machine.calling import FRAME_HEAD
-from ptxloom.machine.hazard import Hazard, Hazards, LaunchError
-from ptxloom.machine.poisoning import POISON
-from ptxloom.machine.printing import Printed
-from ptxloom.machine.report import Reporter, joined
-from ptxloom.machine.runtime import state, warps
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.instruments.poison import POISON
+from ptxloom.machine.launch import deadlock, host_calls, shadow_memory
+from ptxloom.machine.launch.printing import Printed
+from ptxloom.machine.memory.address_map import Atlas, shared_arrays
+from ptxloom.machine.memory.arena import Arena, OverBudget
+from ptxloom.machine.native import interrupts, jit, language
+from ptxloom.machine.plan.calls import FRAME_HEAD
+from ptxloom.machine.program.variables import function_codes
+from ptxloom.machine.results.hazard import Hazard, Hazards, LaunchError
+from ptxloom.machine.results.reporter import Reporter, joined
+from ptxloom.machine.runtime import scheduler, state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
-from ptxloom.machine.semantics import watch
-from ptxloom.machine.variables import function_codes
-from ptxloom.machine.whereabouts import Atlas, shared_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.arena import Budget
-    from ptxloom.machine.arguments import Memory
-    from ptxloom.machine.heap import Maker
     from ptxloom.machine.kernel import Kernel
-    from ptxloom.machine.profile import Profile
-    from ptxloom.machine.trace import Recording
+    from ptxloom.machine.memory.arena import Budget
+    from ptxloom.machine.memory.arguments import Memory
+    from ptxloom.machine.memory.heap import Maker
+    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine.results.trace import Recording
 
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
-_CTA_BYTES: Final = native.record(state.Cta).size
+_CTA_BYTES: Final = language.record(state.Cta).size
 _WORKSPACE_BYTES: Final = 4096
 _CELL_BYTES: Final = 8  # of a control stack
 LEAKS: Final = "memcheck:leaks"
@@ -98,14 +99,14 @@ class Grid:
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         # frames of nothing but their heads fill both stacks at once
         self.control_cells = stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
-        self.poison_bytes, self.unsure = shadows.poison_bytes(self.program, checks)
+        self.poison_bytes, self.unsure = shadow_memory.poison_bytes(self.program, checks)
         room = self.program.register_bytes + self.poison_bytes * (1 + state.SOURCE_BYTES)
         self.warp_bytes = state.REGISTERS + room
-        self.launch: Any = native.structure(state.Launch).from_address(
-            self.arena.take(native.record(state.Launch).size)
+        self.launch: Any = language.structure(state.Launch).from_address(
+            self.arena.take(language.record(state.Launch).size)
         )
-        self.unwritten = shadows.Unwritten(self.arena, memory.unwritten)
-        self.races = shadows.GlobalRaces(self.arena) if "racecheck:global" in checks else None
+        self.unwritten = shadow_memory.Unwritten(self.arena, memory.unwritten)
+        self.races = shadow_memory.GlobalRaces(self.arena) if "racecheck:global" in checks else None
         self.launch.watches_global = int("initcheck:global" in checks)
         self._fill(shape, params, memory, seed)
 
@@ -145,14 +146,14 @@ class Grid:
         if self.races is not None:
             self.races.start(launch, self.members)
         if not self.checks.isdisjoint(("racecheck", "racecheck:global")):
-            launch.strengths = arena.put(bytes(watch.strength_of(op) for op in self.program.ops))
+            launch.strengths = arena.put(bytes(racecheck.strength_of(op) for op in self.program.ops))
         launch.functions = self._functions()
         launch.function_count = len(self.program.module.functions)
 
     def _functions(self) -> int:
         """Where the module's functions are listed for calls through addresses; kernels cannot be called."""
         program = self.program
-        kind = native.structure(state.Function)
+        kind = language.structure(state.Function)
         table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
         codes = function_codes(program.module)
         for f in program.functions:
@@ -312,13 +313,13 @@ class Worker:
     def __init__(self, grid: Grid, number: int) -> None:
         self.grid = grid
         arena = grid.arena
-        self.address = arena.take(native.record(state.Worker).size)
-        self.state: Any = native.structure(state.Worker).from_address(self.address)
+        self.address = arena.take(language.record(state.Worker).size)
+        self.state: Any = language.structure(state.Worker).from_address(self.address)
         self.state.launch = ctypes.addressof(grid.launch)
         self.state.random = (grid.launch.seed * 0x9E3779B97F4A7C15 + number) & 0xFFFFFFFFFFFFFFFF
-        self.site_bytes = max(len(grid.program.ops), 1) * native.record(state.Span).size
+        self.site_bytes = max(len(grid.program.ops), 1) * language.record(state.Span).size
         self.state.sites = arena.take(self.site_bytes)
-        self.state.events = arena.take(state.EVENTS_KEPT * native.record(state.Event).size)
+        self.state.events = arena.take(state.EVENTS_KEPT * language.record(state.Event).size)
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
         self.state.patience = state.PATIENCE
@@ -336,7 +337,7 @@ class Worker:
             self.grid.fail(error)
 
     def _run(self, deadline: float | None) -> None:
-        entry = _RUN(llvm.native_address(warps.run_worker))
+        entry = _RUN(jit.native_address(scheduler.run_worker))
         while True:
             status = entry(self.address)
             interrupts.check()
@@ -364,17 +365,17 @@ class Worker:
 
     def _serve(self) -> None:
         """Do what a warp asks for."""
-        cta: Any = native.structure(state.Cta).from_address(self.state.service_cta)
+        cta: Any = language.structure(state.Cta).from_address(self.state.service_cta)
         at = cta.warps + self.state.service_warp * self.grid.warp_bytes
         lanes = tuple(lane for lane in range(32) if self.state.service_lanes >> lane & 1)
-        warp: Any = native.structure(state.Warp).from_address(at)
-        request = services.Request(self, warp, lanes, self.state.service_frame)
+        warp: Any = language.structure(state.Warp).from_address(at)
+        request = host_calls.Request(self, warp, lanes, self.state.service_frame)
         with self.grid.lock:
-            services.serve(self.state.service, request)
+            host_calls.serve(self.state.service, request)
 
     def block_of(self, warp: Any) -> tuple[int, int, int]:
         """The index of the CTA a warp belongs to."""
-        cta: Any = native.structure(state.Cta).from_address(warp.cta)
+        cta: Any = language.structure(state.Cta).from_address(warp.cta)
         return cta.ctaid[0], cta.ctaid[1], cta.ctaid[2]
 
     def forget_blocks(self) -> None:
@@ -385,8 +386,8 @@ class Worker:
 
     def hazards(self) -> list[Hazard]:
         """What native code noted."""
-        kind = native.structure(state.Event)
-        size = native.record(state.Event).size
+        kind = language.structure(state.Event)
+        size = language.record(state.Event).size
         count: int = self.state.event_count
         return [self.grid.reporter.event(kind.from_address(self.state.events + n * size)) for n in range(count)]
 
@@ -399,12 +400,12 @@ class Worker:
             self.table = self.grid.arena.take(8 * self.room)
         (ctypes.c_uint64 * len(self.ctas)).from_address(self.table)[:] = self.ctas
         for number, at in enumerate(self.ctas):
-            cta: Any = native.structure(state.Cta).from_address(at)
+            cta: Any = language.structure(state.Cta).from_address(at)
             cta.peers = self.table + 8 * (number - number % members)
         if not self.grid.checks.isdisjoint(("racecheck", "racecheck:global")):
-            shadows.watch_races(self.grid, self.ctas[-members:])
+            shadow_memory.watch_races(self.grid, self.ctas[-members:])
         if "initcheck" in self.grid.checks:
-            shadows.watch_first_reads(self.grid, self.ctas[-members:])
+            shadow_memory.watch_first_reads(self.grid, self.ctas[-members:])
         self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
 
     def _admit(self) -> None:
@@ -426,8 +427,8 @@ class Worker:
         grid = self.grid
         launch = grid.launch
         take = grid.arena.take
-        at = take(native.record(state.Cta).size)
-        cta: Any = native.structure(state.Cta).from_address(at)
+        at = take(language.record(state.Cta).size)
+        cta: Any = language.structure(state.Cta).from_address(at)
         cta.worker, cta.launch = self.address, ctypes.addressof(launch)
         cta.shared = take(grid.shared_bytes, "shared memory of CTAs")
         cta.local = take(launch.warps * 32 * grid.local_bytes, "local memory of threads")
@@ -440,7 +441,7 @@ class Worker:
 
     def _warp(self, cta: Any, index: int, control: int) -> None:
         grid, launch = self.grid, self.grid.launch
-        w: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
+        w: Any = language.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
         w.index = index
         w.cta, w.launch, w.worker = ctypes.addressof(cta), cta.launch, cta.worker
         w.shared, w.shared_bytes = cta.shared, grid.shared_bytes
@@ -467,7 +468,7 @@ class Worker:
 
     def _waiting(self, rule: str) -> tuple[Hazard, ...]:
         """Who waits where; a hazard of this rule for each place."""
-        ctas = (native.structure(state.Cta).from_address(at) for at in self.ctas)
+        ctas = (language.structure(state.Cta).from_address(at) for at in self.ctas)
         return deadlock.waiting(self.grid.reporter, (cta for cta in ctas if cta.running), rule)
 
 

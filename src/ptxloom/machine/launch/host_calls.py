@@ -6,16 +6,16 @@ import ctypes
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.machine.calling import FRAME_HEAD, SERVICES
-from ptxloom.machine.hazard import LaunchError
-from ptxloom.machine.heap import Maker
+from ptxloom.machine.memory.heap import Maker
+from ptxloom.machine.plan.calls import FRAME_HEAD, SERVICES
+from ptxloom.machine.results.hazard import LaunchError
 from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.hazard import Hazard
-    from ptxloom.machine.launch import Worker
-    from ptxloom.machine.program import Program
+    from ptxloom.machine.launch.grid import Worker
+    from ptxloom.machine.program.model import Program
+    from ptxloom.machine.results.hazard import Hazard
 
 _LONGEST: Final = 1 << 16  # bytes of a format, and of what an assertion says
 

@@ -14,7 +14,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
-    from ptxloom.machine.launch import Shape
+    from ptxloom.machine.launch.grid import Shape
     from ptxloom.syntax.tree import PerformanceDirective
 
 _LIMITS: Final = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64), "cluster": (16, 16, 16)}

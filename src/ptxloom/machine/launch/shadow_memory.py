@@ -6,10 +6,12 @@ import ctypes
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.machine import native
-from ptxloom.machine.assignment import unsure_registers
-from ptxloom.machine.runtime import firsts, shadow, state
-from ptxloom.machine.semantics import watch
+from ptxloom.machine.analysis.definite_assignment import unsure_registers
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native import language
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.initcheck import slow_path
+from ptxloom.machine.runtime.racecheck import shadow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ptxloom.machine.arena import Arena
-    from ptxloom.machine.launch import Grid
-    from ptxloom.machine.program import Program
-    from ptxloom.machine.whereabouts import Piece
+    from ptxloom.machine.launch.grid import Grid
+    from ptxloom.machine.memory.address_map import Piece
+    from ptxloom.machine.memory.arena import Arena
+    from ptxloom.machine.program.model import Program
 
 _LANES: Final = 32
 _WORD: Final = 4
@@ -39,17 +41,17 @@ def watch_races(grid: Grid, ctas: Sequence[int]) -> None:
     threads = len(ctas) * warps * _LANES
     order = _order(grid, len(ctas), threads)
     for rank, at in enumerate(ctas):
-        cta: Any = native.structure(state.Cta).from_address(at)
+        cta: Any = language.structure(state.Cta).from_address(at)
         cta.shadow = _shadow(grid, order, rank, threads)
         for index in range(warps):
-            warp: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
+            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
             warp.shadow = cta.shadow
 
 
 def _order(grid: Grid, members: int, threads: int) -> int:
     take = partial(grid.arena.take, what=_SHARED)
     at = take(shadow.ORDER_BYTES)
-    order: Any = native.structure(shadow.Order).from_address(at)
+    order: Any = language.structure(shadow.Order).from_address(at)
     order.bits = (threads + shadow.COLUMNS - 1).bit_length()
     order.ceiling = (1 << shadow.TICK_BITS - order.bits) - _LANES
     order.threads = threads
@@ -66,7 +68,7 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     order.issuers = take(shadow.COLUMNS * _WORD)
     if grid.races is not None:
         order.grid = grid.races.address
-    if members > 1 or any(watch.orders_finely(op) for op in grid.program.ops):
+    if members > 1 or any(racecheck.orders_finely(op) for op in grid.program.ops):
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
         order.fences, order.fences_wide = take(threads * _WORD), take(threads * _WORD)
@@ -88,9 +90,9 @@ def _order(grid: Grid, members: int, threads: int) -> int:
 
 def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
     take, size = partial(grid.arena.take, what=_SHARED), grid.shared_bytes
-    order: Any = native.structure(shadow.Order).from_address(order_at)
+    order: Any = language.structure(shadow.Order).from_address(order_at)
     at = take(shadow.SHADOW_BYTES)
-    s: Any = native.structure(shadow.Shadow).from_address(at)
+    s: Any = language.structure(shadow.Shadow).from_address(at)
     s.order = order_at
     s.bytes, s.warps = size, grid.launch.warps
     s.first = rank * s.warps * _LANES
@@ -113,10 +115,10 @@ def watch_first_reads(grid: Grid, ctas: Sequence[int]) -> None:
     """Give the CTAs of a cluster marks of what has been written in their shared and local memory."""
     take = partial(grid.arena.take, what="initcheck's marks of shared and local memory")
     for at in ctas:
-        cta: Any = native.structure(state.Cta).from_address(at)
+        cta: Any = language.structure(state.Cta).from_address(at)
         cta.written = take(grid.shared_bytes + 1)
         for index in range(grid.launch.warps):
-            warp: Any = native.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
+            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
             warp.written = cta.written
             if grid.local_bytes:
                 warp.local_written = _unwritten(take, _LANES * grid.local_bytes)
@@ -125,7 +127,7 @@ def watch_first_reads(grid: Grid, ctas: Sequence[int]) -> None:
 def _unwritten(take: Callable[[int], int], size: int) -> int:
     """Marks of memory in which nobody has written."""
     at = take(size)
-    ctypes.memset(at, firsts.UNWRITTEN_BYTE, size)
+    ctypes.memset(at, slow_path.UNWRITTEN_BYTE, size)
     return at
 
 
@@ -152,13 +154,13 @@ class Unwritten:
         marks = _unwritten(partial(self._arena.take, what="initcheck's marks of global memory"), array.nbytes + 1)
         self._pieces.append((start, start + array.nbytes, marks))
         for part in written:
-            ctypes.memset(marks + part.start - start, firsts.WRITTEN, part.size)
+            ctypes.memset(marks + part.start - start, slow_path.WRITTEN, part.size)
 
     def renew(self, address: int, size: int) -> None:
         """Bytes of a piece are somebody else's from now on: they hold nothing."""
         for start, end, marks in self._pieces:
             if start <= address < end:
-                ctypes.memset(marks + address - start, firsts.UNWRITTEN_BYTE, size)
+                ctypes.memset(marks + address - start, slow_path.UNWRITTEN_BYTE, size)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
         """Set the marks of the spans in a table (`state.Span`) that lie in one of the pieces."""
@@ -191,7 +193,7 @@ class GlobalRaces:
             shift += 1
         share = -(-threads >> shift)
         self.columns = launch.total * share
-        state_: Any = native.structure(shadow.Grid).from_address(self.address)
+        state_: Any = language.structure(shadow.Grid).from_address(self.address)
         state_.columns, state_.share, state_.shift = self.columns, share, shift
         state_.limit = min(max(_FLAG_WORDS // self.columns, _FLAGS[0]), _FLAGS[1])
         state_.flags = take(state_.limit * shadow.FLAG_BYTES)
@@ -209,7 +211,7 @@ class GlobalRaces:
         """Cells for a piece of memory, and room for further traces of what is accessed there."""
         take = partial(self._arena.take, what=_GLOBAL)
         at = take((words + size) * shadow.CELL_BYTES)
-        state_: Any = native.structure(shadow.Grid).from_address(self.address)
+        state_: Any = language.structure(shadow.Grid).from_address(self.address)
         room = (_TRACES + 2 * words) * shadow.TRACE_BYTES
         if state_.last_trace - state_.next_trace < room:
             state_.next_trace = take(room)

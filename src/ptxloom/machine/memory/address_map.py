@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.machine.program.symbols import Scope, Variable
 from ptxloom.machine.runtime import state
-from ptxloom.machine.symbols import Scope, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ptxloom.machine.arguments import Memory
-    from ptxloom.machine.data import ModuleMemory
-    from ptxloom.machine.program import Op, Program
+    from ptxloom.machine.memory.arguments import Memory
+    from ptxloom.machine.memory.module_variables import ModuleMemory
+    from ptxloom.machine.program.model import Op, Program
 
 _NEAR: Final = 1 << 16  # bytes from a piece of memory at which it is still named
 _NULL: Final = 4096  # addresses below are a null pointer and what is added to it

@@ -10,15 +10,15 @@ import ml_dtypes
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.extents import must_be_several
-from ptxloom.machine.whereabouts import Piece
+from ptxloom.machine.launch.launch_limits import must_be_several
+from ptxloom.machine.memory.address_map import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.program import Parameter, Program
+    from ptxloom.machine.program.model import Parameter, Program
 
 
 _NARROW: Final = frozenset(  # floats of ml_dtypes, which are no `np.floating`

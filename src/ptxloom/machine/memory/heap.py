@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.machine import forks, native
-from ptxloom.machine.arena import zeroed
+from ptxloom.machine.memory.address_map import Piece
+from ptxloom.machine.memory.arena import zeroed
+from ptxloom.machine.native import forks, language
 from ptxloom.machine.runtime import state
-from ptxloom.machine.whereabouts import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.program.model import Op
 
 DEFAULT_BYTES: Final = 8 << 20  # as cudaLimitMallocHeapSize has it
 MOST_BYTES: Final = 1 << 32
@@ -76,7 +76,9 @@ class Heap:
         self._owners = np.zeros(count + 1, np.uint32)  # by granule: 1 + its block's first one, or 0
         self._sizes = np.zeros(count + 1, np.uint64)  # by first granule of a block: its bytes
         self._start: int = self.region.ctypes.data
-        self._table: Any = native.structure(state.Heap)(self._start, self._owners.ctypes.data, self._sizes.ctypes.data)
+        self._table: Any = language.structure(state.Heap)(
+            self._start, self._owners.ctypes.data, self._sizes.ctypes.data
+        )
         self.address = ctypes.addressof(self._table)
         self._made = 0
         self._live: dict[int, Block] = {}

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Final
 
-from ptxloom.machine import interrupts
+from ptxloom.machine.native import interrupts
 
 _LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals
 
@@ -49,6 +49,6 @@ def _answered(process: subprocess.Popen[bytes], ir: bytes) -> tuple[bytes, bytes
 
 def answer(level: int) -> None:
     """What the process does."""
-    from ptxloom.machine import llvm  # noqa: PLC0415 - the other side imports this module
+    from ptxloom.machine.native import jit  # noqa: PLC0415 - the other side imports this module
 
-    sys.stdout.buffer.write(llvm.compile_here(sys.stdin.buffer.read().decode(), level))
+    sys.stdout.buffer.write(jit.compile_here(sys.stdin.buffer.read().decode(), level))

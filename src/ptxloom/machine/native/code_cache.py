@@ -59,10 +59,14 @@ def _package() -> str:
 
     The time of the last change of a file's state counts too: installers may set the other one as they like.
     """
-    root = Path(__file__).parents[1]
-    files = sorted(p for p in root.rglob("*") if p.suffix in {".py", ".toml"})
-    told = [(str(p), s.st_ctime_ns, s.st_mtime_ns, s.st_size) for p, s in ((p, p.stat()) for p in files)]
+    told = [(str(p), s.st_ctime_ns, s.st_mtime_ns, s.st_size) for p, s in ((p, p.stat()) for p in _sources())]
     return hashlib.sha256(f"{sys.version} {told}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _sources() -> list[Path]:
+    """All that code is made from: the sources of the whole package, and its data."""
+    root = Path(__file__).parents[2]
+    return sorted(p for p in root.rglob("*") if p.suffix in {".py", ".toml"})
 
 
 def _digest(name: str, content: bytes) -> bytes:

@@ -6,7 +6,7 @@ import os
 from threading import RLock
 from typing import Final
 
-from ptxloom.machine import interrupts
+from ptxloom.machine.native import interrupts
 
 _LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals, while somebody else holds it
 

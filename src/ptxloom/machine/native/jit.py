@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import llvmlite
 from llvmlite import binding
 
-from ptxloom.machine import apart, code_cache, forks, interrupts, translation
+from ptxloom.machine.native import apart, code_cache, forks, interrupts, translation
 from ptxloom.machine.runtime.access import access_function
 
 if TYPE_CHECKING:
@@ -125,9 +125,11 @@ def access_address(name: str) -> int:
     """The machine code of a warp-wide load or store."""
 
     def ir() -> str:
-        from ptxloom.machine.runtime import marks, memory, watches  # noqa: PLC0415 - only where it is needed
+        from ptxloom.machine.runtime import memory  # noqa: PLC0415 - only where it is needed
+        from ptxloom.machine.runtime.initcheck import fast_path as init_path  # noqa: PLC0415 - only where it is needed
+        from ptxloom.machine.runtime.racecheck import fast_path as race_path  # noqa: PLC0415 - only where it is needed
 
-        for known, make in ((watches.NAME, watches.race_function), (marks.NAME, marks.init_function)):
+        for known, make in ((race_path.NAME, race_path.race_function), (init_path.NAME, init_path.init_function)):
             if known.fullmatch(name):
                 look, natives = make(name)
                 return _closed(look, [], list(natives))

@@ -1,4 +1,4 @@
-"""Native functions (`native.py`) to LLVM IR: each node of Python's syntax tree becomes a few instructions."""
+"""Native functions (`native/language.py`) to LLVM IR: each node of Python's syntax tree becomes a few instructions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
-from ptxloom.machine.native import BOOL, LITERAL, SCALARS, U8, U32, U64, VOID, Kind, kind_of, record
+from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U8, U32, U64, VOID, Kind, kind_of, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable

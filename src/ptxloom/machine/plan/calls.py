@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.machine.reach import reached_from
-from ptxloom.machine.symbols import FunctionName, Variable
-from ptxloom.machine.variables import align, alignment_of, size_of
+from ptxloom.machine.program.reach import reached_from
+from ptxloom.machine.program.symbols import FunctionName, Variable
+from ptxloom.machine.program.variables import align, alignment_of, size_of
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ptxloom.machine.passing import Formals
-    from ptxloom.machine.placement import Life, Placement
-    from ptxloom.machine.program import FunctionPlan, Op, Program
+    from ptxloom.machine.analysis.register_allocation import Life, Placement
+    from ptxloom.machine.plan.register_parameters import Formals
+    from ptxloom.machine.program.model import FunctionPlan, Op, Program
 
 FRAME_HEAD: Final = 16  # bytes at a frame's start that are nobody's: every frame takes some, no variable lies at 0
 _CELL: Final = 8  # bytes

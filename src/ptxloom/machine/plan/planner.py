@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine import interrupts
-from ptxloom.machine.analysis import analyse
-from ptxloom.machine.calling import FRAME_HEAD, Signature, Slot, plan_calls
-from ptxloom.machine.folding import find_sums
-from ptxloom.machine.parts import LOADS, used_bytes
-from ptxloom.machine.passing import Formals, entering, leaving, lowered, place_of
-from ptxloom.machine.placement import Placement, place_registers
-from ptxloom.machine.program import (
+from ptxloom.machine.analysis.address_sums import find_sums
+from ptxloom.machine.analysis.register_allocation import Placement, place_registers
+from ptxloom.machine.analysis.uniform_values import analyse
+from ptxloom.machine.native import interrupts
+from ptxloom.machine.plan.calls import FRAME_HEAD, Signature, Slot, plan_calls
+from ptxloom.machine.plan.register_parameters import Formals, entering, leaving, lowered, place_of
+from ptxloom.machine.program.model import (
     LOCAL_LIMIT,
     PARAMETER_LIMIT,
     RESERVED,
@@ -26,15 +25,16 @@ from ptxloom.machine.program import (
     Program,
     UnsupportedInstruction,
 )
-from ptxloom.machine.reach import reachable
-from ptxloom.machine.series import Mentioned, renamed
-from ptxloom.machine.symbols import FunctionName, Place, Register, Scope, Targets, Variable
-from ptxloom.machine.types import Type, is_type, ptx_type
-from ptxloom.machine.variables import align, alignment_of, function_codes, module_variables, size_of
+from ptxloom.machine.program.parts import LOADS, used_bytes
+from ptxloom.machine.program.reach import reachable
+from ptxloom.machine.program.series import Mentioned, renamed
+from ptxloom.machine.program.symbols import FunctionName, Place, Register, Scope, Targets, Variable
+from ptxloom.machine.program.types import Type, is_type, ptx_type
+from ptxloom.machine.program.variables import align, alignment_of, function_codes, module_variables, size_of
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.flow import Boundaries
+    from ptxloom.machine.program.boundaries import Boundaries
     from ptxloom.syntax.module import Module
 
 

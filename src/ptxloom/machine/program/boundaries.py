@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.program.model import Op
 
 
 class Boundaries(Protocol):

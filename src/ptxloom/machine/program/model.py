@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.machine.analysis import Knowledge
-from ptxloom.machine.calling import FRAME_HEAD, Call, Signature
-from ptxloom.machine.folding import Sum
-from ptxloom.machine.passing import is_named_by_us
+from ptxloom.machine.analysis.address_sums import Sum
+from ptxloom.machine.analysis.uniform_values import Knowledge
+from ptxloom.machine.plan.calls import FRAME_HEAD, Call, Signature
+from ptxloom.machine.plan.register_parameters import is_named_by_us
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ptxloom.machine.assignment import Unsure
-    from ptxloom.machine.provenance import Provenance
-    from ptxloom.machine.symbols import Scope
-    from ptxloom.machine.types import Type
+    from ptxloom.machine.analysis.definite_assignment import Unsure
+    from ptxloom.machine.instruments.variable_bounds import Provenance
+    from ptxloom.machine.program.symbols import Scope
+    from ptxloom.machine.program.types import Type
     from ptxloom.syntax.module import Module
 
 SHARED_LIMIT = 227 * 1024  # bytes a CTA may have

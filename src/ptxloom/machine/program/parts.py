@@ -14,7 +14,7 @@ from ptxloom.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.program.model import Op
 
 _MASK: Final = re.compile(r"\s*used_bytes_mask\s+(0[xX][0-9a-fA-F]+|[1-9][0-9]*)\s*")
 LOADS: Final = frozenset(("ld", "ldu"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ptxloom.machine.types import Type
+    from ptxloom.machine.program.types import Type
 
 
 @dataclass(frozen=True, slots=True)

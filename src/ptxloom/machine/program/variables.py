@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.machine.types import ptx_type
+from ptxloom.machine.program.types import ptx_type
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

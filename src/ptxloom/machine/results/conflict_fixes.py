@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.profile import Profile, ProfileRow, Samples
+    from ptxloom.machine.results.profile import Profile, ProfileRow, Samples
 
     Addresses = NDArray[np.int64]
     Move = Callable[[Addresses], Addresses]

@@ -9,7 +9,7 @@ from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
-    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
 

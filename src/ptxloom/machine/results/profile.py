@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.display import mimebundle
-from ptxloom.machine import native
-from ptxloom.machine.parts import parts_of
-from ptxloom.machine.profiling import Counters, bank_access
-from ptxloom.machine.remedies import remedies
+from ptxloom.machine.instruments.profile import Counters, bank_access
+from ptxloom.machine.native import language
+from ptxloom.machine.program.parts import parts_of
+from ptxloom.machine.results.conflict_fixes import remedies
 from ptxloom.machine.runtime import counting, state
 from ptxloom.machine.semantics.copies import copied_bytes
 from ptxloom.syntax.origins import Origins
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.arena import Arena
-    from ptxloom.machine.program import Op, Program
-    from ptxloom.machine.remedies import Remedy
-    from ptxloom.machine.whereabouts import Piece
+    from ptxloom.machine.memory.address_map import Piece
+    from ptxloom.machine.memory.arena import Arena
+    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.results.conflict_fixes import Remedy
     from ptxloom.syntax.origins import SourceLine
 
     Area = NDArray[np.uint8]
 
 SECTORS_A_WAVEFRONT: Final = 4
-_SLOT: Final = native.record(counting.Slot)
+_SLOT: Final = language.record(counting.Slot)
 _TOTALS: Final = ("wavefronts", "ideal", "sectors", "ideal_sectors")
 
 

@@ -11,7 +11,7 @@ from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from ptxloom.flow import FlowGraph
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.program.model import Op
     from ptxloom.syntax.tree import Instruction
 
 

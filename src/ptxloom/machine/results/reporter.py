@@ -10,8 +10,11 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
-from ptxloom.machine.assignment import unsure_registers
-from ptxloom.machine.catalogue import (
+from ptxloom.machine.analysis.definite_assignment import unsure_registers
+from ptxloom.machine.instruments.variable_bounds import provenance_of
+from ptxloom.machine.memory.address_map import readable
+from ptxloom.machine.results.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
+from ptxloom.machine.results.hazard_kinds import (
     AFTER_COPY,
     BETWEEN_CTAS,
     BY_RULE,
@@ -24,22 +27,19 @@ from ptxloom.machine.catalogue import (
     SPACES,
     USES,
 )
-from ptxloom.machine.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
-from ptxloom.machine.provenance import provenance_of
+from ptxloom.machine.results.program_order import Reach, Sequence
 from ptxloom.machine.runtime import state
-from ptxloom.machine.sequence import Reach, Sequence
-from ptxloom.machine.whereabouts import readable
 from ptxloom.syntax.origins import Origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ptxloom.machine.heap import Block as Allocated
-    from ptxloom.machine.heap import Heap
-    from ptxloom.machine.profile import Profile
-    from ptxloom.machine.program import Op, Program
-    from ptxloom.machine.trace import TraceRecord
-    from ptxloom.machine.whereabouts import Atlas, Found
+    from ptxloom.machine.memory.address_map import Atlas, Found
+    from ptxloom.machine.memory.heap import Block as Allocated
+    from ptxloom.machine.memory.heap import Heap
+    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine.results.trace import TraceRecord
 
 Block = tuple[int, int, int]
 

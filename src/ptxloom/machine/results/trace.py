@@ -16,13 +16,13 @@ from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.fragments.filled import fill
 from ptxloom.isa.types import element_type, is_type
-from ptxloom.machine import native
-from ptxloom.machine.extents import must_be_several
-from ptxloom.machine.hazard import lanes_text
-from ptxloom.machine.ir import LANES
+from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, record_bytes
+from ptxloom.machine.launch.launch_limits import must_be_several
+from ptxloom.machine.native import language
+from ptxloom.machine.native.ir import LANES
+from ptxloom.machine.results.hazard import lanes_text
 from ptxloom.machine.runtime import tracing as recorder
 from ptxloom.machine.semantics import memory
-from ptxloom.machine.tracing import DONE, HEAD_BYTES, fields_of, record_bytes
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.visitor import instructions
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
-    from ptxloom.machine.arena import Budget
-    from ptxloom.machine.program import Op, Program
-    from ptxloom.machine.tracing import Field
-    from ptxloom.machine.whereabouts import Atlas
+    from ptxloom.machine.instruments.trace import Field
+    from ptxloom.machine.memory.address_map import Atlas
+    from ptxloom.machine.memory.arena import Budget
+    from ptxloom.machine.program.model import Op, Program
     from ptxloom.syntax.origins import SourceLine
 
 Blocks: TypeAlias = "str | Iterable[int | Sequence[int]]"
@@ -327,7 +327,7 @@ class Recording:
         self.warps = warps
         self.rooms: dict[int, tuple[Chosen, NDArray[np.uint8]]] = {}
         owners = sorted((site, one) for one in chosen for site in one.sites)
-        table = (native.structure(recorder.TracedSite) * len(owners))()
+        table = (language.structure(recorder.TracedSite) * len(owners))()
         self.kept: list[Any] = [table]
         for number, (site, one) in enumerate(owners):
             self._fill(table[number], site, one)

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, vector
-from ptxloom.machine.native import record
+from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, vector
+from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.state import Span, Warp
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.endings import end_shared
+from ptxloom.machine.native.language import address, pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
-from ptxloom.machine.runtime.orders import complete_barrier, complete_cluster, wait_in_cluster
+from ptxloom.machine.runtime.racecheck.cta_exit import end_shared
+from ptxloom.machine.runtime.racecheck.vector_clocks import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
 from ptxloom.machine.runtime.warpgroups import compare_registers
 

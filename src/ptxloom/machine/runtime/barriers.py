@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.arrivals import settle, settle_cluster
 from ptxloom.machine.runtime.hazards import note, note_count
 from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.orders import arrive_at_barrier, wait_in_cluster
+from ptxloom.machine.runtime.racecheck.vector_clocks import arrive_at_barrier, wait_in_cluster
+from ptxloom.machine.runtime.scheduler import choose, place_lanes
 from ptxloom.machine.runtime.state import INVALID, LEFT, NONE, Cta, Warp
-from ptxloom.machine.runtime.warps import choose, place_lanes
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def barrier_whole(w: Warp, number: u32, following: u32, watch: u32) -> u32:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.ir import Value, count, vector
-from ptxloom.machine.native import u32, u64
+from ptxloom.machine.native.ir import Value, count, vector
+from ptxloom.machine.native.language import u32, u64
 
 if TYPE_CHECKING:
-    from ptxloom.machine.ir import Emitter
+    from ptxloom.machine.native.ir import Emitter
 
 
 def within(offset: u64, size: u64, room: u64) -> u32:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, copy, pointer, u16, u32, u64
-from ptxloom.machine.runtime.firsts import carry, forget_local, mark_frame
+from ptxloom.machine.native.language import address, copy, pointer, u16, u32, u64
+from ptxloom.machine.runtime.initcheck.slow_path import carry, forget_local, mark_frame
 from ptxloom.machine.runtime.memory import fault, move
+from ptxloom.machine.runtime.scheduler import choose, place_lanes
 from ptxloom.machine.runtime.state import (
     BAD_CALL,
     BAD_TOKEN,
@@ -23,10 +24,9 @@ from ptxloom.machine.runtime.state import (
     STACK_OVERFLOW,
     Warp,
 )
-from ptxloom.machine.runtime.warps import choose, place_lanes
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr, u8
+    from ptxloom.machine.native.language import Ptr, u8
 
 HEAD_CELLS = 2  # of each call: the caller's block and frame, what it has from `alloca`
 

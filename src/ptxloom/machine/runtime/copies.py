@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native import address, copy, fill, invoke, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, copy, fill, invoke, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.firsts import read_lane, written_lane
-from ptxloom.machine.runtime.known import operation_at
+from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, holds, in_global, place, shared_place
-from ptxloom.machine.runtime.operations import begin_operation, read_by, write_by, write_for
-from ptxloom.machine.runtime.orders import released
-from ptxloom.machine.runtime.proxies import check_fence
-from ptxloom.machine.runtime.shadow import STRONG
+from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by, write_by, write_for
+from ptxloom.machine.runtime.racecheck.happens_before import operation_at
+from ptxloom.machine.runtime.racecheck.proxies import check_fence
+from ptxloom.machine.runtime.racecheck.shadow import STRONG
+from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -29,7 +29,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 FACTS: Final = 1024  # where in the scratch the code that combines finds target, source and bytes
 

@@ -2,14 +2,14 @@
 
 The rules stand in `banks.report` (a property test holds these functions to it). An access whose 32 addresses are those
 of an earlier one moved by a constant costs the same, so each instruction keeps a few patterns of addresses, and code
-(`profiling.py`) counts how often each comes back; only new patterns come here.
+(`instruments/profile.py`) counts how often each comes back; only new patterns come here.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Final
 
-from ptxloom.machine.native import Array, Ptr, address, copy, fill, pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import Array, Ptr, address, copy, fill, pointer, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.memory import find_span
 from ptxloom.machine.runtime.state import (
     GLOBAL,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import i32, u32
+from ptxloom.machine.native.language import i32, u32
 from ptxloom.machine.runtime.state import Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr, u64
+    from ptxloom.machine.native.language import Ptr, u64
 
 ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR = range(8)
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import LANES, Emitter, Value, constant_vector, vector
+from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ class Table:
 @cache
 def tables() -> dict[str, Table]:
     """The coefficients of every function."""
-    data = tomllib.loads((Path(__file__).parents[1] / "interpolation.toml").read_text())
+    data = tomllib.loads((Path(__file__).with_name("interpolation.toml")).read_text())
     return {
         name: Table(
             entry["low"],

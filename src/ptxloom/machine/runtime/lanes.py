@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import u32
+from ptxloom.machine.native.language import u32
 from ptxloom.machine.runtime.state import Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def shuffle(w: Warp, source: Ptr[u32], distances: Ptr[u32], clamps: Ptr[u32], out: Ptr[u32], mode: u32) -> u32:

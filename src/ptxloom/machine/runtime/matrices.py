@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.fragments.derive import fragment
 from ptxloom.fragments.model import WARP_LANES
 from ptxloom.fragments.native import Together, body, sides
-from ptxloom.machine import native, translation
-from ptxloom.machine.ir import Emitter, Value
-from ptxloom.machine.native import Ptr, u32, u64
+from ptxloom.machine.native import language, translation
+from ptxloom.machine.native.ir import Emitter, Value
+from ptxloom.machine.native.language import Ptr, u32, u64
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.memory import fault, place, shared_place
 from ptxloom.machine.runtime.state import GENERIC, SHARED, SHARED_WINDOW, WRONG_SPACE, Warp
@@ -78,7 +78,7 @@ def function_of(move: MatrixMove, lanes: int) -> str:
     careful = translation.translate(place_rows)
     bound = Emitter("bound")
     fits = inside(bound, Value("i64", "%top"), Value("i64", str(move.row_bytes)), Value("i64", "%room"))
-    offsets = native.record(Warp).offsets
+    offsets = language.record(Warp).offsets
     return _FUNCTION.format(
         declaration=careful.declaration,
         place_rows=careful.name,

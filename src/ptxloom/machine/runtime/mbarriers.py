@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native import address, pointer, u32, u64
+from ptxloom.machine.native.language import address, pointer, u32, u64
 from ptxloom.machine.runtime.memory import fault, place
-from ptxloom.machine.runtime.orders import arrive_at, complete_phase, released, start_phases, wait_at
+from ptxloom.machine.runtime.racecheck.vector_clocks import arrive_at, complete_phase, released, start_phases, wait_at
+from ptxloom.machine.runtime.scheduler import pause
 from ptxloom.machine.runtime.state import (
     GENERIC,
     INVALID,
@@ -22,10 +23,9 @@ from ptxloom.machine.runtime.state import (
     WRONG_SPACE,
     Warp,
 )
-from ptxloom.machine.runtime.warps import pause
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 INIT, INVAL, EXPECT, COMPLETE, ARRIVE, DROP, ARRIVE_EXPECT, DROP_EXPECT, TEST, TEST_PARITY = range(10)
 

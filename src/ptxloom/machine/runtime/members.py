@@ -8,7 +8,7 @@ from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.state import ABSENT, MISMATCH, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr, u32
+    from ptxloom.machine.native.language import Ptr, u32
 
 
 def check_members(w: Warp, masks: Ptr[u32], lanes: u32, site: u32) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import Ptr, address, copy, pointer, u32, u64
+from ptxloom.machine.native.language import Ptr, address, copy, pointer, u32, u64
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
@@ -33,7 +33,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import u8
+    from ptxloom.machine.native.language import u8
 
 
 def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> u64:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import (
+from ptxloom.machine.native.language import (
     address,
     atomic,
     fill,
@@ -18,10 +18,10 @@ from ptxloom.machine.native import (
     u64,
 )
 from ptxloom.machine.runtime.arrivals import settle_all
-from ptxloom.machine.runtime.firsts import start_marks
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
-from ptxloom.machine.runtime.operations import start_watch
-from ptxloom.machine.runtime.poison import is_clean
+from ptxloom.machine.runtime.initcheck.poison import is_clean
+from ptxloom.machine.runtime.initcheck.slow_path import start_marks
+from ptxloom.machine.runtime.racecheck.async_operations import start_watch
 from ptxloom.machine.runtime.state import (
     BARRIERS_BYTES,
     BLOCKED,
@@ -50,7 +50,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr, u32
+    from ptxloom.machine.native.language import Ptr, u32
 
 # -- lanes
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from ptxloom.machine import native
-from ptxloom.machine.runtime.shadow import Shadow
+from ptxloom.machine.native import language
+from ptxloom.machine.runtime.racecheck.shadow import Shadow
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Array, Ptr, i32, u8, u16, u32, u64
+    from ptxloom.machine.native.language import Array, Ptr, i32, u8, u16, u32, u64
 
 NONE: Final = 0xFFFFFFFF  # no block, no lane: larger than every block number
 
@@ -347,5 +347,5 @@ class Warp:
 
 
 SPANS_HEAD: Final = 64
-REGISTERS: Final = -(-native.record(Warp).size // 64) * 64
-BARRIERS_BYTES: Final = 16 * native.record(Barrier).size
+REGISTERS: Final = -(-language.record(Warp).size // 64) * 64
+BARRIERS_BYTES: Final = 16 * language.record(Barrier).size

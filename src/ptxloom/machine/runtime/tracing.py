@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.native import Ptr, pointer, u32, u64
+from ptxloom.machine.native.language import Ptr, pointer, u32, u64
 from ptxloom.machine.runtime.state import Warp
 
 ROOM_HEAD: Final = 64  # bytes before a room's records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.native import pointer, u32, u64
+from ptxloom.machine.native.language import pointer, u32, u64
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.state import UNEVEN, Cta, Warp
 

@@ -19,29 +19,29 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   `b.emit(type, "code")`;
 * masks: `b.lanes(mask)` gives `<32 x i1>`, `b.mask_of(lanes)` gives i32; `b.active_mask` is the lanes executing (i32);
 * run-time calls, for anything with loops or lane-by-lane work: write the function in the native language
-  (`native.py`, see `runtime/memory.py`), then `b.runtime(function, W, b.scratch(), 7)`. Vectors go through memory:
-  `b.store(x, b.scratch(512), 64)` and `b.load("<32 x i32>", b.scratch(512), 64)`; a register's own place is
+  (`native/language.py`, see `runtime/memory.py`), then `b.runtime(function, W, b.scratch(), 7)`. Vectors go through
+  memory: `b.store(x, b.scratch(512), 64)` and `b.load("<32 x i32>", b.scratch(512), 64)`; a register's own place is
   `b.register_place(*b.register(operand))`. A function that may fault gives nonzero: `b.check(result)`;
 * whole LLVM functions of your own (big bodies used many times): `b.helper("my_name", ir_text)`, then `b.call("my_name",
   ...)`: compiled optimised, once, and cached; a name stands for one text;
 * addresses: `memory.lane_addresses(b, operand, space)` stores the 32 addresses to the scratch and
   `runtime.memory.place_lanes_of` turns them into checked host addresses;
 * hazards: `b.runtime(hazards.note, W, state.DIVERGENT, op.site, lanes, 0, other)` notes one (kinds: `state`, meanings:
-  `catalogue.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
+  `hazard_kinds.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
 * control: a row with `ends=True` must be the last of its block and may end it with `b.goto(block)`, `b.branch(taken,
   block)`, `b.resume(chosen)` (after a run-time function has placed the lanes); a row with `starts=True` begins a block,
-  which a warp-synchronous instruction needs to wait for its members: `converge(b, members)` of `convergence.py`,
-  or `aligned(b)` for what the whole warp must execute.
+  which a warp-synchronous instruction needs to wait for its members: `converge(b, members)` of
+  `codegen/convergence.py`, or `aligned(b)` for what the whole warp must execute.
 
-Instructions of one value for the whole CTA (`analysis.py`: integer `add`, `mul`, `mov`, `cvta`, `cvt`, ... on
-parameters, block indices and literals) are built with `<1 x T>` operands, so rows for these opcodes derive types from
-their values (`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an operand
-is known to hold.
+Instructions of one value for the whole CTA (`analysis/uniform_values.py`: integer `add`, `mul`, `mov`, `cvta`, `cvt`,
+... on parameters, block indices and literals) are built with `<1 x T>` operands, so rows for these opcodes derive types
+from their values (`b.vector("i32")`, `x.type`) and never write `<32 x` out; `b.literal(operand)` is the integer an
+operand is known to hold.
 
-A row with `lanewise=True` computes each lane for itself, whatever the number of lanes: `strips.py` builds runs of such
-instructions for eight lanes at a time (`b.width`; masks have as many bits). It takes its types from its values, uses no
-scratch, no run-time call and no special register, and reads and writes through `b.read`, `b.write`, `b.read_mask`,
-`b.write_mask` alone.
+A row with `lanewise=True` computes each lane for itself, whatever the number of lanes: `codegen/strips.py` builds runs
+of such instructions for eight lanes at a time (`b.width`; masks have as many bits). It takes its types from its
+values, uses no scratch, no run-time call and no special register, and reads and writes through `b.read`, `b.write`,
+`b.read_mask`, `b.write_mask` alone.
 
 Three worked examples:
 
@@ -94,8 +94,8 @@ from ptxloom.machine.semantics import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program import Op, UnsupportedInstruction
-    from ptxloom.machine.semantics.family import Family, Row
+    from ptxloom.machine.codegen.family import Family, Row
+    from ptxloom.machine.program.model import Op, UnsupportedInstruction
 
 FAMILIES: Final[tuple[Family, ...]] = (
     moves.family,

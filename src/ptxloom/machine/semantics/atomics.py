@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.ir import Emitter, Value, vector
-from ptxloom.machine.parts import parts_of
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import Emitter, Value, vector
+from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import memory, state
-from ptxloom.machine.semantics import numbers, watch
-from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.semantics import numbers
 from ptxloom.machine.semantics.memory import (
     base_and_offset,
     lane_addresses,
@@ -22,9 +23,9 @@ from ptxloom.machine.semantics.memory import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
-    from ptxloom.machine.types import Type
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.types import Type
     from ptxloom.syntax import tree
 
 family: Final = Family()
@@ -66,8 +67,8 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
     space = resolved_space(b, base, space_of(op))
     lane_addresses(b, address, space)
     b.watch.accesses(b, b.scratch(), 0, size=size, space=space)
-    watch.access(b, "update", b.scratch(), 0, space=space, bits=8 * size, parts=1, wide=True, strong=True)
-    watch.flag(b, space, loads=True, stores=True)
+    racecheck.access(b, "update", b.scratch(), 0, space=space, bits=8 * size, parts=1, wide=True, strong=True)
+    racecheck.flag(b, space, loads=True, stores=True)
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
     return b.scratch()
 

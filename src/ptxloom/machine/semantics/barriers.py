@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.convergence import aligned, converge
-from ptxloom.machine.ir import Value
-from ptxloom.machine.runtime import barriers, orders, state
-from ptxloom.machine.semantics import watch
-from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.convergence import aligned, converge
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import Value
+from ptxloom.machine.runtime import barriers, state
+from ptxloom.machine.runtime.racecheck import vector_clocks
 from ptxloom.syntax import print_operand
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
     from ptxloom.syntax import tree
 
 family: Final = Family()
@@ -26,9 +27,9 @@ _REDUCTIONS: Final = {"popc": state.POPC, "and": state.AND, "or": state.OR}
 def bar_warp_sync(b: Builder, op: Op) -> None:
     """Wait for the named lanes of the warp."""
     converge(b, op.operands[0], kind=0)
-    if watch.is_racing(b):
+    if racecheck.is_racing(b):
         b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
-        b.runtime(orders.sync_lanes, W, b.active_mask)
+        b.runtime(vector_clocks.sync_lanes, W, b.active_mask)
 
 
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive") and op.has("aligned"), starts=True)
@@ -48,8 +49,8 @@ def cluster_wait_aligned(b: Builder, op: Op) -> None:
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))
 def cluster_arrive(b: Builder, op: Op) -> None:
     """Tell the cluster that the lanes are here."""
-    if watch.is_racing(b) and not op.has("relaxed"):
-        b.runtime(orders.arrive_in_cluster, W, b.active_mask)
+    if racecheck.is_racing(b) and not op.has("relaxed"):
+        b.runtime(vector_clocks.arrive_in_cluster, W, b.active_mask)
     b.runtime(barriers.cluster_arrive, W, b.active_mask)
 
 

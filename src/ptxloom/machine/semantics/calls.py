@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.calling import Service, Slot
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.plan.calls import Service, Slot
 from ptxloom.machine.runtime import calls, state
 from ptxloom.machine.semantics.control import exit_, if_any, scattered
-from ptxloom.machine.semantics.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.calling import Call
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.plan.calls import Call
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import Value, integer_like
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.native.ir import Value, integer_like
+from ptxloom.machine.program.types import Type, ptx_type
 from ptxloom.machine.semantics import numbers
-from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.types import Type, ptx_type
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 

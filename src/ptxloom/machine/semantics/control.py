@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import W
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.program.symbols import Place, Targets
 from ptxloom.machine.runtime import memory, state
-from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.symbols import Place, Targets
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 

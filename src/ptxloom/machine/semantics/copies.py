@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.ir import Value, vector
-from ptxloom.machine.runtime import copies, operations, state
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.program.symbols import Register
+from ptxloom.machine.runtime import copies, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
-from ptxloom.machine.semantics import watch
+from ptxloom.machine.runtime.racecheck import async_operations
 from ptxloom.machine.semantics.atomics import combiner
-from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import SPACES, addresses_at
-from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 
@@ -27,15 +28,15 @@ _GROUPS: Final = ("commit_group", "wait_group", "wait_all")
 @family("cp", when=lambda op: op.has(*_GROUPS))
 def groups(b: Builder, op: Op) -> None:
     """Copies are made when they are begun: every group is complete; racecheck keeps them until they are waited for."""
-    if not watch.is_racing(b):
+    if not racecheck.is_racing(b):
         return
     bulk = int(op.has("bulk"))
     if op.has("commit_group"):
-        b.runtime(operations.commit_group, W, b.active_mask, bulk)
+        b.runtime(async_operations.commit_group, W, b.active_mask, bulk)
         return
     kept = b.literal(op.operands[0]) if op.has("wait_group") else state.NONE
     kept = state.NONE if kept is None else kept
-    b.runtime(operations.wait_group, W, b.active_mask, kept, bulk, int(op.has("read")))
+    b.runtime(async_operations.wait_group, W, b.active_mask, kept, bulk, int(op.has("read")))
 
 
 @family("cp", when=lambda op: op.has("ca", "cg") and not op.has("bulk"))

@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.matrix import matrix_move
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.convergence import aligned
-from ptxloom.machine.ir import LANES, vector
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.convergence import aligned
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import LANES, vector
+from ptxloom.machine.native.translation import symbol
+from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state
-from ptxloom.machine.semantics import watch
-from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import address_values, base_and_offset, stay_in_window
-from ptxloom.machine.symbols import Register
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.form import tensor_form
-from ptxloom.machine.translation import symbol
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.isa.matrix import MatrixMove
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.ir import Value
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.native.ir import Value
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 
@@ -173,7 +173,9 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
     verb = "write" if move.opcode == "stmatrix" else "read"
     in_memory = move.destination if move.opcode == "stmatrix" else move.source
     payload = move.row_elements * in_memory.bits // 8
-    watch.access(b, verb, addresses, offset, space=space, bits=8 * move.row_bytes, parts=1, mask=mask, payload=payload)
+    racecheck.access(
+        b, verb, addresses, offset, space=space, bits=8 * move.row_bytes, parts=1, mask=mask, payload=payload
+    )
     lanes = LANES if _target_number(b) == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
     b.natives[symbol(matrices.place_rows)] = matrices.place_rows

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.ir import Value, vector
-from ptxloom.machine.parts import parts_of
-from ptxloom.machine.runtime import mbarriers, operations, shadow, state
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.program.parts import parts_of
+from ptxloom.machine.runtime import mbarriers, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
-from ptxloom.machine.semantics import atomics, memory, watch
-from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.runtime.racecheck import async_operations, shadow
+from ptxloom.machine.semantics import atomics, memory
 from ptxloom.machine.semantics.memory import addresses_at, lane_addresses, space_of
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 
@@ -32,8 +34,8 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
     verb = "read" if operation >= mbarriers.TEST else "write"
     strong = operation not in {mbarriers.INIT, mbarriers.INVAL}
     payload = 8 if operation == mbarriers.INIT else 0
-    watch.access(b, verb, b.scratch(), 0, space=space, bits=64, parts=1, wide=True, strong=strong, payload=payload)
-    relaxed = int(b.op.has("relaxed") or watch.is_asynchronous(b.op))
+    racecheck.access(b, verb, b.scratch(), 0, space=space, bits=64, parts=1, wide=True, strong=strong, payload=payload)
+    relaxed = int(b.op.has("relaxed") or racecheck.is_asynchronous(b.op))
     b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site, relaxed))
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)
 
@@ -93,9 +95,9 @@ def pending_count(b: Builder, op: Op) -> None:
 @family("cp", when=lambda op: op.has("mbarrier") and op.has("arrive"))
 def copies_arrive(b: Builder, op: Op) -> None:
     """Arrive once the copies begun so far are done, which they are; without `.noinc` one more arrival is expected."""
-    if watch.is_racing(b):
+    if racecheck.is_racing(b):
         lane_addresses(b, op.operands[0], space_of(op))
-        b.runtime(operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
+        b.runtime(async_operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
     act(b, op.operands[0], mbarriers.ARRIVE, int(op.has("noinc")), space_of(op))
 
 
@@ -119,6 +121,6 @@ def red_async(b: Builder, op: Op) -> None:
 def _issue(b: Builder, op: Op, size: int, site: int) -> None:
     """Tell racecheck what each lane writes, and where the mbarrier lies that tells its end."""
     b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
-    if watch.is_racing(b):
+    if racecheck.is_racing(b):
         places = (addresses_at(b, op.operands[0], 0, state.SHARED), addresses_at(b, op.operands[2], 256, state.SHARED))
-        b.runtime(operations.write_async, W, b.active_mask, *places, size, site)
+        b.runtime(async_operations.write_async, W, b.active_mask, *places, size, site)

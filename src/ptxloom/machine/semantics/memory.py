@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.ir import LANES, Value, vector
-from ptxloom.machine.parts import Part, is_sink, is_whole, moved, parts_of
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.machine.program.parts import Part, is_sink, is_whole, moved, parts_of
+from ptxloom.machine.program.symbols import Register, Variable
+from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import memory, state
-from ptxloom.machine.semantics import watch
-from ptxloom.machine.semantics.family import Family
-from ptxloom.machine.symbols import Register, Variable
-from ptxloom.machine.types import ptx_type
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.constants import constant, wrapped
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 
@@ -292,7 +292,7 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
     base, offset = base_and_offset(op, operand)
     space = resolved_space(b, base, space_of(op))
     bits = op.type.bits
-    if watch.is_racing(b) and watch.is_strong(op):
+    if racecheck.is_racing(b) and racecheck.is_strong(op):
         lane_addresses(b, operand, space)
         _flag(b, op, verb, space)
     if space not in _WINDOWS or bits > 64:
@@ -339,16 +339,16 @@ def _watch(  # noqa: PLR0917 - an access has as many facts
 ) -> None:
     """Tell racecheck of a load or store."""
     verb = "read" if verb == "load" else "write"
-    strong, parts = watch.is_strong(op), len(places)
-    watch.access(
+    strong, parts = racecheck.is_strong(op), len(places)
+    racecheck.access(
         b, verb, addresses, offset, places=places, space=space, bits=bits, parts=parts, wide=wide, strong=strong
     )
 
 
 def _flag(b: Builder, op: Op, verb: str, space: int) -> None:
     """Tell racecheck of a load or store that others may wait for; the addresses lie in the scratch."""
-    if watch.is_racing(b) and watch.is_strong(op):
-        watch.flag(b, space, loads=verb == "load", stores=verb == "store")
+    if racecheck.is_racing(b) and racecheck.is_strong(op):
+        racecheck.flag(b, space, loads=verb == "load", stores=verb == "store")
 
 
 def _lane_by_lane(

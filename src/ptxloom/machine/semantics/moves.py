@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.special_registers import read_special
+from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state
-from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import address_values, base_and_offset
-from ptxloom.machine.special import read_special
-from ptxloom.machine.symbols import Register
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.ir import Value
-    from ptxloom.machine.program import Op
-    from ptxloom.machine.types import Type
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.native.ir import Value
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.types import Type
 
 family: Final = Family()
 

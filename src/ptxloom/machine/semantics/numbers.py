@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import Emitter, Value, integer_like, like, suffix
+from ptxloom.machine.native.ir import Emitter, Value, integer_like, like, suffix
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
+    from ptxloom.machine.codegen.builder import Builder
 
 DIRECTIONS: Final = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}  # as llvm.set.rounding numbers them
 

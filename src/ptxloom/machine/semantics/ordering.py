@@ -5,16 +5,17 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import W
-from ptxloom.machine.convergence import aligned
-from ptxloom.machine.ir import vector
-from ptxloom.machine.runtime import flags, grid, proxies, warpgroups, warps
-from ptxloom.machine.semantics import watch
-from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.codegen.convergence import aligned
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import vector
+from ptxloom.machine.runtime import scheduler, warpgroups
+from ptxloom.machine.runtime.racecheck import global_flags, proxies, shared_flags
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 
@@ -23,10 +24,10 @@ family: Final = Family()
 def fence(b: Builder, op: Op) -> None:
     """Order memory: warps run in order, other CTAs in other threads see a full fence."""
     b.do("fence seq_cst")
-    if watch.is_racing(b):
+    if racecheck.is_racing(b):
         if op.has("gl", "sys", "gpu") and "racecheck:global" in b.checks:
-            b.runtime(grid.fence_grid, W, b.active_mask, int(op.opcode == "membar" or op.has("sc")))
-        b.runtime(flags.fence, W, b.active_mask, watch.scope_of(op))
+            b.runtime(global_flags.fence_grid, W, b.active_mask, int(op.opcode == "membar" or op.has("sc")))
+        b.runtime(shared_flags.fence, W, b.active_mask, racecheck.scope_of(op))
         if op.has("async", "async::generic"):
             shared = any("shared" in q for q in op.qualifiers)
             b.runtime(proxies.fence_proxy, W, b.active_mask, int(not op.has("global")), int(not shared))
@@ -35,7 +36,7 @@ def fence(b: Builder, op: Op) -> None:
 @family("nanosleep")
 def nanosleep(b: Builder, op: Op) -> None:
     """Let others run at the next occasion; the time itself means nothing here."""
-    b.runtime(warps.pause, W)
+    b.runtime(scheduler.pause, W)
 
 
 @family("prefetch", "prefetchu", "applypriority", "discard", "brkpt", "pmevent", "griddepcontrol")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.ir import vector
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.native.ir import vector
 from ptxloom.machine.runtime import calls
-from ptxloom.machine.semantics.family import Family
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 

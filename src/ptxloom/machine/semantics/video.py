@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import LANES, Value, vector
-from ptxloom.machine.semantics.family import Family
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.native.ir import LANES, Value, vector
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
-    from ptxloom.machine.types import Type
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.types import Type
 
 family: Final = Family()
 

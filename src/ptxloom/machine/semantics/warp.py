@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.builder import VALUES, W
-from ptxloom.machine.convergence import converge
-from ptxloom.machine.ir import LANES, vector
+from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen.convergence import converge
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.native.ir import LANES, vector
 from ptxloom.machine.runtime import lanes
-from ptxloom.machine.semantics.family import Family
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
 
 family: Final = Family()
 

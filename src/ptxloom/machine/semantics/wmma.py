@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.shapes import is_shape
-from ptxloom.machine.builder import VALUES
-from ptxloom.machine.convergence import aligned
-from ptxloom.machine.ir import constant_vector, vector
+from ptxloom.machine.codegen.builder import VALUES
+from ptxloom.machine.codegen.convergence import aligned
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
-from ptxloom.machine.semantics import watch
-from ptxloom.machine.semantics.family import Family
 from ptxloom.machine.semantics.memory import address_values, base_and_offset, space_of
 from ptxloom.machine.tensor.wmma import WmmaFragment, wmma_fragment
 
 if TYPE_CHECKING:
-    from ptxloom.machine.builder import Builder
-    from ptxloom.machine.ir import Value
-    from ptxloom.machine.program import Op
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.native.ir import Value
+    from ptxloom.machine.program.model import Op
     from ptxloom.machine.tensor.wmma import Place
     from ptxloom.syntax import tree
 
@@ -144,5 +144,5 @@ class _Matrix:
         b.store(b.resize(at, 32 if window == "shared" else 64), b.scratch(), 64)
         race = "read" if verb == "load" else "write"
         at_values = (b.scratch(VALUES),)
-        watch.access(b, race, b.scratch(), 0, places=at_values, space=self.space, bits=piece.bits, parts=1)
+        racecheck.access(b, race, b.scratch(), 0, places=at_values, space=self.space, bits=piece.bits, parts=1)
         b.access(verb, window, (b.scratch(VALUES),), b.scratch(), 0, bits=piece.bits, space=self.space)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import decode, float_to_half
 from ptxloom.machine.tensor.factors import COLUMNS
 from ptxloom.machine.tensor.registers import Words, columns, store_words

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
-from ptxloom.machine.ir import Value
-from ptxloom.machine.llvm import helper_address
+from ptxloom.machine.native.ir import Value
+from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor.builder import Builder
 from ptxloom.machine.tensor.emit import TensorFunction, function
 from ptxloom.machine.tensor.form import TensorForm, tensor_form

@@ -6,7 +6,7 @@ import struct
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.ir import Emitter, Value, count, vector
+from ptxloom.machine.native.ir import Emitter, Value, count, vector
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.ir import Value, count, vector
-from ptxloom.machine.llvm import host_has
+from ptxloom.machine.native.ir import Value, count, vector
+from ptxloom.machine.native.jit import host_has
 from ptxloom.machine.tensor.form import BITS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.accumulators import load_columns, store_columns
 from ptxloom.machine.tensor.builder import Builder
 from ptxloom.machine.tensor.convert import canonical, float_to_half, half_to_float

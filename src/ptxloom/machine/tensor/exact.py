@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxloom.machine.ir import Value, count, suffix, vector
+from ptxloom.machine.native.ir import Value, count, suffix, vector
 from ptxloom.machine.tensor.accumulators import load_columns, store_columns
 from ptxloom.machine.tensor.factors import COLUMNS, Window
 from ptxloom.machine.tensor.registers import Column, Words, columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.factors import COLUMNS, SUMMARY_BYTES
 
 if TYPE_CHECKING:

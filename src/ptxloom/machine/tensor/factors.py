@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import decode, has_half_conversions
 from ptxloom.machine.tensor.form import BITS
 from ptxloom.machine.tensor.registers import Column, Words, columns, transpose

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.ir import Value, count, vector
+from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.tensor.convert import CANONICAL_NAN, INFINITY, float_to_half, half_to_float
 from ptxloom.machine.tensor.factors import COLUMNS, Window
 

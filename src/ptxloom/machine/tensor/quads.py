@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import canonical, decode, float_to_half, half_to_float
 from ptxloom.machine.tensor.factors import COLUMNS
 from ptxloom.machine.tensor.form import BITS

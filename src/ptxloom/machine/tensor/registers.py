@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.fragments import Fragment, fragment
 from ptxloom.isa.mma import MmaForm
-from ptxloom.machine.ir import Value, vector
+from ptxloom.machine.native.ir import Value, vector
 
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import Builder

@@ -18,8 +18,8 @@ from ptxloom.views.findings.machine_readable import place
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.machine.catalogue import HazardKind
-    from ptxloom.machine.hazard import Hazard, Party
+    from ptxloom.machine.results.hazard import Hazard, Party
+    from ptxloom.machine.results.hazard_kinds import HazardKind
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.views.findings.machine_readable import Value

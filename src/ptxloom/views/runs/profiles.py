@@ -12,8 +12,8 @@ from ptxloom.views.findings.machine_readable import to_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ptxloom.machine.profile import Counts, Profile, ProfileRow
-    from ptxloom.machine.remedies import Remedy
+    from ptxloom.machine.results.conflict_fixes import Remedy
+    from ptxloom.machine.results.profile import Counts, Profile, ProfileRow
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.views.findings.machine_readable import Value
 

@@ -11,9 +11,9 @@ from ptxloom.views.findings.machine_readable import to_text
 from ptxloom.views.runs import hazard_reports, profiles, traces
 
 if TYPE_CHECKING:
-    from ptxloom.machine.hazard import Hazard
-    from ptxloom.machine.profile import Profile
-    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.machine.results.hazard import Hazard
+    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine.results.trace import TraceRecord
 from ptxloom.views.findings.machine_readable import Value
 
 

@@ -15,7 +15,7 @@ from ptxloom.views.fragments.maps import LANES_PER_HUE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.machine.trace import TraceRecord
+    from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.views.findings.machine_readable import Value
 
 VERSION: Final = 1

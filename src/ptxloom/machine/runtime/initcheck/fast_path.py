@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import Emitter, Value
-from ptxloom.machine.native import record
-from ptxloom.machine.runtime import firsts
+from ptxloom.machine.native.ir import Emitter, Value
+from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import near_lanes
+from ptxloom.machine.runtime.initcheck import slow_path
 from ptxloom.machine.runtime.state import SHARED, Warp
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def init_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     halves = "\n".join(_half(half, size, read=read) for half in (0, 1))
     bound = Emitter("bound")
     good = near_lanes(bound, size, Value("i32", "%size"))
-    native = firsts.missing_lanes if read else firsts.written_lanes
+    native = slow_path.missing_lanes if read else slow_path.written_lanes
     ir = _FUNCTION.format(
         name=name,
         bits=bits,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, copy, fill, pointer, trailing_zeros, u8, u16, u32, u64
-from ptxloom.machine.runtime.firsts import UNWRITTEN_BYTE, WRITTEN, address_behind, plane_of, space_behind
+from ptxloom.machine.native.language import address, copy, fill, pointer, trailing_zeros, u8, u16, u32, u64
 from ptxloom.machine.runtime.hazards import entry, fill_access
+from ptxloom.machine.runtime.initcheck.slow_path import UNWRITTEN_BYTE, WRITTEN, address_behind, plane_of, space_behind
 from ptxloom.machine.runtime.state import GLOBAL, NONE, SOURCE_BYTES, UNWRITTEN, UNWRITTEN_REGISTER, Source, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def is_clean(w: Warp) -> u32:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, fill, pointer, u8, u32, u64
+from ptxloom.machine.native.language import address, fill, pointer, u8, u32, u64
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.hazards import note_access
 from ptxloom.machine.runtime.memory import find_span, holds, shared_place, space_at
@@ -27,7 +27,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 WRITTEN = 0
 UNWRITTEN_BYTE = 255

@@ -7,9 +7,9 @@ no load, as stores of equal values do not race with each other.
 
 from __future__ import annotations
 
-from ptxloom.machine.native import address, pointer, u32, u64
-from ptxloom.machine.runtime.known import are_morally_strong, entry_of, owner_of
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.native.language import address, pointer, u32, u64
+from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
+from ptxloom.machine.runtime.racecheck.shadow import (
     CLASSES,
     CROWDED,
     PENDING,

@@ -14,23 +14,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, fill, pointer, popcount, u32, u64
-from ptxloom.machine.runtime.cells import look_copy
-from ptxloom.machine.runtime.crowds import swap_writes
-from ptxloom.machine.runtime.flags import flag_place
-from ptxloom.machine.runtime.grid import start_grid
-from ptxloom.machine.runtime.known import entry_of, me, operation_at, stamp_of
+from ptxloom.machine.native.language import address, fill, pointer, popcount, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.orders import at_row, begin, find_sync, released
-from ptxloom.machine.runtime.parties import begun_at, tell_end
-from ptxloom.machine.runtime.proxies import check_fence
-from ptxloom.machine.runtime.races import check, check_lane, keep_read, replace_writes, shadow_at
-from ptxloom.machine.runtime.shadow import AGENT, OPERATION_SHIFT, OPERATIONS, PENDING, READS, SYNCS, WRITES, Operation
+from ptxloom.machine.runtime.racecheck.crowds import swap_writes
+from ptxloom.machine.runtime.racecheck.global_flags import start_grid
+from ptxloom.machine.runtime.racecheck.global_memory import look_copy
+from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, operation_at, stamp_of
+from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
+from ptxloom.machine.runtime.racecheck.proxies import check_fence
+from ptxloom.machine.runtime.racecheck.race_report import begun_at, tell_end
+from ptxloom.machine.runtime.racecheck.shadow import (
+    AGENT,
+    OPERATION_SHIFT,
+    OPERATIONS,
+    PENDING,
+    READS,
+    SYNCS,
+    WRITES,
+    Operation,
+)
+from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
+from ptxloom.machine.runtime.racecheck.slow_path import check, check_lane, keep_read, replace_writes, shadow_at
+from ptxloom.machine.runtime.racecheck.vector_clocks import at_row, begin, find_sync, released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, SHARED, Cta, Warp
-from ptxloom.machine.runtime.underway import meet_lane
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 # -- issued

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.native.language import address, pointer, trailing_zeros, u8, u32, u64
 from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.flags import forget_sync
-from ptxloom.machine.runtime.histories import copy_chain, covers, fill_trace, following, is_own, trace_at
-from ptxloom.machine.runtime.known import (
+from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.racecheck.access_history import copy_chain, covers, fill_trace, following, is_own, trace_at
+from ptxloom.machine.runtime.racecheck.happens_before import (
     are_morally_strong,
     entry_of,
     first_of,
@@ -21,13 +21,24 @@ from ptxloom.machine.runtime.known import (
     tick_of,
     unknown_lanes,
 )
-from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.parties import COPYING, begun_at, report
-from ptxloom.machine.runtime.shadow import AGENT, CROWDED, PENDING, READS, STRONG, WRITES, Crowd, Order, Shadow, Trace
+from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, report
+from ptxloom.machine.runtime.racecheck.shadow import (
+    AGENT,
+    CROWDED,
+    PENDING,
+    READS,
+    STRONG,
+    WRITES,
+    Crowd,
+    Order,
+    Shadow,
+    Trace,
+)
+from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def is_crowd(held: u32) -> u32:

@@ -11,12 +11,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.ir import Emitter, Value
-from ptxloom.machine.native import record
-from ptxloom.machine.runtime import known, races
+from ptxloom.machine.native.ir import Emitter, Value
+from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import near_lanes
-from ptxloom.machine.runtime.rows import dense_halves
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
+from ptxloom.machine.runtime.racecheck import happens_before, slow_path
+from ptxloom.machine.runtime.racecheck.dense_reads import dense_halves
+from ptxloom.machine.runtime.racecheck.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def race_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     found = NAME.fullmatch(name)
     assert found is not None
     watch = _Watch(found[1], found[2], int(found[3]) // 8, int(found[4]))
-    return watch.function(name), (known.stamp_of, races.check_near, races.check_lane)
+    return watch.function(name), (happens_before.stamp_of, slow_path.check_near, slow_path.check_lane)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, fill, pointer, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.flags import ACQUIRE, LOADS, RELEASE, STORES, flag_place, released_before
-from ptxloom.machine.runtime.known import is_known, me
-from ptxloom.machine.runtime.orders import join, release
-from ptxloom.machine.runtime.shadow import GPU_SCOPE, LESSONS, Grid, Lesson, Order
+from ptxloom.machine.native.language import address, fill, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
+from ptxloom.machine.runtime.racecheck.shadow import GPU_SCOPE, LESSONS, Grid, Lesson, Order
+from ptxloom.machine.runtime.racecheck.shared_flags import ACQUIRE, LOADS, RELEASE, STORES, flag_place, released_before
+from ptxloom.machine.runtime.racecheck.vector_clocks import join, release
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def start_grid(cta: Cta) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.native.language import address, pointer, trailing_zeros, u8, u32, u64
 from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.grid import forget_flag, is_taught
 from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
-from ptxloom.machine.runtime.histories import (
+from ptxloom.machine.runtime.memory import find_span, holds
+from ptxloom.machine.runtime.racecheck.access_history import (
     copy_traces,
     covers,
     drop_alike,
@@ -22,7 +22,8 @@ from ptxloom.machine.runtime.histories import (
     start,
     trace_at,
 )
-from ptxloom.machine.runtime.known import (
+from ptxloom.machine.runtime.racecheck.global_flags import forget_flag, is_taught
+from ptxloom.machine.runtime.racecheck.happens_before import (
     are_morally_strong,
     first_of,
     is_same_cta,
@@ -32,8 +33,7 @@ from ptxloom.machine.runtime.known import (
     trace_tick,
     unknown_lanes,
 )
-from ptxloom.machine.runtime.memory import find_span, holds
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.racecheck.shadow import (
     READS_ONLY,
     SITE,
     STEP_SHIFT,
@@ -58,7 +58,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def look(

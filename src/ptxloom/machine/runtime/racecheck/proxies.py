@@ -8,17 +8,17 @@ each. They travel with the rest of what threads publish and learn. The end of a 
 
 from __future__ import annotations
 
-from ptxloom.machine.native import address, pointer, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.cells import cell_of, takes
-from ptxloom.machine.runtime.crowds import crowd_at, is_crowd
+from ptxloom.machine.native.language import address, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
-from ptxloom.machine.runtime.histories import trace_at
-from ptxloom.machine.runtime.known import first_of, is_known, me, owner_of, thread_of, trace_tick
 from ptxloom.machine.runtime.memory import find_span
-from ptxloom.machine.runtime.orders import released, row_of
-from ptxloom.machine.runtime.parties import warp_of
-from ptxloom.machine.runtime.races import shadow_at
-from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
+from ptxloom.machine.runtime.racecheck.access_history import trace_at
+from ptxloom.machine.runtime.racecheck.crowds import crowd_at, is_crowd
+from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
+from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
+from ptxloom.machine.runtime.racecheck.race_report import warp_of
+from ptxloom.machine.runtime.racecheck.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
+from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
+from ptxloom.machine.runtime.racecheck.vector_clocks import released, row_of
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, UNFENCED, Span, Warp
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from ptxloom.machine import native
+from ptxloom.machine.native import language
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Array, Ptr, u8, u32, u64
+    from ptxloom.machine.native.language import Array, Ptr, u8, u32, u64
 
 # A write's entry: the thread's number in the low bits, the tick above. Asynchronous operations have a mark and their
 # number; where an mbarrier tells their end, the number of its agent, which is behind the threads', and the tick.
@@ -256,16 +256,16 @@ class Shadow:
     operations: Ptr[Operation]  # [warp of the CTA][OPERATIONS]; null if the program has none
 
 
-GRID_BYTES: Final = native.record(Grid).size
-CELL_BYTES: Final = native.record(Cell).size
-TRACE_BYTES: Final = native.record(Trace).size
-CROWD_BYTES: Final = native.record(Crowd).size
-ACCESS_BYTES: Final = native.record(Access).size
-FLAG_BYTES: Final = native.record(Flag).size
-LESSON_BYTES: Final = native.record(Lesson).size
-SHADOW_BYTES: Final = native.record(Shadow).size
-ORDER_BYTES: Final = native.record(Order).size
-LOOK_BYTES: Final = native.record(Look).size
-VISIT_BYTES: Final = native.record(Visit).size
-OPERATION_BYTES: Final = native.record(Operation).size
-SYNC_BYTES: Final = native.record(Sync).size
+GRID_BYTES: Final = language.record(Grid).size
+CELL_BYTES: Final = language.record(Cell).size
+TRACE_BYTES: Final = language.record(Trace).size
+CROWD_BYTES: Final = language.record(Crowd).size
+ACCESS_BYTES: Final = language.record(Access).size
+FLAG_BYTES: Final = language.record(Flag).size
+LESSON_BYTES: Final = language.record(Lesson).size
+SHADOW_BYTES: Final = language.record(Shadow).size
+ORDER_BYTES: Final = language.record(Order).size
+LOOK_BYTES: Final = language.record(Look).size
+VISIT_BYTES: Final = language.record(Visit).size
+OPERATION_BYTES: Final = language.record(Operation).size
+SYNC_BYTES: Final = language.record(Sync).size

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, fill, u32, u64
-from ptxloom.machine.runtime.known import me
+from ptxloom.machine.native.language import address, fill, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.orders import acquire, at_row, find_sync, join, release, released
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.runtime.racecheck.happens_before import me
+from ptxloom.machine.runtime.racecheck.shadow import (
     CLUSTER_SCOPE,
     CTA_SCOPE,
     SYNCS,
     Order,
 )
+from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, at_row, find_sync, join, release, released
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,
@@ -24,7 +24,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 ACQUIRE, RELEASE, STORES, LOADS = 1, 2, 4, 8  # what a strong access does
 

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, pointer, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
-from ptxloom.machine.runtime.known import entry_of, is_agent_known, is_done, is_known, me, operation_at, stamp_of
+from ptxloom.machine.native.language import address, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.parties import READING, begun_at, report, site_of_read, tell_end, warp_of
-from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
+from ptxloom.machine.runtime.racecheck.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
+from ptxloom.machine.runtime.racecheck.happens_before import (
+    entry_of,
+    is_agent_known,
+    is_done,
+    is_known,
+    me,
+    operation_at,
+    stamp_of,
+)
+from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
+from ptxloom.machine.runtime.racecheck.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Cta, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def shadow_at(w: Warp, at: u64) -> Shadow:

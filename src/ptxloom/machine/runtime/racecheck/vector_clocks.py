@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native import address, copy, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.histories import reset_crowds
-from ptxloom.machine.runtime.known import me
-from ptxloom.machine.runtime.shadow import (
+from ptxloom.machine.native.language import address, copy, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
+from ptxloom.machine.runtime.racecheck.happens_before import me
+from ptxloom.machine.runtime.racecheck.shadow import (
     BLOCK_SHIFT,
     COLUMNS,
     SYNC_BYTES,
@@ -27,7 +27,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native import Ptr
+    from ptxloom.machine.native.language import Ptr
 
 
 def peer(cta: Cta, rank: u32) -> Cta:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.findings.machine_readable import to_text
-from ptxloom.views.fragments.maps import LANES_PER_HUE
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 
 if TYPE_CHECKING:
     from ptxloom.banks import BankReport, BankUse, Phase
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 BANKS: Final = 32
 CELL: Final = 4

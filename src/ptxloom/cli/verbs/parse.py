@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from ptxloom.cli.arguments import Options
     from ptxloom.syntax import Module
+    from ptxloom.views.core.json_text import Value
     from ptxloom.views.core.style import Style
-    from ptxloom.views.findings.machine_readable import Value
 
 
 def run(options: Options) -> Outcome:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from ptxloom.atoms import CopyAtom, MmaAtom
 from ptxloom.atoms.emit.parts import needs_of
 from ptxloom.fragments import fragment
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
-from ptxloom.views.findings.machine_readable import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.atoms import Advice, Fit
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 Atom = CopyAtom | MmaAtom
 

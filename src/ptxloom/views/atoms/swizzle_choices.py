@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
-from ptxloom.views.findings.machine_readable import to_text
 
 if TYPE_CHECKING:
     from ptxloom.atoms.swizzles import Choice, Found
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 
 def full(found: Found, style: Style = PLAIN) -> str:

@@ -25,6 +25,7 @@ SEVERITY_INK: Final = {Severity.ERROR: Ink.RED, Severity.WARNING: Ink.YELLOW, Se
 
 # Eight hues that stay apart for colour-blind readers (Okabe and Ito), as 256-colour indices: one a group of four lanes.
 GROUP_HUES: Final = (214, 75, 36, 227, 68, 173, 175, 250)
+LANES_PER_HUE = 4  # lanes that share a colour: the quads in which the hardware hands out rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Severity
-from ptxloom.views.core.cells import harmless, visible
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.json_text import place, to_text
 from ptxloom.views.findings.finding_reports import helps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.diagnostics import Diagnostic
-    from ptxloom.source import Span
+    from ptxloom.views.core.json_text import Value
 
-Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
-
-_NOT_ASCII: Final = re.compile(r"[^\n -~]")
 GITHUB_LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
-
-
-def to_text(value: Value) -> str:
-    """JSON as we print it: indented, keys in the order given, one line feed at the end; nothing steers a terminal."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    return _NOT_ASCII.sub(_escaped, text) + "\n"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    """A character as JSON can say it, if it is none that may be printed."""
-    return found[0] if visible(found[0]) == found[0] else json.dumps(found[0])[1:-1]
-
-
-def place(span: Span) -> dict[str, Value]:
-    """A span as file, lines and columns, all from 1; the end is just after the last character."""
-    return {
-        "file": span.source.name,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-    }
 
 
 def finding(diagnostic: Diagnostic) -> dict[str, Value]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from ptxloom.diagnostics import Severity
-from ptxloom.views.findings.machine_readable import to_text
+from ptxloom.views.core.json_text import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ptxloom.diagnostics import Diagnostic, Fix
     from ptxloom.source import Span
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT: Final = "%SRCROOT%"

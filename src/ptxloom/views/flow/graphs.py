@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.syntax import print_statements
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
-from ptxloom.views.findings.machine_readable import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.flow import BasicBlock, FlowGraph
     from ptxloom.syntax.tree import Instruction
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 SHOWN: Final = 6
 """So many instructions of a block are shown in a picture, unless all are asked for."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.views.core.style import LANES_PER_HUE
 from ptxloom.views.core.svg import FILLS, Box, draw
-from ptxloom.views.fragments.maps import LANES_PER_HUE, evidence, title
+from ptxloom.views.fragments.maps import evidence, title
 from ptxloom.views.fragments.places import sentence
 
 if TYPE_CHECKING:

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from ptxloom.fragments import Evidence
 from ptxloom.isa.matrix import matrix_move
-from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, row, text_table
-from ptxloom.views.findings.machine_readable import to_text
 
 if TYPE_CHECKING:
     from ptxloom.fragments import Element, Fragment
     from ptxloom.isa.matrix import MatrixMove
-    from ptxloom.views.findings.machine_readable import Value
-
-LANES_PER_HUE = 4  # lanes that share a colour: the quads in which the hardware hands out rows
+    from ptxloom.views.core.json_text import Value
 
 
 def grid(fragment: Fragment, matrix: int) -> Table:

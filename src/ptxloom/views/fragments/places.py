@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, text_table
-from ptxloom.views.findings.machine_readable import to_text
-from ptxloom.views.fragments.maps import LANES_PER_HUE, evidence, title
+from ptxloom.views.fragments.maps import evidence, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.fragments import Element, Fragment
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 
 def table(fragment: Fragment, elements: Sequence[Element]) -> Table:

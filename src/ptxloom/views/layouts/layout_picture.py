@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.layout import ComposedLayout, recast
+from ptxloom.views.core.style import LANES_PER_HUE
 from ptxloom.views.core.svg import FILLS, Box, draw
-from ptxloom.views.fragments.maps import LANES_PER_HUE
 
 if TYPE_CHECKING:
     from ptxloom.atoms import CopyAtom, MmaAtom, TiledCopy, TiledMma

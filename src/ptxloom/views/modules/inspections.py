@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment
     from ptxloom.inspection import FunctionSummary, Inspection, Move
     from ptxloom.machine.results.profile import Profile
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 VERDICT_INK: Final = {"legal": Ink.GREEN, "warning": Ink.YELLOW, "error": Ink.RED}
 PARAMETERS_SHOWN: Final = 12

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from ptxloom.syntax import print_operand
 from ptxloom.syntax.selection import spelling
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.json_text import place, to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, csv_table, markdown_table, row, text_table
-from ptxloom.views.findings.machine_readable import place, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.syntax.tree import Function, Instruction
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 
 @dataclass(frozen=True, slots=True)

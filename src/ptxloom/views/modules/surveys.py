@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptxloom.survey import FunctionSummary, LoopSummary, ModuleSummary
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 SHOWN: Final = 12
 """So many parameters, opcodes and calls are named; of the rest only the number is said."""

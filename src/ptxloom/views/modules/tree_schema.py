@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, Union, cast, get_args, get_origin,
 
 from ptxloom.syntax import Node, tree
 from ptxloom.syntax.node import StatementNode
-from ptxloom.views.findings.machine_readable import to_text
+from ptxloom.views.core.json_text import to_text
 
 if TYPE_CHECKING:
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 _PLAIN: Final = {str: "string", int: "integer", bool: "boolean", NoneType: "null"}
 _TEXT: Final[Value] = {"type": "string"}

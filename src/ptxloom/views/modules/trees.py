@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.source import Source
     from ptxloom.syntax import Module
     from ptxloom.syntax.tree import Statement
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 
 def headline(module: Module) -> str:

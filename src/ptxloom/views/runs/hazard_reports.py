@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Diagnostic, Label, Severity
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.json_text import place
 from ptxloom.views.core.snippet import Mark, snippet
 from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
 from ptxloom.views.findings import sarif as sarif_log
 from ptxloom.views.findings.finding_reports import concise as concise_findings
 from ptxloom.views.findings.machine_readable import github as github_findings
-from ptxloom.views.findings.machine_readable import place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.hazard_kinds import HazardKind
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 SCHEMA_VERSION: Final = 1
 _SHOWN: Final = 6  # lines of hazards that are like the one before

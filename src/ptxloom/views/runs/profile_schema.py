@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.views.findings.machine_readable import to_text
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.runs.profiles import VERSION
 
 if TYPE_CHECKING:
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 _NUMBER: Final[Value] = {"type": "integer", "minimum": 0}
 _LINE: Final[Value] = {"type": "integer", "minimum": 1}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
-from ptxloom.views.findings.machine_readable import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.conflict_fixes import Remedy
     from ptxloom.machine.results.profile import Counts, Profile, ProfileRow
     from ptxloom.syntax.origins import SourceLine
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 VERSION: Final = 1  # of the JSON: a field that changes its meaning or goes raises it
 SHOWN: Final = 20

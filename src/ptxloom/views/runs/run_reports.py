@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.views.core.cells import harmless, printed
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.findings.machine_readable import to_text
 from ptxloom.views.runs import hazard_reports, profiles, traces
 
 if TYPE_CHECKING:
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
-from ptxloom.views.findings.machine_readable import Value
+from ptxloom.views.core.json_text import Value
 
 
 @dataclass(frozen=True, slots=True)

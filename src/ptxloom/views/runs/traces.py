@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.fragments.filled import read_registers
 from ptxloom.isa.types import element_type
 from ptxloom.views.core.cells import harmless
-from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.fragments import filled_pictures
-from ptxloom.views.fragments.maps import LANES_PER_HUE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.results.trace import TraceRecord
-    from ptxloom.views.findings.machine_readable import Value
+    from ptxloom.views.core.json_text import Value
 
 VERSION: Final = 1
 SHOWN: Final = 32  # records, as text

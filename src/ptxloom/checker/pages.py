@@ -6,9 +6,13 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.spelling import near_misses
+
+HINTS: Final = frozenset(("unused-name", "unreachable-code", "missing-return"))
+"""The rules that speak only when they are asked."""
 
 _FOLDER = Path(__file__).parent / "rules"
 _SECTION = re.compile(r"^## (.+)\n\n((?:(?!^## ).*\n)*)", re.MULTILINE)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from ptxloom.checker.control_flow.aligned import divergent
 from ptxloom.checker.control_flow.lints import hints as asides
 from ptxloom.checker.core.context import Platform, Site
-from ptxloom.checker.core.operand_kind import signature
 from ptxloom.checker.core.scope import Scope
+from ptxloom.checker.core.signature import signature
 from ptxloom.checker.findings.cascades import without_guesses
 from ptxloom.checker.findings.grouping import of_series
 from ptxloom.checker.findings.suppression import heed
 from ptxloom.checker.instruction.availability import still_there, target_suffices, version_suffices
-from ptxloom.checker.instruction.calls import call
+from ptxloom.checker.instruction.calls import call, given_back
 from ptxloom.checker.instruction.opcode import stranger
 from ptxloom.checker.instruction.operands import each_operand, guard, operand_count
 from ptxloom.checker.instruction.qualifiers import form_exists, tolerated
@@ -113,8 +113,7 @@ def check(
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
-    functions: dict[str, Function] = {}
-    scope, strangers = Scope(functions), dict[str, str]()
+    scope, strangers = Scope(), dict[str, str]()
     sound: set[Hashable] = set()
     waiting = [iter(statements)]
     while waiting:
@@ -133,23 +132,11 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
             case BranchTargets():
                 yield from targets(statement, scope.labels)
             case Function():
-                functions[statement.name] = statement
                 inner = statement.body.statements if statement.body else ()
-                scope.open(_labels(inner))
-                scope.in_kernel, scope.returned = statement.kind == "entry", set()
-                scope.received = dict.fromkeys(_names(statement.params), statement.kind)
-                formal = (*statement.returns, *statement.params)
-                scope.formal = frozenset(each.start for one in formal for each in one.declarators)
-                for parameter in formal:
-                    scope.declare(parameter)
+                scope.enter(statement, _labels(inner))
                 waiting.append(iter(inner))
             case _:
                 pass
-
-
-def _names(declarations: tuple[Declaration, ...]) -> Iterator[str]:
-    """The names that are declared."""
-    return (declarator.name for declaration in declarations for declarator in declaration.declarators)
 
 
 def _any_instruction(
@@ -184,6 +171,8 @@ def _instruction(
         yield from guard(site)
         return
     findings = [finding for rule in RULES for finding in rule(site)]
-    if not findings and instruction.opcode not in MOVES:
+    for name in given_back(instruction):
+        scope.give_back(name)
+    if not findings and like is not None and instruction.opcode not in MOVES:
         sound.add(like)
     yield from findings

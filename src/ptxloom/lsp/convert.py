@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from ptxloom.checker.control_flow.lints import HINTS
+from ptxloom.checker.pages import HINTS
 from ptxloom.diagnostics import Severity
 from ptxloom.lsp.changes import Change
 from ptxloom.lsp.completion import Sort

@@ -10,7 +10,7 @@ import pytest
 
 from ptxloom import checker
 from ptxloom.checker import check, explain, rules
-from ptxloom.checker.control_flow.lints import HINTS
+from ptxloom.checker.pages import HINTS
 from ptxloom.diagnostics import Diagnostic, Severity, UsageError
 from ptxloom.syntax import parse
 

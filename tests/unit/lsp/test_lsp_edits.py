@@ -9,7 +9,7 @@ import pytest
 from corpus_files import CorpusFile, corpus_files
 from lsp_text import KERNEL, cursor, kernel
 from ptxloom.checker import Selection, check
-from ptxloom.checker.control_flow.lints import HINTS
+from ptxloom.checker.pages import HINTS
 from ptxloom.lsp.document import Document
 from ptxloom.lsp.edits import CannotRename, actions, applied, layout, layout_of, rename, renameable, repair_all
 from ptxloom.lsp.settings import Settings

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
 
-HINTS: Final = frozenset(("unused-name", "unreachable-code", "missing-return"))
-"""The rules that speak only when they are asked."""
 _ENDINGS: Final = frozenset(("ret", "exit", "trap", "bra", "brkpt"))
 
 

@@ -11,6 +11,7 @@ from ptxloom.syntax.series import index_of, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
     from ptxloom.checker.core.operand_kind import Seen
     from ptxloom.syntax.tree import Declaration, Declarator, Function, Statement
@@ -47,28 +48,19 @@ class Symbol:
 class Scope:
     """The names that are visible at one point of a module; blocks open and close frames, in the order of the text.
 
-    Attributes:
-        functions: The functions declared so far, by name.
-        labels: The labels that are visible, each with the statement after it.
-        received: What the function at hand is, "entry" or "func", for each parameter that it receives.
-        in_kernel: Whether the function at hand is a kernel.
-        returned: Where the variables are declared that a call of this function has given back so far.
-        formal: Where the function at hand declares what it receives and returns in `.param`.
+    The walk changes it between instructions, by its methods; rules only ask, so that their order means nothing.
     """
 
-    def __init__(self, functions: Mapping[str, Function] | None = None) -> None:
+    def __init__(self) -> None:
         self._frames: list[_Frame] = [{}]
         self._series: list[_Frame] = [{}]
-        self._known: list[dict[str, Seen]] = [{}]
-        self.functions: Mapping[str, Function] = functions if functions is not None else {}
         self._labels: list[Mapping[str, Statement | None]] = [{}]
-        self.labels = self._labels[-1]
-        self.received: Mapping[str, str] = {}
-        self.in_kernel = False
-        self.returned: set[int] = set()
-        self.formal: frozenset[int] = frozenset()
-        self.seen: dict[str, Seen] = self._known[-1]
-        """What names are known to be here; whoever looks one up notes it."""
+        self._known: list[dict[str, Seen]] = [{}]
+        self._functions: dict[str, Function] = {}
+        self._received: Mapping[str, str] = {}
+        self._formal: frozenset[int] = frozenset()
+        self._returned: set[int] = set()
+        self._in_kernel = False
 
     @property
     def depth(self) -> int:
@@ -80,37 +72,83 @@ class Scope:
         """How many names and series of names are visible, those that others hide included."""
         return sum(map(len, self._frames)) + sum(map(len, self._series))
 
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """The functions declared so far, by name."""
+        return self._functions
+
+    @property
+    def labels(self) -> Mapping[str, Statement | None]:
+        """The labels that are visible, each with the statement after it."""
+        return self._labels[-1]
+
+    @property
+    def received(self) -> Mapping[str, str]:
+        """What the function at hand is, "entry" or "func", for each parameter that it receives."""
+        return self._received
+
+    @property
+    def formal(self) -> frozenset[int]:
+        """Where the function at hand declares what it receives and returns in `.param`."""
+        return self._formal
+
+    @property
+    def returned(self) -> AbstractSet[int]:
+        """Where the variables are declared that a call of this function has given back so far."""
+        return self._returned
+
+    @property
+    def in_kernel(self) -> bool:
+        """Whether the function at hand is a kernel."""
+        return self._in_kernel
+
+    @property
+    def known(self) -> Mapping[str, Seen]:
+        """What names were found to be here."""
+        return self._known[-1]
+
+    def remember(self, name: str, seen: Seen) -> Seen:
+        """Keep what a name was found to be, for those who ask again."""
+        self._known[-1][name] = seen
+        return seen
+
+    def enter(self, function: Function, labels: Mapping[str, Statement | None]) -> None:
+        """Enter a function, which can be called from here on."""
+        self._functions[function.name] = function
+        self.open(labels)
+        formal = (*function.returns, *function.params)
+        self._formal = frozenset(each.start for one in formal for each in one.declarators)
+        self._received = {each.name: function.kind for one in function.params for each in one.declarators}
+        self._returned = set()
+        self._in_kernel = function.kind == "entry"
+        for parameter in formal:
+            self.declare(parameter)
+
     def open(self, labels: Mapping[str, Statement | None] | None = None) -> None:
         """Enter a block, which may have labels of its own."""
-        self.labels = {**self.labels, **labels} if labels else self.labels
-        self._labels.append(self.labels)
+        self._labels.append({**self.labels, **labels} if labels else self.labels)
         self._frames.append({})
         self._series.append({})
-        self.seen = {}
-        self._known.append(self.seen)
+        self._known.append({})
 
     def close(self) -> None:
         """Leave a block: what it declared is gone."""
         if len(self._frames) > 1:
-            self._frames.pop()
-            self._series.pop()
-            self._known.pop()
-            self.seen = self._known[-1]
-            self._labels.pop()
-            self.labels = self._labels[-1]
+            for stack in (self._frames, self._series, self._known, self._labels):
+                stack.pop()
 
     def declare(self, declaration: Declaration) -> None:
         """Make the names of a declaration visible from here on."""
         for declarator in declaration.declarators:
             table = self._frames if declarator.count is None else self._series
             table[-1][declarator.name] = declaration, declarator
-        self.seen.clear()
+        self._known[-1].clear()
 
     def give_back(self, name: str) -> None:
-        """Note that a call gives a variable back: from here on it may be read."""
+        """Note that a call has given a variable back: from here on it may be read."""
         symbol = self.find(name)
-        if symbol is not None and symbol.declarator.start not in self.returned:
-            self.returned.add(symbol.declarator.start)
+        if symbol is not None and symbol.declarator.start not in self._returned:
+            self._returned.add(symbol.declarator.start)
             for known in self._known:
                 known.pop(name, None)
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.control_flow.lints import HINTS
-from ptxloom.checker.pages import rules
+from ptxloom.checker.pages import HINTS, rules
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.spelling import near_misses
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.core.operand_kind import What, see
+from ptxloom.checker.core.classify import see
+from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.instruction.row_address import minus_fix, parenthesised
 from ptxloom.checker.instruction.values import undeclared
 from ptxloom.diagnostics import Fix, Label

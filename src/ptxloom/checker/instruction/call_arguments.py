@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.checker.core.operand_kind import What, see
+from ptxloom.checker.core.classify import see
+from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.instruction.values import undeclared
 from ptxloom.diagnostics import Label
 from ptxloom.isa.types import Kind, element_type, is_type

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.core.operand_kind import What, see
+from ptxloom.checker.core.classify import see
+from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.core.type_compatibility import register_fits
 from ptxloom.checker.instruction.call_arguments import conventional, passes
 from ptxloom.checker.instruction.values import undeclared
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from ptxloom.checker.core.context import Site
     from ptxloom.diagnostics import Diagnostic
-    from ptxloom.syntax.tree import Declaration, Operand
+    from ptxloom.syntax.tree import Declaration, Instruction, Operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,6 @@ def call(site: Site) -> Iterator[Diagnostic]:
     if it is None:
         yield site.error("operand-count", "`call` names no function", site.bound.qualifier_span(-1))
         return
-    for result in it.result:
-        if isinstance(result, Name):
-            site.scope.give_back(result.text)
     callee = see(it.callee, site.scope)
     match callee.what:
         case What.FUNCTION if isinstance(it.callee, Name):
@@ -54,6 +52,12 @@ def call(site: Site) -> Iterator[Diagnostic]:
         case _:
             message = f"`call` takes a function here, and `{site.span(it.callee).text}` is {callee.what}"
             yield site.error("call-target", message, site.span(it.callee))
+
+
+def given_back(instruction: Instruction) -> Iterator[str]:
+    """The names of the variables that an instruction gives back, if it is a call."""
+    it = _read(instruction.operands) if instruction.opcode == "call" else None
+    return (one.text for one in it.result if isinstance(one, Name)) if it else iter(())
 
 
 def _read(operands: tuple[Operand, ...]) -> Call | None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.core.operand_kind import What, see, seen
+from ptxloom.checker.core.classify import see
+from ptxloom.checker.core.operand_kind import What, seen
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.matrix import of_form
 from ptxloom.isa.special import special_register

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.expected_operand import wanted
-from ptxloom.checker.core.operand_kind import What, see
+from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.core.suggestions import near_label
 from ptxloom.checker.findings.grouping import merged
 from ptxloom.checker.instruction.addresses import address

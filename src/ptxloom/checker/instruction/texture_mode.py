@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.checker.core.operand_kind import What, see
+from ptxloom.checker.core.classify import see
+from ptxloom.checker.core.operand_kind import What
 from ptxloom.diagnostics import Fix
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Address

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ptxloom.checker.core.operand_kind import What, see
+from ptxloom.checker.core.classify import see
+from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.core.type_compatibility import constant_fits, register_bits, register_fits, value_fits
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.spec import TRAITS

@@ -1,0 +1,206 @@
+"""What an operand turns out to be once its names are looked up: the half of operand checking that needs no ISA."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, assert_never
+
+from ptxloom.checker.core.operand_kind import FUNCTION, INTEGER, LABEL, ODD, SINK, UNKNOWN, Seen, What, seen
+from ptxloom.isa.special import special_register
+from ptxloom.isa.types import Kind, element_type, is_type
+from ptxloom.isa.version import PtxVersion
+from ptxloom.syntax.constants import constant
+from ptxloom.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Cast,
+    Component,
+    Float,
+    Indexed,
+    Integer,
+    Name,
+    Pair,
+    String,
+    Ternary,
+    Unary,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ptxloom.checker.core.scope import Scope, Symbol
+    from ptxloom.syntax.tree import Operand
+
+_LISTS: Mapping[type, What] = {
+    Vector: What.VECTOR,
+    Address: What.ADDRESS,
+    Pair: What.PAIR,
+    Arguments: What.LIST,
+}
+_FIELDS = ("xyzw", "rgba")
+_OLD = PtxVersion(5, 0)  # what is no newer is in every version that knows an architecture still supported
+
+
+def see(operand: Operand, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind of operand
+    """What an operand is where `scope` is visible."""
+    match operand:
+        case Name(text):
+            return see_name(text, scope)
+        case Integer():
+            return INTEGER
+        case Float(_, width):
+            return seen(What.FLOAT, f"f{width}")
+        case Component(base, field):
+            return _component(base.text, field, scope)
+        case Vector() | Address() | Pair() | Arguments():
+            return seen(_LISTS[type(operand)])
+        case Unary() | Binary() | Ternary() | Cast():
+            return _expression(operand, scope)
+        case Indexed(base, index):
+            return _indexed(base, index, scope)
+        case Apply() | String():
+            return ODD
+        case _:
+            assert_never(operand)
+
+
+def see_name(text: str, scope: Scope) -> Seen:
+    """What a name is where `scope` is visible."""
+    return scope.known.get(text) or scope.remember(text, _name(text, scope))
+
+
+def _owner(symbol: Symbol, scope: Scope) -> str:
+    """What a parameter is to the function at hand."""
+    if symbol.space != "param":
+        return ""
+    start = symbol.declarator.start
+    if start in scope.formal:
+        return scope.received.get(symbol.name, "result")
+    return "returned" if start in scope.returned else ""
+
+
+def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind of name
+    symbol = scope.find(text)
+    if symbol is not None:
+        if symbol.space != "reg":
+            return seen(What.VARIABLE, symbol.type, space=symbol.space, owner=_owner(symbol, scope))
+        return seen(What.WIDE_REGISTER if symbol.vector else What.REGISTER, symbol.type, symbol.vector)
+    if text == "_":
+        return SINK
+    if text == "WARP_SZ":
+        return INTEGER
+    if (special := special_register(text)) is not None:
+        newer = (
+            text if special.once or special.needs.version > _OLD else ""
+        )  # so that each such one is looked at by itself
+        return seen(What.SPECIAL, special.type, special.vector, newer)
+    if text in scope.labels:
+        return LABEL
+    return FUNCTION if text in scope.functions else UNKNOWN
+
+
+def _component(text: str, field: str, scope: Scope) -> Seen:
+    base = see_name(text, scope)
+    place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
+    match base.what:
+        case What.SPECIAL if base.length and place >= 0:
+            return seen(What.SPECIAL, base.type, space=base.space)
+        case What.WIDE_REGISTER if 0 <= place < base.length:
+            return seen(What.REGISTER, base.type)
+        case What.REGISTER if field[:1] in {"b", "h"} and field[1:].isdigit():
+            return seen(What.PART, base.type, space=field)
+        case What.UNKNOWN:
+            return UNKNOWN
+        case _:
+            return ODD
+
+
+def _expression(operand: Operand, scope: Scope) -> Seen:
+    """A constant expression is an integer; a name and a number are a place in a variable; a register may be negated."""
+    match operand:
+        case Unary(operator, inner) if not _worth(inner):
+            base = see(inner, scope)
+            return seen(What.NEGATED, base.type, space=operator) if base.what is What.REGISTER else _unknown(base)
+        case Binary("+" | "-", Name(text), right) if text != "WARP_SZ" and constant(right) is not None:
+            base = see_name(text, scope)
+            sums = base.what in {What.VARIABLE, What.FUNCTION}
+            return seen(What.SUM, space=base.space) if sums else _unknown(base)
+        case _:
+            worth = _worth(operand)
+            return INTEGER if worth == _INT else seen(What.FLOAT, worth) if worth[:1] == "f" else ODD
+
+
+def _unknown(base: Seen) -> Seen:
+    return base if base is UNKNOWN else ODD
+
+
+def _indexed(base: Operand, index: Operand, scope: Scope) -> Seen:
+    """An element of an array, for its address: by a number, a register, or a register and a number (PTX ISA 6.4.2)."""
+    if not isinstance(base, Name):
+        return ODD
+    symbol = scope.find(base.text)
+    if symbol is None:
+        return _unknown(see_name(base.text, scope))
+    array = symbol.space != "reg" and symbol.declarator.dimensions
+    if not (array and _counts(index, scope)):
+        return ODD
+    return seen(What.ELEMENT, symbol.type, space=symbol.space, owner=_owner(symbol, scope))
+
+
+def _counts(index: Operand, scope: Scope) -> bool:
+    """Whether an operand may stand between the brackets behind an array's name."""
+    while isinstance(index, Binary) and index.operator == "+" and _worth(index.right) == _INT:
+        index = index.left
+    it = see(index, scope)
+    whole = it.what is What.REGISTER and is_type(it.type) and element_type(it.type).kind in _WHOLE
+    return whole or it.what is What.VARIABLE or _worth(index) == _INT
+
+
+_INT: Final = "integer"
+_WRONG: Final = "wrong"
+_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
+_WHOLE: Final = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
+
+
+def _worth(operand: Operand) -> str:
+    """What an expression of literals is: an integer, "f32", "f64", or wrong in itself; empty if it is none."""
+    match operand:
+        case Integer() | Name("WARP_SZ"):
+            return _INT
+        case Float(_, width):
+            return f"f{width}"
+        case Unary(sign, inner):
+            worth = _worth(inner)
+            return worth if worth in {"", _INT} or (sign in "+-" and not _is_bits(inner)) else _WRONG
+        case Binary(sign, left, right):
+            bits = _is_bits(left) or _is_bits(right)
+            return _WRONG if bits else _joined(sign, _worth(left), _worth(right), zero=constant(right) == 0)
+        case Cast() | Ternary():
+            worths = [_worth(part) for part in _parts(operand)]
+            return (_INT if set(worths) == {_INT} else _WRONG) if all(worths) else ""
+        case _:
+            return ""
+
+
+def _parts(operand: Cast | Ternary) -> tuple[Operand, ...]:
+    if isinstance(operand, Cast):
+        return (operand.operand,)
+    return operand.condition, operand.then, operand.otherwise
+
+
+def _is_bits(operand: Operand) -> bool:
+    """Whether an operand is a floating-point number written as its bits, which is no part of an expression."""
+    return isinstance(operand, Float) and not operand.decimal
+
+
+def _joined(sign: str, left: str, right: str, *, zero: bool) -> str:
+    """What two parts of an expression make."""
+    if not left or not right:
+        return ""
+    if left == right == _INT:
+        return _WRONG if zero and sign in {"/", "%"} else _INT
+    if _INT in (left, right) or _WRONG in (left, right):
+        return _WRONG
+    return _INT if sign in _COMPARISONS else left if sign in {"+", "-", "*", "/"} else _WRONG

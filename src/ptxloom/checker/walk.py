@@ -34,7 +34,7 @@ from ptxloom.isa.load import instruction_classes, judged, known
 from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.bind import bind
 from ptxloom.syntax.module import A_MODULE, Module
-from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Instruction, Label
+from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -127,13 +127,13 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
             case Declaration():
                 scope.declare(statement)
             case Block(inner):
-                scope.open(_labels(inner))
+                scope.open(inner)
                 waiting.append(iter(inner))
             case BranchTargets():
-                yield from targets(statement, scope.labels)
+                yield from targets(statement, scope)
             case Function():
                 inner = statement.body.statements if statement.body else ()
-                scope.enter(statement, _labels(inner))
+                scope.enter(statement)
                 waiting.append(iter(inner))
             case _:
                 pass
@@ -146,17 +146,8 @@ def _any_instruction(
     opcode = instruction.opcode
     if known(opcode):
         found = _instruction(instruction, scope, platform, sound) if judged(opcode) else ()
-        return chain(found, branch(instruction, scope.labels)) if opcode in _BRANCHES else found
+        return chain(found, branch(instruction, scope)) if opcode in _BRANCHES else found
     return () if opcode in instruction_classes() else (stranger(instruction, strangers),)
-
-
-def _labels(statements: tuple[Statement, ...]) -> dict[str, Statement | None]:
-    """The labels among some statements, each with the statement after it."""
-    return {
-        one.name: statements[at + 1] if at + 1 < len(statements) else None
-        for at, one in enumerate(statements)
-        if type(one) is Label
-    }
 
 
 def _instruction(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from ptxloom.binding.names import Scope
 from ptxloom.syntax.tree import (
     Block,
     BranchTargets,
@@ -35,31 +36,7 @@ class Piece:
     leaves: str = ""
 
 
-@dataclass(slots=True)
-class _Scope:
-    """The labels of one pair of braces; PTX looks names up from the inside out (PTX ISA 5.2, 9.7.12)."""
-
-    outer: _Scope | None
-    labels: dict[str, int] = field(default_factory=dict[str, int])  # label -> block
-    tables: dict[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
-
-    def label(self, name: str) -> int | None:
-        """The block that a label stands in front of."""
-        scope: _Scope | None = self
-        while scope is not None:
-            if name in scope.labels:
-                return scope.labels[name]
-            scope = scope.outer
-        return None
-
-    def table(self, name: str) -> tuple[str, ...] | None:
-        """The labels that a `.branchtargets` lists."""
-        scope: _Scope | None = self
-        while scope is not None:
-            if name in scope.tables:
-                return scope.tables[name]
-            scope = scope.outer
-        return None
+_Scope: TypeAlias = "Scope[None, int | BranchTargets]"  # a label stands for a block, or for a list of labels
 
 
 def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[list[Piece], list[Instruction]]:
@@ -100,7 +77,7 @@ class _Cutter:
 
     def read(self, statements: Sequence[Statement]) -> None:
         """Cut statements and all scopes among them into pieces."""
-        waiting = [(_Scope(None), statements, 0)]
+        waiting: list[tuple[_Scope, Sequence[Statement], int]] = [(Scope(), statements, 0)]
         while waiting:
             scope, inside, at = waiting.pop()
             while at < len(inside):
@@ -112,7 +89,7 @@ class _Cutter:
                     case Label(name):
                         at += self._label(name, scope, inside[at] if at < len(inside) else None)
                     case Block(inner):
-                        waiting += [(scope, inside, at), (_Scope(scope), inner, 0)]
+                        waiting += [(scope, inside, at), (Scope(scope), inner, 0)]
                         break
                     case _:
                         pass
@@ -135,8 +112,8 @@ class _Cutter:
     def _label(self, name: str, scope: _Scope, following: Statement | None) -> int:
         """Note a label; how many statements it takes with it: the directive that it names, if any."""
         match following:
-            case BranchTargets(names):
-                scope.tables.setdefault(name, tuple(one.text for one in names))
+            case BranchTargets():
+                scope.labels.setdefault(name, following)
                 return 1
             case CallTargets() | CallPrototype():
                 return 1
@@ -189,13 +166,13 @@ class _Cutter:
         match node.opcode, node.operands:
             case "bra", (Name(text), *_):
                 kind: Kind = "jump" if node.predicate is None else "taken"
-                names: tuple[str, ...] | None = (text,)
-            case "brx", (_, Name(text), *_):
-                kind, names = "table", scope.table(text)
+                names: tuple[str, ...] = (text,)
+            case "brx", (_, Name(text), *_) if isinstance(table := scope.label(text), BranchTargets):
+                kind, names = "table", tuple(one.text for one in table.names)
             case _:
                 return False
-        targets = [scope.label(name) for name in names or ()]
+        targets = [target if isinstance(target := scope.label(name), int) else None for name in names]
         for target in dict.fromkeys(targets):
             if target is not None:
                 piece.ways.append((target, kind))
-        return names is not None and None not in targets
+        return None not in targets

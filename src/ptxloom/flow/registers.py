@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ptxloom.binding.names import Scope
 from ptxloom.syntax.tree import Address, Arguments, Block, Component, Declaration, Instruction, Name, Pair, Vector
 
 if TYPE_CHECKING:
     from ptxloom.flow.graph import FlowGraph
-    from ptxloom.syntax.tree import Function, Operand, Statement
+    from ptxloom.syntax.tree import Function, Operand
 
 _READS_FIRST: Final = frozenset(
     (
@@ -20,7 +21,6 @@ _READS_FIRST: Final = frozenset(
     )
 )
 """Opcodes whose first operand is no destination, unless the form says `.red`."""
-_SERIES_END: Final = "0123456789"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,20 @@ NOTHING: Final = Nothing()
 class Registers:
     """The writes of all registers of a function, and which one a read sees.
 
-    Names are told apart by the braces that declare them: registers of one name in different scopes are different.
+    Names are told apart by the braces that declare them: registers of one name in different braces are different, and
+    `%r01` is the `%r1` of a series.
     """
 
     def __init__(self, graph: FlowGraph) -> None:
         self.graph = graph
-        self._scopes = _Scopes(graph.function)
+        self._names = _Names(graph.function)
         self._writes_of: dict[str, dict[int, list[Write]]] = {}
         self._merges: dict[str, frozenset[int]] = {}
         self._starts: dict[tuple[int, str], Origin] = {}
 
     def key(self, instruction: Instruction, name: str) -> str:
         """A name that only one register of the function has."""
-        return self._scopes.key(instruction, name) if self._scopes.inside else name
+        return self._names.key(instruction, name)
 
     def origin(self, block: int, position: int, key: str) -> Origin:
         """What a read sees just before an instruction; `position` may be the number of a block's instructions."""
@@ -208,43 +209,49 @@ def destinations(operand: Operand) -> list[tuple[str, bool]]:
             return []
 
 
-class _Scopes:
-    """The registers that nested braces declare.
-
-    Attributes:
-        inside: For each instruction within such braces, by its offset, what they declare, the innermost first.
-    """
+class _Names:
+    """Names that only one register of a function has."""
 
     def __init__(self, function: Function) -> None:
-        self.inside: dict[int, list[dict[str, int]]] = {}
-        nested = function.body is not None and any(type(one) is Block for one in function.body.statements)
-        if function.body is not None and nested:
+        self._top = Scope[None, None]()
+        self._inside: dict[int, Scope[None, None]] = {}  # the braces around an instruction, but for the function's own
+        self._numbers: dict[Scope[None, None], int] = {}
+        self._keys: dict[Scope[None, None], dict[str, str]] = {}
+        if function.body is not None:
             self._read(function.body)
 
     def key(self, instruction: Instruction, name: str) -> str:
-        """A name that no other scope's register has."""
-        frames = self.inside.get(instruction.start)
-        if frames:
-            stem = name.rstrip(_SERIES_END)
-            for depth, frame in enumerate(frames):
-                at = frame.get(name, frame.get(f"{stem}<"))
-                if at is not None and depth < len(frames) - 1:
-                    return f"{name}@{at}"
-        return name
+        """A name that no other register has, however it is spelled."""
+        scope = self._inside.get(id(instruction), self._top)
+        known = self._keys.setdefault(scope, {})
+        found = known.get(name)
+        if found is None:
+            found = known[name] = self._key(scope, name)
+        return found
+
+    def _key(self, scope: Scope[None, None], name: str) -> str:
+        place = scope.place(name)
+        if place is None:
+            return name
+        braces, spelled = place
+        if braces is self._top:
+            return spelled
+        return f"{spelled}@{self._numbers.setdefault(braces, len(self._numbers))}"
 
     def _read(self, body: Block) -> None:
-        waiting: list[tuple[list[dict[str, int]], tuple[Statement, ...]]] = [([{}], body.statements)]
+        waiting = [(iter(body.statements), self._top)]
         while waiting:
-            frames, statements = waiting.pop()
+            statements, scope = waiting.pop()
             for one in statements:
                 match one:
-                    case Instruction() if len(frames) > 1:
-                        self.inside[one.start] = frames
-                    case Declaration(space="reg"):
-                        for declarator in one.declarators:
-                            name = declarator.name if declarator.count is None else f"{declarator.name}<"
-                            frames[0][name] = one.start
-                    case Block(statements=inner):
-                        waiting.append(([{}, *frames], inner))
+                    case Instruction() if scope is not self._top:
+                        self._inside[id(one)] = scope
+                    case Declaration(declarators=declarators):
+                        for each in declarators:
+                            scope = scope.behind(each.name, each.count)
+                            scope.declare(each.name, None, each.count)
+                    case Block(inner):
+                        waiting += [(statements, scope), (iter(inner), Scope(scope))]
+                        break
                     case _:
                         pass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.syntax.series import index_of, stem_of
+from ptxloom.binding.names import index_of, stem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

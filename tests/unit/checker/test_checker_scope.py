@@ -40,7 +40,7 @@ def state(scope: Scope) -> tuple[object, ...]:
         scope.depth,
         scope.names(),
         dict(scope.functions),
-        dict(scope.labels),
+        [(name, scope.label(name)) for name in scope.labels()],
         dict(scope.received),
         scope.formal,
         frozenset(scope.returned),

@@ -120,6 +120,11 @@ FLOW = {
     "mov.u32 %r2, %r0; L: add.u32 %r2, %r2, 128; setp.lt.u32 %p1, %r2, 1024; @%p1 bra L; shr.u32 %r1, %r2, 5;": UNIFORM,
     # two sides with one value, a third with another one
     "@%p9 bra B; mov.u32 %r1, 4; @%p0 bra A; mov.u32 %r2, 5; bra A; B: mov.u32 %r1, 6; A: mov.u32 %r3, 1;": UNIFORM,
+    # of a series, needless zeros make no other register
+    "mov.u32 %r1, 1; mov.u32 %r01, %tid.x;": DIVERGENT,
+    "mov.u32 %r001, 1; { .reg .u32 %r2; mov.u32 %r01, %tid.x; }": DIVERGENT,
+    # before its declaration inside braces, a name means what it means outside
+    "mov.u32 %r1, 1; { mov.u32 %r1, %tid.x; .reg .u32 %r<4>; mov.u32 %r1, 1; }": DIVERGENT,
     # a register of the same name inside braces is another one
     "mov.u32 %r1, 1; { .reg .u32 %r1; mov.u32 %r1, %tid.x; }": UNIFORM,
 }

@@ -96,7 +96,7 @@ def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind
             text if special.once or special.needs.version > _OLD else ""
         )  # so that each such one is looked at by itself
         return seen(What.SPECIAL, special.type, special.vector, newer)
-    if text in scope.labels:
+    if scope.label(text) is not None:
         return LABEL
     return FUNCTION if text in scope.functions else UNKNOWN
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from ptxloom.binding import names
 from ptxloom.isa.types import element_type, is_type
-from ptxloom.syntax.series import index_of, stem_of
+from ptxloom.syntax.tree import Label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     from ptxloom.checker.core.operand_kind import Seen
     from ptxloom.syntax.tree import Declaration, Declarator, Function, Statement
 
-_Frame = dict[str, "tuple[Declaration, Declarator]"]
+_Declared: TypeAlias = "tuple[Declaration, Declarator]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +46,20 @@ class Symbol:
         return element_type(self.type).storage_bits if is_type(self.type) else 0
 
 
+class After(NamedTuple):
+    """What a label stands before: a statement, or None at the end of its braces."""
+
+    statement: Statement | None
+
+
 class Scope:
-    """The names that are visible at one point of a module; blocks open and close frames, in the order of the text.
+    """The names that are visible at one point of a module; blocks open and close, in the order of the text.
 
     The walk changes it between instructions, by its methods; rules only ask, so that their order means nothing.
     """
 
     def __init__(self) -> None:
-        self._frames: list[_Frame] = [{}]
-        self._series: list[_Frame] = [{}]
-        self._labels: list[Mapping[str, Statement | None]] = [{}]
+        self._names: names.Scope[_Declared, After] = names.Scope()
         self._known: list[dict[str, Seen]] = [{}]
         self._functions: dict[str, Function] = {}
         self._received: Mapping[str, str] = {}
@@ -64,23 +69,18 @@ class Scope:
 
     @property
     def depth(self) -> int:
-        """How many frames are open; 1 at module level."""
-        return len(self._frames)
+        """How many pairs of braces are open; 1 at module level."""
+        return len(self._known)
 
     @property
     def size(self) -> int:
         """How many names and series of names are visible, those that others hide included."""
-        return sum(map(len, self._frames)) + sum(map(len, self._series))
+        return sum(len(scope.names) + len(scope.series) for scope in self._names.around())
 
     @property
     def functions(self) -> Mapping[str, Function]:
         """The functions declared so far, by name."""
         return self._functions
-
-    @property
-    def labels(self) -> Mapping[str, Statement | None]:
-        """The labels that are visible, each with the statement after it."""
-        return self._labels[-1]
 
     @property
     def received(self) -> Mapping[str, str]:
@@ -112,10 +112,10 @@ class Scope:
         self._known[-1][name] = seen
         return seen
 
-    def enter(self, function: Function, labels: Mapping[str, Statement | None]) -> None:
+    def enter(self, function: Function) -> None:
         """Enter a function, which can be called from here on."""
         self._functions[function.name] = function
-        self.open(labels)
+        self.open(() if function.body is None else function.body.statements)
         formal = (*function.returns, *function.params)
         self._formal = frozenset(each.start for one in formal for each in one.declarators)
         self._received = {each.name: function.kind for one in function.params for each in one.declarators}
@@ -124,24 +124,26 @@ class Scope:
         for parameter in formal:
             self.declare(parameter)
 
-    def open(self, labels: Mapping[str, Statement | None] | None = None) -> None:
-        """Enter a block, which may have labels of its own."""
-        self._labels.append({**self.labels, **labels} if labels else self.labels)
-        self._frames.append({})
-        self._series.append({})
+    def open(self, statements: Iterable[Statement] = ()) -> None:
+        """Enter a block, whose labels are seen in all of it."""
+        self._names = names.Scope(self._names)
         self._known.append({})
+        last: Statement | None = None
+        for one in (*statements, None):
+            if type(last) is Label:
+                self._names.labels[last.name] = After(one)
+            last = one
 
     def close(self) -> None:
         """Leave a block: what it declared is gone."""
-        if len(self._frames) > 1:
-            for stack in (self._frames, self._series, self._known, self._labels):
-                stack.pop()
+        if self._names.outer is not None:
+            self._names = self._names.outer
+            self._known.pop()
 
     def declare(self, declaration: Declaration) -> None:
         """Make the names of a declaration visible from here on."""
         for declarator in declaration.declarators:
-            table = self._frames if declarator.count is None else self._series
-            table[-1][declarator.name] = declaration, declarator
+            self._names.declare(declarator.name, (declaration, declarator), declarator.count)
         self._known[-1].clear()
 
     def give_back(self, name: str) -> None:
@@ -153,34 +155,30 @@ class Scope:
                 known.pop(name, None)
 
     def find(self, name: str) -> Symbol | None:
-        """What a name means here: the innermost declaration; None if there is none.
+        """What a name means here: the innermost declaration; None if there is none."""
+        found = self._names.find(name)
+        return None if found is None else _symbol(name, *found)
 
-        A name that ends in digits may belong to a series (`%r<8>`): its stem is what stands before all of them.
-        """
-        stem = stem_of(name)
-        for frame, series in zip(reversed(self._frames), reversed(self._series), strict=True):
-            if name in frame:
-                return _symbol(name, *frame[name])
-            if stem in series and _within(index_of(name, stem), series[stem][1]):
-                return _symbol(name, *series[stem])
-        return None
+    def label(self, name: str) -> After | None:
+        """What a label stands before; None if no such label is visible."""
+        return self._names.label(name)
+
+    def labels(self) -> tuple[str, ...]:
+        """Every visible label, the outermost first."""
+        return tuple(name for scope in reversed(list(self._names.around())) for name in scope.labels)
 
     def series_of(self, name: str) -> Declarator | None:
         """The innermost series of which a name would be one if it were long enough."""
-        stem = stem_of(name)
-        if index_of(name, stem) < 0:
+        stem = names.stem_of(name)
+        if names.index_of(name, stem) < 0:
             return None
-        return next((table[stem][1] for table in reversed(self._series) if stem in table), None)
+        return next((scope.series[stem].thing[1] for scope in self._names.around() if stem in scope.series), None)
 
     def names(self) -> tuple[str, ...]:
         """Every visible name, the innermost first; of a series its first name."""
-        plain = [name for frame in reversed(self._frames) for name in frame]
-        series = [f"{stem}0" for table in reversed(self._series) for stem in table]
+        plain = [name for scope in self._names.around() for name in scope.names]
+        series = [f"{stem}0" for scope in self._names.around() for stem in scope.series]
         return tuple(dict.fromkeys((*plain, *series)))
-
-
-def _within(index: int, declarator: Declarator) -> bool:
-    return declarator.count is not None and 0 <= index < declarator.count
 
 
 def _symbol(name: str, declaration: Declaration, declarator: Declarator) -> Symbol:

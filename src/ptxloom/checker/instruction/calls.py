@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What
+from ptxloom.checker.core.scope import After
 from ptxloom.checker.core.type_compatibility import register_fits
 from ptxloom.checker.instruction.call_arguments import conventional, passes
 from ptxloom.checker.instruction.values import undeclared
@@ -101,10 +102,10 @@ def _indirect(site: Site, it: Call, register: str) -> Iterator[Diagnostic]:
 
 def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
     """What a call through a register may call: a prototype says it, or a list of functions."""
-    match site.scope.labels.get(targets.text):
-        case CallPrototype() as prototype:
+    match site.scope.label(targets.text):
+        case After(CallPrototype() as prototype):
             yield from _matches(site, it, prototype)
-        case CallTargets(names):
+        case After(CallTargets(names)):
             functions = (site.scope.functions.get(name.text) for name in names)
             wrong = (tuple(_matches(site, it, one)) for one in functions if one is not None and one.kind == "func")
             yield from next((findings for findings in wrong if findings), ())

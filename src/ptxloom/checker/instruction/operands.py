@@ -230,7 +230,7 @@ def _symbol(site: Site, want: Wanted, operand: Operand) -> Iterator[Diagnostic]:
     it = see(operand, site.scope)
     if it.what is What.UNKNOWN and isinstance(operand, Name):
         span = site.span(operand)
-        label, fix = near_label(operand.text, span, site.scope.labels)
+        label, fix = near_label(operand.text, span, site.scope.labels())
         message = f"`{operand.text}` names no label of this function"
         yield site.error("undeclared-name", message, span, label=label, fix=fix)
     elif it.what is not What.LABEL:

@@ -9,23 +9,23 @@ from ptxloom.checker.findings.report import error
 from ptxloom.syntax.tree import BranchTargets, CallPrototype, CallTargets, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from ptxloom.checker.core.scope import Scope
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Instruction, Statement
-
-    Labels = Mapping[str, Statement | None]
 
 _SECTION = "9.7.12"
 
 
-def branch(instruction: Instruction, labels: Labels) -> Iterator[Diagnostic]:
+def branch(instruction: Instruction, scope: Scope) -> Iterator[Diagnostic]:
     """The findings about the label of a `bra` or the table of a `brx.idx`, if it is one at all."""
     place = 0 if instruction.opcode == "bra" else 1
     operand = instruction.operands[place] if len(instruction.operands) > place else None
-    if not isinstance(operand, Name) or operand.text not in labels:
+    label = scope.label(operand.text) if isinstance(operand, Name) else None
+    if not isinstance(operand, Name) or label is None:
         return
-    after, span = labels[operand.text], operand.span_in(instruction.source)
+    after, span = label.statement, operand.span_in(instruction.source)
     if place == 0 and _is_directive(after):
         message = f"`bra` goes to an instruction, and `{operand.text}` names a directive"
         yield error("operand-kind", message, span, _SECTION, label="`brx.idx` takes a list of labels")
@@ -41,14 +41,15 @@ def _is_directive(statement: Statement | None) -> bool:
     return isinstance(statement, (BranchTargets, CallTargets, CallPrototype))
 
 
-def targets(table: BranchTargets, labels: Labels) -> Iterator[Diagnostic]:
+def targets(table: BranchTargets, scope: Scope) -> Iterator[Diagnostic]:
     """The findings about the labels that a `.branchtargets` lists."""
     for name in table.names:
-        if name.text in labels and _is_directive(labels[name.text]):
+        label = scope.label(name.text)
+        if label is not None and _is_directive(label.statement):
             message = f"a branch goes to an instruction, and `{name.text}` names a directive"
             yield error("operand-kind", message, name.span_in(table.source), "11.3")
-        elif name.text not in labels:
+        elif label is None:
             span = name.span_in(table.source)
-            label, fix = near_label(name.text, span, labels)
+            advice, fix = near_label(name.text, span, scope.labels())
             message = f"`{name.text}` names no label of this function"
-            yield error("undeclared-name", message, span, "11.3", label=label, fix=fix)
+            yield error("undeclared-name", message, span, "11.3", label=advice, fix=fix)

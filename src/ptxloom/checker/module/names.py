@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxloom.binding.names import Scope
 from ptxloom.checker.findings.report import error, name_span, word_span
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import element_type, is_type
@@ -19,34 +19,17 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Declarator, Statement
 
-_DIGITS = "0123456789"
 _RESERVED = {"_": "a result that is not wanted", "WARP_SZ": "how many lanes a warp has"}
 _Thing: TypeAlias = "tuple[Declaration, Declarator] | Label | Function"
 
 
-@dataclass(slots=True)
-class _Frame:
-    """What one pair of braces, or the module, declares."""
-
-    things: dict[str, _Thing] = field(default_factory=dict[str, "_Thing"])
-    series: dict[str, tuple[Declaration, Declarator]] = field(
-        default_factory=dict[str, "tuple[Declaration, Declarator]"]
-    )
-
-    def clash(self, name: str, *, labels: bool = False) -> _Thing | None:
-        """What a new name would be the same as."""
-        found = self.things.get(name)
-        if found is not None or labels:
-            return found
-        stem = name.rstrip(_DIGITS)
-        index = name[len(stem) :]
-        series = self.series.get(stem) if index else None
-        return series if series is not None and int(index[:9]) < (series[1].count or 0) else None
+_Braces: TypeAlias = "Scope[_Thing, Label]"
 
 
 def names(module: Module, _: Platform) -> Iterator[Diagnostic]:
     """The findings about names that mean two things."""
-    top, outside = _Frame(), False
+    top: _Braces = Scope()
+    outside = False
     for statement in module.statements:
         if isinstance(statement, Declaration):
             for declarator in statement.declarators:
@@ -75,10 +58,10 @@ def _first_line(statement: Statement) -> Span:
 
 def _inside(function: Function) -> Iterator[Diagnostic]:
     """A function's parameters and what its body declares at the top are in one scope; inner braces are others."""
-    frame = _Frame()
+    frame: _Braces = Scope()
     for parameter in (*function.returns, *function.params):
         yield from _declare(frame, parameter)
-    waiting: list[tuple[_Frame, tuple[Statement, ...]]] = []
+    waiting: list[tuple[_Braces, tuple[Statement, ...]]] = []
     if function.body is not None:
         waiting.append((frame, function.body.statements))
     while waiting:
@@ -92,19 +75,16 @@ def _inside(function: Function) -> Iterator[Diagnostic]:
             elif isinstance(one, Label):
                 yield from _label(frame, one)
             elif isinstance(one, Block):
-                waiting.append((_Frame(), one.statements))
+                waiting.append((Scope(), one.statements))
 
 
-def _declare(frame: _Frame, declaration: Declaration) -> Iterator[Diagnostic]:
+def _declare(frame: _Braces, declaration: Declaration) -> Iterator[Diagnostic]:
     for declarator in declaration.declarators:
         name, this = declarator.name, (declaration, declarator)
         yield from _reserved(name, name_span(declaration, declarator))
-        if declarator.count is None:
-            first = frame.clash(name)
-            frame.things.setdefault(name, this)
-        else:
-            first = frame.series.get(name) or _member(frame, declarator)
-            frame.series.setdefault(name, this)
+        first = _before(frame, declarator)
+        if first is None:
+            frame.declare(name, this, declarator.count)
         if first is not None:
             yield _twice(name, name_span(declaration, declarator), first)
 
@@ -118,33 +98,28 @@ def _reserved(name: str, span: Span, *, top: bool = False) -> Iterator[Diagnosti
         yield error("reserved-name", f"`{name}` means something already: {meaning}", span, "4.4")
 
 
-def _member(frame: _Frame, series: Declarator) -> _Thing | None:
-    """A name in a frame that a new series has as well."""
-    size = len(series.name)
-    for name, thing in frame.things.items():
-        index = name[size:]
-        if (
-            not isinstance(thing, Label)
-            and name.startswith(series.name)
-            and index.isdecimal()
-            and int(index[:9]) < (series.count or 0)
-        ):
-            return thing
-    return None
+def _before(frame: _Braces, declarator: Declarator) -> _Thing | None:
+    """What the same braces say already by a name, or by one of a series."""
+    name, count = declarator.name, declarator.count
+    if count is None:
+        return frame.own(name) or frame.labels.get(name)
+    if name in frame.series:
+        return frame.series[name].thing
+    return next((frame.names[member] for member in frame.members(name, count)), None)
 
 
-def _label(frame: _Frame, label: Label) -> Iterator[Diagnostic]:
+def _label(frame: _Braces, label: Label) -> Iterator[Diagnostic]:
     yield from _reserved(label.name, word_span(label, label.name))
-    first = frame.clash(label.name, labels=True)
+    first = frame.names.get(label.name) or frame.labels.get(label.name)
     if first is not None:
         yield _twice(label.name, word_span(label, label.name), first)
-    frame.things.setdefault(label.name, label)
+    frame.labels.setdefault(label.name, label)
 
 
-def _variable(top: _Frame, declaration: Declaration, declarator: Declarator) -> Iterator[Diagnostic]:
+def _variable(top: _Braces, declaration: Declaration, declarator: Declarator) -> Iterator[Diagnostic]:
     """A variable of the module: `.extern` ones may be declared again, and must then be declared alike."""
     name, span = declarator.name, name_span(declaration, declarator)
-    first = top.things.setdefault(name, (declaration, declarator))
+    first = top.names.setdefault(name, (declaration, declarator))
     match first:
         case (Declaration() as earlier, before) if before is not declarator:
             if declaration.linkage != "extern" and earlier.linkage != "extern":
@@ -154,7 +129,7 @@ def _variable(top: _Frame, declaration: Declaration, declarator: Declarator) -> 
             elif earlier.linkage == "extern" and declaration.linkage == "":
                 yield _conflict(name, span, first, "the `.extern` one promises one that other modules can see")
             elif declaration.linkage != "extern":
-                top.things[name] = declaration, declarator
+                top.names[name] = declaration, declarator
         case Function():
             yield _twice(name, span, first)
         case _:
@@ -178,10 +153,10 @@ def _type(declaration: Declaration) -> str:
     return f"{vector}.{declaration.type}"
 
 
-def _function(top: _Frame, function: Function) -> Iterator[Diagnostic]:
+def _function(top: _Braces, function: Function) -> Iterator[Diagnostic]:
     """A function may be declared again and again, alike, but not after its body."""
     span = word_span(function, function.name)
-    first = top.things.setdefault(function.name, function)
+    first = top.names.setdefault(function.name, function)
     if first is function:
         return
     if not isinstance(first, Function) or first.body is not None:
@@ -190,7 +165,7 @@ def _function(top: _Frame, function: Function) -> Iterator[Diagnostic]:
     if difference := _other_function(first, function):
         yield _conflict(function.name, span, first, difference)
     if function.body is not None:
-        top.things[function.name] = function
+        top.names[function.name] = function
 
 
 def _other_function(first: Function, second: Function) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.binding.names import index_of, stem_of
 from ptxloom.syntax import tree
-from ptxloom.syntax.series import index_of, stem_of
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:

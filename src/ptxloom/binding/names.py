@@ -1,0 +1,149 @@
+"""Which declaration a name means: nested braces, series of registers and labels (PTX ISA 4.3.3, 5.2, 5.5).
+
+As ptxas 13 has it: a name means what the innermost braces declare before it; a label is seen in all of its braces, and
+by branches only, where something else that is declared bears its name. Needless zeros tell no members of a series
+apart: of `.reg .b32 %r<8>`, `%r01` is `%r1`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Thing = TypeVar("Thing")
+Mark = TypeVar("Mark")
+
+_DIGITS: Final = "0123456789"
+_LONGEST: Final = 19  # digits of a number; no declaration has more
+
+
+def stem_of(name: str) -> str:
+    """What stands before all the digits that a name ends in: the series that it may belong to.
+
+    Example:
+        >>> stem_of("%r12"), stem_of("%r1x")
+        ('%r', '%r1x')
+    """
+    return name.rstrip(_DIGITS)
+
+
+def index_of(name: str, stem: str) -> int:
+    """The number that a name ends in, behind its stem; -1 if there is none, or one that no series reaches.
+
+    Example:
+        >>> index_of("%r12", "%r"), index_of("%r0012", "%r"), index_of("%r", "%r"), index_of("%r" + "9" * 20, "%r")
+        (12, 12, -1, -1)
+    """
+    digits = name[len(stem) :]
+    plain = digits.lstrip("0")
+    return int(plain or "0") if digits and len(plain) <= _LONGEST else -1
+
+
+class Series(NamedTuple, Generic[Thing]):
+    """Names that are declared together: so many, from 0 on, and what they stand for."""
+
+    length: int
+    thing: Thing
+
+
+class Scope(Generic[Thing, Mark]):
+    """What a pair of braces, or a module, declares; behind it, what surrounds it.
+
+    Whoever walks over the statements notes here what names stand for, in the terms of his own.
+
+    Attributes:
+        outer: What surrounds it; None for a module.
+        names: What is declared by a name of its own; whoever keeps each member of a series apart notes it here, too.
+        series: What is declared as a series, by the stem.
+        labels: What labels stand for.
+
+    Example:
+        >>> module = Scope[str, str]()
+        >>> module.declare("%r", "registers", 8)
+        >>> module.find("%r01"), module.find("%r8")
+        ('registers', None)
+    """
+
+    __slots__ = ("_stems", "labels", "names", "outer", "series")
+
+    def __init__(self, outer: Scope[Thing, Mark] | None = None) -> None:
+        self.outer: Final = outer
+        self.names: Final[dict[str, Thing]] = {}
+        self.series: Final[dict[str, Series[Thing]]] = {}
+        self.labels: Final[dict[str, Mark]] = {}
+        self._stems: Final[dict[str, list[str]]] = {}  # of names that end in digits
+
+    def declare(self, name: str, thing: Thing, count: int | None = None) -> None:
+        """Make a name, or a series of so many, mean something from here on."""
+        if count is not None:
+            self.series[name] = Series(count, thing)
+            return
+        self.names[name] = thing
+        if name[-1:].isdigit():
+            self._stems.setdefault(stem_of(name), []).append(name)
+
+    def find(self, name: str) -> Thing | None:
+        """What a name means: what the innermost braces say; None if nothing is declared."""
+        scope: Scope[Thing, Mark] | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            if scope.series and (member := scope.member(name)) is not None:
+                return scope.names.get(member[0], member[1])
+            scope = scope.outer
+        return None
+
+    def place(self, name: str) -> tuple[Scope[Thing, Mark], str] | None:
+        """Which braces declare a name, and how it is spelled without needless zeros: two names are one if these are."""
+        for scope in self.around():
+            if name in scope.names:
+                return scope, name
+            if scope.series and (member := scope.member(name)) is not None:
+                return scope, member[0]
+        return None
+
+    def own(self, name: str) -> Thing | None:
+        """What these braces alone declare by a name."""
+        found = self.names.get(name)
+        if found is not None:
+            return found
+        member = self.member(name)
+        return None if member is None else self.names.get(member[0], member[1])
+
+    def member(self, name: str) -> tuple[str, Thing] | None:
+        """A member of a series of these braces as it is spelled without needless zeros, and what the series is."""
+        stem = stem_of(name)
+        series = self.series.get(stem)
+        if series is None:
+            return None
+        index = index_of(name, stem)
+        return (f"{stem}{index}", series.thing) if 0 <= index < series.length else None
+
+    def label(self, name: str) -> Mark | None:
+        """What a branch to a name means; None if no label is seen."""
+        return next((scope.labels[name] for scope in self.around() if name in scope.labels), None)
+
+    def around(self) -> Iterator[Scope[Thing, Mark]]:
+        """This scope and those around it, the innermost first."""
+        scope: Scope[Thing, Mark] | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    def members(self, stem: str, count: int) -> list[str]:
+        """The names of these braces' own that a series of so many would have as well."""
+        return [name for name in self._stems.get(stem, ()) if 0 <= index_of(name, stem) < count]
+
+    def behind(self, name: str, count: int | None = None) -> Scope[Thing, Mark]:
+        """Where the next declaration belongs if this scope is asked later what names before it meant.
+
+        That is this scope, or one within it where a name would from now on mean something else.
+        """
+        if count is None:
+            hides = self.place(name) is not None
+        else:
+            hides = any(name in scope.series or scope.members(name, count) for scope in self.around())
+        return Scope(self) if hides else self

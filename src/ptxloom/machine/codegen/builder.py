@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.analysis.uniform_values import literal_bits
-from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.codegen.special_registers import PREDICATES, read_special
 from ptxloom.machine.codegen.unpacked_operands import Images
 from ptxloom.machine.native import language, translation
@@ -21,6 +22,7 @@ from ptxloom.syntax.constants import constant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.codegen.strips import Strip
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
@@ -28,9 +30,7 @@ W: Final = Value("ptr", "%w")
 ALL: Final = Value("i32", "-1")
 LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
 _FIELDS: Final = language.record(state.Warp).offsets
-_UNWATCHED: Final = frozenset(("memcheck", "synccheck"))
 _COMPONENTS: Final = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
-VALUES: Final = 512  # where in the scratch operands and results of memory calls lie; addresses lie at 0
 
 
 class Builder(Emitter):
@@ -40,8 +40,8 @@ class Builder(Emitter):
         program: What is built.
         whole: This variant runs whole warps only: every lane is active but for predicates.
         checks: The tools that watch this run, by compute-sanitizer's names; memcheck always does.
-        watch: What looks on: the profile, the trace.
-        entered: It has been told that the lanes are in this block.
+        instruments: What looks on: racecheck, initcheck, the profile, the trace.
+        entered: They have been told that the lanes are in this block.
         op: The instruction being built.
         mask: The lanes that run in this block (i32).
         active: The lanes that execute this instruction (i32): `mask` under the predicate; None if that is all 32.
@@ -55,11 +55,11 @@ class Builder(Emitter):
     """
 
     def __init__(
-        self, program: Program, whole: bool, checks: frozenset[str] = frozenset(), watch: Watch | None = None
+        self, program: Program, whole: bool, checks: frozenset[str] = frozenset(), instruments: Instrument | None = None
     ) -> None:
         super().__init__()
         self.checks = checks
-        self.watch = Watch() if watch is None else watch
+        self.instruments = Instrument() if instruments is None else instruments
         self.entered = False
         self.program = program
         self.whole = whole
@@ -70,7 +70,7 @@ class Builder(Emitter):
         self.strip: Strip | None = None
         self.images = Images(program)
         self.scalars: dict[int, Value] = {}
-        self.sums = program.sums if watch is None and checks <= _UNWATCHED else {}
+        self.sums = program.sums if instruments is None else {}
         self.ended = False
         self.follows = False
         self.poisoned: frozenset[int] | None = None
@@ -316,8 +316,8 @@ class Builder(Emitter):
         """Where a field of the warp's state lies."""
         return self.offset(W, _FIELDS[name])
 
-    def scratch(self, byte_offset: int = 0) -> Value:
-        """A place in the warp's scratch memory (2048 bytes) for operands and results of run-time calls."""
+    def scratch(self, byte_offset: int = scratch.ADDRESSES) -> Value:
+        """A place in the warp's scratch (`codegen/scratch.py` says what lies where)."""
         return self.offset(W, _FIELDS["scratch"] + byte_offset)
 
     def address_of(self, symbol: Variable | FunctionName, offset: int = 0) -> Value:
@@ -376,9 +376,7 @@ class Builder(Emitter):
             bits: The size of one value.
             space: The state space, for reports.
         """
-        size = bits // 8 * len(places)
-        if isinstance(offset, int):  # where somebody looks on, it is one
-            self.watch.accesses(self, addresses, offset, size=size, space=space, bits=32 if window == "shared" else 64)
+        if isinstance(offset, int):
             offset = Value("i64", str(offset))
         name = access_name(verb, window, bits, len(places))
         self.accesses.add(name)
@@ -386,6 +384,10 @@ class Builder(Emitter):
         values = "".join(f", {p}" for p in places)
         arguments = f"{W}, {addresses}, {offset}, {self.active_mask}, i32 {space}, i32 {self.op.site}{values}"
         self.check(self.emit("i32", f"call i32 @{name}({arguments})"))
+
+    def touch(self, access: Access) -> None:
+        """Tell all who look on of an access that the active lanes are about to make."""
+        self.instruments.access(self, access)
 
     def check(self, failed: Value) -> None:
         """Leave the kernel with a fault if an i32 is not zero."""
@@ -453,7 +455,7 @@ class Builder(Emitter):
             self.label(one)
             self.do(f"br {self.compare('eq', taken, Value('i32', '0'))}, label %{none}, label %{some}")
         self.label(some)
-        self.watch.diverged(self)
+        self.instruments.diverged(self)
         self.resume(self.native_call("diverge", W, taken, Value("i32", str(target)), Value("i32", str(self.following))))
         self.label(all_)
         self.goto(target)

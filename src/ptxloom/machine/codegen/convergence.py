@@ -79,8 +79,8 @@ def _wait(b: Builder, members_: Value, kind: int) -> None:
     b.label(on)
     b.begin(b.op)
     b.entered = True
-    b.watch.enter(b)
-    b.watch.before(b)
+    b.instruments.enter(b)
+    b.instruments.before(b)
 
 
 def _check_members(b: Builder, named: tree.Operand) -> None:

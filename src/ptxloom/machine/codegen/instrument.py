@@ -1,16 +1,16 @@
-"""What looks on while a kernel runs: called by the builder at each instruction, in a variant compiled for it."""
+"""Instruments: what looks on while a kernel runs, told by the builder at each instruction of a variant made for it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
 
 
-class Watch:
+class Instrument:
     """Adds code around instructions; this one adds none."""
 
     def sees(self, op: Op) -> bool:
@@ -24,80 +24,47 @@ class Watch:
     def before(self, b: Builder) -> None:
         """The instruction is about to run, in the active lanes."""
 
+    def access(self, b: Builder, access: Access) -> None:
+        """The instruction is about to access memory."""
+
     def after(self, b: Builder) -> None:
         """The instruction has run, and lanes go on after it."""
 
     def diverged(self, b: Builder) -> None:
         """A branch sends the running lanes to different places."""
 
-    def accesses(
-        self,
-        b: Builder,
-        addresses: Value,
-        offset: int,
-        *,
-        size: int,
-        space: int,
-        lanes: int = 32,
-        bits: int = 64,
-        mask: Value | None = None,
-    ) -> None:
-        """The active lanes access memory.
 
-        Args:
-            b: The builder, at the instruction.
-            addresses: Where the 32 addresses lie.
-            offset: Bytes added to each.
-            size: Bytes a lane.
-            space: The state space that the addresses are in.
-            lanes: How many lanes name an address, from lane 0 on.
-            bits: The width of an address.
-            mask: The lanes, if not the active ones.
-        """
+class Instruments(Instrument):
+    """Several that look on, told one after the other."""
 
-
-class Watches(Watch):
-    """Several that look on, one after the other."""
-
-    def __init__(self, *watches: Watch) -> None:
-        self.watches = watches
+    def __init__(self, *several: Instrument) -> None:
+        self.several = several
 
     def sees(self, op: Op) -> bool:
         """Whether any does."""
-        return any(watch.sees(op) for watch in self.watches)
+        return any(one.sees(op) for one in self.several)
 
     def enter(self, b: Builder) -> None:
         """Tell them all."""
-        for watch in self.watches:
-            watch.enter(b)
+        for one in self.several:
+            one.enter(b)
 
     def before(self, b: Builder) -> None:
         """Tell them all."""
-        for watch in self.watches:
-            watch.before(b)
+        for one in self.several:
+            one.before(b)
+
+    def access(self, b: Builder, access: Access) -> None:
+        """Tell them all."""
+        for one in self.several:
+            one.access(b, access)
 
     def after(self, b: Builder) -> None:
         """Tell them all."""
-        for watch in self.watches:
-            watch.after(b)
+        for one in self.several:
+            one.after(b)
 
     def diverged(self, b: Builder) -> None:
         """Tell them all."""
-        for watch in self.watches:
-            watch.diverged(b)
-
-    def accesses(
-        self,
-        b: Builder,
-        addresses: Value,
-        offset: int,
-        *,
-        size: int,
-        space: int,
-        lanes: int = 32,
-        bits: int = 64,
-        mask: Value | None = None,
-    ) -> None:
-        """Tell them all."""
-        for watch in self.watches:
-            watch.accesses(b, addresses, offset, size=size, space=space, lanes=lanes, bits=bits, mask=mask)
+        for one in self.several:
+            one.diverged(b)

@@ -28,9 +28,6 @@ SHORTEST: Final = 2
 #: Up to so many, the strips follow one another; from then on they are a loop, a quarter of the code.
 UNROLLED: Final = 3
 W: Final = Value("ptr", "%w")  # the warp
-_BLIND: Final = frozenset(
-    ("memcheck", "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global")
-)  # tools that look at no registers
 
 
 def strip_lanes() -> int:
@@ -131,12 +128,7 @@ class Strip:
 
 def fits(b: Builder, op: Op, row: Row) -> bool:
     """Whether an instruction can be part of a run: lane by lane, on registers and literals only."""
-    return (
-        row.lanewise
-        and b.checks <= _BLIND
-        and not b.watch.sees(op)
-        and all(_plain(b, op, operand) for operand in op.operands)
-    )
+    return row.lanewise and not b.instruments.sees(op) and all(_plain(b, op, operand) for operand in op.operands)
 
 
 def _plain(b: Builder, op: Op, operand: tree.Operand) -> bool:  # noqa: PLR0911 - one case a node

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine import semantics
 from ptxloom.machine.codegen import strips
 from ptxloom.machine.codegen.builder import Builder
-from ptxloom.machine.codegen.instrument import Watch, Watches
+from ptxloom.machine.codegen.instrument import Instruments
 from ptxloom.machine.compile.meaning import meaning
-from ptxloom.machine.instruments import initcheck
+from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON, Poisoning
 from ptxloom.machine.instruments.profile import PROFILE, Profiling
-from ptxloom.machine.instruments.trace import Tracing, keys_of, sites_in
+from ptxloom.machine.instruments.trace import Tracing, sites_in
 from ptxloom.machine.instruments.variable_bounds import VARIABLES, Overruns
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.ir import Value
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ptxloom.machine.codegen.family import Row
+    from ptxloom.machine.codegen.instrument import Instrument
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 SYMBOL: Final = "ptxloom_kernel"
@@ -46,17 +47,8 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
     """
-    traced = sites_in(checks)
-    watches: list[Watch] = [
-        *([Profiling(program)] if PROFILE in checks else []),
-        *([Tracing(program, traced)] if traced else []),
-    ]
-    if VARIABLES in checks:
-        watches.append(Overruns(program))
-    if POISON in checks:
-        watches.append(Poisoning(program))
-    tools = checks - {PROFILE, VARIABLES, POISON} - keys_of(traced)
-    b = Builder(program, whole, tools, Watches(*watches) if watches else None)
+    several = _instruments(program, checks)
+    b = Builder(program, whole, checks, Instruments(*several) if several else None)
     b.follows = POISON in checks
     b.do("br label %dispatch")
     _dispatch(b)
@@ -68,6 +60,25 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     declarations = "\n".join(b.declarations.values())
     ir = f"{declarations}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
     return Variant(ir, b)
+
+
+def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
+    """What looks on. Initcheck comes first: where it finds something, the instruction is begun anew."""
+    traced = sites_in(checks)
+    several: list[Instrument] = []
+    if initcheck.is_wanted(checks):
+        several.append(initcheck.Initcheck())
+    if racecheck.is_wanted(checks):
+        several.append(racecheck.Racecheck(checks))
+    if PROFILE in checks:
+        several.append(Profiling(program))
+    if traced:
+        several.append(Tracing(program, traced))
+    if VARIABLES in checks:
+        several.append(Overruns(program))
+    if POISON in checks:
+        several.append(Poisoning(program))
+    return several
 
 
 def _dispatch(b: Builder) -> None:
@@ -132,7 +143,7 @@ def _block(b: Builder, block: BasicBlock) -> None:
     rows = [semantics.find(op) for op in block.ops]
     b.entered = b.whole or not _may_wait(rows)  # else `converge` says it, once the lanes have come together
     if b.entered:
-        b.watch.enter(b)
+        b.instruments.enter(b)
     start = len(b.lines)
     if block.after is not None:
         b.begin(block.after)
@@ -178,12 +189,12 @@ def _instruction(b: Builder, op: Op, row: Row, start: int) -> None:
         _resume_here(b, op)
     b.begin(op)
     if b.entered:
-        b.watch.before(b)
+        b.instruments.before(b)
     row.build(b, op)
     if not b.entered:
         _enter_late(b, start)
     if not b.ended:
-        b.watch.after(b)
+        b.instruments.after(b)
 
 
 def _resume_here(b: Builder, op: Op) -> None:
@@ -202,8 +213,8 @@ def _enter_late(b: Builder, start: int) -> None:
     """The first instruction could have waited and did not: the lanes are in the block from its first line."""
     built, b.lines = b.lines, []
     b.entered = True
-    b.watch.enter(b)
-    b.watch.before(b)
+    b.instruments.enter(b)
+    b.instruments.before(b)
     b.lines = [*built[:start], *b.lines, *built[start:]]
 
 

@@ -1,26 +1,34 @@
-"""What initcheck is told of memory that instructions read and write.
+"""Initcheck, as an instrument: told of the memory that instructions read and write.
 
 Who moves memory to registers may find something unwritten there: that is no hazard until somebody uses it. Such an
-instruction is then executed by the variant of the kernel that follows poison (`poisoning`).
+instruction is then executed by the variant of the kernel that follows poison (`poison`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.codegen.access import READ, WRITE
 from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison, slow_path
 from ptxloom.machine.runtime.initcheck.fast_path import PARAMETERS, init_name
 
 if TYPE_CHECKING:
+    from ptxloom.machine.codegen.access import Access, Piece
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
 LOADS: Final = frozenset(("ld", "ldu"))
 MATRIX_MOVES: Final = frozenset(("ldmatrix", "stmatrix"))
 _NONE: Final = Value("i32", "0")
+
+
+def is_wanted(checks: frozenset[str]) -> bool:
+    """Whether initcheck watches a run, what a CTA has or global memory."""
+    return not checks.isdisjoint(("initcheck", "initcheck:global"))
 
 
 def is_watched(b: Builder, space: int) -> bool:
@@ -52,23 +60,40 @@ def moves_poison(op: Op) -> bool:
     return brings_poison(op) or op.opcode == "stmatrix" or (op.opcode == "st" and not op.has("async", "bulk"))
 
 
-def access(
-    b: Builder,
-    addresses: Value,
-    offset: int,
-    *,
-    reads: bool,
-    writes: bool,
-    space: int,
-    size: int,
-    wide: bool,
-    mask: Value | None = None,
-) -> None:
-    """Tell of an access of `size` bytes a lane that is about to be made; see `watch.access`."""
-    if not is_watched(b, space) or (b.follows and moves_poison(b.op)):
-        return
-    lanes = b.active_mask if mask is None else mask
-    if reads:
+class Initcheck(Instrument):
+    """Emits the code that looks at the marks of memory, and sets them."""
+
+    def access(self, b: Builder, access: Access) -> None:
+        """Look for what is unwritten in what is read, and mark what is written."""
+        if access.is_issued or not is_watched(b, access.space) or (b.follows and moves_poison(b.op)):
+            return
+        for piece in access.pieces:
+            if access.payload != 0:
+                _look_at(b, access, piece)
+
+
+class Remembering(Instrument):
+    """While a load is built to compute with poison: remembers where it finds the first of it."""
+
+    def access(self, b: Builder, access: Access) -> None:
+        """A load reads poison."""
+        if access.kind == READ:
+            lanes = b.active_mask if access.lanes is None else access.lanes
+            wide = int(access.space != state.SHARED or access.address_bits == 64)
+            for piece in access.pieces:
+                facts = (access.space, _bytes(access, piece), wide, b.op.site)
+                b.runtime(poison.find_poison, W, access.addresses, access.offset + piece.at, lanes, *facts)
+
+
+def _bytes(access: Access, piece: Piece) -> int:
+    return piece.bits // 8 * piece.parts if access.payload is None else access.payload
+
+
+def _look_at(b: Builder, access: Access, piece: Piece) -> None:
+    addresses, offset, space = access.addresses, access.offset + piece.at, access.space
+    size, wide = _bytes(access, piece), access.address_bits == 64
+    lanes = b.active_mask if access.lanes is None else access.lanes
+    if access.kind != WRITE:
         found = _find(b, addresses, offset, lanes, space=space, size=size, wide=wide)
         some = b.compare("ne", found, _NONE)
         if brings_poison(b.op):
@@ -78,19 +103,10 @@ def access(
         else:
             facts = (W, addresses, offset, found, space, size, b.op.site)
             b.when(some, lambda: b.runtime(slow_path.read_lanes, *facts))
-    if writes and space == state.SHARED:
+    if access.kind != READ and space == state.SHARED:
         b.do(f"call void {_look(b, 'write', size, 'void', wide=wide)}({W}, {addresses}, i64 {offset}, {lanes})")
-    elif writes:
+    elif access.kind != READ:
         b.runtime(slow_path.written_lanes, W, addresses, offset, lanes, space, size)
-
-
-def remember(
-    b: Builder, addresses: Value, offset: int, *, space: int, size: int, wide: bool, mask: Value | None
-) -> None:
-    """Remember where a load that is built to compute with poison finds the first of it."""
-    lanes = b.active_mask if mask is None else mask
-    narrow = space == state.SHARED and not wide
-    b.runtime(poison.find_poison, W, addresses, offset, lanes, space, size, int(not narrow), b.op.site)
 
 
 def _find(b: Builder, addresses: Value, offset: int, lanes: Value, *, space: int, size: int, wide: bool) -> Value:

@@ -7,7 +7,7 @@ memory, and initcheck speaks where it is used: where it steers control, is an ad
 lanes are not kept apart (`mma`, votes, atomics).
 
 Warps without poison run the plain code, which only looks at what loads find. The first that finds something unwritten
-goes on in a variant of the kernel, compiled when it is needed, in which this `Watch` follows poison instruction by
+goes on in a variant of the kernel, compiled when it is needed, in which this instrument follows poison instruction by
 instruction, until none is left.
 """
 
@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.definite_assignment import names_read, names_written
-from ptxloom.machine.codegen.builder import VALUES, W
-from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.instruments import initcheck
 from ptxloom.machine.native.ir import LANES, Value, vector
 from ptxloom.machine.program import parts
@@ -57,7 +58,7 @@ GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
 _NONE: Final = Value("i32", "0")
 
 
-class Poisoning(Watch):
+class Poisoning(Instrument):
     """Follows poison through a variant."""
 
     def __init__(self, program: Program) -> None:
@@ -204,10 +205,10 @@ class Poisoning(Watch):
         size, count = op.type.bits // 8, parts.parts_of(op)
         memory.lane_addresses(b, source, space)
         used = parts.moved_mask(op)
-        facts = (b.scratch(VALUES), b.scratch(), b.active_mask, space, size, count, used, op.site)
+        facts = (b.scratch(scratch.VALUES), b.scratch(), b.active_mask, space, size, count, used, op.site)
 
         def found() -> None:
-            places = (b.scratch(VALUES + n * LANES * size) for n in range(count))
+            places = (b.scratch(scratch.VALUES + n * LANES * size) for n in range(count))
             bits = tuple(b.load(vector(f"i{8 * size}"), place, 32) for place in places)
             b.poisoned = frozenset()
             b.write_all(target, bits, op.type.signed)
@@ -231,9 +232,9 @@ class Poisoning(Watch):
             elements = source.elements if isinstance(source, tree.Vector) else (source,)
             for number, element in enumerate(elements):
                 bits = b.read_poison(element, ptx_type(f"b{op.type.bits}"))
-                b.store(bits, b.scratch(VALUES + number * LANES * size), 32)
+                b.store(bits, b.scratch(scratch.VALUES + number * LANES * size), 32)
             facts = (b.scratch(), b.active_mask, space, size, count, parts.moved_mask(op))
-            given = b.runtime(poison.store_poison, W, b.scratch(VALUES), *facts)
+            given = b.runtime(poison.store_poison, W, b.scratch(scratch.VALUES), *facts)
             for value in values:
                 b.runtime(poison.note_given, W, op.site, given, value.poison, _lane_bytes(value), size, VALUE)
 
@@ -347,10 +348,10 @@ def _as_poison(b: Builder, data: set[int]) -> None:
     """Build the instruction once more, to compute with poison where its operands are data."""
     row = semantics.find(b.op)
     assert row is not None
-    watch, b.watch = b.watch, Watch()
+    instruments, b.instruments = b.instruments, initcheck.Remembering()
     b.poisoned = frozenset(data)
     row.build(b, b.op)
-    b.poisoned, b.watch = None, watch
+    b.poisoned, b.instruments = None, instruments
 
 
 def _moved_operands(op: Op) -> tuple[int, ...]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.banks import access
+from ptxloom import banks
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.instruments.equal_cost import twins
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Value
@@ -20,7 +20,7 @@ from ptxloom.machine.runtime import counting, state
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.banks import Access
+    from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
 
@@ -100,7 +100,7 @@ def _spaces(op: Op) -> tuple[int, ...]:
     return (state.SHARED, state.GLOBAL) if op.opcode == "cp" else (state.GENERIC,)
 
 
-class Profiling(Watch):
+class Profiling(Instrument):
     """Counts."""
 
     def __init__(self, program: Program) -> None:
@@ -128,32 +128,19 @@ class Profiling(Watch):
         """Count a divergent branch."""
         self._add(b, self.counters.divergent(b.op.site), _ONE)
 
-    def accesses(
-        self,
-        b: Builder,
-        addresses: Value,
-        offset: int,
-        *,
-        size: int,
-        space: int,
-        lanes: int = 32,
-        bits: int = 64,
-        mask: Value | None = None,
-    ) -> None:
-        """Count an access to shared or global memory."""
-        at = self.counters.slot(b.op, space)
-        if at is None or space not in {state.SHARED, state.GLOBAL, state.GENERIC}:
+    def access(self, b: Builder, access: Access) -> None:
+        """Count an access to shared or global memory; what mbarriers cost nobody has measured."""
+        at = self.counters.slot(b.op, access.space)
+        if at is None or access.is_mbarrier or access.space not in {state.SHARED, state.GLOBAL, state.GENERIC}:
             return
         slot = b.offset(b.load("ptr", b.field("profile"), 8), at)
-        mask = b.active_mask if mask is None else mask
-        if lanes < 32:
-            mask = b.apply("and", mask, Value("i32", str((1 << lanes) - 1)))
-        phase, rules = _rules(b.op, size)
-        name = f"ptxloom_count_{bits}"
-        b.helper(name, _function(name, bits))
+        lanes = b.active_mask if access.lanes is None else access.lanes
+        phase, rules = _rules(b.op, access.bytes)
+        name = f"ptxloom_count_{access.address_bits}"
+        b.helper(name, _function(name, access.address_bits))
         b.natives[translation.symbol(counting.meet)] = counting.meet
-        facts = (Value("i32", str(int(n))) for n in (size, phase, rules, space))
-        b.call(name, _W, slot, addresses, Value("i64", str(offset)), mask, *facts)
+        facts = (Value("i32", str(int(n))) for n in (access.bytes, phase, rules, access.space))
+        b.call(name, _W, slot, access.addresses, Value("i64", str(access.offset)), lanes, *facts)
 
     def _add(self, b: Builder, at: int, by: Value) -> None:
         place = b.offset(b.load("ptr", b.field("profile"), 8), at)
@@ -173,7 +160,7 @@ def _rules(op: Op, size: int) -> tuple[int, int]:
     return of.phase_lanes, sum(rule for holds, rule in rules if holds)
 
 
-def bank_access(op: Op, size: int) -> Access | None:
+def bank_access(op: Op, size: int) -> banks.Access | None:
     """The access that shared memory sees: a copy is a store, a generic access a shared one; None if it takes none."""
     words = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "v4.b32"}
     match op.opcode:
@@ -188,7 +175,7 @@ def bank_access(op: Op, size: int) -> Access | None:
         case _:
             spelling = f"st.shared.{words.get(size)}"
     try:
-        return access(spelling)
+        return banks.access(spelling)
     except PtxloomError:
         return None
 

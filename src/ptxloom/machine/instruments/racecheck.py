@@ -1,40 +1,192 @@
-"""What racecheck is told of instructions that touch shared memory, or that order such accesses."""
+"""Racecheck, as an instrument: told of what touches shared and global memory, and of what orders such accesses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import READ, UPDATE, WRITE
 from ptxloom.machine.codegen.builder import W
-from ptxloom.machine.instruments import initcheck
-from ptxloom.machine.native.ir import Value
+from ptxloom.machine.codegen.instrument import Instrument
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.racecheck import (
+    async_operations,
     global_flags,
     global_memory,
     pending_global,
+    proxies,
     shadow,
     shared_flags,
     slow_path,
+    vector_clocks,
 )
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
+from ptxloom.machine.semantics.mbarriers import reports_to_mbarrier
+from ptxloom.machine.semantics.memory import addresses_at, lane_addresses, space_of
 
 if TYPE_CHECKING:
+    from ptxloom.machine.codegen.access import Access, Piece
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
-_PLACES: Final = 1984  # in the scratch: the addresses of the registers that are stored
+NEAR: Final = "racecheck"  # the check of shared memory
+FAR: Final = "racecheck:global"
 _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
-_STRONG: Final = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 
 
-def is_racing(b: Builder) -> bool:
-    """Whether racecheck watches this run, shared memory or global memory."""
-    return not b.checks.isdisjoint(("racecheck", "racecheck:global"))
+class Racecheck(Instrument):
+    """Emits the code that tells `runtime.racecheck` what happens."""
+
+    def __init__(self, checks: frozenset[str]) -> None:
+        self.near = NEAR in checks
+        self.far = FAR in checks
+
+    # -- what orders accesses
+
+    def before(self, b: Builder) -> None:
+        """Fences, and what begins and ends asynchronous operations."""
+        op = b.op
+        match op.opcode:
+            case "fence" | "membar":
+                self._fence(b)
+            case "barrier" if op.has("cluster") and op.has("arrive") and not op.has("relaxed"):
+                b.runtime(vector_clocks.arrive_in_cluster, W, b.active_mask)
+            case "cp" if op.has("commit_group"):
+                b.runtime(async_operations.commit_group, W, b.active_mask, int(op.has("bulk")))
+            case "cp" if op.has("wait_group", "wait_all"):
+                kept = b.literal(op.operands[0]) if op.has("wait_group") else None
+                facts = (state.NONE if kept is None else kept, int(op.has("bulk")), int(op.has("read")))
+                b.runtime(async_operations.wait_group, W, b.active_mask, *facts)
+            case "cp" if op.has("mbarrier") and op.has("arrive"):
+                lane_addresses(b, op.operands[0], space_of(op))
+                b.runtime(async_operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
+            case "st" | "red" if reports_to_mbarrier(op):
+                self._issue(b)
+            case _:
+                pass
+
+    def after(self, b: Builder) -> None:
+        """Barriers of lanes: they have come together."""
+        op = b.op
+        if op.opcode == "bar" and op.has("warp"):
+            b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
+            b.runtime(vector_clocks.sync_lanes, W, b.active_mask)
+
+    def _fence(self, b: Builder) -> None:
+        op = b.op
+        if op.has("gl", "sys", "gpu") and self.far:
+            b.runtime(global_flags.fence_grid, W, b.active_mask, int(op.opcode == "membar" or op.has("sc")))
+        b.runtime(shared_flags.fence, W, b.active_mask, scope_of(op))
+        if op.has("async", "async::generic"):
+            shared = any("shared" in q for q in op.qualifiers)
+            b.runtime(proxies.fence_proxy, W, b.active_mask, int(not op.has("global")), int(not shared))
+
+    @staticmethod
+    def _issue(b: Builder) -> None:
+        """`st.async`, `red.async`: what each lane writes, and where the mbarrier lies that tells its end."""
+        op = b.op
+        target = addresses_at(b, op.operands[0], scratch.ADDRESSES, state.SHARED)
+        barrier = addresses_at(b, op.operands[2], scratch.SOURCES, state.SHARED)
+        size, strong = op.type.bits // 8 * parts_of(op), shadow.STRONG if op.opcode == "red" else 0
+        b.runtime(async_operations.write_async, W, b.active_mask, target, barrier, size, op.site | strong)
+
+    # -- accesses
+
+    def access(self, b: Builder, access: Access) -> None:
+        """Compare it with what others have done, and remember it."""
+        if access.is_issued or reports_to_mbarrier(b.op):
+            return
+        is_flag = access.strong and not access.is_mbarrier
+        if is_flag and access.kind != UPDATE:
+            self._flag(b, access)
+        for piece in access.pieces:
+            if self.far and access.space in {state.GLOBAL, state.GENERIC}:
+                _look_far(b, access, piece)
+            if self.near and access.space in {state.SHARED, state.GENERIC}:
+                _look_near(b, access, piece)
+        if is_flag and access.kind == UPDATE:
+            self._flag(b, access)
+
+    def _flag(self, b: Builder, access: Access) -> None:
+        """A strong access may release, acquire, or be part of either."""
+        if access.space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
+            return
+        op = b.op
+        loads, stores = access.kind in {READ, UPDATE}, access.kind != READ
+        does = (shared_flags.LOADS if loads else 0) | (shared_flags.STORES if stores else 0)
+        if loads and op.has("acquire", "acq_rel"):
+            does |= shared_flags.ACQUIRE
+        if stores and op.has("release", "acq_rel"):
+            does |= shared_flags.RELEASE
+        facts = (_wide_addresses(b, access), b.active_mask, access.space, does, scope_of(op))
+        if self.far:
+            b.runtime(global_flags.flag_grid, W, *facts)
+        b.runtime(shared_flags.strong, W, *facts)
 
 
-def is_asynchronous(op: Op) -> bool:
-    """Whether a store or reduction is one whose end an mbarrier tells: `async_operations` hears of it."""
-    return op.opcode in {"st", "red"} and op.has("async")
+def _wide_addresses(b: Builder, access: Access) -> Value:
+    """Where the 32 addresses of an access lie with 64 bits, whole."""
+    if access.address_bits == 64 and not access.offset:
+        return access.addresses
+    at = b.resize(b.load(vector(f"i{access.address_bits}"), access.addresses, 4), 64)
+    at = b.apply("add", at, b.constant(at.type, access.offset))
+    if access.space == state.SHARED:
+        at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
+    place = b.scratch(scratch.SOURCES)
+    b.store(at, place, 64)
+    return place
+
+
+def _look_near(b: Builder, access: Access, piece: Piece) -> None:
+    """Tell of an access that may be to shared memory."""
+    lanes = b.active_mask if access.lanes is None else access.lanes
+    site = _site(b, access)
+    offset = access.offset + piece.at
+    if access.strong:
+        does = shadow.READS if access.kind == READ else shadow.WRITES
+        wide = int(access.address_bits == 64)
+        facts = (access.space, piece.bits // 8 * piece.parts, site, does, wide)
+        b.runtime(slow_path.check_strong, W, access.addresses, offset, lanes, *facts)
+        return
+    window = "generic" if access.space == state.GENERIC else "wide" if access.address_bits == 64 else "shared"
+    verb = access.kind if access.kind == READ or piece.places else "touch"
+    name = race_name(verb, window, piece.bits, piece.parts)
+    b.accesses.add(name)
+    b.declarations[name] = f"declare void @{name}({race_parameters(name)})"
+    values = "" if access.kind == READ else "".join(f", {p}" for p in piece.places)
+    b.do(f"call void @{name}({W}, {access.addresses}, i64 {offset}, {lanes}, i32 {site}{values})")
+
+
+def _look_far(b: Builder, access: Access, piece: Piece) -> None:
+    """Tell of an access that may be to global memory."""
+    lanes = b.active_mask if access.lanes is None else access.lanes
+    held = Value("ptr", "null")
+    if access.kind != READ and piece.places:
+        held = b.scratch(scratch.PLACES)
+        for number, place in enumerate(piece.places):
+            b.store(place, b.scratch(scratch.PLACES + 8 * number), 8)
+    does = shadow.WRITES if access.kind != READ else shadow.READS_ONLY if b.op.has("nc") else shadow.READS
+    at = (access.addresses, access.offset + piece.at, lanes)
+    facts = (access.space, piece.bits // 8 * piece.parts, _site(b, access))
+    b.runtime(global_memory.look, W, *at, *facts, does, held, piece.bits // 8)
+    b.runtime(pending_global.meet_operations, W, *at, *facts, int(does == shadow.WRITES))
+
+
+def _site(b: Builder, access: Access) -> int:
+    """The instruction, and whether it is strong, and may be one that waits."""
+    if not access.strong:
+        return b.op.site
+    return b.op.site | shadow.STRONG | (shadow.LOOKS_AGAIN if access.kind != WRITE else 0)
+
+
+# -- of instructions, before any code is made
+
+
+def is_wanted(checks: frozenset[str]) -> bool:
+    """Whether racecheck watches a run, shared memory or global memory."""
+    return not checks.isdisjoint((NEAR, FAR))
 
 
 def orders_finely(op: Op) -> bool:
@@ -46,111 +198,10 @@ def orders_finely(op: Op) -> bool:
             return True
         case "cp":
             return op.has("mbarrier", "bulk")
-        case "st" | "red" if is_asynchronous(op):
+        case "st" | "red" if reports_to_mbarrier(op):
             return True
         case _:
             return op.has("acquire", "release", "acq_rel")
-
-
-def access(
-    b: Builder,
-    verb: str,
-    addresses: Value,
-    offset: int,
-    *,
-    space: int,
-    bits: int,
-    parts: int,
-    wide: bool = False,
-    places: tuple[Value, ...] = (),
-    strong: bool = False,
-    mask: Value | None = None,
-    payload: int | None = None,
-) -> None:
-    """Tell racecheck and initcheck of an access that is about to be made.
-
-    Args:
-        b: The builder.
-        verb: read, write or update (read and write in one).
-        addresses: Where the 32 addresses lie.
-        offset: Bytes added to each.
-        space: The state space; but for shared and generic nothing is watched.
-        bits: The size of one value.
-        parts: How many a lane moves, one after the other.
-        wide: Addresses in shared memory have 64 bits, not 32; generic ones always have.
-        places: Where the values lie that are stored, if they are known.
-        strong: The access is atomic, volatile or the like.
-        mask: The lanes that make it; by default the active ones.
-        payload: The bytes a lane that matter to initcheck; by default all of them, and it hears nothing if 0.
-    """
-    size = bits // 8 * parts if payload is None else payload
-    if b.poisoned is not None:
-        if verb == "read":
-            initcheck.remember(b, addresses, offset, space=space, size=size, wide=wide, mask=mask)
-        return
-    if size:
-        reads, writes = verb != "write", verb != "read"
-        initcheck.access(b, addresses, offset, reads=reads, writes=writes, space=space, size=size, wide=wide, mask=mask)
-    if is_asynchronous(b.op):
-        return
-    if "racecheck:global" in b.checks and space in {state.GLOBAL, state.GENERIC}:
-        _look(b, verb, addresses, offset, space=space, bits=bits, places=places, strong=strong, mask=mask, parts=parts)
-    if "racecheck" not in b.checks or space not in {state.SHARED, state.GENERIC}:
-        return
-    lanes = b.active_mask if mask is None else mask
-    site = _site(b, verb, strong=strong)
-    if strong:
-        does = shadow.READS if verb == "read" else shadow.WRITES
-        facts = (space, bits // 8 * parts, site, does, int(wide or space == state.GENERIC))
-        b.runtime(slow_path.check_strong, W, addresses, offset, lanes, *facts)
-        return
-    window = "generic" if space == state.GENERIC else "wide" if wide else "shared"
-    if verb != "read" and not places:
-        verb = "touch"
-    name = race_name(verb, window, bits, parts)
-    b.accesses.add(name)
-    b.declarations[name] = f"declare void @{name}({race_parameters(name)})"
-    values = "".join(f", {p}" for p in places) if verb == "write" else ""
-    b.do(f"call void @{name}({W}, {addresses}, i64 {offset}, {lanes}, i32 {site}{values})")
-
-
-def _site(b: Builder, verb: str, *, strong: bool) -> int:
-    """The instruction, and whether it is strong, and may be one that waits."""
-    if not strong:
-        return b.op.site
-    return b.op.site | shadow.STRONG | (0 if verb == "write" else shadow.LOOKS_AGAIN)
-
-
-def _look(
-    b: Builder,
-    verb: str,
-    addresses: Value,
-    offset: int,
-    *,
-    space: int,
-    bits: int,
-    parts: int,
-    places: tuple[Value, ...],
-    strong: bool,
-    mask: Value | None,
-) -> None:
-    """Tell of an access that may be to global memory."""
-    site = _site(b, verb, strong=strong)
-    lanes = b.active_mask if mask is None else mask
-    held = Value("ptr", "null")
-    if verb == "write" and places:
-        held = b.scratch(_PLACES)
-        for number, place in enumerate(places):
-            b.store(place, b.scratch(_PLACES + 8 * number), 8)
-    does = shadow.WRITES if verb != "read" else shadow.READS_ONLY if b.op.has("nc") else shadow.READS
-    facts = (space, bits // 8 * parts, site, does, held, bits // 8)
-    b.runtime(global_memory.look, W, addresses, offset, lanes, *facts)
-    b.runtime(pending_global.meet_operations, W, addresses, offset, lanes, *facts[:3], int(does == shadow.WRITES))
-
-
-def is_strong(op: Op) -> bool:
-    """Whether a load or store is a strong one."""
-    return op.has(*_STRONG)
 
 
 def scope_of(op: Op) -> int:
@@ -169,18 +220,3 @@ def strength_of(op: Op) -> int:
     if op.opcode in {"mbarrier", "cp"} or op.has("async") or not op.types:
         return proxy | shadow.SYSTEM_SCOPE
     return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT
-
-
-def flag(b: Builder, space: int, *, loads: bool, stores: bool) -> None:
-    """Tell of a strong access to the 64-bit addresses in the scratch: it may release, acquire, or be part of either."""
-    if not is_racing(b) or is_asynchronous(b.op) or space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
-        return
-    op = b.op
-    does = (shared_flags.LOADS if loads else 0) | (shared_flags.STORES if stores else 0)
-    if loads and op.has("acquire", "acq_rel"):
-        does |= shared_flags.ACQUIRE
-    if stores and op.has("release", "acq_rel"):
-        does |= shared_flags.RELEASE
-    if "racecheck:global" in b.checks:
-        b.runtime(global_flags.flag_grid, W, b.scratch(), b.active_mask, space, does, scope_of(op))
-    b.runtime(shared_flags.strong, W, b.scratch(), b.active_mask, space, does, scope_of(op))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.native.ir import LANES, Value, vector
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state, tracing
@@ -109,7 +109,7 @@ def sites_in(checks: frozenset[str]) -> tuple[int, ...]:
     return tuple(sorted(int(key.removeprefix(_PREFIX)) for key in checks if key.startswith(_PREFIX)))
 
 
-class Tracing(Watch):
+class Tracing(Instrument):
     """Records."""
 
     def __init__(self, program: Program, sites: tuple[int, ...]) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.machine.analysis.definite_assignment import key_of, names_written
-from ptxloom.machine.codegen.instrument import Watch
+from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.constants import simplified
 from ptxloom.machine.program.symbols import Register, Variable
@@ -23,6 +23,7 @@ from ptxloom.syntax.constants import constant
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
 
@@ -165,34 +166,22 @@ def _stepped(opcode: str, sources: list[Pointees]) -> Pointees:
     return sources[pointing[0]] if len(pointing) == 1 and pointing[0] in places else None
 
 
-class Overruns(Watch):
+class Overruns(Instrument):
     """Notes accesses that leave the variables that their addresses were made from."""
 
     def __init__(self, program: Program) -> None:
         self.found = provenance_of(program)
 
-    def accesses(
-        self,
-        b: Builder,
-        addresses: Value,
-        offset: int,
-        *,
-        size: int,
-        space: int,
-        lanes: int = 32,
-        bits: int = 64,
-        mask: Value | None = None,
-    ) -> None:
+    def access(self, b: Builder, access: Access) -> None:
         """Compare the addresses with where the variables lie."""
+        if access.is_mbarrier and b.op.opcode != "mbarrier":
+            return  # it is not what the first address of the instruction points to
         for variables in self.found.by_site.get(b.op.site, ()):
             spaces = {_SPACES[variable.space] for variable in variables}
-            if space == state.GENERIC or spaces == {space}:
-                at = b.load(vector(f"i{bits}"), addresses, 4)
-                at = b.apply("add", b.resize(at, 64), b.constant(vector("i64"), offset))
-                active = b.active_mask if mask is None else mask
-                if lanes < 32:
-                    active = b.apply("and", active, Value("i32", str((1 << lanes) - 1)))
-                self._compare(b, variables, at, size, active)
+            if access.space == state.GENERIC or spaces == {access.space}:
+                at = b.load(vector(f"i{access.address_bits}"), access.addresses, 4)
+                at = b.apply("add", b.resize(at, 64), b.constant(vector("i64"), access.offset))
+                self._compare(b, variables, at, access.bytes, b.active_mask if access.lanes is None else access.lanes)
                 return
 
     def _compare(self, b: Builder, variables: tuple[Variable, ...], at: Value, size: int, lanes: Value) -> None:

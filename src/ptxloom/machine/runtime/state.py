@@ -64,6 +64,7 @@ POPC, AND, OR = range(3)
 SOURCE_BYTES: Final = 6  # times the bytes of a register's poison: what its source takes (a predicate: 24 for 4)
 EVENTS_KEPT: Final = 256  # different events a worker can note
 MISSED_BITS: Final = 1 << 16  # in which those beyond are counted, by a hash of what they are
+SCRATCH_BYTES: Final = 2048  # of a warp, for the length of one instruction
 
 # Every way back costs a warp some of its budget, so that none can go on for ever without a look at the others and at
 # `launch.stop`: a branch backwards, less a call (recursion ends, and its lanes should come back together), and a little
@@ -268,7 +269,7 @@ class Source:
 class Warp:
     """One warp; its registers follow the struct."""
 
-    scratch: Annotated[Array[u8], 2048]  # operands and results of run-time calls; first, so that it is aligned
+    scratch: Annotated[Array[u8], SCRATCH_BYTES]  # operands and results of run-time calls; first, so that it is aligned
     mask: u32  # the lanes that run now
     live: u32  # the lanes that have not exited
     blocked: u32  # the lanes that wait

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import UPDATE, Access
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import memory, state
@@ -49,7 +50,7 @@ def atom(b: Builder, op: Op) -> None:
     values = [b.read_all(s, f"b{op.type.bits}") for s in sources[:count]]
     symbol = _function(b, op, name)
     room = 32 * size
-    places = [b.scratch(VALUES + room * n) for n in range(3)]
+    places = [b.scratch(scratch.VALUES + room * n) for n in range(3)]
     results: list[Value] = []
     for part in range(parts):
         for value, place in zip(values, places, strict=False):
@@ -66,9 +67,7 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
     base, _ = base_and_offset(op, address)
     space = resolved_space(b, base, space_of(op))
     lane_addresses(b, address, space)
-    b.watch.accesses(b, b.scratch(), 0, size=size, space=space)
-    racecheck.access(b, "update", b.scratch(), 0, space=space, bits=8 * size, parts=1, wide=True, strong=True)
-    racecheck.flag(b, space, loads=True, stores=True)
+    b.touch(Access(UPDATE, space, b.scratch(), 8 * size, strong=True))
     b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), b.active_mask, space, size, 1, op.site))
     return b.scratch()
 

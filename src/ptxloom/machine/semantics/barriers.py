@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned, converge
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import barriers, state
-from ptxloom.machine.runtime.racecheck import vector_clocks
 from ptxloom.syntax import print_operand
 
 if TYPE_CHECKING:
@@ -27,9 +26,6 @@ _REDUCTIONS: Final = {"popc": state.POPC, "and": state.AND, "or": state.OR}
 def bar_warp_sync(b: Builder, op: Op) -> None:
     """Wait for the named lanes of the warp."""
     converge(b, op.operands[0], kind=0)
-    if racecheck.is_racing(b):
-        b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
-        b.runtime(vector_clocks.sync_lanes, W, b.active_mask)
 
 
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive") and op.has("aligned"), starts=True)
@@ -49,8 +45,6 @@ def cluster_wait_aligned(b: Builder, op: Op) -> None:
 @family("barrier", when=lambda op: op.has("cluster") and op.has("arrive"))
 def cluster_arrive(b: Builder, op: Op) -> None:
     """Tell the cluster that the lanes are here."""
-    if racecheck.is_racing(b) and not op.has("relaxed"):
-        b.runtime(vector_clocks.arrive_in_cluster, W, b.active_mask)
     b.runtime(barriers.cluster_arrive, W, b.active_mask)
 
 
@@ -95,7 +89,7 @@ def _watched(b: Builder, op: Op) -> int:
 
 def _numbers(b: Builder, op: Op, number: tree.Operand, threads: list[tree.Operand]) -> tuple[Value, Value]:
     """Put each lane's barrier and count of threads (0: all) into the scratch."""
-    numbers, counts = b.scratch(VALUES), b.scratch(VALUES + 128)
+    numbers, counts = b.scratch(scratch.VALUES), b.scratch(scratch.VALUES + 128)
     named = b.read(number, "b32")
     b.store(named, numbers, 64)
     b.store(b.read(threads[0], "b32") if threads else b.constant(named.type, 0), counts, 64)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.plan.calls import Service, Slot
@@ -56,9 +57,9 @@ def _indirect(b: Builder, op: Op, made: Call) -> Value:
     """The block of each lane's function, by its address; there is room for its frame."""
     b.store(b.read(made.function, "u64"), b.scratch(), 64)
     number = b.program.signature_number(made.signature)
-    facts = (b.scratch(), b.scratch(VALUES), number, op.function.frame_bytes, _cells(made), op.site)
+    facts = (b.scratch(), b.scratch(scratch.VALUES), number, op.function.frame_bytes, _cells(made), op.site)
     b.check(b.runtime(calls.find_functions, W, b.active_mask, *facts))
-    return b.load(vector("i32"), b.scratch(VALUES), 64)
+    return b.load(vector("i32"), b.scratch(scratch.VALUES), 64)
 
 
 def _arguments(b: Builder, op: Op, made: Call) -> None:

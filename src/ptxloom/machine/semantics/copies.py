@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import copies, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
-from ptxloom.machine.runtime.racecheck import async_operations
 from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.machine.semantics.memory import SPACES, addresses_at
 from ptxloom.syntax import tree
@@ -22,21 +22,14 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
+_BARRIERS: Final = scratch.VALUES + 128  # behind 32 sizes
+_CTAS: Final = _BARRIERS + 256
 _GROUPS: Final = ("commit_group", "wait_group", "wait_all")
 
 
 @family("cp", when=lambda op: op.has(*_GROUPS))
 def groups(b: Builder, op: Op) -> None:
     """Copies are made when they are begun: every group is complete; racecheck keeps them until they are waited for."""
-    if not racecheck.is_racing(b):
-        return
-    bulk = int(op.has("bulk"))
-    if op.has("commit_group"):
-        b.runtime(async_operations.commit_group, W, b.active_mask, bulk)
-        return
-    kept = b.literal(op.operands[0]) if op.has("wait_group") else state.NONE
-    kept = state.NONE if kept is None else kept
-    b.runtime(async_operations.wait_group, W, b.active_mask, kept, bulk, int(op.has("read")))
 
 
 @family("cp", when=lambda op: op.has("ca", "cg") and not op.has("bulk"))
@@ -53,15 +46,17 @@ def cp_async(b: Builder, op: Op) -> None:
         takes = b.select(b.lanes(b.read_mask(rest[0])), b.constant(takes.type, 0), takes)
     elif rest:
         takes = b.read(rest[0], "u32")
-    places = (addresses_at(b, target, 0, state.SHARED), addresses_at(b, source, 256, state.GLOBAL), b.scratch(VALUES))
-    b.store(takes, places[2], 64)
-    b.watch.accesses(b, places[0], 0, size=whole, space=state.SHARED)
+    into = addresses_at(b, target, scratch.ADDRESSES, state.SHARED)
+    at = addresses_at(b, source, scratch.SOURCES, state.GLOBAL)
+    sizes = b.scratch(scratch.VALUES)
+    b.store(takes, sizes, 64)
+    b.touch(Access(WRITE, state.SHARED, into, 8 * whole, is_issued=True))
     reading = None
     if rest:
         some = b.mask_of(b.compare("ne", takes, b.constant(takes.type, 0)))
         reading = b.apply("and", some, b.active_mask)
-    b.watch.accesses(b, places[1], 0, size=whole, space=state.GLOBAL, mask=reading)
-    b.check(b.runtime(copies.copy_async, W, b.active_mask, *places, whole, op.site))
+    b.touch(Access(READ, state.GLOBAL, at, 8 * whole, lanes=reading, is_issued=True))
+    b.check(b.runtime(copies.copy_async, W, b.active_mask, into, at, sizes, whole, op.site))
 
 
 def copied_bytes(op: Op) -> int:
@@ -90,11 +85,12 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
         b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     if op.has("cp_mask", "ignore_oob") or len(spaces) != 2:
         raise op.unsupported()
-    places = (addresses_at(b, target, 0, spaces[0]), addresses_at(b, source, 256, spaces[1]))
-    sizes, barriers, ctas = b.scratch(VALUES), b.scratch(VALUES + 128), b.scratch(VALUES + 384)
+    into = addresses_at(b, target, scratch.ADDRESSES, spaces[0])
+    at = addresses_at(b, source, scratch.SOURCES, spaces[1])
+    sizes, barriers, ctas = b.scratch(scratch.VALUES), b.scratch(_BARRIERS), b.scratch(_CTAS)
     b.store(b.read(size, "u32"), sizes, 64)
     if op.has("mbarrier::complete_tx::bytes"):
-        addresses_at(b, rest[0], VALUES + 128, state.SHARED)
+        addresses_at(b, rest[0], _BARRIERS, state.SHARED)
         found = b.load(vector("i64"), barriers, 64)
         b.store(b.apply("add", found, b.constant(found.type, 1)), barriers, 64)
     else:
@@ -106,4 +102,4 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
         symbol = combiner(b, op, spaces[0])
         combine = b.emit("i64", f"ptrtoint ptr @{symbol} to i64")
     facts = (spaces[0], spaces[1], combine, op.site)
-    b.check(b.runtime(copies.copy_bulk, W, b.active_mask, *places, sizes, barriers, ctas, *facts))
+    b.check(b.runtime(copies.copy_bulk, W, b.active_mask, into, at, sizes, barriers, ctas, *facts))

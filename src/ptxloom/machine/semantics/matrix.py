@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.matrix import matrix_move
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import LANES, vector
 from ptxloom.machine.native.translation import symbol
 from ptxloom.machine.program.symbols import Register
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 family: Final = Family()
 
 _TURING: Final = 75
-_SCRATCH_BYTES: Final = 2048
 
 
 @family("ldmatrix", starts=True)
@@ -58,7 +58,7 @@ def stmatrix(b: Builder, op: Op) -> None:
     move = _move(op)
     aligned(b)
     target, source = op.operands[0], op.operands[1]
-    _rows(b, move, target, _sources(b, (source,), 32, VALUES))
+    _rows(b, move, target, _sources(b, (source,), 32, scratch.VALUES))
 
 
 @family("movmatrix", starts=True)
@@ -91,7 +91,7 @@ def mma(b: Builder, op: Op) -> None:
     bits = form.register_bits
     target, *sources = op.operands
     places, staged = _results(b, target, form.registers[0], bits)
-    inputs = _sources(b, sources[:3], bits, VALUES + (len(places) * LANES * bits // 8 if staged else 0))
+    inputs = _sources(b, sources[:3], bits, scratch.VALUES + (len(places) * LANES * bits // 8 if staged else 0))
     metadata = _sources(b, sources[3:4], 32, 0)
     if len(places) + len(inputs) + len(metadata) != function.arguments:
         raise op.unsupported(f"it takes {function.arguments} registers")
@@ -164,18 +164,14 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
         offset = 0
     if len(places) != move.registers:
         raise b.op.unsupported(f"it moves {move.registers} registers")
-    named = move.address_lanes
-    space = state.SHARED if move.space else state.GENERIC
-    b.watch.accesses(b, addresses, offset, size=move.row_bytes, space=space, lanes=named, bits=width)
     mask = b.active_mask
     if move.address_lanes < LANES:
         mask = b.apply("and", mask, b.constant("i32", (1 << move.address_lanes) - 1))
-    verb = "write" if move.opcode == "stmatrix" else "read"
     in_memory = move.destination if move.opcode == "stmatrix" else move.source
     payload = move.row_elements * in_memory.bits // 8
-    racecheck.access(
-        b, verb, addresses, offset, space=space, bits=8 * move.row_bytes, parts=1, mask=mask, payload=payload
-    )
+    kind, space = WRITE if move.opcode == "stmatrix" else READ, state.SHARED if move.space else state.GENERIC
+    row_bits = 8 * move.row_bytes
+    b.touch(Access(kind, space, addresses, row_bits, offset, address_bits=width, lanes=mask, payload=payload))
     lanes = LANES if _target_number(b) == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
     b.natives[symbol(matrices.place_rows)] = matrices.place_rows
@@ -196,14 +192,14 @@ def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple
     plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
     if b.active is None and len(plain) == number == len({r.offset for r in plain}) == len(elements):
         return tuple(b.value_place(r) for r in plain), False
-    return tuple(b.scratch(VALUES + n * LANES * bits // 8) for n in range(number)), True
+    return tuple(b.scratch(scratch.VALUES + n * LANES * bits // 8) for n in range(number)), True
 
 
 def _write(b: Builder, operand: tree.Operand, places: Sequence[Value], bits: int) -> None:
     b.write_all(operand, tuple(b.load(vector(f"i{bits}"), place, 64) for place in places))
 
 
-def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, scratch: int) -> tuple[Value, ...]:
+def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, at: int) -> tuple[Value, ...]:
     """Where the registers of operands lie, 32 lanes each; what is no register is put into the scratch."""
     places: list[Value] = []
     for operand in operands:
@@ -212,10 +208,10 @@ def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, scratch: i
             if isinstance(found, Register) and found.type.bits == bits:
                 places += [b.value_place(found, n) for n in range(found.vector)]
                 continue
-            if scratch + LANES * bits // 8 > _SCRATCH_BYTES:
+            if at + LANES * bits // 8 > state.SCRATCH_BYTES:
                 raise b.op.unsupported("too many of its operands are no registers of their own")
-            place = b.scratch(scratch)
+            place = b.scratch(at)
             b.store(b.read(element, f"b{bits}"), place, 64)
             places.append(place)
-            scratch += LANES * bits // 8
+            at += LANES * bits // 8
     return tuple(places)

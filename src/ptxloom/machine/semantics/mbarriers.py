@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import mbarriers, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
-from ptxloom.machine.runtime.racecheck import async_operations, shadow
 from ptxloom.machine.semantics import atomics, memory
-from ptxloom.machine.semantics.memory import addresses_at, lane_addresses, space_of
+from ptxloom.machine.semantics.memory import lane_addresses, space_of
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -22,20 +22,25 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
-_RESULTS: Final = VALUES + 256
+_RESULTS: Final = scratch.VALUES + 256
+
+
+def reports_to_mbarrier(op: Op) -> bool:
+    """Whether an instruction is a store or reduction whose end an mbarrier tells."""
+    return op.opcode in {"st", "red"} and op.has("async")
 
 
 def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, space: int) -> Value:
     """Do an operation of the run-time in the active lanes; gives its results, `<32 x i64>`."""
     lane_addresses(b, address, space)
     lanes = b.constant(vector("i64"), value) if isinstance(value, int) else b.resize(value, 64)
-    b.store(lanes, b.scratch(VALUES), 64)
-    places = (b.scratch(), b.scratch(VALUES), b.scratch(_RESULTS))
-    verb = "read" if operation >= mbarriers.TEST else "write"
+    b.store(lanes, b.scratch(scratch.VALUES), 64)
+    places = (b.scratch(), b.scratch(scratch.VALUES), b.scratch(_RESULTS))
+    kind = READ if operation >= mbarriers.TEST else WRITE
     strong = operation not in {mbarriers.INIT, mbarriers.INVAL}
     payload = 8 if operation == mbarriers.INIT else 0
-    racecheck.access(b, verb, b.scratch(), 0, space=space, bits=64, parts=1, wide=True, strong=strong, payload=payload)
-    relaxed = int(b.op.has("relaxed") or racecheck.is_asynchronous(b.op))
+    b.touch(Access(kind, space, b.scratch(), 64, strong=strong, payload=payload, is_mbarrier=True))
+    relaxed = int(b.op.has("relaxed") or reports_to_mbarrier(b.op))
     b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site, relaxed))
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)
 
@@ -95,32 +100,20 @@ def pending_count(b: Builder, op: Op) -> None:
 @family("cp", when=lambda op: op.has("mbarrier") and op.has("arrive"))
 def copies_arrive(b: Builder, op: Op) -> None:
     """Arrive once the copies begun so far are done, which they are; without `.noinc` one more arrival is expected."""
-    if racecheck.is_racing(b):
-        lane_addresses(b, op.operands[0], space_of(op))
-        b.runtime(async_operations.hand_over, W, b.active_mask, b.scratch(), space_of(op))
     act(b, op.operands[0], mbarriers.ARRIVE, int(op.has("noinc")), space_of(op))
 
 
 @family("st", when=lambda op: op.has("async") and len(op.operands) > 2)
 def st_async(b: Builder, op: Op) -> None:
     """Store in the cluster's shared memory and tell an mbarrier how many bytes came."""
-    size = op.type.bits // 8 * parts_of(op)
-    _issue(b, op, size, op.site)
+    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     memory.st(b, op)
-    act(b, op.operands[2], mbarriers.COMPLETE, size, state.SHARED)
+    act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8 * parts_of(op), state.SHARED)
 
 
 @family("red", when=lambda op: op.has("async") and len(op.operands) > 2)
 def red_async(b: Builder, op: Op) -> None:
     """Combine in the cluster's shared memory and tell an mbarrier how many bytes came."""
-    _issue(b, op, op.type.bits // 8, op.site | shadow.STRONG)
+    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
     atomics.atom(b, op)
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8, state.SHARED)
-
-
-def _issue(b: Builder, op: Op, size: int, site: int) -> None:
-    """Tell racecheck what each lane writes, and where the mbarrier lies that tells its end."""
-    b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
-    if racecheck.is_racing(b):
-        places = (addresses_at(b, op.operands[0], 0, state.SHARED), addresses_at(b, op.operands[2], 256, state.SHARED))
-        b.runtime(async_operations.write_async, W, b.active_mask, *places, size, site)

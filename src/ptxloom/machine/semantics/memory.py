@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import READ, WRITE, Access, Piece
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import LANES, Value, vector
 from ptxloom.machine.program.parts import Part, is_sink, is_whole, moved, parts_of
 from ptxloom.machine.program.symbols import Register, Variable
@@ -40,7 +41,8 @@ _WINDOWS: Final = {  # the spaces that whole warps access at once: which functio
 }
 _WORD: Final = 8  # bytes of the widest value that these move
 _ALIGNED: Final = 16  # arrays of the host start at multiples of so many
-_NARROW: Final = 256  # where in the scratch addresses of fewer bits lie
+_KINDS: Final = {"load": READ, "store": WRITE}
+_STRONG: Final = ("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio")
 
 
 def space_of(op: Op) -> int:
@@ -208,7 +210,7 @@ def _direct(b: Builder, operand: tree.Operand, bits: int, parts: int) -> tuple[V
 
 
 def _scratch_places(b: Builder, bits: int, parts: int) -> tuple[Value, ...]:
-    return tuple(b.scratch(VALUES + n * LANES * bits // 8) for n in range(parts))
+    return tuple(b.scratch(scratch.VALUES + n * LANES * bits // 8) for n in range(parts))
 
 
 @family("st")
@@ -258,7 +260,7 @@ def _store_partly(b: Builder, op: Op) -> None:
 
 def _byte_place(b: Builder, at: int) -> Value:
     """Where in the scratch the lanes' values lie of what is so many bytes from the start of an access."""
-    return b.scratch(VALUES + LANES * at)
+    return b.scratch(scratch.VALUES + LANES * at)
 
 
 def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tuple[Part, ...]:
@@ -267,34 +269,38 @@ def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tupl
     size = op.type.bits // 8
     lane_addresses(b, operand, space)
     at = b.load(vector("i64"), b.scratch(), 64)
-    _flag(b, op, verb, space)
-    b.watch.accesses(b, b.scratch(), 0, size=size * parts_of(op), space=space)
+    found = moved(op)
+    pieces = tuple(_piece(b, part, size) for part in found)
+    strong = op.has(*_STRONG)
+    access = Access(_KINDS[verb], space, b.scratch(), 8 * size, parts=parts_of(op), strong=strong, only=pieces)
+    b.touch(access)
     low = b.apply("and", at, b.constant(at.type, min(size * parts_of(op), _ALIGNED) - 1))
     wrong = b.apply("and", b.mask_of(b.compare("ne", low, b.constant(at.type, 0))), b.active_mask)
     facts = (space, state.MISALIGNED, size * parts_of(op), int(verb == "store"), op.site)
     b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, *facts))
-    found = moved(op)
-    for part in found:
-        each = min(part.bytes, size)
-        places = tuple(_byte_place(b, part.at + n * each) for n in range(part.bytes // each))
-        _watch(b, op, verb, b.scratch(), part.at, places, space=space, bits=8 * each, wide=True)
-        if space in _WINDOWS and each <= _WORD:
+    for piece in pieces:
+        if space in _WINDOWS and piece.bits <= 8 * _WORD:
             window, width = _WINDOWS[space]
-            b.store(b.resize(at, width), b.scratch(_NARROW), 64)
-            more = Value("i64", str(part.at))
-            b.access(verb, window, places, b.scratch(_NARROW), more, bits=8 * each, space=space)
+            narrow = b.scratch(scratch.SOURCES)
+            b.store(b.resize(at, width), narrow, 64)
+            b.access(verb, window, piece.places, narrow, piece.at, bits=piece.bits, space=space)
         else:
-            _move_lanes(b, op, verb, places[0], part.at, space=space, size=each, parts=len(places))
+            facts = (piece.bits // 8, piece.parts)
+            _move_lanes(b, op, verb, piece.places[0], piece.at, space=space, size=facts[0], parts=facts[1])
     return found
+
+
+def _piece(b: Builder, part: Part, size: int) -> Piece:
+    """Bytes that are moved as one, in values of an element's size at most."""
+    each = min(part.bytes, size)
+    places = tuple(_byte_place(b, part.at + n * each) for n in range(part.bytes // each))
+    return Piece(part.at, 8 * each, len(places), places)
 
 
 def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...]) -> None:
     base, offset = base_and_offset(op, operand)
     space = resolved_space(b, base, space_of(op))
     bits = op.type.bits
-    if racecheck.is_racing(b) and racecheck.is_strong(op):
-        lane_addresses(b, operand, space)
-        _flag(b, op, verb, space)
     if space not in _WINDOWS or bits > 64:
         _lane_by_lane(b, op, verb, operand, places, space=space)
         return
@@ -313,7 +319,8 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         stay_in_window(b, base, wide, space)
         b.store(b.resize(wide, width), addresses, 64)
         offset = 0
-    _watch(b, op, verb, addresses, offset, places, space=space, bits=bits)
+    access = Access(_KINDS[verb], space, addresses, bits, offset, len(places), width, places, op.has(*_STRONG))
+    b.touch(access)
     b.access(verb, window, places, addresses, offset, bits=bits, space=space)
 
 
@@ -323,32 +330,6 @@ def _common(b: Builder, operand: tree.Operand, offset: int) -> Value:
         return Value("i64", str(wrapped(operand.value + offset)))
     start = b.scalar(b.register(operand)[0])
     return b.apply("add", start, Value("i64", str(offset))) if offset else start
-
-
-def _watch(  # noqa: PLR0917 - an access has as many facts
-    b: Builder,
-    op: Op,
-    verb: str,
-    addresses: Value,
-    offset: int,
-    places: tuple[Value, ...],
-    *,
-    space: int,
-    bits: int,
-    wide: bool = False,
-) -> None:
-    """Tell racecheck of a load or store."""
-    verb = "read" if verb == "load" else "write"
-    strong, parts = racecheck.is_strong(op), len(places)
-    racecheck.access(
-        b, verb, addresses, offset, places=places, space=space, bits=bits, parts=parts, wide=wide, strong=strong
-    )
-
-
-def _flag(b: Builder, op: Op, verb: str, space: int) -> None:
-    """Tell racecheck of a load or store that others may wait for; the addresses lie in the scratch."""
-    if racecheck.is_racing(b) and racecheck.is_strong(op):
-        racecheck.flag(b, space, loads=verb == "load", stores=verb == "store")
 
 
 def _lane_by_lane(
@@ -361,8 +342,7 @@ def _lane_by_lane(
     for place, room in zip(places, rooms, strict=True):
         if place != room:
             b.store(b.load(vector(f"i{bits}"), place, 32), room, 32)
-    b.watch.accesses(b, b.scratch(), 0, size=bits // 8 * len(places), space=space)
-    _watch(b, op, verb, b.scratch(), 0, rooms, space=space, bits=bits, wide=True)
+    b.touch(Access(_KINDS[verb], space, b.scratch(), bits, parts=len(rooms), places=rooms, strong=op.has(*_STRONG)))
     _move_lanes(b, op, verb, rooms[0], 0, space=space, size=bits // 8, parts=len(places))
     for place, room in zip(places, rooms, strict=True):
         if place != room and verb == "load":

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import vector
 from ptxloom.machine.runtime import scheduler, warpgroups
-from ptxloom.machine.runtime.racecheck import global_flags, proxies, shared_flags
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
@@ -24,13 +22,6 @@ family: Final = Family()
 def fence(b: Builder, op: Op) -> None:
     """Order memory: warps run in order, other CTAs in other threads see a full fence."""
     b.do("fence seq_cst")
-    if racecheck.is_racing(b):
-        if op.has("gl", "sys", "gpu") and "racecheck:global" in b.checks:
-            b.runtime(global_flags.fence_grid, W, b.active_mask, int(op.opcode == "membar" or op.has("sc")))
-        b.runtime(shared_flags.fence, W, b.active_mask, racecheck.scope_of(op))
-        if op.has("async", "async::generic"):
-            shared = any("shared" in q for q in op.qualifiers)
-            b.runtime(proxies.fence_proxy, W, b.active_mask, int(not op.has("global")), int(not shared))
 
 
 @family("nanosleep")

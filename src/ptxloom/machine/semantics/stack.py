@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import vector
 from ptxloom.machine.runtime import calls
@@ -26,7 +27,7 @@ def alloca(b: Builder, op: Op) -> None:
     alignment = b.literal(rest[0]) if rest else _ALIGNMENT
     if alignment is None or not 0 < alignment <= _ALIGNMENT_LIMIT or alignment & alignment - 1:
         raise op.unsupported(f"it aligns to a power of two up to {_ALIGNMENT_LIMIT}")
-    sizes, out = b.scratch(), b.scratch(VALUES)
+    sizes, out = b.scratch(), b.scratch(scratch.VALUES)
     b.store(b.resize(b.read(size, op.type), 64), sizes, 64)
     facts = (sizes, out, max(alignment, _ALIGNMENT), op.function.frame_bytes, op.site)
     b.check(b.runtime(calls.allocate, W, b.active_mask, *facts))

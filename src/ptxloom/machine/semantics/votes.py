@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import converge
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import LANES, Value, constant_vector, vector
@@ -62,7 +63,7 @@ def match_(b: Builder, op: Op) -> None:
     """The members that hold the same value, or whether all do."""
     target, source, members = op.operands
     here = _members(b, op, members)
-    places = [b.scratch(VALUES + 256 * n) for n in range(3)]
+    places = [b.scratch(scratch.VALUES + 256 * n) for n in range(3)]
     b.store(b.resize(b.read(source, op.type), 64), places[0], 64)
     b.store(here, places[1], 64)
     function = groups.match_any if op.has("any") else groups.match_all
@@ -81,7 +82,7 @@ def redux(b: Builder, op: Op) -> None:
     if operation is None:
         raise op.unsupported()
     here = _members(b, op, members)
-    places = [b.scratch(VALUES + 128 * n) for n in range(3)]
+    places = [b.scratch(scratch.VALUES + 128 * n) for n in range(3)]
     b.store(b.read(source, "b32"), places[0], 64)
     b.store(here, places[1], 64)
     b.runtime(groups.reduce, W, *places, b.active_mask, operation)

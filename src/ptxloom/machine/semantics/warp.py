@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import VALUES, W
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import converge
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import LANES, vector
@@ -31,13 +32,18 @@ def shfl(b: Builder, op: Op) -> None:
     if by is not None and limit is not None:
         _shfl_constant(b, op, mode, by, limit)
         return
-    b.store(b.read(source, "b32"), b.scratch(VALUES), 64)
-    b.store(b.read(distance, "b32"), b.scratch(VALUES + 128), 64)
-    b.store(b.read(clamp, "b32"), b.scratch(VALUES + 256), 64)
-    places = (b.scratch(VALUES), b.scratch(VALUES + 128), b.scratch(VALUES + 256), b.scratch(VALUES + 384))
+    b.store(b.read(source, "b32"), b.scratch(scratch.VALUES), 64)
+    b.store(b.read(distance, "b32"), b.scratch(scratch.VALUES + 128), 64)
+    b.store(b.read(clamp, "b32"), b.scratch(scratch.VALUES + 256), 64)
+    places = (
+        b.scratch(scratch.VALUES),
+        b.scratch(scratch.VALUES + 128),
+        b.scratch(scratch.VALUES + 256),
+        b.scratch(scratch.VALUES + 384),
+    )
     inside = b.runtime(lanes.shuffle, W, *places, _MODES[mode])
     first, second = (target.first, target.second) if isinstance(target, tree.Pair) else (target, None)
-    b.write(first, b.load(vector("i32"), b.scratch(VALUES + 384), 64))
+    b.write(first, b.load(vector("i32"), b.scratch(scratch.VALUES + 384), 64))
     if second is not None:
         b.write_mask(second, inside)
 

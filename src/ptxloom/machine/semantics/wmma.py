@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.shapes import is_shape
-from ptxloom.machine.codegen.builder import VALUES
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.access import READ, WRITE, Access
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
 from ptxloom.machine.semantics.memory import address_values, base_and_offset, space_of
@@ -58,7 +58,7 @@ def load(b: Builder, op: Op) -> None:
         key = (piece.majors, piece.minors)
         if key not in seen:  # some registers repeat others
             at.access("load", piece)
-            seen[key] = b.resize(b.load(vector(f"i{piece.bits}"), b.scratch(VALUES), 64), held.register_bits)
+            seen[key] = b.resize(b.load(vector(f"i{piece.bits}"), b.scratch(scratch.VALUES), 64), held.register_bits)
         value = seen[key]
         if piece.bit:
             value = b.apply("shl", value, b.constant(whole, piece.bit))
@@ -79,7 +79,7 @@ def store(b: Builder, op: Op) -> None:
         value = values[piece.register]
         if piece.bit:
             value = b.apply("lshr", value, b.constant(value.type, piece.bit))
-        b.store(b.resize(value, piece.bits), b.scratch(VALUES), 64)
+        b.store(b.resize(value, piece.bits), b.scratch(scratch.VALUES), 64)
         at.access("store", piece)
 
 
@@ -135,14 +135,13 @@ class _Matrix:
         self.stride = b.apply("lshr", scaled, b.constant(wide, 3))
 
     def access(self, verb: str, piece: Piece) -> None:
-        """Load or store a piece of each lane, through the scratch at `VALUES`."""
+        """Load or store a piece of each lane, through the scratch."""
         b = self.b
         at = b.apply("mul", self.stride, constant_vector("i64", piece.majors))
         at = b.apply("add", at, constant_vector("i64", (minor * self.held.width // 8 for minor in piece.minors)))
         at = b.apply("add", at, self.start)
-        window = "shared" if self.space == state.SHARED else "global"
-        b.store(b.resize(at, 32 if window == "shared" else 64), b.scratch(), 64)
-        race = "read" if verb == "load" else "write"
-        at_values = (b.scratch(VALUES),)
-        racecheck.access(b, race, b.scratch(), 0, places=at_values, space=self.space, bits=piece.bits, parts=1)
-        b.access(verb, window, (b.scratch(VALUES),), b.scratch(), 0, bits=piece.bits, space=self.space)
+        window, width = ("shared", 32) if self.space == state.SHARED else ("global", 64)
+        b.store(b.resize(at, width), b.scratch(), 64)
+        kind, values = READ if verb == "load" else WRITE, (b.scratch(scratch.VALUES),)
+        b.touch(Access(kind, self.space, b.scratch(), piece.bits, address_bits=width, places=values))
+        b.access(verb, window, values, b.scratch(), 0, bits=piece.bits, space=self.space)

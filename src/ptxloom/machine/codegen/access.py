@@ -1,0 +1,69 @@
+"""One access to memory, as everybody who looks on is told of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.ir import Value
+
+READ: Final = "read"
+WRITE: Final = "write"
+UPDATE: Final = "update"  # read, combined and written in one step
+
+
+class Piece(NamedTuple):
+    """Bytes of an access that are moved as one."""
+
+    at: int  # from the address, in bytes
+    bits: int  # of one value
+    parts: int  # values, one after the other
+    places: tuple[Value, ...]  # where they lie if they are written, one place a value; none if nobody knows
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an instruction is about to do to memory, in each of its lanes.
+
+    Attributes:
+        kind: READ, WRITE or UPDATE.
+        space: The state space that the addresses are in.
+        addresses: Where the 32 addresses lie.
+        offset: Bytes added to each.
+        bits: The size of one value.
+        parts: How many values a lane moves, one after the other.
+        address_bits: The width of an address: 32, within shared memory, or 64.
+        places: Where the values lie that are written, one place a part; none if nobody knows.
+        strong: It is atomic, volatile, relaxed or the like.
+        lanes: The lanes that make it, an i32; None for the active ones.
+        payload: The bytes that hold something, if that is not all of them.
+        only: The pieces of it that are touched, if that is not all of it.
+        is_mbarrier: What lies there is an mbarrier.
+        is_issued: An asynchronous operation makes it: who is to know when it ends is told by its run-time function.
+    """
+
+    kind: str
+    space: int
+    addresses: Value
+    bits: int
+    offset: int = 0
+    parts: int = 1
+    address_bits: int = 64
+    places: tuple[Value, ...] = ()
+    strong: bool = False
+    lanes: Value | None = None
+    payload: int | None = None
+    only: tuple[Piece, ...] = ()
+    is_mbarrier: bool = False
+    is_issued: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """What a lane's values take, with what is left out between them."""
+        return self.bits // 8 * self.parts
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What is touched of it."""
+        return self.only or (Piece(0, self.bits, self.parts, self.places),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -170,6 +172,21 @@ def must_be(kind: type | UnionType, argument: str, value: object, legal: str) ->
     """
     if not isinstance(value, kind):
         raise UsageError(argument, value, legal)
+
+
+def must_be_several(argument: str, value: object, what: str) -> None:
+    """Refuse what is no sequence or set: a single value, a string.
+
+    Raises:
+        UsageError: It is none.
+
+    Example:
+        >>> must_be_several("checks", "racecheck", "names of tools")
+        Traceback (most recent call last):
+        ptxloom.diagnostics.UsageError: checks is 'racecheck'; it must be a sequence of names of tools
+    """
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, AbstractSet)):
+        raise UsageError(argument, value, f"a sequence of {what}")
 
 
 class UnsupportedForm(PtxloomError):  # noqa: N818 - the design's public name

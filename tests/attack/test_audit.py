@@ -21,7 +21,7 @@ from ptxloom.machine.instruments.profile import PROFILE
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.native.jit import ATTRIBUTES
 from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.runtime import access
+from ptxloom.machine.runtime import access, library
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
 from ptxloom.machine.runtime.racecheck import fast_path as race_path
 from ptxloom.syntax import parse
@@ -130,11 +130,7 @@ LOOKS: Final = [
 
 def made(name: str) -> tuple[Function, ...]:
     """The functions of an access of a warp, or of what looks at one."""
-    if access.NAME.fullmatch(name):
-        text = access.access_function(name)[0]
-    else:
-        text = (race_path.race_function if race_path.NAME.fullmatch(name) else init_path.init_function)(name)[0]
-    return functions(text + ATTRIBUTES)
+    return functions(library.made(name)[0] + ATTRIBUTES)
 
 
 def judged(code: tuple[Function, ...], values: int) -> list[str]:

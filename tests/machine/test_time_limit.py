@@ -17,6 +17,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.machine import Kernel, LaunchError, kernel
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.interrupts import TimeIsUp
+from ptxloom.machine.native.llvm import LOCK
 from ptxloom.syntax import parse
 
 
@@ -83,7 +84,7 @@ def test_who_waits_for_another_s_compiling_heeds_the_limit() -> None:
     held, enough = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with jit.LOCK:
+        with LOCK:
             held.set()
             enough.wait(60)
 

@@ -2,7 +2,7 @@
 
 from ptxloom.machine.kernel import Kernel, kernel
 from ptxloom.machine.plan.legality import IllegalPtx
-from ptxloom.machine.program.model import UnsupportedInstruction
+from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.results.hazard import Hazard, LaunchError
 from ptxloom.machine.results.reporter import LaunchResult
 

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.isa.target import Target
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import variant
@@ -18,12 +18,13 @@ from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.grid import LEAKS, Grid, Progress, Shape, compiled_checks, default_threads
-from ptxloom.machine.launch.launch_limits import check_shape, extent, must_be_several, whole
+from ptxloom.machine.launch.launch_limits import check_shape, extent, whole
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, pack
 from ptxloom.machine.memory.heap import MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
-from ptxloom.machine.native import interrupts, jit
+from ptxloom.machine.native import interrupts
+from ptxloom.machine.native.llvm import LOCK
 from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.program.model import LOCAL_LIMIT, SHARED_LIMIT
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.native.jit import Code
+    from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.results.trace import Request
 
 PRINTF_BYTES = 1 << 20
@@ -132,7 +133,7 @@ class Kernel:
         Returns:
             An address to call.
         """
-        with jit.LOCK:
+        with LOCK:
             if (whole, checks) not in self._code:
                 with legality.explained(self.program.module, self.name, unchecked=self._judge is None):
                     self._code[whole, checks] = variant.compile_variant(

@@ -7,9 +7,10 @@ start of an array. A load takes 32 addresses and a number to be added to all of 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.analysis.uniform_values import mentioned, written
+from ptxloom.machine.program.knowledge import Sum
 from ptxloom.machine.program.parts import is_whole
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
@@ -24,14 +25,6 @@ _SUMMANDS: Final = 2
 _OTHER_SPACES: Final = frozenset(("shared", "shared::cta", "shared::cluster", "local", "param", "param::func"))
 
 
-class Sum(NamedTuple):
-    """An add of 64 bits: the summand that differs from lane to lane, and the one that does not."""
-
-    op: Op
-    varying: tree.Name
-    common: tree.Operand
-
-
 def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int, Sum]:
     """The sums that need not be made, by the site of each load and store that uses one.
 
@@ -42,29 +35,29 @@ def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int
     mentions = Counter(register.offset for block in blocks for op in block.ops for register in mentioned(op))
     found: dict[int, Sum] = {}
     for block in blocks:
-        for sum_, sites in _used(block, uniform):
-            (target,) = written(sum_.op)
+        for made, sum_, sites in _used(block, uniform):
+            (target,) = written(made)
             if sites and mentions[target.offset] == 1 + len(sites):
                 found |= dict.fromkeys(sites, sum_)
     return found
 
 
-def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Sum, list[int]]]:
-    """The sums of a block, each with the sites that use it as an address before a part of it changes."""
-    alive: dict[int, tuple[Sum, list[int]]] = {}
+def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Op, Sum, list[int]]]:
+    """The sums of a block, each with what makes it and the sites that use it as an address before a part changes."""
+    alive: dict[int, tuple[Op, Sum, list[int]]] = {}
     for op in block.ops:
         base = _address(op)
         if base is not None and base.offset in alive:
-            alive[base.offset][1].append(op.site)
+            alive[base.offset][2].append(op.site)
         changed = {register.offset for register in written(op)}
         if changed:
-            for place, (sum_, sites) in tuple(alive.items()):
-                if place in changed or _register(sum_.op, sum_.varying).offset in changed:
-                    yield sum_, sites
+            for place, (made, sum_, sites) in tuple(alive.items()):
+                if place in changed or _register(made, sum_.varying).offset in changed:
+                    yield made, sum_, sites
                     del alive[place]
         sum_ = _sum(op, uniform)
         if sum_ is not None:
-            alive[_register(op, op.operands[0]).offset] = sum_, []
+            alive[_register(op, op.operands[0]).offset] = op, sum_, []
     yield from alive.values()
 
 
@@ -99,7 +92,7 @@ def _sum(op: Op, uniform: frozenset[int]) -> Sum | None:
         same = _register(op, varying).offset == _register(op, target).offset
         steady = isinstance(common, tree.Integer) or (_is_plain(op, common) and _register(op, common).offset in uniform)
         if steady and not same and isinstance(varying, tree.Name):
-            return Sum(op, varying, common)
+            return Sum(op.site, varying, common)
     return None
 
 

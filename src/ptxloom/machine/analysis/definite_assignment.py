@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from ptxloom.machine.program.symbols import Place, Register, Targets
 from ptxloom.syntax import tree
@@ -37,6 +38,9 @@ class Unsure:
 
     names: Mapping[int, str]
     bytes: int
+
+
+_FOUND: Final[WeakKeyDictionary[Program, Unsure]] = WeakKeyDictionary()
 
 
 def key_of(scope: Scope, name: str) -> Key | None:
@@ -90,9 +94,10 @@ def _results(op: Op) -> list[tree.Name]:
 
 def unsure_registers(program: Program) -> Unsure:
     """The registers that may be read before they are written; found once for a program."""
-    if program.unsure is None:
-        program.unsure = _find(program)
-    return program.unsure
+    found = _FOUND.get(program)
+    if found is None:
+        found = _FOUND[program] = _find(program)
+    return found
 
 
 def _find(program: Program) -> Unsure:

@@ -14,12 +14,12 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.machine.analysis.uniform_values import mentioned, targets, written
-from ptxloom.machine.native.ir import LANES
+from ptxloom.machine.program.knowledge import Knowledge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ptxloom.machine.analysis.address_sums import Sum
+    from ptxloom.machine.program.knowledge import Sum
     from ptxloom.machine.program.model import BasicBlock
     from ptxloom.machine.program.symbols import Register
 
@@ -51,6 +51,12 @@ class Placement:
     temporaries: dict[int, tuple[tuple[int, int], ...]]
     size: int
     lives: tuple[Life, ...]
+
+    def moved(self, known: Knowledge) -> Knowledge:
+        """What is known of registers, of the same ones in their new places; what has none is dropped."""
+        literals = {self.places[at]: bits for at, bits in known.literals.items() if at in self.places}
+        uniform = frozenset(self.places[at] for at in known.uniform if at in self.places)
+        return Knowledge(literals, uniform, known.uniform_ops, self.scalars, self.temporaries)
 
     def alive_across(self, site: int) -> tuple[Life, ...]:
         """The registers that are needed after an instruction and were before it."""
@@ -119,7 +125,7 @@ def place_registers(
 def _lives(intervals: Iterable[_Interval], places: Mapping[int, int]) -> Iterator[Life]:
     for interval in intervals:
         register = interval.register
-        size = 0 if register.type.kind == "p" else register.bytes // LANES
+        size = register.lane_bytes
         for element in range(register.vector):
             place = places[register.offset] + element * register.bytes
             yield Life(place, size, interval.start, interval.end)
@@ -150,10 +156,11 @@ def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> i
 def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, Sum]) -> dict[int, _Interval]:
     found: dict[int, _Interval] = {}
     for block in blocks:
+        ops = {op.site: op for op in block.ops}  # a sum and what uses it stand in one block
         for op in block.ops:
             fresh = frozenset(r.offset for r in written(op)) if op.node.predicate is None else frozenset[int]()
             sources = frozenset(r.offset for r in mentioned(op, op.operands[1:]))
-            summed = mentioned(sums[op.site].op) if op.site in sums else ()
+            summed = mentioned(ops[sums[op.site].site]) if op.site in sums else ()
             for register in (*mentioned(op), *summed):
                 seen = found.get(register.offset)
                 if seen is None:

@@ -8,19 +8,16 @@ place. nvcc and Triton write such registers a lot: parameters, block indices, ad
 from __future__ import annotations
 
 import struct
-from bisect import bisect_right
-from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final, cast
 
+from ptxloom.machine.program.knowledge import Knowledge
 from ptxloom.machine.program.parts import is_whole
 from ptxloom.machine.program.symbols import FunctionName, Place, Register, Targets, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from ptxloom.machine.analysis.register_allocation import Placement
     from ptxloom.machine.program.model import Op
     from ptxloom.machine.program.types import Type
 
@@ -30,40 +27,6 @@ _UNIFORM: Final = frozenset(
 _SPECIAL: Final = frozenset(
     f"%{name}.{axis}" for name in ("ntid", "ctaid", "nctaid", "cluster_nctaid", "nclusterid") for axis in "xyz"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What is known of registers, by their place in the register file.
-
-    Attributes:
-        literals: The bits of registers that hold a literal.
-        uniform: Registers that hold one value for a whole CTA (literals among them).
-        uniform_ops: The sites of the instructions that write them.
-        scalars: Where the values of uniform registers lie.
-        temporaries: For registers of one block, the sites of their first and last mention; several may share a place.
-    """
-
-    literals: dict[int, int]
-    uniform: frozenset[int]
-    uniform_ops: frozenset[int]
-    scalars: Mapping[int, int] = field(default_factory=dict[int, int])
-    temporaries: Mapping[int, tuple[tuple[int, int], ...]] = field(
-        default_factory=dict[int, tuple[tuple[int, int], ...]]
-    )
-
-    def moved(self, to: Placement) -> Knowledge:
-        """The same of registers in new places; what has none is dropped."""
-        places = to.places
-        literals = {places[at]: bits for at, bits in self.literals.items() if at in places}
-        uniform = frozenset(places[at] for at in self.uniform if at in places)
-        return Knowledge(literals, uniform, self.uniform_ops, to.scalars, to.temporaries)
-
-    def is_done(self, place: int, written: int, last: int) -> bool:
-        """Whether what an instruction wrote to a register is needed by none after another, both given by site."""
-        mentions = self.temporaries.get(place, ())
-        at = bisect_right(mentions, written, key=itemgetter(0)) - 1  # they are apart and in order
-        return at >= 0 and written <= mentions[at][1] <= last
 
 
 def analyse(ops: Sequence[Op]) -> Knowledge:

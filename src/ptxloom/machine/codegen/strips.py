@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.ir import LANES, Value, vector
-from ptxloom.machine.native.jit import host_has
+from ptxloom.machine.native.llvm import host_has
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state
 from ptxloom.syntax import tree

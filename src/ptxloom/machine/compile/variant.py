@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import semantics
@@ -19,7 +18,8 @@ from ptxloom.machine.instruments.trace import Tracing, sites_in
 from ptxloom.machine.instruments.variable_bounds import VARIABLES, Overruns
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import state
+from ptxloom.machine.native.llvm import Code, load
+from ptxloom.machine.runtime import library, state
 from ptxloom.machine.semantics.calls import after_call
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
     if VARIABLES in checks:
         several.append(Overruns(program))
     if POISON in checks:
-        several.append(Poisoning(program))
+        several.append(Poisoning(program, semantics.find))
     return several
 
 
@@ -157,7 +157,7 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
     """The instructions of a block; those that suit it in runs, strip by strip."""
     run: list[tuple[Op, Row]] = []
     pieces = 0
-    unmade = {sum_.op.site for sum_ in b.sums.values()}
+    unmade = {sum_.site for sum_ in b.sums.values()}
     for op, row in zip(block.ops, rows, strict=True):
         interrupts.check()
         if op.site in unmade:
@@ -218,9 +218,7 @@ def _enter_late(b: Builder, start: int) -> None:
     b.lines = [*built[:start], *b.lines, *built[start:]]
 
 
-def compile_variant(
-    program: Program, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
-) -> jit.Code:
+def compile_variant(program: Program, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None) -> Code:
     """One variant's machine code, from the cache if it has been compiled before.
 
     Args:
@@ -243,7 +241,7 @@ def compile_variant(
         if judge is not None:
             judge()
         b = variant().builder
-        natives = [f"{f.__module__}:{f.__name__}" for f in b.natives.values()]
+        natives = [library.native_name(function) for function in b.natives.values()]
         head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
         return head.encode() + b"\n" + jit.compile_ir(variant().ir, 0)
 
@@ -252,10 +250,9 @@ def compile_variant(
     head, _, code = jit.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     for name in needs["natives"]:
-        module, _, function = name.partition(":")
-        jit.native_address(vars(import_module(module))[function])
+        library.named_address(name)
     for name in needs["accesses"]:
-        jit.access_address(name)
+        library.access_address(name)
     for name in needs["helpers"]:
         jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
-    return jit.load(code, SYMBOL)
+    return load(code, SYMBOL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.machine.codegen.addresses import base_and_offset, space_of
 from ptxloom.machine.runtime import state
-from ptxloom.machine.semantics.memory import base_and_offset, space_of
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine import semantics
 from ptxloom.machine.analysis.definite_assignment import names_read, names_written
 from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.instruments import initcheck
@@ -28,7 +28,6 @@ from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime.initcheck import poison
 from ptxloom.machine.runtime.initcheck import slow_path as marks
-from ptxloom.machine.semantics import memory
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.codegen.family import Row
     from ptxloom.machine.program.model import Op, Program
 
 POISON: Final = "poison"  # among the checks of a variant: it is the one that follows poison
@@ -59,10 +59,11 @@ _NONE: Final = Value("i32", "0")
 
 
 class Poisoning(Instrument):
-    """Follows poison through a variant."""
+    """Follows poison through a variant; `find` tells how an instruction is built."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, find: Callable[[Op], Row | None]) -> None:
         self.program = program
+        self.find = find
 
     @cached_property
     def _read(self) -> frozenset[int]:
@@ -86,7 +87,7 @@ class Poisoning(Instrument):
         op = b.op
         if op.site in self.program.knowledge.uniform_ops:  # what it reads is written
             for register in self._results(op):
-                b.runtime(poison.clear_poison, W, register.poison, _lane_bytes(register), b.mask)
+                b.runtime(poison.clear_poison, W, register.poison, register.lane_bytes, b.mask)
             return
         guard = op.node.predicate
         if guard is not None:
@@ -128,7 +129,7 @@ class Poisoning(Instrument):
             untouched = int(b.op.opcode in _UNTOUCHED)
             for result in results:
                 for value in reversed(values):
-                    facts = (value.poison, _lane_bytes(value), b.active_mask, untouched)
+                    facts = (value.poison, value.lane_bytes, b.active_mask, untouched)
                     b.runtime(poison.inherit, W, result.poison, *facts)
 
         some = b.apply("and", _lanes(b, values), b.active_mask)
@@ -152,15 +153,22 @@ class Poisoning(Instrument):
         op = b.op
         data = {id(node) for at in moved for node in walk(op.operands[at])}
         steering = [r for node, r in self._sources(op) if node not in data]
-        _as_poison(b, data)
+        self._as_poison(b, data)
         if op.opcode == "shfl":
             self._clear(b, (r for r in results if r.type.kind == "p"))
         if steering:
             steered = _lanes(b, steering)
             for result in results:
-                b.runtime(
-                    poison.overwhelm, W, result.poison, _lane_bytes(result), b.apply("and", steered, b.active_mask)
-                )
+                b.runtime(poison.overwhelm, W, result.poison, result.lane_bytes, b.apply("and", steered, b.active_mask))
+
+    def _as_poison(self, b: Builder, data: set[int]) -> None:
+        """Build the instruction once more, to compute with poison where its operands are data."""
+        row = self.find(b.op)
+        assert row is not None
+        instruments, b.instruments = b.instruments, initcheck.Remembering()
+        b.poisoned = frozenset(data)
+        row.build(b, b.op)
+        b.poisoned, b.instruments = None, instruments
 
     def _logic(self, b: Builder, results: list[Register]) -> None:
         """Bit by bit: 0 and anything is 0, 1 or anything is 1."""
@@ -198,12 +206,12 @@ class Poisoning(Instrument):
         del values
         op = b.op
         target, source = op.operands[0], op.operands[1]
-        space = memory.resolved_space(b, memory.base_and_offset(op, source)[0], memory.space_of(op))
+        space = resolved_space(b, base_and_offset(op, source)[0], space_of(op))
         if not results or not initcheck.is_watched(b, space):
             self._clear(b, results)
             return
         size, count = op.type.bits // 8, parts.parts_of(op)
-        memory.lane_addresses(b, source, space)
+        lane_addresses(b, source, space)
         used = parts.moved_mask(op)
         facts = (b.scratch(scratch.VALUES), b.scratch(), b.active_mask, space, size, count, used, op.site)
 
@@ -224,9 +232,9 @@ class Poisoning(Instrument):
         del results
         op = b.op
         target, source = op.operands[0], op.operands[1]
-        space = memory.resolved_space(b, memory.base_and_offset(op, target)[0], memory.space_of(op))
+        space = resolved_space(b, base_and_offset(op, target)[0], space_of(op))
         size, count = op.type.bits // 8, parts.parts_of(op)
-        memory.lane_addresses(b, target, space)
+        lane_addresses(b, target, space)
 
         def found() -> None:
             elements = source.elements if isinstance(source, tree.Vector) else (source,)
@@ -236,7 +244,7 @@ class Poisoning(Instrument):
             facts = (b.scratch(), b.active_mask, space, size, count, parts.moved_mask(op))
             given = b.runtime(poison.store_poison, W, b.scratch(scratch.VALUES), *facts)
             for value in values:
-                b.runtime(poison.note_given, W, op.site, given, value.poison, _lane_bytes(value), size, VALUE)
+                b.runtime(poison.note_given, W, op.site, given, value.poison, value.lane_bytes, size, VALUE)
 
         def none() -> None:
             if initcheck.is_watched(b, space):
@@ -260,7 +268,7 @@ class Poisoning(Instrument):
                 id(node) for operand in op.operands if not isinstance(operand, tree.Address) for node in walk(operand)
             }
             strides = {id(node) for operand in op.operands[2:] for node in walk(operand)}
-            _as_poison(b, data - strides)
+            self._as_poison(b, data - strides)
             b.store(own, place, 8)
             for result in results:
                 b.runtime(poison.come_from, W, result.poison)
@@ -300,7 +308,7 @@ class Poisoning(Instrument):
 
         def note() -> None:
             for register in registers:
-                b.runtime(poison.note_use, W, b.op.site, lanes, register.poison, _lane_bytes(register), use)
+                b.runtime(poison.note_use, W, b.op.site, lanes, register.poison, register.lane_bytes, use)
 
         some = b.apply("and", _lanes(b, registers), lanes)
         b.when(b.compare("ne", some, _NONE), note)
@@ -344,16 +352,6 @@ def _open(b: Builder, value: Value, taint: Value) -> Value:
     return b.apply("or", value, taint)
 
 
-def _as_poison(b: Builder, data: set[int]) -> None:
-    """Build the instruction once more, to compute with poison where its operands are data."""
-    row = semantics.find(b.op)
-    assert row is not None
-    instruments, b.instruments = b.instruments, initcheck.Remembering()
-    b.poisoned = frozenset(data)
-    row.build(b, b.op)
-    b.poisoned, b.instruments = None, instruments
-
-
 def _moved_operands(op: Op) -> tuple[int, ...]:
     """The operands whose bits an instruction only moves."""
     if op.opcode == "cvt":
@@ -392,11 +390,6 @@ def _in_addresses(op: Op) -> frozenset[int]:
     """The names that stand in addresses, by identity."""
     kinds = (tree.Address, tree.Indexed)
     return frozenset(id(node) for operand in op.operands if isinstance(operand, kinds) for node in walk(operand))
-
-
-def _lane_bytes(register: Register) -> int:
-    """What a lane's value takes; 0 for a predicate."""
-    return 0 if register.type.kind == "p" else max(register.type.bits // 8, 1)
 
 
 def _either(b: Builder, condition: Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of
 from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.native.ir import LANES, Value, vector
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state, tracing
-from ptxloom.machine.semantics import memory
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def fields_of(op: Op) -> tuple[Field, ...]:
     found: list[Field] = []
     at = HEAD_BYTES
     for place, operand in enumerate(op.operands):
-        if isinstance(operand, tree.Address) and not operand.extra and memory.space_of(op) != state.PARAM:
+        if isinstance(operand, tree.Address) and not operand.extra and space_of(op) != state.PARAM:
             found.append(Field("", operand, 64, at, after=False))
             at += found[-1].bytes
         for register in _registers(operand):
@@ -158,4 +158,4 @@ class Tracing(Instrument):
             return b.resize(b.read_mask(field.operand), 64)
         if field.name:
             return b.bitcast(b.read(field.operand, f"b{field.bits}"), vector(f"i{field.bits}"))
-        return memory.address_values(b, *memory.base_and_offset(b.op, field.operand))
+        return address_values(b, *base_and_offset(b.op, field.operand))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 from ptxloom.machine.analysis.definite_assignment import key_of, names_written
 from ptxloom.machine.codegen.instrument import Instrument
@@ -55,6 +56,9 @@ class Provenance:
 
     by_site: Mapping[int, tuple[tuple[Variable, ...], ...]]
     variables: tuple[Variable, ...]
+
+
+_FOUND: Final[WeakKeyDictionary[Program, Provenance]] = WeakKeyDictionary()
 
 
 def provenance(program: Program) -> Provenance:
@@ -216,6 +220,7 @@ def _room(b: Builder, variable: Variable, size: int) -> Value:
 
 def provenance_of(program: Program) -> Provenance:
     """What a program's addresses point into; found once."""
-    if program.provenance is None:
-        program.provenance = provenance(program)
-    return program.provenance
+    found = _FOUND.get(program)
+    if found is None:
+        found = _FOUND[program] = provenance(program)
+    return found

@@ -19,7 +19,7 @@ from ptxloom.machine.launch.printing import Printed
 from ptxloom.machine.memory.address_map import Atlas, shared_arrays
 from ptxloom.machine.memory.arena import Arena, OverBudget
 from ptxloom.machine.native import interrupts, jit, language
-from ptxloom.machine.plan.calls import FRAME_HEAD
+from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.program.variables import function_codes
 from ptxloom.machine.results.hazard import Hazard, Hazards, LaunchError
 from ptxloom.machine.results.reporter import Reporter, joined

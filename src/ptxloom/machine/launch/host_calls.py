@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.memory.heap import Maker
-from ptxloom.machine.plan.calls import FRAME_HEAD, SERVICES
+from ptxloom.machine.program.signatures import FRAME_HEAD, SERVICES
 from ptxloom.machine.results.hazard import LaunchError
 from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from ptxloom.syntax import tree

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from math import prod
 from operator import index
 from typing import TYPE_CHECKING, Final, SupportsIndex, cast
@@ -67,16 +66,6 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
         raise UsageError(argument, cast("object", value), legal)
     x, y, z = (n or 1 for n in padded)
     return x, y, z
-
-
-def must_be_several(argument: str, value: object, what: str) -> None:
-    """Refuse what is no sequence or set: a single value, a string.
-
-    Raises:
-        UsageError: It is none.
-    """
-    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, AbstractSet)):
-        raise UsageError(argument, cast("object", value), f"a sequence of {what}")
 
 
 def whole(value: object) -> int | None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import ml_dtypes
 import numpy as np
 
-from ptxloom.diagnostics import UsageError
-from ptxloom.machine.launch.launch_limits import must_be_several
+from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.machine.memory.address_map import Piece
 
 if TYPE_CHECKING:

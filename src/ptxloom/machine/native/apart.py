@@ -9,6 +9,7 @@ import threading
 from typing import Final
 
 from ptxloom.machine.native import interrupts
+from ptxloom.machine.native.llvm import compile_here
 
 _LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals
 
@@ -49,6 +50,4 @@ def _answered(process: subprocess.Popen[bytes], ir: bytes) -> tuple[bytes, bytes
 
 def answer(level: int) -> None:
     """What the process does."""
-    from ptxloom.machine.native import jit  # noqa: PLC0415 - the other side imports this module
-
-    sys.stdout.buffer.write(jit.compile_here(sys.stdin.buffer.read().decode(), level))
+    sys.stdout.buffer.write(compile_here(sys.stdin.buffer.read().decode(), level))

@@ -6,12 +6,13 @@ number or size are refused; a call through an address is held to its prototype h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.program.model import Call, Kept, cells_of
 from ptxloom.machine.program.reach import reached_from
+from ptxloom.machine.program.signatures import SERVICES, Service, signature_of
 from ptxloom.machine.program.symbols import FunctionName, Variable
-from ptxloom.machine.program.variables import align, alignment_of, size_of
+from ptxloom.machine.program.variables import alignment_of, size_of
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
@@ -20,107 +21,9 @@ if TYPE_CHECKING:
     from ptxloom.machine.analysis.register_allocation import Life, Placement
     from ptxloom.machine.plan.register_parameters import Formals
     from ptxloom.machine.program.model import FunctionPlan, Op, Program
+    from ptxloom.machine.program.signatures import Signature, Slot
 
-FRAME_HEAD: Final = 16  # bytes at a frame's start that are nobody's: every frame takes some, no variable lies at 0
-_CELL: Final = 8  # bytes
 _VERBS: Final = {"result": "gives", "argument": "takes"}
-
-
-class Slot(NamedTuple):
-    """Where a result or a parameter lies in a frame."""
-
-    offset: int
-    size: int
-
-
-class Signature(NamedTuple):
-    """What a function gives and takes."""
-
-    returns: tuple[Slot, ...]
-    params: tuple[Slot, ...]
-
-    @property
-    def end(self) -> int:
-        """The bytes of a frame that holds it."""
-        return max((slot.offset + slot.size for slot in (*self.returns, *self.params)), default=FRAME_HEAD)
-
-
-class Service(NamedTuple):
-    """A function of CUDA's device run-time, which Python serves."""
-
-    number: int
-    signature: Signature
-
-
-class Kept(NamedTuple):
-    """A register that a call keeps: its place in the file, its bytes a lane (0: a predicate), its cell."""
-
-    place: int
-    size: int
-    cell: int
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call made ready.
-
-    Attributes:
-        callee: A function of the program, or a service; None if it is called through its address.
-        function: The operand that names it.
-        signature: What it takes and gives, by the function itself or by the prototype.
-        results: The caller's variables that take the results.
-        arguments: Those that hold the arguments.
-        kept: What the callee may overwrite, because it may come back to the caller's function before it returns.
-    """
-
-    callee: FunctionPlan | Service | None
-    function: tree.Operand
-    signature: Signature
-    results: tuple[Variable, ...]
-    arguments: tuple[Variable, ...]
-    kept: tuple[Kept, ...] = ()
-
-    @property
-    def kept_cells(self) -> int:
-        """The cells that the kept registers take."""
-        return sum(cells_of(kept.size) for kept in self.kept)
-
-
-def cells_of(size: int) -> int:
-    """The cells that a register of so many bytes a lane takes."""
-    return -(-size // _CELL) or 1
-
-
-def signature_of(returns: Iterable[tuple[int, int]], params: Iterable[tuple[int, int]]) -> Signature:
-    """Results and parameters, each with its size and alignment, one after the other.
-
-    Example:
-        >>> signature_of([(4, 4)], [(8, 8), (1, 1)])
-        Signature(returns=(Slot(offset=16, size=4),), params=(Slot(offset=24, size=8), Slot(offset=32, size=1)))
-    """
-    at = FRAME_HEAD
-    lists: list[tuple[Slot, ...]] = []
-    for each in (returns, params):
-        slots: list[Slot] = []
-        for size, alignment in each:
-            at = align(at, alignment)
-            slots.append(Slot(at, size))
-            at += size
-        lists.append(tuple(slots))
-    return Signature(*lists)
-
-
-def _own(returns: tuple[int, ...], params: tuple[int, ...]) -> Signature:
-    """Of values that are each aligned to their size."""
-    return signature_of(((size, size) for size in returns), ((size, size) for size in params))
-
-
-SERVICES: Final = {
-    "vprintf": Service(0, _own((4,), (8, 8))),
-    "malloc": Service(1, _own((8,), (8,))),
-    "free": Service(2, _own((), (8,))),
-    "__assertfail": Service(3, _own((), (8, 8, 4, 8, 8))),
-}
 
 
 def plan_calls(program: Program, formals: Mapping[int, Formals], placement: Placement) -> Mapping[int, Call]:

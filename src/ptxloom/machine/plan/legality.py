@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
-from ptxloom.machine.program.model import UnsupportedInstruction
 from ptxloom.machine.program.reach import reachable
+from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

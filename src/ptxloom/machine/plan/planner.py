@@ -10,7 +10,7 @@ from ptxloom.machine.analysis.address_sums import find_sums
 from ptxloom.machine.analysis.register_allocation import Placement, place_registers
 from ptxloom.machine.analysis.uniform_values import analyse
 from ptxloom.machine.native import interrupts
-from ptxloom.machine.plan.calls import FRAME_HEAD, Signature, Slot, plan_calls
+from ptxloom.machine.plan.calls import plan_calls
 from ptxloom.machine.plan.register_parameters import Formals, entering, leaving, lowered, place_of
 from ptxloom.machine.program.model import (
     LOCAL_LIMIT,
@@ -23,13 +23,14 @@ from ptxloom.machine.program.model import (
     Op,
     Parameter,
     Program,
-    UnsupportedInstruction,
 )
 from ptxloom.machine.program.parts import LOADS, used_bytes
 from ptxloom.machine.program.reach import reachable
 from ptxloom.machine.program.series import Mentioned, renamed
+from ptxloom.machine.program.signatures import FRAME_HEAD, Signature, Slot
 from ptxloom.machine.program.symbols import FunctionName, Place, Register, Scope, Targets, Variable
 from ptxloom.machine.program.types import Type, is_type, ptx_type
+from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import align, alignment_of, function_codes, module_variables, size_of
 from ptxloom.syntax import print_statements, tree
 
@@ -118,7 +119,7 @@ class _Planner:
         placement = place_registers(self.program.blocks, knowledge.uniform, self.program.sums)
         places = placement.places
         self.program.register_bytes = align(max(placement.size, 64), 64)
-        self.program.knowledge = knowledge.moved(placement)
+        self.program.knowledge = placement.moved(knowledge)
         for scope in self.scopes:
             for name, symbol in scope.names.items():
                 if isinstance(symbol, Register) and symbol.offset in places:

@@ -6,14 +6,13 @@ registers. Each gets a place in a frame, and instructions that carry its value t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.machine.program.model import OURS
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-_OURS: Final = "passed:"  # a name that begins so is no PTX
 
 
 class Formals(NamedTuple):
@@ -61,7 +60,7 @@ def lowered(node: tree.Instruction, formals: Formals, in_memory: Callable[[tree.
             if in_memory(element):
                 elements.append(element)
                 continue
-            place = f"{_OURS}{lists}:{len(elements)}"
+            place = f"{OURS}{lists}:{len(elements)}"
             places.append((place, declaration))
             elements.append(tree.Name(place))
             if is_result:
@@ -106,12 +105,7 @@ def leaving(node: tree.Instruction, declarations: Iterable[tree.Declaration]) ->
 
 def place_of(register: str) -> str:
     """What the place of a parameter in a register is called: no name of PTX."""
-    return f"{_OURS}{register}"
-
-
-def is_named_by_us(text: str) -> bool:
-    """Whether such names stand in printed PTX."""
-    return _OURS in text
+    return f"{OURS}{register}"
 
 
 def _moved(

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.diagnostics import PtxloomError
-from ptxloom.machine.analysis.address_sums import Sum
-from ptxloom.machine.analysis.uniform_values import Knowledge
-from ptxloom.machine.plan.calls import FRAME_HEAD, Call, Signature
-from ptxloom.machine.plan.register_parameters import is_named_by_us
+from ptxloom.machine.program.knowledge import Knowledge, Sum
+from ptxloom.machine.program.signatures import FRAME_HEAD, Service, Signature
+from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ptxloom.machine.analysis.definite_assignment import Unsure
-    from ptxloom.machine.instruments.variable_bounds import Provenance
-    from ptxloom.machine.program.symbols import Scope
+    from ptxloom.machine.program.symbols import Scope, Variable
     from ptxloom.machine.program.types import Type
     from ptxloom.syntax.module import Module
 
@@ -26,29 +22,8 @@ RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm
 RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
 LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread may have
 PARAMETER_LIMIT = 32764  # bytes of parameters a kernel may have
-_LONGEST = 200  # characters of an instruction that a message shows
-
-
-class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, as UnsupportedForm does
-    """The machine cannot run an instruction (or directive); nothing has been run.
-
-    Example:
-        >>> from ptxloom.machine import kernel
-        >>> from ptxloom.syntax import parse
-        >>> text = ".version 9.0 .target sm_90a .entry k() { wgmma.fence.sync.aligned; ret; }"
-        >>> try:
-        ...     kernel(parse(text), "k")
-        ... except UnsupportedInstruction as error:
-        ...     print(error)
-        line 1: `wgmma.fence.sync.aligned;` cannot run: the products of warpgroups are not supported
-    """
-
-    def __init__(self, line: int, text: str, why: str = "the machine does not know it") -> None:
-        line_of_it = " ".join(text.split())
-        shown = line_of_it if len(line_of_it) <= _LONGEST else f"{line_of_it[:_LONGEST]}…"
-        super().__init__(f"line {line}: `{shown}` cannot run: {why}")
-        self.line = line
-        self.text = text
+OURS = "passed:"  # a name that begins so is no PTX: the place of what is passed in a register
+_CELL = 8  # bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +76,7 @@ class Op:
     def text(self) -> str:
         """The instruction as PTX, on one line; as written if names of ours stand in it."""
         text = print_statements((self.node,))
-        if is_named_by_us(text):
+        if OURS in text:
             text = self.node.source.text[self.node.start : self.node.end]
         return " ".join(text.split())
 
@@ -165,7 +140,46 @@ class Parameter:
     alignment: int
 
 
-@dataclass(slots=True, eq=False)
+class Kept(NamedTuple):
+    """A register that a call keeps: its place in the file, its bytes a lane (0: a predicate), its cell."""
+
+    place: int
+    size: int
+    cell: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call made ready.
+
+    Attributes:
+        callee: A function of the program, or a service; None if it is called through its address.
+        function: The operand that names it.
+        signature: What it takes and gives, by the function itself or by the prototype.
+        results: The caller's variables that take the results.
+        arguments: Those that hold the arguments.
+        kept: What the callee may overwrite, because it may come back to the caller's function before it returns.
+    """
+
+    callee: FunctionPlan | Service | None
+    function: tree.Operand
+    signature: Signature
+    results: tuple[Variable, ...]
+    arguments: tuple[Variable, ...]
+    kept: tuple[Kept, ...] = ()
+
+    @property
+    def kept_cells(self) -> int:
+        """The cells that the kept registers take."""
+        return sum(cells_of(kept.size) for kept in self.kept)
+
+
+def cells_of(size: int) -> int:
+    """The cells that a register of so many bytes a lane takes."""
+    return -(-size // _CELL) or 1
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Program:
     """A kernel with every function it can reach.
 
@@ -187,8 +201,6 @@ class Program:
     parameters: tuple[Parameter, ...] = ()
     parameter_bytes: int = 0
     calls: Mapping[int, Call] = field(default_factory=dict[int, Call])  # by their sites
-    unsure: Unsure | None = None  # found when initcheck asks
-    provenance: Provenance | None = None  # found when memcheck asks
     sums: dict[int, Sum] = field(default_factory=dict[int, Sum])  # of addresses, by the sites that use them
     knowledge: Knowledge = Knowledge({}, frozenset(), frozenset())  # noqa: RUF009 - immutable
 

@@ -62,6 +62,12 @@ def moved_mask(op: Op) -> int:
     return mask
 
 
+def copied_bytes(op: Op) -> int:
+    """What a lane of a `cp.async` copies, as its text says; 16 if that is no number."""
+    size = op.operands[2] if len(op.operands) > 2 else None
+    return size.value if isinstance(size, tree.Integer) else 16
+
+
 def _parts(mask: int) -> Iterator[Part]:
     """The bits of a mask, in pieces as large as can be."""
     while mask:

@@ -27,9 +27,14 @@ class Register:
         return self.offset if self.apart < 0 else self.apart
 
     @property
+    def lane_bytes(self) -> int:
+        """What a lane's value takes; 0 for a predicate."""
+        return 0 if self.type.kind == "p" else max(self.type.bits // 8, 1)
+
+    @property
     def bytes(self) -> int:
         """What one register takes in the file."""
-        return 4 if self.type.kind == "p" else 32 * max(self.type.bits // 8, 1)
+        return 32 * self.lane_bytes or 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,9 @@ import numpy as np
 from ptxloom.display import mimebundle
 from ptxloom.machine.instruments.profile import Counters, bank_access
 from ptxloom.machine.native import language
-from ptxloom.machine.program.parts import parts_of
+from ptxloom.machine.program.parts import copied_bytes, parts_of
 from ptxloom.machine.results.conflict_fixes import remedies
 from ptxloom.machine.runtime import counting, state
-from ptxloom.machine.semantics.copies import copied_bytes
 from ptxloom.syntax.origins import Origins
 
 if TYPE_CHECKING:

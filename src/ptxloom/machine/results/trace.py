@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ptxloom.diagnostics import PtxloomError, UsageError, must_be
+from ptxloom.diagnostics import PtxloomError, UsageError, must_be, must_be_several
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.fragments.filled import fill
 from ptxloom.isa.types import element_type, is_type
+from ptxloom.machine.codegen.addresses import space_of
 from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, record_bytes
-from ptxloom.machine.launch.launch_limits import must_be_several
 from ptxloom.machine.native import language
 from ptxloom.machine.native.ir import LANES
 from ptxloom.machine.results.hazard import lanes_text
 from ptxloom.machine.runtime import tracing as recorder
-from ptxloom.machine.semantics import memory
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.visitor import instructions
@@ -372,7 +371,7 @@ class Recording:
 
 def _locator(atlas: Atlas, op: Op) -> Callable[[int], str]:
     """Names the addresses of an instruction."""
-    return lambda address: atlas.locate(op, memory.space_of(op), address).name
+    return lambda address: atlas.locate(op, space_of(op), address).name
 
 
 def _record(

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
+from ptxloom.machine.runtime.memory import load_lanes, store_lanes
 from ptxloom.machine.runtime.state import Span, Warp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAME: Final = re.compile(r"ptxloom_(load|store)_(global|shared)_(\d+)x(\d+)")
 HALF: Final = LANES // 2
@@ -34,8 +38,8 @@ def parameters(parts: int) -> str:
     return f"ptr %w, ptr %addresses, i64 %offset, i32 %mask, i32 %space, i32 %site{places}"
 
 
-def access_function(name: str) -> tuple[str, tuple[str, ...]]:
-    """The IR of a warp-wide access and the run-time functions it calls.
+def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
+    """The IR of a warp-wide access and the native functions it calls.
 
     What is usual stands in a function of its own, which needs few registers and saves none: the rest is jumped to.
     """
@@ -55,7 +59,7 @@ def access_function(name: str) -> tuple[str, tuple[str, ...]]:
         declarations |= access.e.declarations
         functions.append("\n".join((function, "{", *access.e.lines, "}")))
     ir = "\n".join((*declarations.values(), *functions))
-    return ir, ("store_lanes" if found[1] == "store" else "load_lanes",)
+    return ir, (store_lanes if found[1] == "store" else load_lanes,)
 
 
 def field(name: str) -> int:

@@ -25,7 +25,7 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
   `b.register_place(*b.register(operand))`. A function that may fault gives nonzero: `b.check(result)`;
 * whole LLVM functions of your own (big bodies used many times): `b.helper("my_name", ir_text)`, then `b.call("my_name",
   ...)`: compiled optimised, once, and cached; a name stands for one text;
-* addresses: `memory.lane_addresses(b, operand, space)` stores the 32 addresses to the scratch and
+* addresses: `lane_addresses(b, operand, space)` stores the 32 addresses to the scratch and
   `runtime.memory.place_lanes_of` turns them into checked host addresses;
 * accesses to memory: `b.touch(Access(READ, state.SHARED, addresses, bits=32))` (`codegen/access.py`), once, before each
   is made: racecheck, initcheck, profile and every other instrument hear of it, and no family knows of any of them;
@@ -98,7 +98,8 @@ from ptxloom.machine.semantics import (
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.family import Family, Row
-    from ptxloom.machine.program.model import Op, UnsupportedInstruction
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.unsupported import UnsupportedInstruction
 
 FAMILIES: Final[tuple[Family, ...]] = (
     moves.family,

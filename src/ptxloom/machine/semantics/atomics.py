@@ -10,18 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import UPDATE, Access
+from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.semantics import numbers
-from ptxloom.machine.semantics.memory import (
-    base_and_offset,
-    lane_addresses,
-    resolved_space,
-    space_of,
-)
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

@@ -8,14 +8,13 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.plan.calls import Service, Slot
+from ptxloom.machine.program.signatures import Service, Slot
 from ptxloom.machine.runtime import calls, state
 from ptxloom.machine.semantics.control import exit_, if_any, scattered
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.plan.calls import Call
-    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.model import Call, Op
 
 family: Final = Family()
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.addresses import SPACES, addresses_at
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, vector
@@ -13,7 +14,6 @@ from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import copies, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics.atomics import combiner
-from ptxloom.machine.semantics.memory import SPACES, addresses_at
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -57,12 +57,6 @@ def cp_async(b: Builder, op: Op) -> None:
         reading = b.apply("and", some, b.active_mask)
     b.touch(Access(READ, state.GLOBAL, at, 8 * whole, lanes=reading, is_issued=True))
     b.check(b.runtime(copies.copy_async, W, b.active_mask, into, at, sizes, whole, op.site))
-
-
-def copied_bytes(op: Op) -> int:
-    """What a lane of a `cp.async` copies, as its text says; 16 if that is no number."""
-    size = op.operands[2] if len(op.operands) > 2 else None
-    return size.value if isinstance(size, tree.Integer) else 16
 
 
 def _is_predicate(b: Builder, operand: tree.Operand) -> bool:

@@ -15,6 +15,7 @@ from ptxloom.fragments.derive import fragment
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.addresses import address_values, base_and_offset, stay_in_window
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
@@ -22,7 +23,6 @@ from ptxloom.machine.native.ir import LANES, vector
 from ptxloom.machine.native.translation import symbol
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state
-from ptxloom.machine.semantics.memory import address_values, base_and_offset, stay_in_window
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.form import tensor_form
 from ptxloom.syntax import tree

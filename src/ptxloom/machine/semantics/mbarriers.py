@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.addresses import lane_addresses, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, vector
@@ -13,7 +14,6 @@ from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import mbarriers, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics import atomics, memory
-from ptxloom.machine.semantics.memory import lane_addresses, space_of
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.codegen.addresses import address_values, base_and_offset
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.special_registers import read_special
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state
-from ptxloom.machine.semantics.memory import address_values, base_and_offset
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.shapes import is_shape
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
-from ptxloom.machine.semantics.memory import address_values, base_and_offset, space_of
 from ptxloom.machine.tensor.wmma import WmmaFragment, wmma_fragment
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.ir import Value, count, vector
-from ptxloom.machine.native.jit import host_has
+from ptxloom.machine.native.llvm import host_has
 from ptxloom.machine.tensor.form import BITS
 
 if TYPE_CHECKING:

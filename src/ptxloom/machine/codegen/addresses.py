@@ -1,0 +1,149 @@
+"""Operands that are addresses: their base and distance, their state space, and the 32 addresses they stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.program.parts import parts_of
+from ptxloom.machine.program.symbols import Register, Variable
+from ptxloom.machine.program.types import ptx_type
+from ptxloom.machine.runtime import memory, state
+from ptxloom.syntax import print_operand, tree
+from ptxloom.syntax.constants import constant, wrapped
+
+if TYPE_CHECKING:
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.native.ir import Value
+    from ptxloom.machine.program.model import Op
+
+SPACES: Final = {
+    "global": state.GLOBAL,
+    "shared": state.SHARED,
+    "shared::cta": state.SHARED,
+    "shared::cluster": state.SHARED,
+    "local": state.LOCAL,
+    "const": state.CONST,
+    "param": state.PARAM,
+    "param::entry": state.PARAM,
+    "param::func": state.LOCAL,
+}
+
+
+def space_of(op: Op) -> int:
+    """The state space an instruction names; generic if it names none."""
+    return next((SPACES[q] for q in op.qualifiers if q in SPACES), state.GENERIC)
+
+
+def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
+    """The base of an address operand and the bytes added to it; an element that a register counts is a base itself."""
+    base, offset = _split(op, operand)
+    return base, wrapped(offset)
+
+
+def _split(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
+    match operand:
+        case tree.Address(base=tree.Binary(operator="+", left=left, right=tree.Integer(value=by)), offset=offset):
+            return left, offset + by
+        case tree.Address(base=base, offset=offset, minus=minus):
+            return base, -offset if minus else offset
+        case tree.Indexed(base=tree.Name(text=name) as base, index=index):
+            found = op.scope.find(name)
+            count = constant(index)
+            if isinstance(found, Variable) and count is not None:
+                return base, count * _element_bytes(found)
+            if isinstance(found, Variable) and _counter(op, index) is not None:
+                return operand, 0
+            raise op.unsupported(f"`{print_operand(operand)}` is no address")
+        case _:
+            raise op.unsupported(f"`{print_operand(operand)}` is no address")
+
+
+def _element_bytes(array: Variable) -> int:
+    """What an index counts: elements of the scalar type declared, whatever the instruction moves."""
+    return ptx_type(array.type).bits // 8
+
+
+def _counter(op: Op, index: tree.Operand) -> tuple[tree.Name, int] | None:
+    """The register of an index and the elements added to it: `%r1`, `%r1+4`; None if it is something else."""
+    match index:
+        case tree.Name(text=name) if isinstance(found := op.scope.find(name), Register):
+            return (index, 0) if found.type.kind in "sub" and found.vector == 1 else None
+        case tree.Binary(operator="+", left=left, right=right):
+            counter, more = _counter(op, left), constant(right)
+            return None if counter is None or more is None else (counter[0], counter[1] + more)
+        case _:
+            return None
+
+
+def _element_addresses(b: Builder, element: tree.Indexed) -> Value:
+    """The 32 addresses of elements that a register counts: the distance is an unsigned number of 32 bits."""
+    counter = _counter(b.op, element.index)
+    array = b.find(element.base.text) if isinstance(element.base, tree.Name) else None
+    assert counter is not None
+    assert isinstance(array, Variable)
+    name, more = counter
+    register = b.register(name)[0]
+    count = b.resize(b.read(name, f"b{register.type.bits}"), 32, register.type.signed)
+    count = b.apply("add", count, b.constant(count.type, more))
+    distance = b.resize(b.apply("mul", count, b.constant(count.type, _element_bytes(array))), 64)
+    return b.apply("add", distance, b.address_of(array))
+
+
+def resolved_space(b: Builder, base: tree.Operand, space: int) -> int:
+    """The space meant: `.param` names the frame in a function that is called."""
+    if isinstance(base, tree.Indexed):
+        base = base.base
+    found = b.find(base.text) if isinstance(base, tree.Name) else None
+    if isinstance(found, Variable):
+        named = SPACES[found.space]
+        if space in {state.PARAM, state.GENERIC}:
+            return named
+    elif space == state.PARAM and not b.op.function.is_entry:
+        return state.LOCAL
+    return space
+
+
+def addresses_at(b: Builder, operand: tree.Operand, at: int, space: int) -> Value:
+    """Put the 32 addresses of an operand into the scratch; gives where they lie."""
+    values = address_values(b, *base_and_offset(b.op, operand))
+    if space == state.SHARED:
+        values = b.apply("and", values, b.constant(values.type, state.WINDOW_BYTES - 1))
+    b.store(values, b.scratch(at), 64)
+    return b.scratch(at)
+
+
+def lane_addresses(b: Builder, operand: tree.Operand, space: int) -> None:
+    """Store the 32 addresses of an address operand (within `space`) to the start of the scratch, `<32 x i64>`."""
+    base, offset = base_and_offset(b.op, operand)
+    at = address_values(b, base, offset)
+    stay_in_window(b, base, at, space)
+    if space in {state.SHARED, state.LOCAL, state.PARAM}:
+        at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
+    b.store(at, b.scratch(), 64)
+
+
+def stay_in_window(b: Builder, base: tree.Operand, addresses: Value, space: int) -> None:
+    """End the kernel if 64-bit addresses of shared or local memory are generic ones, with their window in the top."""
+    found = b.find(base.text) if isinstance(base, tree.Name) else None
+    if space not in {state.SHARED, state.LOCAL} or not isinstance(found, Register) or found.type.bits != 64:
+        return
+    top = b.apply("ashr", addresses, b.constant(addresses.type, 32))
+    generic = b.mask_of(b.compare("sgt", top, b.constant(top.type, 0)))
+    b.store(addresses, b.scratch(), 64)
+    write = int(b.op.opcode in {"st", "stmatrix", "red", "atom"})
+    wrong = b.apply("and", generic, b.active_mask)
+    size = b.op.types[-1].bits // 8 * parts_of(b.op) if b.op.types else 0
+    facts = (state.GENERIC, state.WRONG_SPACE, size, write, b.op.site)
+    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), wrong, *facts))
+
+
+def address_values(b: Builder, base: tree.Operand, offset: int) -> Value:
+    """The 32 addresses `base + offset`, `<32 x i64>`."""
+    if isinstance(base, tree.Indexed):
+        return _element_addresses(b, base)
+    found = b.find(base.text) if isinstance(base, tree.Name) else None
+    if isinstance(found, Variable):
+        return b.address_of(found, offset)
+    wide = b.resize(b.read(base, f"b{found.type.bits}"), 64) if isinstance(found, Register) else b.read(base, "b64")
+    return b.apply("add", wide, b.constant(wide.type, offset)) if offset else wide

@@ -1,0 +1,70 @@
+"""What functions give and take, and where it lies (PTX ISA 7.1): in the callee's frame, in order, after its head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.program.variables import align
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FRAME_HEAD: Final = 16  # bytes at a frame's start that are nobody's: every frame takes some, no variable lies at 0
+
+
+class Slot(NamedTuple):
+    """Where a result or a parameter lies in a frame."""
+
+    offset: int
+    size: int
+
+
+class Signature(NamedTuple):
+    """What a function gives and takes."""
+
+    returns: tuple[Slot, ...]
+    params: tuple[Slot, ...]
+
+    @property
+    def end(self) -> int:
+        """The bytes of a frame that holds it."""
+        return max((slot.offset + slot.size for slot in (*self.returns, *self.params)), default=FRAME_HEAD)
+
+
+class Service(NamedTuple):
+    """A function of CUDA's device run-time, which Python serves."""
+
+    number: int
+    signature: Signature
+
+
+def signature_of(returns: Iterable[tuple[int, int]], params: Iterable[tuple[int, int]]) -> Signature:
+    """Results and parameters, each with its size and alignment, one after the other.
+
+    Example:
+        >>> signature_of([(4, 4)], [(8, 8), (1, 1)])
+        Signature(returns=(Slot(offset=16, size=4),), params=(Slot(offset=24, size=8), Slot(offset=32, size=1)))
+    """
+    at = FRAME_HEAD
+    lists: list[tuple[Slot, ...]] = []
+    for each in (returns, params):
+        slots: list[Slot] = []
+        for size, alignment in each:
+            at = align(at, alignment)
+            slots.append(Slot(at, size))
+            at += size
+        lists.append(tuple(slots))
+    return Signature(*lists)
+
+
+def _own(returns: tuple[int, ...], params: tuple[int, ...]) -> Signature:
+    """Of values that are each aligned to their size."""
+    return signature_of(((size, size) for size in returns), ((size, size) for size in params))
+
+
+SERVICES: Final = {
+    "vprintf": Service(0, _own((4,), (8, 8))),
+    "malloc": Service(1, _own((8,), (8,))),
+    "free": Service(2, _own((), (8,))),
+    "__assertfail": Service(3, _own((), (8, 8, 4, 8, 8))),
+}

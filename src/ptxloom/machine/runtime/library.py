@@ -1,0 +1,41 @@
+"""The run-time's functions that are made when a kernel asks for them, by their names alone."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.native import jit
+from ptxloom.machine.runtime import access
+from ptxloom.machine.runtime.initcheck import fast_path as init_path
+from ptxloom.machine.runtime.racecheck import fast_path as race_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MADE: Final = (
+    (access.NAME, access.access_function),
+    (race_path.NAME, race_path.race_function),
+    (init_path.NAME, init_path.init_function),
+)
+
+
+def access_address(name: str) -> int:
+    """The machine code of a warp-wide load or store, or of what a tool does at one."""
+    return jit.linked(name, lambda: jit.closed(*made(name)))
+
+
+def made(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
+    """The IR of such a function, and the native functions it calls."""
+    return next(make for known, make in _MADE if known.fullmatch(name))(name)
+
+
+def native_name(function: Callable[..., object]) -> str:
+    """What names a native function in code that is kept."""
+    return f"{function.__module__}:{function.__name__}"
+
+
+def named_address(name: str) -> int:
+    """The machine code of the native function that `native_name` named so."""
+    module, _, function = name.partition(":")
+    return jit.native_address(vars(sys.modules[module])[function])

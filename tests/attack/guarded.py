@@ -224,7 +224,7 @@ class Zones:
 
 def guard(zones: Zones) -> None:
     """Have the machine take all its memory from zones."""
-    from ptxloom.machine.launch import grid  # noqa: PLC0415 - of the child alone
+    from ptxloom.machine.launch import launch_state  # noqa: PLC0415 - of the child alone
     from ptxloom.machine.memory import arena, heap, module_variables  # noqa: PLC0415 - of the child alone
 
     class Arena(arena.Arena):
@@ -249,7 +249,7 @@ def guard(zones: Zones) -> None:
         zones.kept.append(zone)
         return zone.content
 
-    grid.Arena = Arena
+    launch_state.Arena = Arena
     for module in (arena, module_variables, heap):
         if "zeroed" in vars(module):
             setattr(module, "zeroed", zeroed)  # noqa: B010 - not every one of them has it

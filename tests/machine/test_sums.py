@@ -34,7 +34,7 @@ ret;
 def sums(body: str) -> int:
     """How many adds are left to loads and stores."""
     planned = planner.plan(pl.parse(text(body)), "k", semantics.Table())
-    return len({sum_.op.site for sum_ in planned.sums.values()})
+    return len({sum_.site for sum_ in planned.sums.values()})
 
 
 def unsummed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from ptxloom.machine.kernel import Kernel, kernel
 from ptxloom.machine.plan.legality import IllegalPtx
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
-from ptxloom.machine.results.hazard import Hazard, LaunchError
-from ptxloom.machine.results.reporter import LaunchResult
+from ptxloom.machine.results.hazard import Hazard
+from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 
 __all__ = ["Hazard", "IllegalPtx", "Kernel", "LaunchError", "LaunchResult", "UnsupportedInstruction", "kernel"]

@@ -17,8 +17,9 @@ from ptxloom.machine.compile.meaning import lasting_names, names_register
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch import host_calls
-from ptxloom.machine.launch.grid import LEAKS, Grid, Progress, Shape, compiled_checks, default_threads
-from ptxloom.machine.launch.launch_limits import check_shape, extent, whole
+from ptxloom.machine.launch.grid import Grid, Progress, default_threads
+from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent, whole
+from ptxloom.machine.launch.launch_state import LEAKS, LaunchState, compiled_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, pack
 from ptxloom.machine.memory.heap import MOST_BYTES
@@ -28,9 +29,8 @@ from ptxloom.machine.native.llvm import LOCK
 from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.program.model import LOCAL_LIMIT, SHARED_LIMIT
-from ptxloom.machine.results.hazard import LaunchError
+from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
-from ptxloom.machine.results.reporter import LaunchResult
 from ptxloom.machine.results.trace import Recording, choose
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
 from ptxloom.syntax.module import A_MODULE, Module
@@ -323,11 +323,11 @@ class Kernel:
         with interrupts.guarded():
             with interrupts.until(deadline):
                 self._compile(watched)
-            run = Grid(
+            started = LaunchState(
                 self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes
             )
-            run.recording = recording
-            return _result(run, count, deadline, progress)
+            started.recording = recording
+            return Grid(started).result(count, deadline, progress)
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str | None, bool], Kernel] = WeakValueDictionary()
@@ -376,21 +376,6 @@ def tensor_arch(module: Module) -> str:
     numbers = [Target.parse(name).number for name in module.target if name.startswith("sm_")]
     known = [n for n in ARCHITECTURES if n <= (numbers[0] if numbers else ARCHITECTURES[-1])]
     return f"sm_{known[-1] if known else ARCHITECTURES[0]}"
-
-
-def _result(run: Grid, threads: int, deadline: float | None, progress: Progress | None) -> LaunchResult:
-    """Run a grid, and put together what there is to tell of it."""
-    recording = run.recording
-    try:
-        run.run(threads, deadline, progress)
-    except LaunchError as error:
-        error.trace = recording.records(run.atlas) if recording else ()
-        raise
-    finally:
-        profiled = None if run.failure else run.profile()
-        run.workers.clear()  # they hold the grid: its memory goes now, not at the next collection
-    records = recording.records(run.atlas) if recording else ()
-    return LaunchResult(run.instructions, run.hazards, str(run.printed), profiled, records, run.printed.cut)
 
 
 def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:

@@ -19,7 +19,7 @@ from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outc
 from ptxloom.diagnostics import Severity
 from ptxloom.machine.kernel import kernel
 from ptxloom.machine.memory.arena import Budget
-from ptxloom.machine.results.hazard import LaunchError
+from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.syntax import parse
 from ptxloom.views.runs import run_reports
 

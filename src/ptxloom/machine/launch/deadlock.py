@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.native import language
-from ptxloom.machine.results.hazard import lanes_of, lanes_text, ranges
+from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import mbarriers, state
 
 if TYPE_CHECKING:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.memory.heap import Maker
+from ptxloom.machine.native import language
 from ptxloom.machine.program.signatures import FRAME_HEAD, SERVICES
-from ptxloom.machine.results.hazard import LaunchError
-from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxloom.machine.launch.grid import Worker
-    from ptxloom.machine.program.model import Program
+    from ptxloom.machine.launch.launch_state import LaunchState
+    from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.hazard import Hazard
 
 _LONGEST: Final = 1 << 16  # bytes of a format, and of what an assertion says
@@ -24,10 +25,17 @@ _LONGEST: Final = 1 << 16  # bytes of a format, and of what an assertion says
 class Request:
     """A call of some lanes of a warp, stopped for Python."""
 
-    worker: Worker
+    launch: LaunchState
     warp: Any
     lanes: tuple[int, ...]
     frame: int  # bytes from a lane's own frame to the callee's
+    op: Op
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """The index of the CTA that the warp belongs to."""
+        cta: Any = language.structure(Cta).from_address(self.warp.cta)
+        return cta.ctaid[0], cta.ctaid[1], cta.ctaid[2]
 
     def place(self, lane: int, offset: int) -> int:
         """The host address of a byte of the callee's frame."""
@@ -46,7 +54,7 @@ class Request:
             return ctypes.string_at(start, max(0, min(size, self.warp.local_bytes - offset)))
         if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:
             return ctypes.string_at(self.warp.shared + offset, max(0, min(size, self.warp.shared_bytes - offset)))
-        return self.worker.grid.bytes_at(address, size)
+        return self.launch.bytes_at(address, size)
 
     def text_at(self, lane: int, address: int, most: int = _LONGEST) -> bytes:
         """The C string at a generic address, or as much of it as is wanted."""
@@ -105,15 +113,13 @@ def _print(request: Request, lane: int) -> None:
     def text_at(address: int, most: int) -> bytes:
         return request.text_at(lane, address, most)
 
-    request.result(lane, request.worker.grid.printed.call(template, take, text_at), 4)
+    request.result(lane, request.launch.printed.call(template, take, text_at), 4)
 
 
 def _allocate(request: Request, lane: int) -> None:
     """`malloc(size)`: a null pointer where there is no room."""
-    worker, warp = request.worker, request.warp
-    op = worker.grid.program.ops[int(worker.state.service_site)]
-    maker = Maker(op, worker.block_of(warp), int(warp.index), lane)
-    request.result(lane, worker.grid.allocate(request.number(lane, FRAME_HEAD + 8), maker), 8)
+    maker = Maker(request.op, request.block, int(request.warp.index), lane)
+    request.result(lane, request.launch.allocate(request.number(lane, FRAME_HEAD + 8), maker), 8)
 
 
 def _fail(request: Request) -> None:
@@ -129,21 +135,18 @@ def _fail(request: Request) -> None:
 
 def _free(request: Request, lane: int) -> None:
     """`free(pointer)`: of what `malloc` gave, once; a null pointer is nothing to free."""
-    grid = request.worker.grid
+    launch = request.launch
     address = request.number(lane, FRAME_HEAD)
-    if address == 0 or grid.release(address):
+    if address == 0 or launch.release(address):
         return
-    op = grid.program.ops[int(request.worker.state.service_site)]
-    found = grid.reporter.atlas.locate(op, GLOBAL, address)
+    found = launch.reporter.atlas.locate(request.op, GLOBAL, address)
     kind = "double-free" if found.is_freed else "invalid-free"
-    grid.noted.append(_hazard(request, kind, lane, place=found.text))
+    launch.noted.append(_hazard(request, kind, lane, place=found.text))
 
 
 def _hazard(request: Request, kind: str, lane: int | None = None, /, **words: object) -> Hazard:
     """One of memcheck's hazards at a call, by all its lanes or one of them."""
-    worker = request.worker
-    reporter = worker.grid.reporter
-    op = worker.grid.program.ops[int(worker.state.service_site)]
+    reporter = request.launch.reporter
     lanes = request.lanes if lane is None else (lane,)
-    party = reporter.party(op, worker.block_of(request.warp), int(request.warp.index), lanes)
-    return reporter.hazard(f"memcheck.{kind}", party, op.opcode, **words)
+    party = reporter.party(request.op, request.block, int(request.warp.index), lanes)
+    return reporter.hazard(f"memcheck.{kind}", party, request.op.opcode, **words)

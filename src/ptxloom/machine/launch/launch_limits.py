@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 from operator import index
-from typing import TYPE_CHECKING, Final, SupportsIndex, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 
@@ -13,12 +13,25 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
-    from ptxloom.machine.launch.grid import Shape
     from ptxloom.syntax.tree import PerformanceDirective
 
 _LIMITS: Final = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64), "cluster": (16, 16, 16)}
 _CLUSTER_CTAS: Final = 16
 _THREAD_LIMIT: Final = 1024
+
+
+class Shape(NamedTuple):
+    """The extents of a launch in x, y, z."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    clustered: bool  # whether it is a launch with clusters, of one CTA even
+
+    @property
+    def threads(self) -> int:
+        """The threads of a CTA."""
+        return self.block[0] * self.block[1] * self.block[2]
 
 
 def check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> None:

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ptxloom.machine.launch.grid import Grid
-    from ptxloom.machine.memory.address_map import Piece
     from ptxloom.machine.memory.arena import Arena
+    from ptxloom.machine.memory.piece import Piece
     from ptxloom.machine.program.model import Program
 
 _LANES: Final = 32
@@ -35,21 +34,30 @@ _SHARED: Final = "racecheck's record of shared memory"
 _GLOBAL: Final = "racecheck's record of global memory"
 
 
-def watch_races(grid: Grid, ctas: Sequence[int]) -> None:
-    """Give the CTAs of a cluster (their addresses, by rank) shadows of their shared memory."""
-    warps: int = grid.launch.warps
-    threads = len(ctas) * warps * _LANES
-    order = _order(grid, len(ctas), threads)
+def watch_races(arena: Arena, launch: Any, program: Program, ctas: Sequence[int], races: GlobalRaces | None) -> None:
+    """Give the CTAs of a cluster (their addresses, by rank) shadows of their shared memory.
+
+    Args:
+        arena: Where the shadows come from.
+        launch: The `state.Launch`.
+        program: What runs.
+        ctas: The addresses of the CTAs, by rank.
+        races: What is remembered of global memory, if that is watched too.
+    """
+    warps: int = launch.warps
+    order = _order(arena, launch, program, races)
     for rank, at in enumerate(ctas):
         cta: Any = language.structure(state.Cta).from_address(at)
-        cta.shadow = _shadow(grid, order, rank, threads)
+        cta.shadow = _shadow(arena, launch, program, order, rank)
         for index in range(warps):
-            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
+            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
             warp.shadow = cta.shadow
 
 
-def _order(grid: Grid, members: int, threads: int) -> int:
-    take = partial(grid.arena.take, what=_SHARED)
+def _order(arena: Arena, launch: Any, program: Program, races: GlobalRaces | None) -> int:
+    take = partial(arena.take, what=_SHARED)
+    members: int = launch.members
+    threads: int = members * launch.warps * _LANES
     at = take(shadow.ORDER_BYTES)
     order: Any = language.structure(shadow.Order).from_address(at)
     order.bits = (threads + shadow.COLUMNS - 1).bit_length()
@@ -57,18 +65,18 @@ def _order(grid: Grid, members: int, threads: int) -> int:
     order.threads = threads
     order.columns = threads + shadow.COLUMNS
     order.access = take(shadow.ACCESS_BYTES)
-    order.crowd_limit = members * grid.shared_bytes
+    order.crowd_limit = members * launch.shared_bytes
     order.crowds = take((order.crowd_limit + 1) * shadow.CROWD_BYTES)
     room = (_TRACES + order.crowd_limit) * shadow.TRACE_BYTES
     order.first_trace = order.next_trace = take(room)
     order.last_trace = order.first_trace + room
-    if any(op.opcode == "cp" and op.has("bulk") for op in grid.program.ops):
+    if any(op.opcode == "cp" and op.has("bulk") for op in program.ops):
         order.fenced = order.columns
-        order.columns += threads * (1 if grid.races is None else 2)
+        order.columns += threads * (1 if races is None else 2)
     order.issuers = take(shadow.COLUMNS * _WORD)
-    if grid.races is not None:
-        order.grid = grid.races.address
-    if members > 1 or any(racecheck.orders_finely(op) for op in grid.program.ops):
+    if races is not None:
+        order.grid = races.address
+    if members > 1 or any(racecheck.orders_finely(op) for op in program.ops):
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
         order.fences, order.fences_wide = take(threads * _WORD), take(threads * _WORD)
@@ -80,21 +88,22 @@ def _order(grid: Grid, members: int, threads: int) -> int:
             order.seen_inside, order.inside = take(threads * row), take(shadow.SYNCS * row)
         order.barriers, order.gathering = take(members * 16 * row), take(2 * row)
         order.room = take(row)
-        if grid.races is not None:
-            row = grid.races.columns * _WORD
+        if races is not None:
+            row = races.columns * _WORD
             order.lessons, order.learnt = take(shadow.LESSONS * shadow.LESSON_BYTES), take((shadow.LESSONS + 1) * row)
             order.taught, order.fences_far = take(row), take(threads * _WORD)
             order.fences_total = take(threads * _WORD)
     return at
 
 
-def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
-    take, size = partial(grid.arena.take, what=_SHARED), grid.shared_bytes
+def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: int) -> int:
+    take, size = partial(arena.take, what=_SHARED), launch.shared_bytes
+    threads: int = launch.members * launch.warps * _LANES
     order: Any = language.structure(shadow.Order).from_address(order_at)
     at = take(shadow.SHADOW_BYTES)
     s: Any = language.structure(shadow.Shadow).from_address(at)
     s.order = order_at
-    s.bytes, s.warps = size, grid.launch.warps
+    s.bytes, s.warps = size, launch.warps
     s.first = rank * s.warps * _LANES
     readers = threads // _LANES
     s.summaries = -(-readers // 8) * 8
@@ -104,24 +113,24 @@ def _shadow(grid: Grid, order_at: int, rank: int, threads: int) -> int:
     s.summary = take(((size >> shadow.BLOCK_SHIFT) + 1) * s.summaries * _WORD)
     if order.known:
         s.common = take(order.columns * _WORD)
-    if grid.members > 1:
+    if launch.members > 1:
         s.visits = take(threads * shadow.VISIT_BYTES)
-    if any(op.opcode == "cp" and op.has("async") for op in grid.program.ops):
+    if any(op.opcode == "cp" and op.has("async") for op in program.ops):
         s.operations = take(s.warps * shadow.OPERATIONS * shadow.OPERATION_BYTES)
     return at
 
 
-def watch_first_reads(grid: Grid, ctas: Sequence[int]) -> None:
+def watch_first_reads(arena: Arena, launch: Any, ctas: Sequence[int]) -> None:
     """Give the CTAs of a cluster marks of what has been written in their shared and local memory."""
-    take = partial(grid.arena.take, what="initcheck's marks of shared and local memory")
+    take = partial(arena.take, what="initcheck's marks of shared and local memory")
     for at in ctas:
         cta: Any = language.structure(state.Cta).from_address(at)
-        cta.written = take(grid.shared_bytes + 1)
-        for index in range(grid.launch.warps):
-            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * grid.warp_bytes)
+        cta.written = take(launch.shared_bytes + 1)
+        for index in range(launch.warps):
+            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
             warp.written = cta.written
-            if grid.local_bytes:
-                warp.local_written = _unwritten(take, _LANES * grid.local_bytes)
+            if launch.local_bytes:
+                warp.local_written = _unwritten(take, _LANES * launch.local_bytes)
 
 
 def _unwritten(take: Callable[[int], int], size: int) -> int:

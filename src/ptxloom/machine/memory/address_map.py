@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.program.symbols import Scope, Variable
 from ptxloom.machine.runtime import state
 
@@ -22,14 +23,6 @@ _WINDOWS: Final = {
     state.LOCAL_WINDOW: state.LOCAL,
     state.PARAM_WINDOW: state.PARAM,
 }
-
-
-class Piece(NamedTuple):
-    """A piece of memory with a name: `size` bytes from `start`."""
-
-    name: str
-    start: int
-    size: int
 
 
 class Found(NamedTuple):

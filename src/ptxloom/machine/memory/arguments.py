@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be_several
-from ptxloom.machine.memory.address_map import Piece
+from ptxloom.machine.memory.piece import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

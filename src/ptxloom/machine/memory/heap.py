@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from ptxloom.machine.memory.address_map import Piece
 from ptxloom.machine.memory.arena import zeroed
+from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.native import forks, language
 from ptxloom.machine.runtime import state
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.memory.address_map import Piece
 from ptxloom.machine.memory.arena import default_limit, zeroed
 from ptxloom.machine.memory.heap import DEFAULT_BYTES, Heap
+from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.program.types import Type, ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import OPAQUE, align, alignment_of, function_codes, module_variables, size_of

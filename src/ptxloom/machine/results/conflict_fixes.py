@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.results.profile import Profile, ProfileRow, Samples
+    from ptxloom.machine.memory.piece import Piece
+    from ptxloom.machine.results.counts import ProfileRow, Samples
 
     Addresses = NDArray[np.int64]
     Move = Callable[[Addresses], Addresses]
@@ -89,16 +90,21 @@ class Remedy:
         return f"line {self.row.line}: {wavefronts}: {self.verdict}"
 
 
-def remedies(profile: Profile) -> tuple[Remedy, ...]:
-    """A remedy for each instruction with bank conflicts, those that conflict most first."""
-    touching = [row for row in profile.rows if row.samples is not None]
+def remedies(rows: Iterable[ProfileRow], arrays: Sequence[Piece]) -> tuple[Remedy, ...]:
+    """A remedy for each instruction with bank conflicts, those that conflict most first.
+
+    Args:
+        rows: What the instructions cost.
+        arrays: The variables in shared memory.
+    """
+    touching = [row for row in rows if row.samples is not None]
     hurt = sorted((row for row in touching if row.counts.conflicts), key=lambda row: -row.counts.conflicts)
-    return tuple(_remedy(row, touching, profile) for row in hurt)
+    return tuple(_remedy(row, touching, arrays) for row in hurt)
 
 
-def _remedy(row: ProfileRow, touching: Sequence[ProfileRow], profile: Profile) -> Remedy:
+def _remedy(row: ProfileRow, touching: Sequence[ProfileRow], arrays: Sequence[Piece]) -> Remedy:
     assert row.samples is not None
-    base, name = _array(row.samples, profile)
+    base, name = _array(row.samples, arrays)
     others = [other.samples for other in touching if other.samples is not None and _overlap(row.samples, other.samples)]
     unit = max(access(samples.access).lane_bytes for samples in others)
     before = sum(conflicts(samples) for samples in others)
@@ -110,10 +116,10 @@ def _remedy(row: ProfileRow, touching: Sequence[ProfileRow], profile: Profile) -
     return Remedy(row, name, before, tuple(sorted(found, key=lambda change: change.conflicts)))
 
 
-def _array(samples: Samples, profile: Profile) -> tuple[int, str]:
+def _array(samples: Samples, arrays: Sequence[Piece]) -> tuple[int, str]:
     """Where the variable starts that holds the first address, and its name."""
     at = int(_used(samples).min())
-    for piece in profile.arrays:
+    for piece in arrays:
         if piece.start <= at < piece.start + piece.size:
             return piece.start, piece.name
     return 0, ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.diagnostics import PtxloomError, Severity
+from ptxloom.diagnostics import Severity
 from ptxloom.display import mimebundle
+from ptxloom.machine.results.wording import lanes_text, ranges
 
 if TYPE_CHECKING:
-    from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
 
@@ -179,35 +179,6 @@ class Hazards(tuple[Hazard, ...]):  # noqa: SLOT001 - a tuple's own slots are of
         return "\n".join([*lines, self.rest] if self.rest else lines) or "no hazards"
 
 
-class LaunchError(PtxloomError):
-    """A kernel ended as it would on hardware: after an illegal access, a trap, a deadlock, or at the time limit.
-
-    Attributes:
-        reason: Why, in one sentence.
-        hazards: What went wrong: first what ended it, then what it had done before.
-        trace: What the traced instructions saw until then.
-
-    Example:
-        >>> from ptxloom.machine import kernel
-        >>> from ptxloom.syntax import parse
-        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry k() { trap; }"), "k")
-        >>> try:
-        ...     k.launch(grid=1, block=32)
-        ... except LaunchError as error:
-        ...     print(error.reason)
-        the kernel was ended by an error
-    """
-
-    def __init__(self, reason: str, hazards: tuple[Hazard, ...] = ()) -> None:
-        super().__init__(reason, hazards)
-        self.reason = reason
-        self.hazards = Hazards(hazards)
-        self.trace: tuple[TraceRecord, ...] = ()
-
-    def __str__(self) -> str:
-        return "\n".join([self.reason, str(self.hazards)] if self.hazards else [self.reason])
-
-
 def _also(first: Hazard, rest: list[Hazard]) -> str:
     """The further PTX lines of findings like the first one, on either side."""
     parties = [party for hazard in rest for party in (hazard.party, hazard.other) if party is not None]
@@ -218,31 +189,3 @@ def _also(first: Hazard, rest: list[Hazard]) -> str:
 
 def _at(party: Party) -> str:
     return f"line {party.line}" + (f" ({party.origin})" if party.origin else "")
-
-
-def lanes_text(lanes: tuple[int, ...]) -> str:
-    """`lane 3`, or `lanes 0-3, 7`.
-
-    Example:
-        >>> lanes_text((0, 1, 2, 3, 7)), lanes_text((3,))
-        ('lanes 0-3, 7', 'lane 3')
-    """
-    return f"lane{'s' if len(lanes) != 1 else ''} {ranges(lanes)}"
-
-
-def ranges(numbers: tuple[int, ...]) -> str:
-    """`0-3, 7` for (0, 1, 2, 3, 7)."""
-    parts: list[str] = []
-    start = None
-    for at, number in enumerate(numbers):
-        if start is None:
-            start = number
-        if at + 1 == len(numbers) or numbers[at + 1] != number + 1:
-            parts.append(str(number) if number == start else f"{start}-{number}")
-            start = None
-    return ", ".join(parts)
-
-
-def lanes_of(mask: int) -> tuple[int, ...]:
-    """The lanes of a mask, in order."""
-    return tuple(lane for lane in range(32) if mask >> lane & 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from ptxloom.machine.instruments.profile import Counters, bank_access
 from ptxloom.machine.native import language
 from ptxloom.machine.program.parts import copied_bytes, parts_of
 from ptxloom.machine.results.conflict_fixes import remedies
+from ptxloom.machine.results.counts import Counts, ProfileRow, Samples, SourceRow
 from ptxloom.machine.runtime import counting, state
 from ptxloom.syntax.origins import Origins
 
@@ -22,110 +23,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.machine.memory.address_map import Piece
     from ptxloom.machine.memory.arena import Arena
+    from ptxloom.machine.memory.piece import Piece
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.conflict_fixes import Remedy
     from ptxloom.syntax.origins import SourceLine
 
     Area = NDArray[np.uint8]
 
-SECTORS_A_WAVEFRONT: Final = 4
 _SLOT: Final = language.record(counting.Slot)
 _TOTALS: Final = ("wavefronts", "ideal", "sectors", "ideal_sectors")
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What some instructions cost together; they add.
-
-    Attributes:
-        executions: Warp instructions, those whose predicate holds in no lane included.
-        lanes: The lanes that took part, over all executions.
-        wavefronts: Passes of shared memory, as ncu counts them.
-        ideal_wavefronts: What these would be without bank conflicts.
-        conflicts: Bank conflicts: wavefronts beyond the ideal; of a compare-and-swap, which takes each twice, half.
-        sectors: Sectors of 32 bytes that accesses to global memory asked for.
-        ideal_sectors: What these would be if the lanes' bytes lay side by side; no more than they are.
-        divergent: Branches that sent the lanes of a warp to different places.
-    """
-
-    executions: int = 0
-    lanes: int = 0
-    wavefronts: int = 0
-    ideal_wavefronts: int = 0
-    conflicts: int = 0
-    sectors: int = 0
-    ideal_sectors: int = 0
-    divergent: int = 0
-
-    @property
-    def cost(self) -> float:
-        """Cycles of what the warps of a multiprocessor share: one to issue an instruction, one a pass of its memory.
-
-        A pass is a wavefront of shared memory, or four sectors. What tables are sorted by; no prediction of time.
-        """
-        return self.executions + self.wavefronts + self.sectors / SECTORS_A_WAVEFRONT
-
-    def __str__(self) -> str:
-        parts = [f"{self.executions:,} warp instructions"]
-        if self.wavefronts:
-            conflicts = f"{self.conflicts:,} of them bank conflicts" if self.conflicts else "no bank conflict"
-            parts.append(f"{self.wavefronts:,} wavefronts of shared memory ({conflicts})")
-        if self.sectors:
-            parts.append(f"{self.sectors:,} sectors of global memory (ideally {self.ideal_sectors:,})")
-        if self.divergent:
-            parts.append(f"{self.divergent:,} divergent branch{'es' if self.divergent > 1 else ''}")
-        return ", ".join(parts)
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Counts)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """Some of the addresses that an instruction put to shared memory, the worst among them.
-
-    Attributes:
-        access: The access as `bank_conflicts` takes it: `ld.shared.b32`, `ldmatrix...`.
-        addresses: (n, 32) int64, bytes within shared memory.
-        active: (n,) uint32, the lanes that took part.
-        times: (n,) int64, how often each came, moved by a constant or not.
-    """
-
-    access: str
-    addresses: NDArray[np.int64]
-    active: NDArray[np.uint32]
-    times: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileRow:
-    """One PTX instruction.
-
-    Attributes:
-        line: The PTX line.
-        instruction: The instruction as PTX.
-        function: The kernel or function it stands in.
-        origin: The line of the compiled program that it comes from, where the module says so.
-        counts: What it cost.
-        samples: Addresses that it put to shared memory; None if there are none.
-    """
-
-    line: int
-    instruction: str
-    function: str
-    origin: SourceLine | None
-    counts: Counts
-    samples: Samples | None = field(default=None, repr=False, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SourceRow:
-    """One line of the program that was compiled."""
-
-    origin: SourceLine
-    counts: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +169,7 @@ class Profile:
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         """What would remove the bank conflicts, those of the instruction that conflicts most first."""
-        return remedies(self)
+        return remedies(self.rows, self.arrays)
 
     def line(self, number: int) -> Counts:
         """What a PTX line cost.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.instruments.variable_bounds import provenance_of
 from ptxloom.machine.memory.address_map import readable
-from ptxloom.machine.results.hazard import Hazard, Hazards, Party, lanes_of, lanes_text, ranges
+from ptxloom.machine.results.hazard import Hazard, Hazards, Party
 from ptxloom.machine.results.hazard_kinds import (
     AFTER_COPY,
     BETWEEN_CTAS,
@@ -28,6 +28,7 @@ from ptxloom.machine.results.hazard_kinds import (
     USES,
 )
 from ptxloom.machine.results.program_order import Reach, Sequence
+from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
 from ptxloom.syntax.origins import Origins
 
@@ -38,42 +39,11 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.heap import Block as Allocated
     from ptxloom.machine.memory.heap import Heap
     from ptxloom.machine.program.model import Op, Program
-    from ptxloom.machine.results.profile import Profile
-    from ptxloom.machine.results.trace import TraceRecord
 
 Block = tuple[int, int, int]
 
 _AS_NOTED: Final = frozenset({state.ENDED, state.UNFENCED, state.NOT_READ_ONLY})  # the sides of which have their order
 _RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "warp-order")
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchResult:
-    """What a launch gives back besides what it wrote into the arrays.
-
-    Attributes:
-        instructions: Warp instructions executed.
-        hazards: What the kernel did wrong and yet went on.
-        output: What the kernel printed.
-        profile: What each instruction cost, if that was asked for.
-        trace: What the traced instructions saw, by CTA, warp and order.
-        output_cut: Calls of `printf` whose output is missing there, in whole or in part.
-
-    Example:
-        >>> from ptxloom.machine import kernel
-        >>> from ptxloom.syntax import parse
-        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry k() { ret; }"), "k")
-        >>> result = k.launch(grid=3, block=64)
-        >>> result.instructions, result.hazards
-        (6, ())
-    """
-
-    instructions: int
-    hazards: Hazards = field(default_factory=Hazards)
-    output: str = ""
-    profile: Profile | None = None
-    trace: tuple[TraceRecord, ...] = ()
-    output_cut: int = 0
 
 
 class Reporter:

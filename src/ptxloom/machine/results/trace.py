@@ -20,7 +20,7 @@ from ptxloom.machine.codegen.addresses import space_of
 from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, record_bytes
 from ptxloom.machine.native import language
 from ptxloom.machine.native.ir import LANES
-from ptxloom.machine.results.hazard import lanes_text
+from ptxloom.machine.results.wording import lanes_text
 from ptxloom.machine.runtime import tracing as recorder
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.origins import Origins

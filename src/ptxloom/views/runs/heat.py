@@ -9,7 +9,8 @@ from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.runs.profiles import heat, share, share_ink
 
 if TYPE_CHECKING:
-    from ptxloom.machine.results.profile import Counts, Profile
+    from ptxloom.machine.results.counts import Counts
+    from ptxloom.machine.results.profile import Profile
     from ptxloom.syntax.tree import Function
 
 _HEAD: Final = f"{'cost':>7}   {'executed':>12} {'lanes':>5} {'wavefronts':>12} {'conflicts':>11} {'sectors':>11}  line"

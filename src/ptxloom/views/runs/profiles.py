@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ptxloom.machine.results.conflict_fixes import Remedy
-    from ptxloom.machine.results.profile import Counts, Profile, ProfileRow
+    from ptxloom.machine.results.counts import Counts, ProfileRow
+    from ptxloom.machine.results.profile import Profile
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.views.core.json_text import Value
 

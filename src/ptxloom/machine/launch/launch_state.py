@@ -1,0 +1,226 @@
+"""One launch on its way: what native code reads of it, and what Python remembers."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.instruments.poison import POISON
+from ptxloom.machine.launch import shadow_memory
+from ptxloom.machine.launch.printing import Printed
+from ptxloom.machine.memory.address_map import Atlas
+from ptxloom.machine.memory.arena import Arena
+from ptxloom.machine.native import language
+from ptxloom.machine.program.signatures import FRAME_HEAD
+from ptxloom.machine.program.variables import function_codes
+from ptxloom.machine.results.reporter import Reporter
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.calls import HEAD_CELLS
+
+if TYPE_CHECKING:
+    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.runnable import Runnable
+    from ptxloom.machine.memory.arena import Budget
+    from ptxloom.machine.memory.arguments import Memory
+    from ptxloom.machine.memory.heap import Maker
+    from ptxloom.machine.results.hazard import Hazard
+    from ptxloom.machine.results.trace import Recording
+
+_CTA_BYTES: Final = language.record(state.Cta).size
+_WORKSPACE_BYTES: Final = 4096
+_CELL_BYTES: Final = 8  # of a control stack
+LEAKS: Final = "memcheck:leaks"
+
+
+class LaunchState:
+    """One launch on its way; `native` is what compiled code reads."""
+
+    def __init__(  # noqa: PLR0917 - one launch has as many facts
+        self,
+        kernel: Runnable,
+        shape: Shape,
+        shared_bytes: int,
+        params: bytes,
+        memory: Memory,
+        seed: int,
+        stack_bytes: int,
+        checks: frozenset[str],
+        budget: Budget,
+        printf_bytes: int,
+    ) -> None:
+        self.kernel = kernel
+        self.checks = checks
+        self.program = kernel.program
+        self.budget = budget
+        self.arena = Arena(budget)
+        self.lock = threading.Lock()
+        self.noted: list[Hazard] = []  # by Python; what native code notes stays with its worker
+        self.printed = Printed(printf_bytes)
+        self.memory = memory
+        self.heap = kernel.memory.heap
+        self.workers: list[Any] = []  # the state of each, as native code reads it
+        self.failure: BaseException | None = None
+        self.recording: Recording | None = None
+        self.shared_bytes = self.program.shared_bytes + shared_bytes
+        members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
+        self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes, members)
+        self.reporter = Reporter(self.program, self.atlas)
+        self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
+        # frames of nothing but their heads fill both stacks at once
+        self.control_cells = stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
+        self.poison_bytes, self.unsure = shadow_memory.poison_bytes(self.program, checks)
+        room = self.program.register_bytes + self.poison_bytes * (1 + state.SOURCE_BYTES)
+        self.warp_bytes = state.REGISTERS + room
+        self.native: Any = language.structure(state.Launch).from_address(
+            self.arena.take(language.record(state.Launch).size)
+        )
+        self.site_bytes = max(len(self.program.ops), 1) * language.record(state.Span).size
+        self.unwritten = shadow_memory.Unwritten(self.arena, memory.unwritten)
+        self.races = shadow_memory.GlobalRaces(self.arena) if "racecheck:global" in checks else None
+        self.native.watches_global = int("initcheck:global" in checks)
+        self._fill(shape, params, memory, seed)
+
+    def _fill(self, shape: Shape, params: bytes, memory: Memory, seed: int) -> None:
+        native, arena = self.native, self.arena
+        grid, block, cluster, native.clustered = shape
+        native.threads = shape.threads
+        native.members = self.members = cluster[0] * cluster[1] * cluster[2]
+        native.total = grid[0] * grid[1] * grid[2] // self.members  # clusters
+        native.grid[:3], native.block[:3], native.cluster[:3] = grid, block, cluster
+        native.warps = -(-native.threads // 32)
+        native.warp_bytes = self.warp_bytes
+        native.shared_bytes = self.shared_bytes
+        native.static_shared = self.program.shared_bytes
+        native.reserved_shared = self.program.reserved_bytes
+        native.local_bytes = self.local_bytes
+        native.entry = self.program.entry.first
+        native.poison = state.REGISTERS + self.program.register_bytes
+        native.poison_bytes, native.unsure = self.poison_bytes, self.unsure
+        native.first_frame = self.program.entry.frame_bytes
+        native.has_calls = int(self.program.has_calls)
+        native.seed = seed & 0xFFFFFFFF
+        native.full, native.masked = self.code(whole=True), self.kernel.compiled_masked(compiled_checks(self.checks))
+        native.params = arena.put(params)
+        native.params_end = native.params + len(params)
+        module = self.kernel.memory
+        constants = module.memory["const"]
+        native.constants = constants.ctypes.data
+        native.constants_end = native.constants + constants.nbytes
+        memory.add(module.memory["global"])
+        memory.add(constants, constant=True)
+        if self.kernel.has_workspace:
+            native.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
+        self._publish()
+        native.tids = arena.put(_thread_ids(block, native.warps))
+        native.symbols = arena.put(module.addresses)
+        if self.races is not None:
+            self.races.start(native, self.members)
+        if not self.checks.isdisjoint(("racecheck", "racecheck:global")):
+            native.strengths = arena.put(bytes(racecheck.strength_of(op) for op in self.program.ops))
+        native.functions = self._functions()
+        native.function_count = len(self.program.module.functions)
+
+    def _functions(self) -> int:
+        """Where the module's functions are listed for calls through addresses; kernels cannot be called."""
+        program = self.program
+        kind = language.structure(state.Function)
+        table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
+        codes = function_codes(program.module)
+        for f in program.functions:
+            if not f.is_entry:
+                table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
+        return self.arena.put(bytes(table))
+
+    @property
+    def cta_bytes(self) -> int:
+        """What a resident CTA takes: its state, shared memory, local memory and warps; control stacks apart."""
+        return _CTA_BYTES + self.shared_bytes + self.native.warps * (32 * self.local_bytes + self.warp_bytes)
+
+    @property
+    def control_bytes(self) -> int:
+        """What the control stacks of a warp take."""
+        return 32 * _CELL_BYTES * self.control_cells
+
+    def provide(self, wanted: int) -> None:
+        """Compile the variant that a worker came to need."""
+        if wanted == state.WANT_MASKED:
+            self.native.masked = self.code(whole=False)
+        else:
+            self.native.poisoned = self.code(whole=False, poisoned=True)
+
+    def code(self, *, whole: bool, poisoned: bool = False) -> int:
+        """The code of one variant for this launch's checks."""
+        checks = compiled_checks(self.checks)
+        return self.kernel.code(whole=whole, checks=checks | {POISON} if poisoned else checks)
+
+    def _publish(self) -> None:
+        """Show native code the memory it may touch."""
+        heap = self.heap
+        if heap is not None:
+            self.memory.add(heap.region)
+            if self.native.watches_global:
+                self.unwritten.add(heap.region, (b.piece for b in heap.live))
+        spans = self.memory.table()
+        table = np.zeros((len(spans), 6), np.uint64)
+        table[:, :3] = spans
+        self.unwritten.mark(table)
+        if self.races is not None:
+            self.races.mark(table)
+        if heap is not None:
+            table[table[:, 0] == heap.region.ctypes.data, 5] = heap.address
+        head = np.zeros(state.SPANS_HEAD // 8, np.uint64)
+        head[0] = len(spans)
+        self.native.spans = self.arena.put(head.tobytes() + table.tobytes())
+
+    def allocate(self, size: int, maker: Maker) -> int:
+        """The address of new memory for the kernel; 0 if there is none."""
+        address = self.heap.allocate(size, maker) if self.heap is not None else 0
+        if address:
+            self.unwritten.renew(address, size)
+            if self.races is not None:
+                self.races.renew(address, size)
+        return address
+
+    def release(self, address: int) -> bool:
+        """Take memory back, False if none starts here; what still points at it is out of bounds."""
+        if self.heap is None or self.heap.release(address) is None:
+            return False
+        for worker in self.workers:  # no memory instruction goes on with the block that it hit last
+            if worker.in_heap:
+                worker.in_heap = 0
+                ctypes.memset(worker.sites, 0, self.site_bytes)
+        return True
+
+    def bytes_at(self, address: int, size: int) -> bytes:
+        """Bytes of global memory; fewer where it ends."""
+        block = self.heap.at(address) if self.heap is not None else None
+        spans = self.memory.spans if block is None else [(block.start, block.start + block.size, True)]
+        for start, end, _ in spans:
+            if start <= address < end:
+                return ctypes.string_at(address, min(size, end - address))
+        return b""
+
+    def fail(self, error: BaseException) -> None:
+        """Stop every worker; the first failure is the one reported."""
+        with self.lock:
+            if self.failure is None:
+                self.failure = error
+        self.native.stop = 1
+
+
+def compiled_checks(checks: frozenset[str]) -> frozenset[str]:
+    """The tools that need code of their own."""
+    return checks - {LEAKS}
+
+
+@lru_cache(64)
+def _thread_ids(block: tuple[int, int, int], count: int) -> bytes:
+    """The thread indices: (warp, axis, lane) uint32."""
+    linear = np.arange(count * 32, dtype=np.uint32).reshape(count, 32)
+    x, y, z = linear % block[0], linear // block[0] % block[1], linear // (block[0] * block[1])
+    return np.stack([x, y, z], axis=1).astype(np.uint32).tobytes()

@@ -1,0 +1,174 @@
+"""One thread's part of a launch: its state, its CTAs, and what it does when native code asks for something."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.machine.launch import deadlock, host_calls, shadow_memory
+from ptxloom.machine.memory.arena import OverBudget
+from ptxloom.machine.native import interrupts, jit, language
+from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.machine.runtime import scheduler, state
+
+if TYPE_CHECKING:
+    from ptxloom.machine.launch.launch_state import LaunchState
+    from ptxloom.machine.results.hazard import Hazard
+
+_RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
+_PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
+
+
+class Worker:
+    """One thread's part of a launch."""
+
+    def __init__(self, launch: LaunchState, number: int) -> None:
+        self.launch = launch
+        arena = launch.arena
+        self.address = arena.take(language.record(state.Worker).size)
+        self.state: Any = language.structure(state.Worker).from_address(self.address)
+        self.state.launch = ctypes.addressof(launch.native)
+        self.state.random = (launch.native.seed * 0x9E3779B97F4A7C15 + number) & 0xFFFFFFFFFFFFFFFF
+        self.state.sites = arena.take(launch.site_bytes)
+        self.state.events = arena.take(state.EVENTS_KEPT * language.record(state.Event).size)
+        self.state.event_limit = state.EVENTS_KEPT
+        self.state.slice = state.SLICE_ROUNDS
+        self.state.patience = state.PATIENCE
+        self.counted = launch.kernel.countable.make_room(arena) if "profile" in launch.checks else None
+        self.ctas: list[int] = []
+        self.table = arena.take(8)
+        self.room = 1
+        launch.workers.append(self.state)
+        self.add_cluster()
+
+    def run(self, deadline: float | None) -> None:
+        """Run CTAs until the grid is done; errors go to the launch."""
+        try:
+            self._run(deadline)
+        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that launched
+            self.launch.fail(error)
+
+    def _run(self, deadline: float | None) -> None:
+        entry = _RUN(jit.native_address(scheduler.run_worker))
+        while True:
+            status = entry(self.address)
+            interrupts.check()
+            match status:
+                case state.DONE | state.STOPPED:
+                    return
+                case state.SLICE:
+                    if deadline is not None and time.monotonic() > deadline:
+                        raise self._too_slow()
+                case state.WANT_MASKED | state.WANT_POISONED:
+                    self._compile(status, deadline)
+                case state.WANT_CTA:
+                    self._admit()
+                case state.DEADLOCK:
+                    raise LaunchError(
+                        "the kernel is deadlocked: no thread can go on", self._waiting("synccheck.deadlock")
+                    )
+                case state.FAULT:
+                    hazard = self.launch.reporter.fault(self.state.fault[0])
+                    raise LaunchError("the kernel was ended by an error", (hazard,))
+                case state.SERVICE:
+                    self._serve()
+                case _:
+                    raise AssertionError(f"the machine lost its way: status {status}")
+
+    def _serve(self) -> None:
+        """Do what a warp asks for."""
+        cta: Any = language.structure(state.Cta).from_address(self.state.service_cta)
+        at = cta.warps + self.state.service_warp * self.launch.warp_bytes
+        lanes = tuple(lane for lane in range(32) if self.state.service_lanes >> lane & 1)
+        warp: Any = language.structure(state.Warp).from_address(at)
+        op = self.launch.program.ops[int(self.state.service_site)]
+        request = host_calls.Request(self.launch, warp, lanes, self.state.service_frame, op)
+        with self.launch.lock:
+            host_calls.serve(self.state.service, request)
+
+    def hazards(self) -> list[Hazard]:
+        """What native code noted."""
+        kind = language.structure(state.Event)
+        size = language.record(state.Event).size
+        count: int = self.state.event_count
+        return [self.launch.reporter.event(kind.from_address(self.state.events + n * size)) for n in range(count)]
+
+    def add_cluster(self) -> None:
+        """Make room for one more resident cluster."""
+        launch, members = self.launch, self.launch.members
+        self.ctas += [self._cta(rank) for rank in range(members)]
+        if len(self.ctas) > self.room:
+            self.room = max(2 * self.room, len(self.ctas))
+            self.table = self.launch.arena.take(8 * self.room)
+        (ctypes.c_uint64 * len(self.ctas)).from_address(self.table)[:] = self.ctas
+        for number, at in enumerate(self.ctas):
+            cta: Any = language.structure(state.Cta).from_address(at)
+            cta.peers = self.table + 8 * (number - number % members)
+        if not self.launch.checks.isdisjoint(("racecheck", "racecheck:global")):
+            shadow_memory.watch_races(launch.arena, launch.native, launch.program, self.ctas[-members:], launch.races)
+        if "initcheck" in self.launch.checks:
+            shadow_memory.watch_first_reads(launch.arena, launch.native, self.ctas[-members:])
+        self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
+
+    def _admit(self) -> None:
+        """Make room for CTAs that those which spin may be waiting for: as many again, while memory is plenty."""
+        members, native = self.launch.members, self.launch.native
+        clusters = len(self.ctas) // members
+        each = self.launch.cta_bytes + native.warps * self.launch.control_bytes
+        plenty = len(self.ctas) * each < _PLENTY
+        for _ in range(max(1, min(clusters if plenty else 1, native.total - native.next))):
+            try:
+                self.add_cluster()
+            except OverBudget as error:
+                reason = f"the kernel waits for CTAs that have no room: {error}"
+                raise LaunchError(reason, self._waiting("synccheck.no-progress")) from None
+        self.state.patience *= 2 if plenty else 1
+
+    def _cta(self, rank: int) -> int:
+        """The address of a new place for a CTA."""
+        launch = self.launch
+        native, take = launch.native, launch.arena.take
+        at = take(language.record(state.Cta).size)
+        cta: Any = language.structure(state.Cta).from_address(at)
+        cta.worker, cta.launch = self.address, ctypes.addressof(native)
+        cta.shared = take(launch.shared_bytes, "shared memory of CTAs")
+        cta.local = take(native.warps * 32 * launch.local_bytes, "local memory of threads")
+        cta.warps = take(native.warps * launch.warp_bytes, "registers of threads")
+        control = take(native.warps * launch.control_bytes, "the stacks of calls") if launch.control_bytes else 0
+        for index in range(native.warps):
+            self._warp(cta, index, control)
+        cta.rank = rank
+        return at
+
+    def _warp(self, cta: Any, index: int, control: int) -> None:
+        launch, native = self.launch, self.launch.native
+        w: Any = language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
+        w.index = index
+        w.cta, w.launch, w.worker = ctypes.addressof(cta), cta.launch, cta.worker
+        w.shared, w.shared_bytes = cta.shared, launch.shared_bytes
+        w.sites = self.state.sites
+        w.local, w.local_bytes = cta.local + index * 32 * launch.local_bytes, launch.local_bytes
+        w.control, w.control_cells = control + index * launch.control_bytes, launch.control_cells
+        w.params, w.params_end = native.params, native.params_end
+        w.tids = native.tids + index * 3 * 32 * 4
+        w.symbols = native.symbols
+        if self.counted is not None:
+            w.profile = self.counted.ctypes.data
+        if self.launch.recording is not None:
+            w.trace = self.launch.recording.address
+
+    def _compile(self, wanted: int, deadline: float | None) -> None:
+        try:
+            with interrupts.until(deadline):
+                self.launch.provide(wanted)
+        except interrupts.TimeIsUp:
+            raise self._too_slow() from None
+
+    def _too_slow(self) -> LaunchError:
+        return LaunchError("the kernel did not end within its time limit", self._waiting("synccheck.no-progress"))
+
+    def _waiting(self, rule: str) -> tuple[Hazard, ...]:
+        """Who waits where; a hazard of this rule for each place."""
+        ctas = (language.structure(state.Cta).from_address(at) for at in self.ctas)
+        return deadlock.waiting(self.launch.reporter, (cta for cta in ctas if cta.running), rule)

@@ -1,0 +1,71 @@
+"""How a launch ends: with a result, or with an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.machine.results.hazard import Hazard, Hazards
+
+if TYPE_CHECKING:
+    from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine.results.trace import TraceRecord
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchResult:
+    """What a launch gives back besides what it wrote into the arrays.
+
+    Attributes:
+        instructions: Warp instructions executed.
+        hazards: What the kernel did wrong and yet went on.
+        output: What the kernel printed.
+        profile: What each instruction cost, if that was asked for.
+        trace: What the traced instructions saw, by CTA, warp and order.
+        output_cut: Calls of `printf` whose output is missing there, in whole or in part.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry k() { ret; }"), "k")
+        >>> result = k.launch(grid=3, block=64)
+        >>> result.instructions, result.hazards
+        (6, ())
+    """
+
+    instructions: int
+    hazards: Hazards = field(default_factory=Hazards)
+    output: str = ""
+    profile: Profile | None = None
+    trace: tuple[TraceRecord, ...] = ()
+    output_cut: int = 0
+
+
+class LaunchError(PtxloomError):
+    """A kernel ended as it would on hardware: after an illegal access, a trap, a deadlock, or at the time limit.
+
+    Attributes:
+        reason: Why, in one sentence.
+        hazards: What went wrong: first what ended it, then what it had done before.
+        trace: What the traced instructions saw until then.
+
+    Example:
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry k() { trap; }"), "k")
+        >>> try:
+        ...     k.launch(grid=1, block=32)
+        ... except LaunchError as error:
+        ...     print(error.reason)
+        the kernel was ended by an error
+    """
+
+    def __init__(self, reason: str, hazards: tuple[Hazard, ...] = ()) -> None:
+        super().__init__(reason, hazards)
+        self.reason = reason
+        self.hazards = Hazards(hazards)
+        self.trace: tuple[TraceRecord, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([self.reason, str(self.hazards)] if self.hazards else [self.reason])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.ir import Value
+    from ptxloom.machine.program.model import Op
 
 READ: Final = "read"
 WRITE: Final = "write"
@@ -67,3 +68,8 @@ class Access:
     def pieces(self) -> tuple[Piece, ...]:
         """What is touched of it."""
         return self.only or (Piece(0, self.bits, self.parts, self.places),)
+
+
+def reports_to_mbarrier(op: Op) -> bool:
+    """Whether an instruction is a store or reduction whose end an mbarrier tells."""
+    return op.opcode in {"st", "red"} and op.has("async")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.access import READ, UPDATE, WRITE
+from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, reports_to_mbarrier
+from ptxloom.machine.codegen.addresses import addresses_at, lane_addresses, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.native.ir import Value, vector
@@ -23,8 +24,6 @@ from ptxloom.machine.runtime.racecheck import (
     vector_clocks,
 )
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
-from ptxloom.machine.semantics.mbarriers import reports_to_mbarrier
-from ptxloom.machine.semantics.memory import addresses_at, lane_addresses, space_of
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.access import Access, Piece

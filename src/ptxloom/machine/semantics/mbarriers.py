@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.access import READ, WRITE, Access
+from ptxloom.machine.codegen.access import READ, WRITE, Access, reports_to_mbarrier
 from ptxloom.machine.codegen.addresses import lane_addresses, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 family: Final = Family()
 
 _RESULTS: Final = scratch.VALUES + 256
-
-
-def reports_to_mbarrier(op: Op) -> bool:
-    """Whether an instruction is a store or reduction whose end an mbarrier tells."""
-    return op.opcode in {"st", "red"} and op.has("async")
 
 
 def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, space: int) -> Value:

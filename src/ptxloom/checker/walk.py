@@ -31,7 +31,6 @@ from ptxloom.checker.module.variables import variables
 from ptxloom.diagnostics import Diagnostic, in_order, must_be
 from ptxloom.flow import flow_graphs
 from ptxloom.isa.load import instruction_classes, judged, known
-from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.bind import bind
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Instruction
@@ -164,6 +163,6 @@ def _instruction(
     findings = [finding for rule in RULES for finding in rule(site)]
     for name in given_back(instruction):
         scope.give_back(name)
-    if not findings and like is not None and instruction.opcode not in MOVES:
+    if not findings and like is not None:
         sound.add(like)
     yield from findings

@@ -284,6 +284,11 @@ class InstructionSpec:
         fixed = {slot.name for line in self.lines for slot in line.slots if slot.values == (slot.name,)}
         return frozenset(self.tolerance.repeats) | (fixed & _REPEATABLE)
 
+    @cached_property
+    def limited(self) -> bool:
+        """Whether a constant among its operands may have certain values only."""
+        return any(rule.limits is not None for rule in self.operands.values())
+
     def features_of(self, line: SyntaxLine, filling: Filling) -> tuple[Feature, ...]:
         """The features that a form uses, in the order of the data."""
         return tuple(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker.core.classify import see, see_name
+from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.matrix import MOVES
 from ptxloom.syntax.tree import Address, Component, Float, Integer, Name, Pair, Vector
 
 if TYPE_CHECKING:
@@ -13,42 +15,47 @@ if TYPE_CHECKING:
     from ptxloom.checker.core.scope import Scope
     from ptxloom.syntax.tree import Instruction, Operand
 
-_LARGE = 1 << 10
-_COARSE = 16
+_UNLIKE: Final = frozenset(("call", *MOVES))
 
 
 def signature(instruction: Instruction, scope: Scope) -> Hashable:
     """What an instruction is for the rules about operands: two with equal signatures are both sound, or both not.
 
-    A call has none: the callee's parameters and the declarations of what is passed would have to be in it.
+    A name counts as what it is, a constant as its type and the bits that it needs where the data set no limits to it,
+    an address without how far it is offset, and all else as it is written. A call has no signature: the parameters of
+    the callee and the declarations of what is passed would have to be in it. Nor has a matrix move, whose rules look at
+    alignments.
     """
-    if instruction.opcode == "call":
+    if instruction.opcode in _UNLIKE:
         return None
-    names = scope.known
+    names, limited = scope.known, instruction_spec(instruction.opcode).limited
     parts: list[Hashable] = [instruction.opcode, instruction.qualifiers]
     for operand in instruction.operands:
         if isinstance(operand, Name):
             text = operand.text
             parts.append(names.get(text) or see_name(text, scope))
         else:
-            parts.append(_key(operand, scope))
+            parts.append(_key(operand, instruction, scope, limited))
     return tuple(parts)
 
 
-def _key(operand: Operand, scope: Scope) -> Hashable:  # noqa: PLR0911 - one return a kind of operand
+def _key(operand: Operand, instruction: Instruction, scope: Scope, limited: bool) -> Hashable:  # noqa: PLR0911 - one return a kind of operand
     match operand:
         case Name(text):
             return see_name(text, scope)
-        case Integer(value):
-            return value if -_LARGE <= value <= _LARGE else (value.bit_length(), value < 0, value % _COARSE)
-        case Vector(elements):
-            return tuple(_key(element, scope) for element in elements)
-        case Address(base, _, minus, extra):
-            inner = tuple(_key(each, scope) for each in extra) if extra else ()
-            return "[", _key(base, scope), minus, base.start - operand.start, inner
-        case Pair(first, second):
-            return "|", _key(first, scope), _key(second, scope)
-        case Float() | Component():
+        case Integer(value) if not limited:
+            return value < 0, (~value if value < 0 else value).bit_length()
+        case Float() if not limited:
             return see(operand, scope)
+        case Vector(elements):
+            return "{", *(_key(element, instruction, scope, limited) for element in elements)
+        case Address(base, offset, minus, extra, zero):
+            before = instruction.source.text[operand.start : base.start]  # a bracket, and perhaps a parenthesis
+            inner = tuple(_key(each, instruction, scope, limited) for each in extra) if extra else ()
+            return before, _key(base, instruction, scope, limited), offset != 0, minus, zero, inner
+        case Pair(first, second):
+            return "|", _key(first, instruction, scope, limited), _key(second, instruction, scope, limited)
+        case Component(_, field):
+            return field, see(operand, scope)
         case _:
             return operand, see(operand, scope)

@@ -85,14 +85,14 @@ class _Reader:
 
     def _label(self, label: Label) -> None:
         symbol = Symbol(label.name, Kind.LABEL, label.start, label, None, self.scope)
-        self.scope.plain.setdefault(label.name, symbol)
+        self.scope.declared.labels.setdefault(label.name, symbol)
         self.everything.setdefault(label.name, symbol)
 
     def _function(self, function: Function) -> tuple[Iterator[Statement], Scope]:
         """Declare a function, open its scope, declare its parameters."""
         start = self._place(function.name, function.start, function.end, after=f".{function.kind}")
         kind = Kind.KERNEL if function.kind == "entry" else Kind.FUNCTION
-        symbol = self.scope.plain.get(function.name)
+        symbol = self.scope.declared.names.get(function.name)
         if symbol is None or not (isinstance(symbol.node, Function) and symbol.node.body is not None):
             symbol = self._replaced(symbol, Symbol(function.name, kind, start, function, None, self.scope))
         if start >= 0:
@@ -105,7 +105,7 @@ class _Reader:
 
     def _replaced(self, old: Symbol | None, new: Symbol) -> Symbol:
         """Put a definition in its prototype's place: what named the one names the other."""
-        self.scope.plain[new.name] = new
+        self.scope.declared.declare(new.name, new)
         if old is not None:
             self.defined[old] = new
         return new
@@ -172,18 +172,19 @@ class _Reader:
                 self._operand(declarator.initializer, declaration, -1)
 
     def _symbol(self, declaration: Declaration, declarator: Declarator, kind: Kind) -> Symbol:
-        table = self.scope.plain if declarator.count is None else self.scope.series
-        old = table.get(declarator.name)
-        if old is not None:  # declared twice: for the linker, or by mistake
-            return old
-        symbol = Symbol(declarator.name, kind, declarator.start, declarator, declaration, self.scope, declarator.count)
-        table[declarator.name] = symbol
-        self.everything.setdefault(declarator.name, symbol)
+        declared, name, count = self.scope.declared, declarator.name, declarator.count
+        if count is None and name in declared.names:  # declared twice: for the linker, or by mistake
+            return declared.names[name]
+        if count is not None and name in declared.series:
+            return declared.series[name].thing
+        symbol = Symbol(name, kind, declarator.start, declarator, declaration, self.scope, count)
+        declared.declare(name, symbol, count)
+        self.everything.setdefault(name, symbol)
         return symbol
 
     def _alias(self, alias: Alias, name: str, target: str) -> None:
         start = self._place(name, alias.start, alias.end)
-        symbol = self.scope.plain.get(name)
+        symbol = self.scope.declared.names.get(name)
         if symbol is None:
             symbol = self._replaced(None, Symbol(name, Kind.FUNCTION, start, alias, None, self.scope))
         if start >= 0:
@@ -193,7 +194,7 @@ class _Reader:
     def _name(self, start: int, name: str, statement: Statement, place: int = -1, *, declares: bool = False) -> None:
         if start < 0 or name in _NO_NAMES or name[0] == ".":
             return
-        symbol = self.scope.find(name)
+        symbol = self.scope.find(name, label=_names_label(statement, place))
         if symbol is None:
             if name[0] == "%" and special_register(name) is not None:
                 return
@@ -204,7 +205,7 @@ class _Reader:
         """Look again at names that were not declared before their use, now that everything is known."""
         for place, scope in self.unknown:
             one = self.found[place]
-            symbol = scope.find(one.name)
+            symbol = scope.find(one.name, label=_names_label(one.statement, one.place))
             if symbol is None and isinstance(one.statement, Data):
                 symbol = self.everything.get(one.name)
             self.found[place] = one._replace(symbol=symbol)
@@ -227,6 +228,19 @@ class _Reader:
                 return at
             at += len(name)
         return -1
+
+
+def _names_label(statement: Statement, place: int) -> bool:
+    """Whether the name that stands there is a label, or goes to one."""
+    match statement:
+        case Label() | BranchTargets():
+            return True
+        case Instruction(opcode="bra"):
+            return place == 0
+        case Instruction(opcode="brx"):
+            return place == 1
+        case _:
+            return False
 
 
 def _wordlike(letter: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.binding.names import index_of, stem_of
+from ptxloom.binding import names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,17 +85,20 @@ class Occurrence(NamedTuple):
 
 
 class Scope:
-    """A stretch of text with names of its own: a module, a function with its parameters, a block."""
+    """A stretch of text with names of its own: a module, a function with its parameters, a block.
 
-    __slots__ = ("end", "inner", "outer", "plain", "series", "start")
+    Attributes:
+        declared: What its names and labels, and those around it, mean.
+    """
+
+    __slots__ = ("declared", "end", "inner", "outer", "start")
 
     def __init__(self, start: int, end: int, outer: Scope | None) -> None:
         self.start: Final = start
         self.end: Final = end
         self.outer: Final = outer
         self.inner: Final[list[Scope]] = []
-        self.plain: Final[dict[str, Symbol]] = {}
-        self.series: Final[dict[str, Symbol]] = {}
+        self.declared: Final[names.Scope[Symbol, Symbol]] = names.Scope(None if outer is None else outer.declared)
         if outer is not None:
             outer.inner.append(self)
 
@@ -106,16 +109,9 @@ class Scope:
             yield scope
             scope = scope.outer
 
-    def find(self, name: str) -> Symbol | None:
-        """What a name means here by what has been declared so far."""
-        stem = stem_of(name)
-        index = index_of(name, stem)
-        for scope in self.around():
-            if (symbol := scope.plain.get(name)) is not None:
-                return symbol
-            if (symbol := scope.series.get(stem)) is not None and _within(index, symbol):
-                return symbol
-        return None
+    def find(self, name: str, *, label: bool = False) -> Symbol | None:
+        """What a name means here by what has been declared so far; where a label is meant, other names do not count."""
+        return (None if label else self.declared.find(name)) or self.declared.label(name)
 
     def at(self, offset: int) -> Scope:
         """The innermost scope around an offset."""
@@ -125,10 +121,6 @@ class Scope:
             if place < 0 or scope.inner[place].end <= offset:
                 return scope
             scope = scope.inner[place]
-
-
-def _within(index: int, symbol: Symbol) -> bool:
-    return symbol.count is not None and 0 <= index < symbol.count
 
 
 class Names:
@@ -171,13 +163,16 @@ class Names:
         places = self.of(occurrence.symbol)
         if occurrence.symbol.count is None or occurrence.declares:
             return places
-        return [one for one in places if one.declares or one.name == occurrence.name]
+        stem = occurrence.symbol.name
+        index = names.index_of(occurrence.name, stem)
+        return [one for one in places if one.declares or names.index_of(one.name, stem) == index]
 
     def visible(self, offset: int) -> Iterator[Symbol]:
         """The symbols that can be named at an offset, the innermost first."""
         seen: set[str] = set()
-        for scope in self.module.at(offset).around():
-            for symbol in (*scope.plain.values(), *scope.series.values()):
+        for scope in self.module.at(offset).declared.around():
+            series = (one.thing for one in scope.series.values())
+            for symbol in (*scope.labels.values(), *scope.names.values(), *series):
                 if symbol.name not in seen:
                     seen.add(symbol.name)
                     yield symbol

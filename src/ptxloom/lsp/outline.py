@@ -66,7 +66,7 @@ def _function(document: Document, function: Function) -> Entry:
     kind = Kind.KERNEL if function.kind == "entry" else Kind.FUNCTION
     parameters = [entry for one in (*function.returns, *function.params) for entry in _declared(one, Kind.PARAMETER)]
     inside = _entries(document, function.body.statements) if function.body else ()
-    found = document.names.module.plain.get(function.name)
+    found = document.names.module.declared.names.get(function.name)
     start = next(
         (one.start for one in document.names.between(function.start, function.end) if one.statement is function),
         found.start if found else function.start,

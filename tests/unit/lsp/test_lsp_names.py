@@ -49,6 +49,16 @@ def test_a_member_of_a_series_is_found_where_it_is_named_and_the_series_everywhe
     assert lines_of(document, offset, declares=False) == [24, 25, 26, 26, 34, 34, 34, 34, 34]
 
 
+def test_a_member_of_a_series_is_one_however_it_is_spelled() -> None:
+    document, offset = kernel("mov.u32 %r1", "mov.u32 %‸r001")
+    assert lines_of(document, offset, declares=False) == [24, 26, 34]
+
+
+def test_a_label_and_a_register_of_one_name_are_two() -> None:
+    document, offset = cursor("{ .reg .b32 L;\nmov.u32 L, 1; {\nmov.u32 L, 2;\nbra L;\nL‸: ret; } }")
+    assert lines_of(document, offset, declares=False) == [4]
+
+
 def test_beyond_a_series_a_name_is_undeclared() -> None:
     document, offset = kernel("mov.u32 %r1", "mov.u32 %‸r9")
     found = document.names.at(offset)

@@ -53,6 +53,31 @@ def test_a_name_of_its_own_is_no_member() -> None:
     assert run(body) == [n + 5 for n in range(8)]
 
 
+NAMES = {
+    "before its own declaration a name means the outer one": """add.u32 %r1, %r0, 5;
+        { st.global.u32 [%rd0], %r1; .reg .f32 %r<4>; mov.f32 %r1, 0f00000000; }""",
+    "and after it the inner one": """mov.u32 %r1, 7;
+        { mov.u32 %r2, %r1; .reg .b32 %r1; add.u32 %r1, %r0, 5; st.global.u32 [%rd0], %r1; }""",
+    "a series hides what has a name of its own outside": """.reg .b32 x01; mov.u32 x01, 3;
+        { mov.u32 %r1, x01; .reg .b32 x<2>; add.u32 x01, %r0, 2; add.u32 %r1, %r1, x1; st.global.u32 [%rd0], %r1; }
+        """,
+    "the outer one keeps its value": """add.u32 %r1, %r0, 5;
+        { mov.u32 %r2, %r1; .reg .b32 %r1; mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; } }
+        st.global.u32 [%rd0], %r1;""",
+    "a label hides no register that is named before it": """.reg .b32 L; add.u32 L, %r0, 5;
+        { st.global.u32 [%rd0], L; L: mov.u32 %r1, 0; }""",
+    "a branch goes to the label of its own braces": """mov.u32 %r1, %r0; bra L; L: add.u32 %r1, %r1, 5;
+        { setp.ge.u32 %p1, %r0, 0; @%p1 bra L; add.u32 %r1, %r1, 99; L: st.global.u32 [%rd0], %r1; }""",
+    "a parameter is hidden from its new declaration on": """add.u32 %r1, %r0, 5;
+        { ld.param.u64 %rd3, [out]; .reg .b32 out; mov.u32 out, %r1; st.global.u32 [%rd0], out; }""",
+}
+
+
+@pytest.mark.parametrize("body", NAMES.values(), ids=NAMES)
+def test_names_mean_what_ptxas_has_them_mean(body: str) -> None:
+    assert run(body) == [n + 5 for n in range(8)]
+
+
 def steps(count: int) -> int:
     """The calls that it takes to plan a kernel with a series of so many registers."""
     text = (

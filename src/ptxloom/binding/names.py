@@ -1,16 +1,20 @@
 """Which declaration a name means: nested braces, series of registers and labels (PTX ISA 4.3.3, 5.2, 5.5).
 
-As ptxas 13 has it: a name means what the innermost braces declare before it; a label is seen in all of its braces, and
-by branches only, where something else that is declared bears its name. Needless zeros tell no members of a series
-apart: of `.reg .b32 %r<8>`, `%r01` is `%r1`.
+As ptxas 13 has it: a name means what the innermost braces declare before it. A label is seen in all of its braces, also
+before it stands there; of two labels the inner one counts. Needless zeros tell no members of a series apart: of
+`.reg .b32 %r<8>`, `%r01` is `%r1`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
+from ptxloom.syntax.tree import Label
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.syntax.tree import Statement
 
 Thing = TypeVar("Thing")
 Mark = TypeVar("Mark")
@@ -66,14 +70,14 @@ class Scope(Generic[Thing, Mark]):
         ('registers', None)
     """
 
-    __slots__ = ("_stems", "labels", "names", "outer", "series")
+    __slots__ = ("_lowest", "labels", "names", "outer", "series")
 
     def __init__(self, outer: Scope[Thing, Mark] | None = None) -> None:
         self.outer: Final = outer
         self.names: Final[dict[str, Thing]] = {}
         self.series: Final[dict[str, Series[Thing]]] = {}
         self.labels: Final[dict[str, Mark]] = {}
-        self._stems: Final[dict[str, list[str]]] = {}  # of names that end in digits
+        self._lowest: Final[dict[str, str]] = {}  # by stem: of the names that end in digits that of the smallest number
 
     def declare(self, name: str, thing: Thing, count: int | None = None) -> None:
         """Make a name, or a series of so many, mean something from here on."""
@@ -82,7 +86,10 @@ class Scope(Generic[Thing, Mark]):
             return
         self.names[name] = thing
         if name[-1:].isdigit():
-            self._stems.setdefault(stem_of(name), []).append(name)
+            stem = stem_of(name)
+            index, lowest = index_of(name, stem), self._lowest.get(stem)
+            if index >= 0 and (lowest is None or index < index_of(lowest, stem)):
+                self._lowest[stem] = name
 
     def find(self, name: str) -> Thing | None:
         """What a name means: what the innermost braces say; None if nothing is declared."""
@@ -133,9 +140,10 @@ class Scope(Generic[Thing, Mark]):
             yield scope
             scope = scope.outer
 
-    def members(self, stem: str, count: int) -> list[str]:
-        """The names of these braces' own that a series of so many would have as well."""
-        return [name for name in self._stems.get(stem, ()) if 0 <= index_of(name, stem) < count]
+    def inside(self, stem: str, count: int) -> str | None:
+        """A name with a declaration of its own in these braces that a series of so many would have as well."""
+        lowest = self._lowest.get(stem)
+        return lowest if lowest is not None and 0 <= index_of(lowest, stem) < count else None
 
     def behind(self, name: str, count: int | None = None) -> Scope[Thing, Mark]:
         """Where the next declaration belongs if this scope is asked later what names before it meant.
@@ -145,5 +153,14 @@ class Scope(Generic[Thing, Mark]):
         if count is None:
             hides = self.place(name) is not None
         else:
-            hides = any(name in scope.series or scope.members(name, count) for scope in self.around())
+            hides = any(name in scope.series or scope.inside(name, count) for scope in self.around())
         return Scope(self) if hides else self
+
+
+def labelled(statements: Iterable[Statement]) -> Iterator[tuple[str, Statement | None]]:
+    """The labels among the statements of a pair of braces, each with what it stands before; None at their end."""
+    last: Statement | None = None
+    for one in (*statements, None):
+        if type(last) is Label:
+            yield last.name, one
+        last = one

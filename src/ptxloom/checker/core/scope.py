@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ptxloom.binding import names
 from ptxloom.isa.types import element_type, is_type
-from ptxloom.syntax.tree import Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -128,11 +127,7 @@ class Scope:
         """Enter a block, whose labels are seen in all of it."""
         self._names = names.Scope(self._names)
         self._known.append({})
-        last: Statement | None = None
-        for one in (*statements, None):
-            if type(last) is Label:
-                self._names.labels[last.name] = After(one)
-            last = one
+        self._names.labels.update((name, After(after)) for name, after in names.labelled(statements))
 
     def close(self) -> None:
         """Leave a block: what it declared is gone."""

@@ -105,7 +105,8 @@ def _before(frame: _Braces, declarator: Declarator) -> _Thing | None:
         return frame.own(name) or frame.labels.get(name)
     if name in frame.series:
         return frame.series[name].thing
-    return next((frame.names[member] for member in frame.members(name, count)), None)
+    member = frame.inside(name, count)
+    return None if member is None else frame.names[member]
 
 
 def _label(frame: _Braces, label: Label) -> Iterator[Diagnostic]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from ptxloom.machine.program.symbols import Place, Register, Targets
+from ptxloom.machine.analysis.uniform_values import targets
+from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ptxloom.machine.program.model import BasicBlock, FunctionPlan, Op, Program
-    from ptxloom.machine.program.symbols import Scope
+    from ptxloom.machine.program.symbols import Key, Scope
 
-    Key = tuple[int, str]  # a scope and a name in it
 
 _ALIGNMENT: Final = 64
 # Their first operand, if it is a register, is one they read.
@@ -45,13 +45,9 @@ _FOUND: Final[WeakKeyDictionary[Program, Unsure]] = WeakKeyDictionary()
 
 def key_of(scope: Scope, name: str) -> Key | None:
     """Which register a name means; None if it means none that can be watched."""
-    at: Scope | None = scope
-    while at is not None:
-        found = at.names.get(name)
-        if found is not None:
-            return (id(at), name) if isinstance(found, Register) and found.vector == 1 else None
-        at = at.outer
-    return None
+    place = scope.place(name)
+    found = None if place is None else place[0].names.get(place[1])
+    return place if isinstance(found, Register) and found.vector == 1 else None
 
 
 def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
@@ -103,24 +99,15 @@ def unsure_registers(program: Program) -> Unsure:
 def _find(program: Program) -> Unsure:
     """Give each of them a place of its own for its poison: others may come before it at the place it shares."""
     found = dict.fromkeys(key for function in program.functions for key in _Function(program, function).unsure())
-    scopes = {id(scope): scope for op in program.ops for scope in _around(op.scope)}
     names: dict[int, str] = {}
     at = program.register_bytes
-    for number, name in found:
-        register = scopes[number].names[name]
+    for scope, name in found:
+        register = scope.names[name]
         assert isinstance(register, Register)
-        scopes[number].names[name] = replace(register, apart=at)
+        scope.names[name] = replace(register, apart=at)
         names[at] = name
         at += -(-register.bytes // _ALIGNMENT) * _ALIGNMENT
     return Unsure(names, at - program.register_bytes)
-
-
-def _around(scope: Scope) -> Iterator[Scope]:
-    """A scope and all that surround it."""
-    at: Scope | None = scope
-    while at is not None:
-        yield at
-        at = at.outer
 
 
 class _Function:
@@ -182,17 +169,8 @@ class _Function:
     def _following(self, block: BasicBlock) -> Iterator[int]:
         op = block.ops[-1] if block.ops else None
         if op is not None:
-            for operand in op.operands if op.opcode in {"bra", "brx"} else ():
-                yield from _targets(op, operand)
+            if op.opcode in {"bra", "brx"}:
+                yield from targets(op)
             if op.node.predicate is None and op.opcode in {"bra", "brx", "ret", "exit", "trap"}:
                 return
         yield block.number + 1
-
-
-def _targets(op: Op, operand: tree.Operand) -> Iterator[int]:
-    if isinstance(operand, tree.Name):
-        found = op.scope.find(operand.text)
-        for name in found.names if isinstance(found, Targets) else (operand.text,):
-            place = op.scope.find(name)
-            if isinstance(place, Place):
-                yield place.block

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.machine.program.knowledge import Knowledge
 from ptxloom.machine.program.parts import is_whole
-from ptxloom.machine.program.symbols import FunctionName, Place, Register, Targets, Variable
+from ptxloom.machine.program.symbols import FunctionName, Place, Register, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -90,12 +90,10 @@ def targets(op: Op) -> Iterator[int]:
     """The blocks that an instruction names: where it may branch to."""
     for operand in op.operands:
         if isinstance(operand, tree.Name):
-            found = op.scope.find(operand.text)
-            names = found.names if isinstance(found, Targets) else (operand.text,)
-            for name in names:
-                place = op.scope.find(name)
-                if isinstance(place, Place):
-                    yield place.block
+            found = op.scope.label(operand.text)
+            listed = found.names if isinstance(found, tree.BranchTargets) else (operand,)
+            places = (op.scope.label(name.text) for name in listed)
+            yield from (place.block for place in places if isinstance(place, Place))
 
 
 def literal_bits(operand: tree.Float | tree.Integer, type_: Type) -> int:

@@ -12,7 +12,7 @@ from ptxloom.machine.codegen.unpacked_operands import Images
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.program.constants import simplified
-from ptxloom.machine.program.symbols import FunctionName, Place, Register, Symbol, Targets, Variable
+from ptxloom.machine.program.symbols import FunctionName, Register, Symbol, Variable
 from ptxloom.machine.program.types import Type, ptx_type
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.access import access_name, parameters
@@ -496,7 +496,7 @@ class Builder(Emitter):
                 return self._load_register(found, wanted, 0)
             case Variable() | FunctionName():
                 return self._fit(self.address_of(found), wanted)
-            case Place() | Targets():
+            case None if self.op.scope.label(name) is not None:
                 raise self.op.unsupported(f"the label `{print_operand(operand)}` is used as a value")
             case None if name == "WARP_SZ":
                 return self.constant(self.llvm(wanted), LANES)

@@ -43,7 +43,7 @@ def twins(program: Program) -> dict[int, Twin]:
     return found
 
 
-def _key(op: Op) -> tuple[tuple[str, int], int, int] | None:
+def _key(op: Op) -> tuple[tuple[Scope | None, str], int, int] | None:
     """The base and the offset of an access, and what it may be moved by; None if it goes alone."""
     step = _STEPS.get(space_of(op))
     if op.opcode not in _PLAIN or op.node.predicate is not None or step is None:
@@ -55,15 +55,12 @@ def _key(op: Op) -> tuple[tuple[str, int], int, int] | None:
     return (_identity(op, base.text), offset, step) if isinstance(base, tree.Name) else None
 
 
-def _identity(op: Op, name: str) -> tuple[str, int]:
-    """A name and the scope that it belongs to."""
-    scope: Scope | None = op.scope
-    while scope is not None and name not in scope.names:
-        scope = scope.outer
-    return name, id(scope)
+def _identity(op: Op, name: str) -> tuple[Scope | None, str]:
+    """The braces that declare a name, and the name however it is spelled."""
+    return op.scope.place(name) or (None, name)
 
 
-def _mentioned(op: Op) -> Iterator[tuple[str, int]]:
+def _mentioned(op: Op) -> Iterator[tuple[Scope | None, str]]:
     """The registers that an instruction may write: all that it names outside of an address."""
     for operand in op.operands:
         if not isinstance(operand, tree.Address):

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.access import Access
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.symbols import Key
 
-    Key: TypeAlias = tuple[int, str]  # a scope and a name in it
 
 VARIABLES: Final = "memcheck:variables"  # the check that watches it
 _W: Final = Value("ptr", "%w")

@@ -141,14 +141,13 @@ def _shared_pieces(program: Program, op: Op, shared_bytes: int) -> Iterator[Piec
 
 def _variables(op: Op, others: Iterable[Op]) -> Iterator[Variable]:
     """The variables that an instruction can name, the innermost first; then those of other instructions."""
-    seen = set[int]()
-    scopes: Iterator[Scope | None] = iter([op.scope, *(o.scope for o in others)])
-    for first in scopes:
-        scope = first
-        while scope is not None and id(scope) not in seen:
-            seen.add(id(scope))
+    seen = set[Scope]()
+    for each in (op, *others):
+        for scope in each.scope.around():
+            if scope in seen:
+                break
+            seen.add(scope)
             yield from (v for v in scope.names.values() if isinstance(v, Variable))
-            scope = scope.outer
 
 
 def readable(name: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.names import labelled
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.analysis.address_sums import find_sums
 from ptxloom.machine.analysis.register_allocation import Placement, place_registers
@@ -26,9 +27,9 @@ from ptxloom.machine.program.model import (
 )
 from ptxloom.machine.program.parts import LOADS, used_bytes
 from ptxloom.machine.program.reach import reachable
-from ptxloom.machine.program.series import Mentioned, renamed
+from ptxloom.machine.program.series import Mentioned
 from ptxloom.machine.program.signatures import FRAME_HEAD, Signature, Slot
-from ptxloom.machine.program.symbols import FunctionName, Place, Register, Scope, Targets, Variable
+from ptxloom.machine.program.symbols import FunctionName, Mark, Place, Register, Scope, Variable
 from ptxloom.machine.program.types import Type, is_type, ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import align, alignment_of, function_codes, module_variables, size_of
@@ -37,6 +38,8 @@ from ptxloom.syntax import print_statements, tree
 if TYPE_CHECKING:
     from ptxloom.machine.program.boundaries import Boundaries
     from ptxloom.syntax.module import Module
+
+_LISTS: Final = (tree.BranchTargets, tree.CallTargets, tree.CallPrototype)  # what labels name that no branch goes to
 
 
 def plan(module: Module, name: str, boundaries: Boundaries) -> Program:
@@ -69,8 +72,6 @@ class _Planner:
         self.registers = 0
         self.frame_alignment = FRAME_HEAD  # of every frame, so that variables in each lie as they ask
         self.formals: dict[int, Formals] = {}  # of calls, by their sites
-        self.prototypes: dict[str, tree.CallPrototype] = {}  # of this function, by their labels
-        self.targets: dict[str, str] = {}  # likewise the first of a list of targets
         self.used = -1  # of the instruction that follows
         self.inner: dict[int, Variable] = {}  # global and const variables by their declarators' identity
         reached = reachable(module, entry)
@@ -132,19 +133,18 @@ class _Planner:
             variable = _variable(name, kept.declaration, number, size_of(kept.declaration, kept.declarator))
             self.inner[id(kept.declarator)] = variable
             if not kept.owner:
-                self.outer.names[name] = variable
+                self.outer.declare(name, variable)
         for statement in self.module.statements:
             if isinstance(statement, tree.Declaration) and statement.space not in {"global", "const"}:
                 self._declare(statement, self.outer, None)
         codes = function_codes(self.module)
         for function in self.plans:
-            self.outer.names[function.name] = FunctionName(function.name, function.number, codes[function.name])
+            self.outer.declare(function.name, FunctionName(function.name, function.number, codes[function.name]))
         for statement in self.module.statements:
             if isinstance(statement, tree.Alias) and (target := self.outer.names.get(statement.target)):
-                self.outer.names[statement.name] = target
+                self.outer.declare(statement.name, target)
 
     def _function(self, function: FunctionPlan) -> None:
-        self.prototypes, self.targets = {}, {}
         function.first = len(self.program.blocks)
         if function.is_entry:
             self._entry_parameters(function)
@@ -175,7 +175,7 @@ class _Planner:
                 type_ = Type("b64", "b", 64, "i64") if declaration.type.endswith("ref") else ptx_type(declaration.type)
                 array = bool(declarator.dimensions)
                 parameters.append(Parameter(declarator.name, type_, at, size, array, alignment))
-                function.scope.names[declarator.name] = _variable(declarator.name, declaration, at, size)
+                function.scope.declare(declarator.name, _variable(declarator.name, declaration, at, size))
                 at += size
                 if at > PARAMETER_LIMIT:
                     raise _refused(declaration, f"a kernel has no more than {PARAMETER_LIMIT:,} bytes of parameters")
@@ -208,30 +208,36 @@ class _Planner:
         variable = replace(_variable(declarator.name, declaration, at, size), space="local")
         self.frame_alignment = max(self.frame_alignment, variable.alignment)
         function.frame_bytes = at + size
-        scope.names[declarator.name] = variable
+        scope.declare(declarator.name, variable)
         return variable
 
-    def _declare(self, declaration: tree.Declaration, scope: Scope, function: FunctionPlan | None) -> None:
+    def _declare(self, declaration: tree.Declaration, scope: Scope, function: FunctionPlan | None) -> Scope:
+        """Place what is declared; the scope of what follows: instructions before it go on meaning what they meant."""
         for declarator in declaration.declarators:
             name = declarator.name
+            inner = scope if function is None else scope.behind(name, declarator.count)
+            if inner is not scope:
+                self.scopes.append(inner)
+                scope = inner
             size = 0 if declaration.space == "reg" else size_of(declaration, declarator)
             match declaration.space:
                 case "reg":
                     self._registers(declaration, declarator, scope)
                 case "shared" if not size:
                     self.dynamic.append((scope, name, declaration))
-                    scope.names[name] = _variable(name, declaration, 0, 0)
+                    scope.declare(name, _variable(name, declaration, 0, 0))
                 case "shared":
                     self.shared = align(self.shared, alignment_of(declaration))
-                    scope.names[name] = _variable(name, declaration, self.shared, size)
+                    scope.declare(name, _variable(name, declaration, self.shared, size))
                     self.shared += size
                     _check_shared(declaration, self.shared)
                 case "local" | "param" if function is not None:
                     self._in_frame(declaration, declarator, scope, function)
                 case "global" | "const":
-                    scope.names[name] = self.inner[id(declarator)]
+                    scope.declare(name, self.inner[id(declarator)])
                 case space:
                     raise _refused(declaration, f"a variable in .{space} here")
+        return scope
 
     def _registers(self, declaration: tree.Declaration, declarator: tree.Declarator, scope: Scope) -> None:
         type_ = ptx_type(declaration.type)
@@ -239,48 +245,32 @@ class _Planner:
         one = Register(type_, 0).bytes
         at = align(self.registers, min(one, 64))
         for name in self.mentioned.members(declarator):
-            scope.names[name] = Register(type_, at, vector)
+            scope.declare(name, Register(type_, at, vector))
             at += one * vector
+        if declarator.count is not None:
+            scope.declare(declarator.name, None, declarator.count)
         self.registers = at
 
     def _statements(
         self, statements: tuple[tree.Statement, ...], scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
     ) -> None:
-        named: tree.Label | None = None
+        labels = scope.labels
+        labels.update((name, after) for name, after in labelled(statements) if isinstance(after, _LISTS))
         for statement in statements:
-            label, named = named, None
+            interrupts.check()
             match statement:
-                case tree.Label():
-                    if label is not None:
-                        self._label(label, scope, function, blocks)
-                    named = statement
-                    continue
-                case tree.BranchTargets() | tree.CallTargets() if label is not None:
-                    scope.names[label.name] = Targets(tuple(n.text for n in statement.names))
-                    self.targets[label.name] = statement.names[0].text
-                    continue
-                case tree.CallPrototype() if label is not None:
-                    scope.names[label.name] = Targets(())
-                    self.prototypes[label.name] = statement
-                    continue
+                case tree.Label(name):
+                    if name not in labels:
+                        self._label(name, labels, function, blocks)
+                case tree.Declaration():
+                    scope = self._declare(statement, scope, function)
                 case _:
-                    pass
-            if label is not None:
-                self._label(label, scope, function, blocks)
-            self._statement(statement, scope, function, blocks)
-        if named is not None:
-            self._label(named, scope, function, blocks)
+                    self._statement(statement, scope, function, blocks)
 
     def _statement(
         self, statement: tree.Statement, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]
     ) -> None:
-        interrupts.check()
-        if self.mentioned.respelled and isinstance(statement, tree.Instruction):
-            respelled = {old: new for old, new in self.mentioned.respelled.items() if scope.find(old) is None}
-            statement = renamed(statement, respelled)
         match statement:
-            case tree.Declaration():
-                self._declare(statement, scope, function)
             case tree.Block():
                 self.scopes.append(Scope(scope))
                 self._statements(statement.statements, self.scopes[-1], function, blocks)
@@ -298,10 +288,10 @@ class _Planner:
             case _:
                 pass
 
-    def _label(self, label: tree.Label, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
+    def _label(self, name: str, labels: dict[str, Mark], function: FunctionPlan, blocks: list[list[Op]]) -> None:
         if blocks[-1] or (len(blocks) > 1 and blocks[-2] and blocks[-2][-1].opcode == "call"):
             blocks.append([])
-        scope.names[label.name] = Place(function.first + len(blocks) - 1)
+        labels[name] = Place(function.first + len(blocks) - 1)
 
     def _call(self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
         """A call; what it passes in registers is given places in the caller's frame."""
@@ -309,7 +299,7 @@ class _Planner:
         def in_memory(operand: tree.Operand) -> bool:
             return isinstance(operand, tree.Name) and isinstance(scope.find(operand.text), Variable)
 
-        formals = self._formals(node)
+        formals = self._formals(node, scope)
         lists = [o.elements for o in node.operands if isinstance(o, tree.Arguments)]
         if formals is None or all(in_memory(element) for elements in lists for element in elements):
             self._instruction(node, scope, function, blocks)
@@ -322,12 +312,13 @@ class _Planner:
         for one in (*call.before, call.call, *call.after):
             self._instruction(one, inner, function, blocks)
 
-    def _formals(self, node: tree.Instruction) -> Formals | None:
+    def _formals(self, node: tree.Instruction, scope: Scope) -> Formals | None:
         """What the function takes that a call names, or the prototype or list of targets that it does."""
         for operand in node.operands:
             if isinstance(operand, tree.Name):
-                name = operand.text
-                known = self.module.functions.get(self.targets.get(name, name)) or self.prototypes.get(name)
+                named = scope.label(operand.text)
+                name = named.names[0].text if isinstance(named, tree.CallTargets) else operand.text
+                known = named if isinstance(named, tree.CallPrototype) else self.module.functions.get(name)
                 if known is not None:
                     return Formals(known.returns, known.params)
         return None
@@ -346,7 +337,7 @@ class _Planner:
             blocks.append([])
         if op.opcode == "call":
             blocks.append([])  # the callee returns into a block of its own
-            formals = self._formals(node)
+            formals = self._formals(node, scope)
             if formals is not None:
                 self.formals[op.site] = formals
 

@@ -1,9 +1,12 @@
-"""What names stand for inside a kernel: registers, variables, labels and functions, scope by scope."""
+"""What names stand for inside a kernel: registers, variables, labels and functions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from ptxloom.binding import names
+from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.types import Type
@@ -69,35 +72,15 @@ class FunctionName:
 
 
 @dataclass(frozen=True, slots=True)
-class Targets:
-    """A list of labels or functions (`.branchtargets`, `.calltargets`) or a prototype, by its label."""
-
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """A label: the number of the block it starts."""
 
     block: int
 
 
-Symbol: TypeAlias = Register | Variable | FunctionName | Targets | Place
-
-
-@dataclass(slots=True)
-class Scope:
-    """The names of a block and, behind them, of what surrounds it."""
-
-    outer: Scope | None = None
-    names: dict[str, Symbol] = field(default_factory=dict[str, Symbol])
-
-    def find(self, name: str) -> Symbol | None:
-        """What a name stands for here; None if nothing."""
-        scope: Scope | None = self
-        while scope is not None:
-            found = scope.names.get(name)
-            if found is not None:
-                return found
-            scope = scope.outer
-        return None
+Symbol: TypeAlias = Register | Variable | FunctionName
+Mark: TypeAlias = Place | tree.BranchTargets | tree.CallTargets | tree.CallPrototype
+Scope: TypeAlias = names.Scope[Symbol | None, Mark]
+"""What names stand for in braces; a member of a series that nobody mentions stands for nothing."""
+Key: TypeAlias = tuple[Scope, str]
+"""A register, whatever place it has: the braces that declare it, and its name."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.program.symbols import Place, Targets
+from ptxloom.machine.program.symbols import Place
 from ptxloom.machine.runtime import memory, state
 from ptxloom.syntax import print_operand, tree
 
@@ -53,15 +53,15 @@ def scattered(b: Builder, blocks: Value, following: int) -> Value:
 
 def _block_of(b: Builder, operand: tree.Operand) -> int:
     """The number of the block a label names."""
-    if isinstance(operand, tree.Name) and isinstance(found := b.find(operand.text), Place):
+    if isinstance(operand, tree.Name) and isinstance(found := b.op.scope.label(operand.text), Place):
         return found.block
     raise b.op.unsupported(f"`{print_operand(operand)}` is no label")
 
 
 def _targets(b: Builder, operand: tree.Operand) -> tuple[str, ...]:
     """The names listed by `.branchtargets`."""
-    if isinstance(operand, tree.Name) and isinstance(found := b.find(operand.text), Targets):
-        return found.names
+    if isinstance(operand, tree.Name) and isinstance(found := b.op.scope.label(operand.text), tree.BranchTargets):
+        return tuple(name.text for name in found.names)
     raise b.op.unsupported(f"`{print_operand(operand)}` names no list of targets")
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
-from ptxloom.fragments.model import WARP_LANES
 from ptxloom.isa.types import Kind, element_type
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def fill(fragment: Fragment, registers: NDArray[Any], type_: str = "") -> Filled
 
     Args:
         fragment: Who holds what.
-        registers: (32, registers) unsigned integers.
+        registers: (lanes, registers) unsigned integers.
         type_: What to read the bits as: f16, bf16, s8, e4m3, b16, ...; plain bits of the element's width if left out.
 
     Raises:
@@ -73,8 +72,8 @@ def fill(fragment: Fragment, registers: NDArray[Any], type_: str = "") -> Filled
         >>> held.values[0, 1].tolist()
         [4, 0, 5, 0, 6, 0, 7, 0]
     """
-    if registers.shape != (WARP_LANES, fragment.registers):
-        raise UsageError("registers", registers.shape, f"of shape ({WARP_LANES}, {fragment.registers})")
+    if registers.shape != (fragment.lane_count, fragment.registers):
+        raise UsageError("registers", registers.shape, f"of shape ({fragment.lane_count}, {fragment.registers})")
     name = type_ or f"b{fragment.width}"
     bits = _bits(fragment, name)
     if (fragment.width * fragment.columns) % bits:

@@ -1,22 +1,27 @@
 """A fragment as a value: a one-to-one map between (lane, register, bit) and (matrix, row, column).
 
-Every extent is a power of two and every map of the manual sends each binary digit of the lane number and of the
-value number to one binary digit of a coordinate. So a fragment is a handful of digits, asked rather than tabulated.
+Every map of the manual sends each binary digit of the lane number and of the value number to one binary digit of a
+coordinate. So a fragment is a handful of digits, asked rather than tabulated. Extents are powers of two, but where a
+tile is repeated any number of times: then the highest digit of the value number has that many values.
+
+A warp's lane numbers have five digits, those of a warpgroup seven: a lane is then a thread of its four warps.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 WARP_LANES: Final = 32
+_LANE_DIGITS: Final = (5, 7)  # of a warp, of a warpgroup
 
 
 class Axis(StrEnum):
@@ -28,10 +33,11 @@ class Axis(StrEnum):
 
 
 class Digit(NamedTuple):
-    """One binary digit of a coordinate: `weight` is a power of two."""
+    """One digit of a coordinate: `weight` is what it counts, a power of two, and `radix` how many values it has."""
 
     axis: Axis
     weight: int
+    radix: int = 2
 
 
 class Evidence(StrEnum):
@@ -70,7 +76,7 @@ class Element(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Where every element of a warp-level matrix operand lives.
+    """Where every element of a matrix operand lives that a warp or a warpgroup holds.
 
     A lane's *values* are its elements in order, from bit 0 of register 0 upwards: V0, V1, and so on. Value V of a
     lane starts at bit `V * stride` of the lane's registers laid end to end.
@@ -78,8 +84,8 @@ class Fragment:
     Attributes:
         spelling: The instruction.
         operand: Which of its operands: "a", "b", "c" or "d" of mma and movmatrix; "r" of ldmatrix and stmatrix.
-        lanes: What the binary digits of the lane number stand for, lowest first; always five.
-        values: What the binary digits of the value number stand for, lowest first.
+        lanes: What the binary digits of the lane number stand for, lowest first: five of a warp, seven of a warpgroup.
+        values: What the digits of the value number stand for, lowest first; the last may have any radix.
         width: Bits that carry the value of one element.
         stride: Bits from one element to the next in a register.
         shift: Bit at which an element's value starts in its `stride` bits.
@@ -112,10 +118,14 @@ class Fragment:
     def __post_init__(self) -> None:
         """Prove that the map is one-to-one: each digit of each coordinate stands exactly once."""
         digits = (*self.lanes, *self.values)
+        if len(self.lanes) not in _LANE_DIGITS or any(digit.radix != 2 for digit in digits[:-1]):
+            raise UsageError("digits", digits, "five or seven of lanes, and of base two but for the last")
         for axis in Axis:
-            weights = sorted(digit.weight for digit in digits if digit.axis is axis)
-            if weights != [1 << place for place in range(len(weights))]:
-                raise UsageError("digits", digits, f"each power of two below the extent once on the {axis} axis")
+            weight = 1
+            for digit in sorted(digit for digit in digits if digit.axis is axis):
+                if digit.weight != weight:
+                    raise UsageError("digits", digits, f"each place below the extent once on the {axis} axis")
+                weight *= digit.radix
 
     @property
     def registers(self) -> int:
@@ -125,7 +135,12 @@ class Fragment:
     @property
     def values_per_lane(self) -> int:
         """How many elements a lane holds."""
-        return 1 << len(self.values)
+        return prod(digit.radix for digit in self.values)
+
+    @property
+    def lane_count(self) -> int:
+        """How many lanes hold it: 32 of a warp, 128 of a warpgroup."""
+        return 1 << len(self.lanes)
 
     @property
     def matrices(self) -> int:
@@ -145,7 +160,7 @@ class Fragment:
     @property
     def elements(self) -> tuple[Element, ...]:
         """Every element, by lane, then value."""
-        return tuple(self.at(lane, value) for lane in range(WARP_LANES) for value in range(self.values_per_lane))
+        return tuple(self.at(lane, value) for lane in range(self.lane_count) for value in range(self.values_per_lane))
 
     @property
     def address_lanes(self) -> int:
@@ -161,13 +176,13 @@ class Fragment:
         Returns:
             Their number.
         """
-        return 1 << sum(digit.axis is axis for digit in (*self.lanes, *self.values))
+        return prod(digit.radix for digit in (*self.lanes, *self.values) if digit.axis is axis)
 
     def at(self, lane: int, value: int) -> Element:
         """The element that is a lane's value V, counted across its registers.
 
         Args:
-            lane: From 0 to 31.
+            lane: From 0 to `lane_count - 1`.
             value: From 0 to `values_per_lane - 1`.
 
         Returns:
@@ -176,12 +191,12 @@ class Fragment:
         Raises:
             UsageError: There is no such lane or value.
         """
-        _expect("lane", lane, WARP_LANES)
+        _expect("lane", lane, self.lane_count)
         _expect("value", value, self.values_per_lane)
         coordinate = {Axis.MATRIX: 0, Axis.ROW: 0, Axis.COLUMN: 0}
         for number, digits in ((lane, self.lanes), (value, self.values)):
-            for place, digit in enumerate(digits):
-                coordinate[digit.axis] += digit.weight * (number >> place & 1)
+            for digit, count in numerals(number, digits):
+                coordinate[digit.axis] += digit.weight * count
         register, bit = divmod(value * self.stride, self.register_bits)
         matrix, row, column = coordinate.values()
         return Element(lane, register, bit + self.shift, self.width, matrix, row, column)
@@ -192,7 +207,7 @@ class Fragment:
         A bit of the padding around a narrow element belongs to that element.
 
         Args:
-            lane: From 0 to 31.
+            lane: From 0 to `lane_count - 1`.
             register: From 0 to `registers - 1`.
             bit: Any bit of the register.
 
@@ -202,7 +217,7 @@ class Fragment:
         Raises:
             UsageError: There is no such lane, register or bit.
         """
-        _expect("lane", lane, WARP_LANES)
+        _expect("lane", lane, self.lane_count)
         _expect("register", register, self.registers)
         _expect("bit", bit, self.register_bits)
         return self.at(lane, (register * self.register_bits + bit) // self.stride)
@@ -226,7 +241,7 @@ class Fragment:
         _expect("column", column, self.columns)
         coordinate = {Axis.MATRIX: matrix, Axis.ROW: row, Axis.COLUMN: column}
         lane, value = (
-            sum(1 << place for place, digit in enumerate(digits) if coordinate[digit.axis] & digit.weight)
+            sum(coordinate[digit.axis] // digit.weight % digit.radix << place for place, digit in enumerate(digits))
             for digits in (self.lanes, self.values)
         )
         return self.at(lane, value)
@@ -235,7 +250,7 @@ class Fragment:
         """What a lane holds, in the order of its values.
 
         Args:
-            lane: From 0 to 31.
+            lane: From 0 to `lane_count - 1`.
 
         Returns:
             `values_per_lane` elements.
@@ -287,12 +302,12 @@ class Fragment:
         """The (matrix, row) whose address a lane names; None if its address is ignored.
 
         Args:
-            lane: From 0 to 31.
+            lane: From 0 to `lane_count - 1`.
 
         Returns:
             Both from 0, or None.
         """
-        _expect("lane", lane, WARP_LANES)
+        _expect("lane", lane, self.lane_count)
         return divmod(lane, self.rows) if lane < self.address_lanes else None
 
     def __iter__(self) -> Iterator[Element]:
@@ -300,6 +315,13 @@ class Fragment:
 
     def __str__(self) -> str:
         return f"{self.spelling} operand {self.operand}: {self.matrices} x {self.rows} x {self.columns}"
+
+
+def numerals(number: int, digits: Sequence[Digit]) -> Iterator[tuple[Digit, int]]:
+    """The digits of a lane or value number, lowest first, each with the value that it has."""
+    for digit in digits:
+        number, count = divmod(number, digit.radix)
+        yield digit, count
 
 
 def _expect(argument: str, value: int, extent: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.fragments import Axis
+from ptxloom.fragments.model import numerals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,8 +36,8 @@ def held_together(fragment: Fragment) -> int:
 def coordinate(fragment: Fragment, axis: Axis, register: int) -> str:
     """A coordinate of the elements in a register, by the lane T and the element's number e in the register."""
     inside = held_together(fragment).bit_length() - 1
-    outside = enumerate(fragment.values[inside:])
-    constant = sum(digit.weight * (register >> place & 1) for place, digit in outside if digit.axis is axis)
+    outside = numerals(register, fragment.values[inside:])
+    constant = sum(digit.weight * count for digit, count in outside if digit.axis is axis)
     terms = [*_terms("T", fragment.lanes, axis), *_terms("e", fragment.values[:inside], axis)]
     terms += [str(constant)] * bool(constant or not terms)
     return " + ".join(terms)

@@ -61,7 +61,16 @@ if TYPE_CHECKING:
         zipped_divide,
         zipped_product,
     )
-    from ptxloom.machine import Hazard, IllegalPtx, Kernel, LaunchError, LaunchResult, UnsupportedInstruction, kernel
+    from ptxloom.machine import (
+        Hazard,
+        IllegalPtx,
+        Kernel,
+        LaunchError,
+        LaunchResult,
+        UnsupportedInstruction,
+        global_array,
+        kernel,
+    )
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import Trace, TraceRecord
     from ptxloom.machine.tensor.batch import mma
@@ -130,6 +139,7 @@ __all__ = [
     "flat_product",
     "flow_graph",
     "fragment",
+    "global_array",
     "instructions",
     "kernel",
     "ldmatrix",
@@ -183,7 +193,7 @@ _EXPORTS: Final = {
             make_layout raked_product recast right_inverse tiled_divide tiled_product to_linear upcast
             with_shape zipped_divide zipped_product
         """,
-        "machine": "Hazard IllegalPtx Kernel LaunchError LaunchResult UnsupportedInstruction kernel",
+        "machine": "Hazard IllegalPtx Kernel LaunchError LaunchResult UnsupportedInstruction global_array kernel",
         "machine.results.profile": "Profile",
         "machine.tensor.batch": "mma",
         "machine.results.trace": "Trace TraceRecord",

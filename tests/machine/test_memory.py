@@ -186,16 +186,16 @@ def test_a_function_has_global_and_const_variables_of_its_own() -> None:
     out = np.zeros(4, np.uint32)
     pl.kernel(module, "k").launch(1, 1, [out])
     assert out.tolist() == [7, 9, 8, 7]
-    assert module.global_array("k.room").tolist() == [0, 0, 0, 0, 9, 0, 0, 0]
-    assert [int(module.global_array(name).item()) for name in ("x", "k.x", "k.x#2", "k.c")] == [5, 7, 80, 9]
+    assert pl.global_array(module, "k.room").tolist() == [0, 0, 0, 0, 9, 0, 0, 0]
+    assert [int(pl.global_array(module, name).item()) for name in ("x", "k.x", "k.x#2", "k.c")] == [5, 7, 80, 9]
     pl.kernel(module, "other").launch(1, 1, [out])
     assert out[0] == 5
-    assert module.global_array("x").item() == 6
-    module.global_array("x")[...] = 12
+    assert pl.global_array(module, "x").item() == 6
+    pl.global_array(module, "x")[...] = 12
     pl.kernel(module, "other").launch(1, 1, [out])
     assert out[0] == 12
     with pytest.raises(UsageError, match=r"k\.room"):
-        module.global_array("room")
+        pl.global_array(module, "room")
 
 
 def test_each_thread_has_its_own_local_memory() -> None:

@@ -54,6 +54,6 @@ def test_a_variable_of_another_module_is_not_zero() -> None:
         pl.kernel(module, "k").launch(1, 1, [out])
     assert caught.value.line == 4
     pl.kernel(module, "other").launch(1, 1, [out])
-    module.global_array("x")[1] = 7
+    pl.global_array(module, "x")[1] = 7
     pl.kernel(module, "k").launch(1, 1, [out])
     assert out[0] == 7

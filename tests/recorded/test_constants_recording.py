@@ -36,7 +36,7 @@ def test_values_are_those_of_ptxas() -> None:
 
 def test_memory_holds_them() -> None:
     module = pl.parse(module_text(GOOD))
-    assert module.global_array("values")[1:].tolist() == list(GOOD.values())
+    assert pl.global_array(module, "values")[1:].tolist() == list(GOOD.values())
 
 
 def test_operands_and_offsets_are_worth_the_same() -> None:

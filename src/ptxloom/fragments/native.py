@@ -10,7 +10,6 @@ import ctypes
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.fragments.derive import fragment
@@ -206,7 +205,8 @@ def _unpacked(move: MatrixMove, number: int, shape: str) -> Iterator[str]:
 
 
 def _compile(text: str) -> Any:
-    llvm: Any = import_module("llvmlite.binding")
+    from llvmlite import binding as llvm  # noqa: PLC0415 - not for those who only look at fragments
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(text)

@@ -110,7 +110,7 @@ class Kernel:
         return lasting_names(self.program)
 
     def global_array(self, name: str) -> NDArray[Any]:
-        """A global or const variable of the kernel's module, as `Module.global_array` gives it: all kernels share it.
+        """A global or const variable of the kernel's module, as `ptxloom.global_array` gives it: all kernels share it.
 
         Args:
             name: As the module declares it.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.display import mimebundle
 from ptxloom.source import Source, Span
@@ -76,22 +75,6 @@ class Module:
             if isinstance(one, Function) and (one.body is not None or one.name not in found):
                 found[one.name] = one
         return found
-
-    def global_array(self, name: str) -> Any:
-        """A global or const variable as a NumPy array of its own type and shape: the one that the kernels see.
-
-        The machine keeps it, a layer above; it is imported when asked.
-
-        Args:
-            name: The variable's name; `function.variable` for one that a function declares for itself.
-
-        Returns:
-            The variable itself: what is written there, kernels read.
-
-        Raises:
-            UsageError: The module has no such variable.
-        """
-        return import_module("ptxloom.machine.memory.module_variables").memory_of(self).array(name)
 
     @cached_property
     def comments(self) -> tuple[tuple[int, int], ...]:

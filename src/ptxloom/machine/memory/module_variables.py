@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.machine.memory.arena import default_limit, zeroed
 from ptxloom.machine.memory.heap import DEFAULT_BYTES, Heap
 from ptxloom.machine.memory.piece import Piece
@@ -19,13 +19,13 @@ from ptxloom.machine.program.variables import OPAQUE, align, alignment_of, funct
 from ptxloom.machine.runtime.state import CODE_WINDOW
 from ptxloom.syntax import print_operand, print_statements, tree
 from ptxloom.syntax.constants import constant
+from ptxloom.syntax.module import A_MODULE, Module
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from numpy.typing import NDArray
 
-    from ptxloom.syntax.module import Module
 
 _ALIGNMENT: Final = 256  # at least
 _MOST_ALIGNMENT: Final = 1 << 28  # beyond, ptxas does not come to an end
@@ -40,6 +40,28 @@ def memory_of(module: Module) -> ModuleMemory:
         kept = (weakref.ref(module, lambda _: _MEMORIES.pop(key, None)), ModuleMemory(module))
         _MEMORIES[key] = kept
     return kept[1]
+
+
+def global_array(module: Module, name: str) -> NDArray[Any]:
+    """A global or const variable as an array of its own type and shape: the one that the kernels see.
+
+    Args:
+        module: The parsed module.
+        name: The variable's name; `function.variable` for one that a function declares for itself.
+
+    Returns:
+        The variable itself: what is written there, kernels read.
+
+    Raises:
+        UsageError: The module has no such variable.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> global_array(parse(".version 9.0 .target sm_90 .global .u32 x[2] = {3, 4};"), "x")
+        array([3, 4], dtype=uint32)
+    """
+    must_be(Module, "module", module, A_MODULE)
+    return memory_of(module).array(name)
 
 
 @dataclass(frozen=True, slots=True)

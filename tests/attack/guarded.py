@@ -16,7 +16,6 @@ import os
 import pickle
 import subprocess
 import sys
-import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -203,29 +202,52 @@ def _bytes_at(at: int, size: int) -> NDArray[np.uint8]:
 
 
 class Zones:
-    """The zones of what the machine makes for itself during one launch."""
+    """The zones of what the machine makes for itself.
+
+    Attributes:
+        live: Those that have not been released.
+        left: Those of arenas that are gone. A collection can come at any time: `check` looks at them and releases them.
+        kept: Those of variables, and of device heaps.
+    """
 
     def __init__(self) -> None:
-        self.live: weakref.WeakSet[Zone] = weakref.WeakSet()
-        self.broken: list[str] = []
-        self.kept: list[Zone] = []  # of variables, and of the device heap
+        self.live: dict[Zone, None] = {}
+        self.left: list[Zone] = []
+        self.kept: list[Zone] = []
 
     def make(self, size: int, alignment: int, name: str) -> Zone:
-        zone = Zone(size, alignment, name)
-        self.live.add(zone)
+        """Another one; refused as the machine itself refuses what the host has not got."""
+        from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - of the child alone
+
+        try:
+            zone = Zone(size, alignment, name)
+        except MemoryError as error:
+            raise PtxloomError(str(error)) from None
+        self.live[zone] = None
         return zone
 
     def check(self) -> list[str]:
         """The names of those whose canaries have changed."""
-        found = [*self.broken, *(zone.name for zone in self.live if zone.is_broken())]
-        self.broken = []
+        found = [zone.name for zone in list(self.live) if zone.is_broken()]
+        self._release(self.left)
         return found
+
+    def release_kept(self) -> None:
+        """No kernel that has run will run again."""
+        self._release(self.kept)
+
+    def _release(self, zones: list[Zone]) -> None:
+        while zones:
+            zone = zones.pop()
+            del self.live[zone]
+            zone.release()
 
 
 def guard(zones: Zones) -> None:
     """Have the machine take all its memory from zones."""
     from ptxloom.machine.launch import launch_state  # noqa: PLC0415 - of the child alone
     from ptxloom.machine.memory import arena, heap, module_variables  # noqa: PLC0415 - of the child alone
+    from ptxloom.machine.results import trace  # noqa: PLC0415 - of the child alone
 
     class Arena(arena.Arena):
         def __init__(self, budget: arena.Budget) -> None:
@@ -239,10 +261,7 @@ def guard(zones: Zones) -> None:
             return zone.address
 
         def __del__(self) -> None:
-            zones.broken += [zone.name for zone in self._zones if zone.is_broken()]
-            for zone in self._zones:
-                zones.live.discard(zone)
-                zone.release()
+            zones.left += self._zones
 
     def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
         zone = zones.make(size, max(alignment, 1), what)
@@ -250,9 +269,8 @@ def guard(zones: Zones) -> None:
         return zone.content
 
     launch_state.Arena = Arena
-    for module in (arena, module_variables, heap):
-        if "zeroed" in vars(module):
-            setattr(module, "zeroed", zeroed)  # noqa: B010 - not every one of them has it
+    for module in (arena, module_variables, heap, trace):
+        vars(module)["zeroed"] = zeroed
 
 
 def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[object]:

@@ -32,9 +32,10 @@ ARRAY_BYTES: Final = 8192
 _A_PROCESS: Final = 300  # cases before a process is replaced
 _A_CACHE: Final = 10  # processes that share the run-time's machine code
 _STATEMENTS: Final = "statements.json"
-_HANGS: Final = 60.0  # seconds without a word
+_HANGS: Final = 300.0  # seconds without a word: the first cases compile the run-time, on a machine that may be busy
 _LAUNCH_SECONDS: Final = 2.0  # what a case may take
-_MEMORY_BYTES: Final = 4 << 30  # of the host's, for a process
+_LAUNCH_BYTES: Final = 1 << 30
+_PROCESS_BYTES: Final = 4 << 30
 _WORDS: Final = (bytes.fromhex("d3c29eb79a5e71c3"), bytes.fromhex("b1a7f3e586d94c2b"))
 
 
@@ -94,6 +95,7 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
             schedule_seed=case.seed,
             threads=1 + case.seed % 2,
             timeout=_LAUNCH_SECONDS,
+            memory_limit=_LAUNCH_BYTES,
         )
         output = result.output
     except PtxloomError as error:
@@ -105,6 +107,7 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
     touched = bool(fixed.content.any())
     for zone in arrays:
         zone.release()
+    zones.release_kept()
     assert not broken, f"written: {', '.join(broken)}"
     assert not touched, "memory that may only be read was written"
     if word[:4] in seen or word[4:] in seen:  # chance can make half a word, but not of two
@@ -165,7 +168,7 @@ def _besiege(found: Siege, last: int, ends: float, cache: str) -> None:
 
 
 def _serve(cache: str, first: int, last: int) -> None:
-    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, _MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (_PROCESS_BYTES, _PROCESS_BYTES))
     statements: Pool = json.loads((Path(cache) / _STATEMENTS).read_text())
     zones = Zones()
     guard(zones)

@@ -78,9 +78,9 @@ declare i32 @llvm.vector.reduce.umax.v{lanes}i32(<{lanes} x i32>)
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A compiled move and the engine that owns its code."""
+    """A compiled move and the library that owns its code."""
 
-    engine: Any
+    library: Any
     function: Callable[..., int]
 
     def __call__(self, *arguments: object) -> int:
@@ -91,8 +91,8 @@ class Native:
 @cache
 def native(move: MatrixMove) -> Native:
     """The function that does a move for many warps; it is compiled on first use."""
-    engine = _compile(source(move))
-    return Native(engine, _SIGNATURE(engine.get_function_address("move")))
+    library = _compile(source(move))
+    return Native(library, _SIGNATURE(library["move"]))
 
 
 def source(move: MatrixMove) -> str:
@@ -213,6 +213,7 @@ def _compile(text: str) -> Any:
     target = llvm.Target.from_default_triple()
     features = llvm.get_host_cpu_features().flatten()
     machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return engine
+    made = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(module)).export_symbol("move")
+    # JITLink puts all sections into one piece of memory: none is out of another's reach
+    linker = llvm.create_lljit_compiler(machine, use_jit_link=True, suppress_errors=True)
+    return made.add_current_process().link(linker, "moves")

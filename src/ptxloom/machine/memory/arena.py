@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.native import host_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 _ALIGNMENT: Final = 64
 _PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is slow
 _STATE: Final = "what the run keeps of itself"
-_CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
 
 
 class OverBudget(UsageError):  # noqa: N818 - says what happened, as UnsupportedForm does
@@ -55,25 +53,20 @@ class Budget:
 
 @cache
 def default_limit() -> int:
-    """Half the memory that this machine, or the container it is, had when it was first asked."""
-    has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 1 << 33
-    try:
-        said = _CGROUP.read_text(encoding="ascii").strip()
-    except OSError:
-        said = ""
-    return min(has, int(said) if said.isdecimal() else has) // 2
+    """Half the memory that this process could have when it was first asked."""
+    return host_memory.total() // 2
 
 
 def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
     """Zeroed memory that starts at a multiple of `alignment`; the host commits it where it is touched.
 
     Raises:
-        PtxloomError: The host refuses it.
+        Refused: The host has not got it.
     """
     try:
         raw = np.zeros(size + alignment, np.uint8)
     except MemoryError:
-        raise PtxloomError(f"this machine refuses {size:,} bytes for {what}") from None
+        raise host_memory.Refused(size, what) from None
     start: int = -raw.ctypes.data % alignment
     view: NDArray[Any] = raw[start : start + size]
     return view

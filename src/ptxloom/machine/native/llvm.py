@@ -10,10 +10,15 @@ import llvmlite
 from llvmlite import binding
 
 from ptxloom.machine.native import forks
+from ptxloom.machine.native.host_memory import must_have
 
 _OF_LLVMLITE: Final = binding.ffi.lib._lock._lock  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 forks.wait_at_fork(_OF_LLVMLITE)  # held during each call: finalizers make some
 LOCK: Final = forks.Lock()  # of all that LLVM does, and of kernels that are being compiled
+_WORKING_BYTES: Final = 64  # that LLVM takes while it works, for each character of IR: 50 were seen
+_COPIES: Final = 4  # of an object, while it is loaded
+_LEAST_BYTES: Final = 1 << 23  # for LLVM's own lists
+_OBJECTS: Final = 16  # that share a linker, which frees what it knows of one only together with that of all
 
 
 @cache
@@ -54,7 +59,9 @@ def compile_here(ir: str, level: int) -> bytes:
 
     Raises:
         RuntimeError: The IR is wrong (a fault of ours).
+        Refused: The host has no memory for it.
     """
+    must_have(_WORKING_BYTES * len(ir) + _LEAST_BYTES, "compiling")
     with LOCK:
         machine = _machine(level)
         module = binding.parse_assembly(ir)
@@ -76,18 +83,46 @@ class Code:
     """
 
     address: int
-    engine: binding.ExecutionEngine
+    library: binding.ResourceTracker
+
+
+class _Loader:
+    """Puts object files into memory.
+
+    JITLink takes one piece of memory for all sections of an object, so that none is out of another's reach wherever the
+    host maps it, and says what fails: MCJIT ends the process.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}  # what code may call besides what this process exports
+        self._linker: binding.LLJIT | None = None
+        self._count = 0
+
+    def load(self, code: bytes, symbol: str) -> Code:
+        must_have(_COPIES * len(code) + _LEAST_BYTES, "machine code")
+        if self._linker is None or self._count % _OBJECTS == 0:
+            self._linker = binding.create_lljit_compiler(_new_machine(0), use_jit_link=True, suppress_errors=True)
+        self._count += 1
+        made = binding.JITLibraryBuilder().add_object_img(code).export_symbol(symbol).add_current_process()
+        for name, address in self.known.items():
+            made.import_symbol(name, address)
+        library = made.link(self._linker, f"object {self._count}")
+        return Code(library[symbol], library)
+
+
+_LOADER: Final = _Loader()
 
 
 def load(code: bytes, symbol: str) -> Code:
-    """Load an object file and find a function in it."""
+    """Load an object file and find a function in it.
+
+    Raises:
+        Refused: The host has no memory for it.
+    """
     with LOCK:
-        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _new_machine(0))  # it owns its machine
-        engine.add_object_file(binding.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        return Code(engine.get_function_address(symbol), engine)
+        return _LOADER.load(code, symbol)
 
 
 def define(name: str, address: int) -> None:
     """Let code that is loaded later find a function by its name."""
-    binding.add_symbol(name, address)
+    _LOADER.known[name] = address

@@ -1,0 +1,61 @@
+"""What the host gives of memory, asked before others need it who cannot be refused."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from ptxloom.diagnostics import PtxloomError
+
+_CGROUP: Final = Path("/sys/fs/cgroup/memory.max")
+_UNKNOWN: Final = 1 << 33  # what a machine has that does not say
+_UNLIMITED: Final = 1 << 64
+# `ulimit` counts private memory, which is not what one gets unasked
+_PRIVATE: Final = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+
+
+class Refused(PtxloomError):  # noqa: N818 - says what happened
+    """The host does not give as much memory."""
+
+    def __init__(self, size: int, what: str) -> None:
+        super().__init__(f"this machine refuses {size:,} bytes for {what}")
+
+
+def must_have(size: int, what: str) -> None:
+    """Ask for memory and give it back: LLVM ends the process if it gets none.
+
+    Raises:
+        Refused: There is not as much.
+    """
+    try:
+        mmap.mmap(-1, size, **_PRIVATE).close()
+    except (OSError, ValueError, OverflowError):
+        raise Refused(size, what) from None
+
+
+def total() -> int:
+    """The memory that this process could have: the machine's, its container's, or what `ulimit` leaves it."""
+    return min(_physical(), *_limits())
+
+
+def _physical() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else _UNKNOWN
+
+
+def _limits() -> list[int]:
+    found = [_UNLIMITED]
+    try:
+        said = _CGROUP.read_text(encoding="ascii").strip()
+    except OSError:
+        said = ""
+    if said.isdecimal():
+        found.append(int(said))
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - POSIX alone has it
+
+        soft = (resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+        found += [limit for limit in soft if limit != resource.RLIM_INFINITY]
+    return found

@@ -22,7 +22,7 @@ from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent, who
 from ptxloom.machine.launch.launch_state import LEAKS, LaunchState, compiled_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, pack
-from ptxloom.machine.memory.heap import MOST_BYTES
+from ptxloom.machine.memory.heap import HEAP, MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.native.llvm import LOCK
@@ -212,9 +212,9 @@ class Kernel:
         budget.charge("the arrays of args", sum(int(end) - int(start) for start, end, _ in memory.table()))
         budget.charge("the module's variables", self.memory.nbytes)
         if "malloc" in self.runtime_calls:
-            self.memory.need_heap(heap_bytes)
-        if self.memory.heap is not None:
-            budget.charge("the device heap", self.memory.heap.nbytes)
+            self.memory.need_heap(heap_bytes, budget)
+        elif self.memory.heap is not None:
+            budget.charge(HEAP, self.memory.heap.nbytes)
         if "vprintf" in self.runtime_calls:
             budget.charge("what is printed", printf_bytes)
 

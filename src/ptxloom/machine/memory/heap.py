@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Op
 
 DEFAULT_BYTES: Final = 8 << 20  # as cudaLimitMallocHeapSize has it
+HEAP: Final = "the device heap"  # as budgets and refusals name it
 MOST_BYTES: Final = 1 << 32
 _GRANULE: Final = 16
 _ALIGNMENT: Final = 256
+_OWNER, _SIZE = np.dtype(np.uint32), np.dtype(np.uint64)
 _LOCK: Final = forks.Lock()  # of every heap: launches of one module may run in several threads
 
 
@@ -72,9 +74,10 @@ class Heap:
         self.size = size
         size -= size % _GRANULE
         count = size // _GRANULE
-        self.region = zeroed(size, _ALIGNMENT, "the device heap")
-        self._owners = np.zeros(count + 1, np.uint32)  # by granule: 1 + its block's first one, or 0
-        self._sizes = np.zeros(count + 1, np.uint64)  # by first granule of a block: its bytes
+        self.region = zeroed(size, _ALIGNMENT, HEAP)
+        # by granule: 1 + its block's first one, or 0; by first granule of a block: its bytes
+        self._owners = zeroed((count + 1) * _OWNER.itemsize, _ALIGNMENT, HEAP).view(_OWNER)
+        self._sizes = zeroed((count + 1) * _SIZE.itemsize, _ALIGNMENT, HEAP).view(_SIZE)
         self._start: int = self.region.ctypes.data
         self._table: Any = language.structure(state.Heap)(
             self._start, self._owners.ctypes.data, self._sizes.ctypes.data
@@ -90,7 +93,7 @@ class Heap:
     @property
     def nbytes(self) -> int:
         """What it takes of the host's memory."""
-        return self.region.nbytes + self._owners.nbytes + self._sizes.nbytes
+        return host_bytes(self.size)
 
     @property
     def live(self) -> tuple[Block, ...]:
@@ -170,6 +173,12 @@ class Heap:
     def _drop_hole(self, start: int, size: int) -> None:
         del self._holes[bisect_left(self._holes, (size, start))]
         del self._starts[start], self._ends[start + size]
+
+
+def host_bytes(size: int) -> int:
+    """What a heap of so many bytes takes of the host's memory."""
+    count = size // _GRANULE
+    return count * _GRANULE + (count + 1) * (_OWNER.itemsize + _SIZE.itemsize)
 
 
 def _room(size: int) -> int:

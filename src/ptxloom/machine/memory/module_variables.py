@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.machine.memory.arena import default_limit, zeroed
-from ptxloom.machine.memory.heap import DEFAULT_BYTES, Heap
+from ptxloom.machine.memory.heap import DEFAULT_BYTES, HEAP, Heap, host_bytes
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.program.types import Type, ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.machine.memory.arena import Budget
 
 _ALIGNMENT: Final = 256  # at least
 _MOST_ALIGNMENT: Final = 1 << 28  # beyond, ptxas does not come to an end
@@ -111,19 +112,22 @@ class ModuleMemory:
         """What the variables take."""
         return sum(memory.nbytes for memory in self.memory.values())
 
-    def need_heap(self, size: int | None) -> None:
+    def need_heap(self, size: int | None, budget: Budget) -> None:
         """Make the heap, unless there is one: its size can change only while nothing is allocated.
 
         Raises:
-            UsageError: Blocks live in a heap of another size.
+            UsageError: Blocks live in a heap of another size, or the launch may not have as much.
         """
         heap = self.heap
         wanted = DEFAULT_BYTES if size is None else size
         if heap is None or (heap.size != wanted and not heap.live):
+            budget.charge(HEAP, host_bytes(wanted))
             self.heap = Heap(wanted)
-        elif size not in {None, heap.size}:
+            return
+        if size not in {None, heap.size}:
             legal = f"{heap.size}, as long as {len(heap.live)} blocks live in a heap of that size"
             raise UsageError("heap_bytes", size, legal)
+        budget.charge(HEAP, heap.nbytes)
 
     def _check_size(self, size: int) -> None:
         """Refuse variables that take more than a run may have.

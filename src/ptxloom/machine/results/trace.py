@@ -18,6 +18,7 @@ from ptxloom.fragments.filled import fill
 from ptxloom.isa.types import element_type, is_type
 from ptxloom.machine.codegen.addresses import space_of
 from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, record_bytes
+from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.native import language
 from ptxloom.machine.native.ir import LANES
 from ptxloom.machine.results.wording import lanes_text
@@ -336,8 +337,9 @@ class Recording:
         """Tell native code of a traced instruction, and make room."""
         stride = -(-record_bytes(self.program.ops[site]) // 64) * 64
         rooms = (len(one.blocks) * self.warps, recorder.ROOM_HEAD + one.limit * stride)
-        self._budget.charge(f"records of line {self.program.ops[site].line}", prod(rooms) + 8 * len(one.blocks))
-        content = np.zeros(rooms, np.uint8)
+        what = f"records of line {self.program.ops[site].line}"
+        self._budget.charge(what, prod(rooms) + 8 * len(one.blocks))
+        content = zeroed(prod(rooms), 1, what).reshape(rooms)
         blocks = np.array(one.blocks, np.uint64)
         self.kept.append(blocks)
         self.rooms[site] = (one, content)

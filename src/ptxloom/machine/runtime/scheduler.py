@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import (
     address,
-    atomic,
     fill,
     invoke,
     lanes_above,
@@ -21,6 +20,7 @@ from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.initcheck.poison import is_clean
 from ptxloom.machine.runtime.initcheck.slow_path import start_marks
+from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
 from ptxloom.machine.runtime.racecheck.async_operations import start_watch
 from ptxloom.machine.runtime.state import (
     BARRIERS_BYTES,
@@ -318,15 +318,12 @@ def start_cta(cta: Cta, index: u64) -> None:
     cta.live_warps = launch.warps
     cta.live_threads = launch.threads
     cta.turn = 0
-    columns = launch.grid[0] // launch.cluster[0]
-    rows = launch.grid[1] // launch.cluster[1]
-    plane = u64(columns) * u64(rows)
-    rest = index % plane
+    place_cluster(launch, index, cta.ctaid)
     member = cta.rank
-    cta.ctaid[0] = u32(rest % u64(columns)) * launch.cluster[0] + member % launch.cluster[0]
+    cta.ctaid[0] = cta.ctaid[0] + member % launch.cluster[0]
     member = member // launch.cluster[0]
-    cta.ctaid[1] = u32(rest // u64(columns)) * launch.cluster[1] + member % launch.cluster[1]
-    cta.ctaid[2] = u32(index // plane) * launch.cluster[2] + member // launch.cluster[1]
+    cta.ctaid[1] = cta.ctaid[1] + member % launch.cluster[1]
+    cta.ctaid[2] = cta.ctaid[2] + member // launch.cluster[1]
     if launch.shared_bytes != 0:
         fill(cta.shared, 0, u64(launch.shared_bytes))
     if cta.waiting != 0:
@@ -381,9 +378,9 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
     offset: u32 = 0
     stride: u32 = 1
     if launch.seed != 0:
-        worker.random = worker.random * 6364136223846793005 + 1442695040888963407
-        offset = u32(worker.random >> 33) % launch.warps
-        if worker.random >> 63 != 0:
+        chance = draw(worker)
+        offset = u32(chance >> 33) % launch.warps
+        if chance >> 63 != 0:
             stride = launch.warps - 1
     for _count in range(launch.warps):
         offset = offset % launch.warps
@@ -436,7 +433,7 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
         for slot in range(worker.cta_count):
             cta = pointer(Cta, worker.ctas[slot])[0]
             if cta.rank == 0 and (slot == 0 or busy == spinning) and is_free(worker, slot) != 0:
-                index = atomic("add", pointer(u64, address(launch) + 8), 1)
+                index = next_cluster(launch)
                 if index < launch.total:
                     for member in range(launch.members):
                         start_cta(pointer(Cta, worker.ctas[slot + member])[0], index)

@@ -1,0 +1,32 @@
+"""The clusters of a grid that have not started, in the order in which they do; and the chance in a schedule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import address, atomic, pointer, u32, u64
+from ptxloom.machine.runtime.state import Launch, Worker
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr
+
+
+def next_cluster(launch: Launch) -> u64:
+    """Take the next cluster off the queue, whoever asks; gives its number, `launch.total` or more if none is left."""
+    return atomic("add", pointer(u64, address(launch) + 8), 1)
+
+
+def place_cluster(launch: Launch, index: u64, first: Ptr[u32]) -> None:
+    """The index in x, y, z of the first CTA of a cluster, by the cluster's number."""
+    columns = u64(launch.grid[0] // launch.cluster[0])
+    plane = columns * u64(launch.grid[1] // launch.cluster[1])
+    rest = index % plane
+    first[0] = u32(rest % columns) * launch.cluster[0]
+    first[1] = u32(rest // columns) * launch.cluster[1]
+    first[2] = u32(index // plane) * launch.cluster[2]
+
+
+def draw(worker: Worker) -> u64:
+    """A number by chance, of which the upper bits are good: the same ones for the same seed."""
+    worker.random = worker.random * 6364136223846793005 + 1442695040888963407
+    return worker.random

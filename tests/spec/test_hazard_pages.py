@@ -20,7 +20,7 @@ from ptxloom.machine.runtime.racecheck import shadow
 from ptxloom.syntax import parse
 
 FOLDER = Path(__file__).parent
-PAGES = ("memcheck", "synccheck", "racecheck", "initcheck", "asynchronous")
+PAGES = ("memcheck", "synccheck", "racecheck", "initcheck", "asynchronous", "clusterlaunchcontrol")
 BLOCK = re.compile(r"^```ptx(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 VERDICT = re.compile(r"//\s*undefined: \[([a-z., -]+)\]$")
 OPTION = re.compile(r"^// (block|grid|cluster|checks|timeout): (.+)\n")
@@ -74,7 +74,7 @@ def cases() -> list[Case]:
 
 
 CASES = cases()
-ASYNCHRONOUS = [case for case in CASES if case.place.startswith("asynchronous")]
+ASYNCHRONOUS = [case for case in CASES if case.place.startswith(("asynchronous", "clusterlaunchcontrol"))]
 
 
 def hazards(case: Case, **more: int) -> set[tuple[int, str]]:

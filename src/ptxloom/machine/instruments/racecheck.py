@@ -188,6 +188,11 @@ def is_wanted(checks: frozenset[str]) -> bool:
     return not checks.isdisjoint((NEAR, FAR))
 
 
+def goes_by_async_proxy(op: Op) -> bool:
+    """Whether an instruction touches memory through the async proxy."""
+    return (op.opcode == "cp" and op.has("bulk")) or (op.opcode == "clusterlaunchcontrol" and op.has("async"))
+
+
 def orders_finely(op: Op) -> bool:
     """Whether an instruction can order accesses of some threads of a CTA and not of all."""
     match op.opcode:
@@ -195,12 +200,12 @@ def orders_finely(op: Op) -> bool:
             return op.has("warp", "cluster", "arrive") or len(op.operands) > 1 + op.has("red") * 2
         case "mbarrier" | "fence" | "membar":
             return True
-        case "cp":
-            return op.has("mbarrier", "bulk")
+        case "cp" if op.has("mbarrier"):
+            return True
         case "st" | "red" if reports_to_mbarrier(op):
             return True
         case _:
-            return op.has("acquire", "release", "acq_rel")
+            return goes_by_async_proxy(op) or op.has("acquire", "release", "acq_rel")
 
 
 def scope_of(op: Op) -> int:
@@ -215,7 +220,7 @@ def strength_of(op: Op) -> int:
     An mbarrier is an object of its own, whatever the scope in which its operations order accesses, and however large
     are the values of those which report to it.
     """
-    proxy = shadow.ASYNC_PROXY if op.opcode == "cp" and op.has("bulk") else 0
+    proxy = shadow.ASYNC_PROXY if goes_by_async_proxy(op) else 0
     if op.opcode in {"mbarrier", "cp"} or op.has("async") or not op.types:
         return proxy | shadow.SYSTEM_SCOPE
     return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT

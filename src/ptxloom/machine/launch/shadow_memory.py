@@ -70,7 +70,7 @@ def _order(arena: Arena, launch: Any, program: Program, races: GlobalRaces | Non
     room = (_TRACES + order.crowd_limit) * shadow.TRACE_BYTES
     order.first_trace = order.next_trace = take(room)
     order.last_trace = order.first_trace + room
-    if any(op.opcode == "cp" and op.has("bulk") for op in program.ops):
+    if any(racecheck.goes_by_async_proxy(op) for op in program.ops):
         order.fenced = order.columns
         order.columns += threads * (1 if races is None else 2)
     order.issuers = take(shadow.COLUMNS * _WORD)

@@ -300,6 +300,22 @@ KINDS: Final = (
     ),
     HazardKind(
         "synccheck",
+        "requested-again",
+        "Finds a request to cancel the launch of a cluster (`clusterlaunchcontrol.try_cancel`) in a CTA that has seen "
+        "one refused (`clusterlaunchcontrol.query_cancel.is_canceled`): what a further one does is undefined.",
+        "`{instruction}` asks for another cluster after a request of this CTA was refused",
+        "leave the loop at the first refusal: the clusters that are left start by themselves",
+    ),
+    HazardKind(
+        "synccheck",
+        "not-canceled",
+        "Finds `clusterlaunchcontrol.query_cancel.get_first_ctaid` of a response that is a refusal: no cluster was "
+        "canceled, and its index is undefined.",
+        "`{instruction}` reads the index of a cluster, but none was canceled",
+        "ask `clusterlaunchcontrol.query_cancel.is_canceled` first, and branch on it",
+    ),
+    HazardKind(
+        "synccheck",
         "deadlock",
         "Tells who waits where and for whom when no thread can go on.",
         "{count} {verb} for others that never come: {why}",
@@ -434,6 +450,8 @@ EVENTS: Final = {  # after these it goes on
     state.GONE: "synccheck.exited-members",
     state.MISCOUNT: "synccheck.barrier-count",
     state.LEFT: "synccheck.exited-barrier",
+    state.REQUESTED_AGAIN: "synccheck.requested-again",
+    state.NOT_CANCELED: "synccheck.not-canceled",
     state.WRITE_WRITE: "racecheck.write-after-write",
     state.READ_WRITE: "racecheck.write-after-read",
     state.WRITE_READ: "racecheck.read-after-write",

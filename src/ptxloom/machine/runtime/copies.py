@@ -199,10 +199,14 @@ def write_bulk(w: Warp, lane: u32, at: u64, space: u32, size: u32, told: u64) ->
     if told == 0:
         write_by(w, lane, at, space, size)
     else:
-        stamp = operation_at(w, w.operation_head - 1).stamp
-        check_fence(w, lane, at, space, size, stamp)
-        write_for(w, lane, at, size, stamp, told)
-        released(w)
+        write_told(w, lane, at, space, size, operation_at(w, w.operation_head - 1).stamp, told)
+
+
+def write_told(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, told: u64) -> None:
+    """Racecheck learns what the async proxy writes until the mbarrier at a host address tells of it."""
+    check_fence(w, lane, at, space, size, stamp)
+    write_for(w, lane, at, size, stamp, told)
+    released(w)
 
 
 def move_stretch(w: Warp, into: u64, source: u64, size: u32, combine: u64) -> None:

@@ -60,7 +60,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
         releases = 1
     for lane in range(32):
         if mask >> lane & 1 != 0:
-            host = place_object(w, lane, addresses[lane], space, site)
+            host = place_object(w, lane, addresses[lane], space, 8, site)
             if host == 0:
                 return 1
             barrier = pointer(u64, host)
@@ -95,11 +95,11 @@ def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) ->
     return 1
 
 
-def place_object(w: Warp, lane: u32, at: u64, space: u32, site: u32) -> u64:
-    """The host address of an mbarrier, which lies in shared memory; 0 after a fault."""
+def place_object(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> u64:
+    """The host address of an mbarrier, or of another object that lies in shared memory; 0 after a fault."""
     if space == GENERIC and at & ~u64(WINDOW_BYTES - 1) != SHARED_WINDOW:
-        return fault(w, WRONG_SPACE, site, lane, at, space, 8, 1)
-    return place(w, lane, at, space, 8, 1, site)
+        return fault(w, WRONG_SPACE, site, lane, at, space, size, 1)
+    return place(w, lane, at, space, size, 1, site)
 
 
 def act(  # noqa: C901, PLR0911 - one case an operation

@@ -334,6 +334,7 @@ def start_cta(cta: Cta, index: u64) -> None:
     if launch.poison_bytes != 0:
         start_marks(cta)
     cta.cluster_arrived = 0
+    cta.refused = 0
     at = cta.warps
     left = launch.threads
     for _index in range(launch.warps):

@@ -55,6 +55,8 @@ OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread w
 ENDED: Final = 32  # shared memory that goes while others use it
 UNFENCED: Final = 33  # a bulk copy of what a thread has written, without a fence between the proxies
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
+REQUESTED_AGAIN: Final = 34  # `clusterlaunchcontrol.try_cancel` after a refusal
+NOT_CANCELED: Final = 35  # the index of a cluster that was not canceled
 STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
@@ -223,6 +225,7 @@ class Cta:
     waiting: u32  # threads at any barrier
     barriers: Annotated[Array[Barrier], 16]
     cluster_arrived: u32  # live threads of the cluster at its barrier (kept by its first CTA)
+    refused: u32  # 1: it has seen that a request to cancel the launch of a cluster was refused
     shadow: Shadow  # null unless racecheck watches
     written: u64  # initcheck's marks of shared memory; 0 unless it watches
 

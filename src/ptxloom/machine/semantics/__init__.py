@@ -74,6 +74,7 @@ from ptxloom.machine.semantics import (
     barriers,
     bits,
     calls,
+    cluster_launch,
     comparison,
     control,
     conversion,
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
 FAMILIES: Final[tuple[Family, ...]] = (
     moves.family,
     mbarriers.family,
+    cluster_launch.family,
     memory.family,
     atomics.family,
     control.family,
@@ -138,7 +140,6 @@ _MISSING: Final = (
     ("tensor maps", ("tensormap", "tensor")),
     ("addresses of several devices", ("multimem",)),
     ("roundings by random bits", ("rs",)),
-    ("requests to cancel the launch of clusters", ("clusterlaunchcontrol",)),
 )
 # How qualifiers begin that change what an instruction does, where rows look at other ones.
 _UNKNOWN: Final = (

@@ -43,14 +43,7 @@ def mov_packed(b: Builder, op: Op) -> None:
         if isinstance(target, tree.Vector):
             b.write_all(target, tuple(_element(b, e, op.type.bits // len(source.elements)) for e in source.elements))
             return
-        part = op.type.bits // len(source.elements)
-        total: Value | None = None
-        for n, element in enumerate(source.elements):
-            wide = b.resize(_element(b, element, part), op.type.bits)
-            shifted = b.apply("shl", wide, b.constant(wide.type, n * part)) if n else wide
-            total = shifted if total is None else b.apply("or", total, shifted)
-        assert total is not None
-        b.write(target, total)
+        b.write(target, packed(b, source, op.type.bits))
         return
     assert isinstance(target, tree.Vector)
     part = op.type.bits // len(target.elements)
@@ -58,6 +51,18 @@ def mov_packed(b: Builder, op: Op) -> None:
     for n, element in enumerate(target.elements):
         shifted = b.apply("lshr", whole, b.constant(whole.type, n * part)) if n else whole
         b.write(element, b.resize(shifted, part))
+
+
+def packed(b: Builder, source: tree.Vector, bits: int) -> Value:
+    """The elements of a vector expression side by side, element 0 in the low bits."""
+    part = bits // len(source.elements)
+    total: Value | None = None
+    for n, element in enumerate(source.elements):
+        wide = b.resize(_element(b, element, part), bits)
+        shifted = b.apply("shl", wide, b.constant(wide.type, n * part)) if n else wide
+        total = shifted if total is None else b.apply("or", total, shifted)
+    assert total is not None
+    return total
 
 
 def _element(b: Builder, operand: tree.Operand, bits: int) -> Value:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.following import completion, lawful
+from ptxloom.isa.completions import completion, lawful
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.meanings import meaning, value_meaning

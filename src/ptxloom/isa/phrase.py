@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from ptxloom.isa.misfit import (
+from ptxloom.isa.mismatch import (
     Broken,
     Clash,
     Crowded,
@@ -19,7 +19,7 @@ from ptxloom.isa.misfit import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.isa.misfit import Problem, Words
+    from ptxloom.isa.mismatch import Problem, Words
 
 
 _MOST_LISTED = 12  # beyond that a few stand for all

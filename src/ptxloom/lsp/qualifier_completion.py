@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.module.head import platform_of
 from ptxloom.isa import instruction_spec
-from ptxloom.isa.following import following
+from ptxloom.isa.completions import following
 from ptxloom.isa.meanings import meaning, value_meaning
 from ptxloom.isa.rule_words import needs
 
 if TYPE_CHECKING:
     from ptxloom.checker.core.context import Platform
-    from ptxloom.isa.following import Next
+    from ptxloom.isa.completions import Next
     from ptxloom.isa.spec import Feature
     from ptxloom.lsp.document import Document
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.forms import Form, Qualifiers, Resolution, resolve
-from ptxloom.isa.misfit import Problem, problems
+from ptxloom.isa.mismatch import Problem, problems
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Address, Pair, Vector
 

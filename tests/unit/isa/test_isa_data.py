@@ -10,7 +10,7 @@ import pytest
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa import explain, forms, instruction_classes, instruction_spec, load, opcodes, resolve
-from ptxloom.isa.following import lawful
+from ptxloom.isa.completions import lawful
 from ptxloom.isa.load import read_spec
 from ptxloom.isa.meanings import value_meaning, values
 from ptxloom.isa.notation import DataError, OperandSlot, read_syntax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.matrix import MOVES
-from ptxloom.isa.misfit import (
+from ptxloom.isa.mismatch import (
     Broken,
     Clash,
     Crowded,

@@ -20,7 +20,7 @@ from recorded.isa_cases import STRANGERS, TYPES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ptxloom.isa.forms import Form
+    from ptxloom.isa.form import Form
     from ptxloom.isa.notation import OperandSlot
     from ptxloom.isa.spec import OperandRule
 

@@ -1,6 +1,7 @@
 """The PTX instruction set as data: forms, constraints, availability, targets, types and shapes."""
 
-from ptxloom.isa.forms import Form, Qualifiers, Resolution, forms, resolve
+from ptxloom.isa.form import Form, Qualifiers
+from ptxloom.isa.forms import Resolution, forms, resolve
 from ptxloom.isa.load import instruction_classes, instruction_spec, judged, known, opcodes
 from ptxloom.isa.page import explain
 from ptxloom.isa.shapes import MatrixShape, MmaShape

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import MOST_QUALIFIERS, Form, place_words
+from ptxloom.isa.form import Form
+from ptxloom.isa.forms import MOST_QUALIFIERS, place_words
 from ptxloom.isa.load import instruction_spec
 
 if TYPE_CHECKING:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.forms import Form, forms, resolve
+from ptxloom.isa.forms import forms, resolve
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.shapes import MatrixShape
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import ElementType, element_type
+
+if TYPE_CHECKING:
+    from ptxloom.isa.form import Form
 
 MOVES = ("ldmatrix", "stmatrix", "movmatrix")
 """The opcodes that move matrices between the lanes of a warp."""

@@ -12,7 +12,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import MOST_QUALIFIERS, Form, forms, nearby, readings_of, resolve
+from ptxloom.isa.forms import MOST_QUALIFIERS, forms, nearby, readings_of, resolve
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelling import near_misses
@@ -20,6 +20,8 @@ from ptxloom.isa.types import is_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from ptxloom.isa.form import Form
 
 Words = tuple[str, ...]
 

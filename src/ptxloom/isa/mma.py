@@ -15,7 +15,7 @@ from ptxloom.isa.phrase import reasons
 from ptxloom.isa.shapes import MmaShape
 
 if TYPE_CHECKING:
-    from ptxloom.isa.forms import Form, Qualifiers
+    from ptxloom.isa.form import Form, Qualifiers
 
 Order = Literal["row", "col"]
 

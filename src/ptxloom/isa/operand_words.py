@@ -11,7 +11,7 @@ from ptxloom.isa.vectors import fragment_register, split_length, vector_length
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.isa.forms import Form
+    from ptxloom.isa.form import Form
     from ptxloom.isa.spec import OperandRule
 
 _SYMBOLS: Final = {

@@ -18,7 +18,7 @@ from ptxloom.isa.syntax_page import WIDTH, syntax_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ptxloom.isa.forms import Form
+    from ptxloom.isa.form import Form
     from ptxloom.isa.notation import SyntaxLine
     from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec
 

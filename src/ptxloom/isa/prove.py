@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import Form
+from ptxloom.isa.form import Form
 from ptxloom.isa.meanings import meaning
 from ptxloom.isa.notation import DataError
 from ptxloom.isa.spec import Condition
 from ptxloom.isa.target import targets
 from ptxloom.isa.types import is_type
-from ptxloom.isa.vectors import split_length
+from ptxloom.isa.vectors import looks, split_length
 from ptxloom.isa.version import NEWEST
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def _distinct(spec: InstructionSpec) -> Iterator[DataError]:
     for form in some_forms(spec):
         # Words that fit several places mean what they do by their order.
         ordered = tuple(word for word in form.words if is_type(word) or len(form.line.slots_of[word]) > 1)
-        looks = tuple(form.looks(count) for count in form.counts)
-        key = (*sorted(word for word in form.words if word not in ordered), ordered, looks)
+        alike = tuple(looks(form, count) for count in form.counts)
+        key = (*sorted(word for word in form.words if word not in ordered), ordered, alike)
         if key in seen:
             yield DataError(spec.file, form.line.line, f"{form.spelling} is {seen[key]} once more")
         seen[key] = form.spelling

@@ -11,7 +11,7 @@ from ptxloom.isa.types import Kind, element_type
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ptxloom.isa.forms import Form
+    from ptxloom.isa.form import Form
     from ptxloom.isa.spec import OperandRule
 
 _BYTE_KINDS = ("kind::f8f6f4", "kind::mxf8f6f4")  # these give every element, however narrow, a byte
@@ -43,6 +43,17 @@ def vector_length(form: Form, operand: str) -> int:
         return 0
     count = int(digits[1])
     return count * number if sign == "*" else -(-count // number) if sign == "/" else count - number
+
+
+def looks(form: Form, count: int) -> str:
+    """How `count` operands of a form look, a letter each: `[` in brackets, `{` a vector of registers, `.` another."""
+    return "".join(
+        "[" if slot.bracketed else "{" if _is_vector(form, slot.name) else "." for slot in form.operands(count)
+    )
+
+
+def _is_vector(form: Form, operand: str) -> bool:
+    return form.spec.operands[operand].kind in {"fragment", "place"} or vector_length(form, operand) > 1
 
 
 def coordinates(geometry: str, *, whole: bool = True) -> int:

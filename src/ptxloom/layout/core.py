@@ -19,6 +19,7 @@ from ptxloom.layout.inttuple import (
     row_major_strides,
     text_of,
 )
+from ptxloom.layout.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,10 +79,8 @@ class Layout:
             LayoutError: It is no layout; the message says where.
             UsageError: It is no text.
         """
-        from ptxloom.layout.text import parse_layout  # noqa: PLC0415 - text builds layouts
-
         must_be(str, "text", text, "a text such as (8,4):(1,8)")
-        return parse_layout(text)
+        return cls(*Reader(text).modes())
 
     @classmethod
     def row_major(cls, shape: object) -> Layout:

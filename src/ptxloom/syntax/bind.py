@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.forms import Form, Qualifiers, Resolution, resolve
+from ptxloom.isa.form import Form, Qualifiers
+from ptxloom.isa.forms import Resolution, resolve
 from ptxloom.isa.mismatch import Problem, problems
+from ptxloom.isa.vectors import looks
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Address, Pair, Vector
 
@@ -35,8 +37,8 @@ class Bound:
         form, others = self.resolution.form, self.resolution.others
         if form is None or not others:
             return form
-        looks = "".join(map(_look, self.instruction.operands))
-        return max((form, *others), key=lambda each: _likeness(each.looks(len(looks)), looks))
+        seen = "".join(map(_look, self.instruction.operands))
+        return max((form, *others), key=lambda each: _likeness(looks(each, len(seen)), seen))
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.vectors import fragment_register, vector_length
 
 if TYPE_CHECKING:
-    from ptxloom.isa.forms import Form
+    from ptxloom.isa.form import Form
     from ptxloom.isa.spec import Limits, OperandRule
 
 _UNTYPED = "b32"

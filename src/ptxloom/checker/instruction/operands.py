@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ptxloom.checker.core.context import Site
     from ptxloom.checker.core.expected_operand import Wanted
     from ptxloom.diagnostics import Diagnostic
-    from ptxloom.isa.forms import Form
+    from ptxloom.isa.form import Form
     from ptxloom.isa.notation import OperandSlot
     from ptxloom.isa.spec import OperandRule
     from ptxloom.syntax.tree import Operand

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attack.ir_text import Function, Instruction, bytes_of, functions, split, typed
 from ptxloom.machine.compile.variant import SYMBOL
+from ptxloom.machine.instruments import initcheck
 from ptxloom.machine.instruments.profile import Counters
 from ptxloom.machine.instruments.trace import record_bytes
-from ptxloom.machine.launch.shadow_memory import poison_bytes
+from ptxloom.machine.launch.shadows.initcheck import poison_bytes
 from ptxloom.machine.native import language
 from ptxloom.machine.native.translation import translate
 from ptxloom.machine.program.variables import module_variables
@@ -101,8 +102,8 @@ class Audit:
     @property
     def warp_bytes(self) -> int:
         """What a warp takes, registers and their poison included."""
-        program = self.variant.builder.program
-        poison, _ = poison_bytes(program, self.variant.builder.checks)
+        program, checks = self.variant.builder.program, self.variant.builder.checks
+        poison = poison_bytes(program, checks) if initcheck.is_wanted(checks) else 0
         return state.REGISTERS + program.register_bytes + poison * (1 + state.SOURCE_BYTES)
 
     def error(self, one: Instruction, why: str) -> None:

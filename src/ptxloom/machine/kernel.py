@@ -325,9 +325,9 @@ class Kernel:
             with interrupts.until(deadline):
                 self._compile(watched)
             started = LaunchState(
-                self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes
-            )
-            started.recording = recording
+                self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes,
+                recording,
+            )  # fmt: skip
             return Grid(started).result(count, deadline, progress)
 
 

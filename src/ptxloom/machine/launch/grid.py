@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxloom.machine.launch.launch_state import LEAKS
 from ptxloom.machine.launch.worker import Worker
-from ptxloom.machine.memory.address_map import shared_arrays
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.results.hazard import Hazards
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
@@ -45,7 +43,7 @@ class Grid:
             error.trace = recording.records(launch.atlas) if recording else ()
             raise
         finally:
-            profiled = None if launch.failure else self.profile()
+            profiled = None if launch.failure else self._profile()
             self.workers.clear()
         records = recording.records(launch.atlas) if recording else ()
         printed = launch.printed
@@ -128,14 +126,10 @@ class Grid:
         if failure is not None:
             raise failure
 
-    def profile(self) -> Profile | None:
+    def _profile(self) -> Profile | None:
         """What the run cost, if that was counted."""
-        areas = [w.counted for w in self.workers if w.counted is not None]
-        if not areas:
-            return None
         launch = self.launch
-        locate = partial(shared_arrays, launch.program, launch.shared_bytes)
-        return launch.kernel.countable.profile(launch.program.entry.name, areas, locate)
+        return launch.profile.profile(launch.program, launch.shared_bytes) if launch.profile is not None else None
 
 
 def default_threads() -> int:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON
-from ptxloom.machine.launch import shadow_memory
+from ptxloom.machine.instruments.profile import PROFILE
 from ptxloom.machine.launch.printing import Printed
+from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
+from ptxloom.machine.launch.shadows.initcheck import InitShadow
+from ptxloom.machine.launch.shadows.racecheck import RaceShadow
 from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
 from ptxloom.machine.native import language
@@ -23,8 +26,11 @@ from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.machine.launch.launch_limits import Shape
     from ptxloom.machine.launch.runnable import Runnable
+    from ptxloom.machine.launch.shadows.shadow import Shadow
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.memory.heap import Maker
@@ -52,6 +58,7 @@ class LaunchState:
         checks: frozenset[str],
         budget: Budget,
         printf_bytes: int,
+        recording: Recording | None,
     ) -> None:
         self.kernel = kernel
         self.checks = checks
@@ -65,7 +72,7 @@ class LaunchState:
         self.heap = kernel.memory.heap
         self.workers: list[Any] = []  # the state of each, as native code reads it
         self.failure: BaseException | None = None
-        self.recording: Recording | None = None
+        self.recording = recording
         self.shared_bytes = self.program.shared_bytes + shared_bytes
         members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
         self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes, members)
@@ -73,17 +80,26 @@ class LaunchState:
         self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         # frames of nothing but their heads fill both stacks at once
         self.control_cells = stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
-        self.poison_bytes, self.unsure = shadow_memory.poison_bytes(self.program, checks)
-        room = self.program.register_bytes + self.poison_bytes * (1 + state.SOURCE_BYTES)
+        self.profile = ProfileShadow(self.arena, kernel.countable) if PROFILE in checks else None
+        self.shadows = tuple(self._shadows())
+        room = self.program.register_bytes + sum(shadow.warp_bytes for shadow in self.shadows)
         self.warp_bytes = state.REGISTERS + room
         self.native: Any = language.structure(state.Launch).from_address(
             self.arena.take(language.record(state.Launch).size)
         )
         self.site_bytes = max(len(self.program.ops), 1) * language.record(state.Span).size
-        self.unwritten = shadow_memory.Unwritten(self.arena, memory.unwritten)
-        self.races = shadow_memory.GlobalRaces(self.arena) if "racecheck:global" in checks else None
-        self.native.watches_global = int("initcheck:global" in checks)
         self._fill(shape, params, memory, seed)
+
+    def _shadows(self) -> Iterator[Shadow]:
+        """Those of the instruments that look on."""
+        if racecheck.is_wanted(self.checks):
+            yield RaceShadow(self.arena, self.program, self.checks)
+        if initcheck.is_wanted(self.checks):
+            yield InitShadow(self.arena, self.program, self.checks, self.memory.unwritten)
+        if self.profile is not None:
+            yield self.profile
+        if self.recording is not None:
+            yield TraceShadow(self.recording)
 
     def _fill(self, shape: Shape, params: bytes, memory: Memory, seed: int) -> None:
         native, arena = self.native, self.arena
@@ -99,11 +115,11 @@ class LaunchState:
         native.reserved_shared = self.program.reserved_bytes
         native.local_bytes = self.local_bytes
         native.entry = self.program.entry.first
-        native.poison = state.REGISTERS + self.program.register_bytes
-        native.poison_bytes, native.unsure = self.poison_bytes, self.unsure
         native.first_frame = self.program.entry.frame_bytes
         native.has_calls = int(self.program.has_calls)
         native.seed = seed & 0xFFFFFFFF
+        for shadow in self.shadows:
+            shadow.start(native)
         native.full, native.masked = self.code(whole=True), self.kernel.compiled_masked(compiled_checks(self.checks))
         native.params = arena.put(params)
         native.params_end = native.params + len(params)
@@ -118,10 +134,6 @@ class LaunchState:
         self._publish()
         native.tids = arena.put(_thread_ids(block, native.warps))
         native.symbols = arena.put(module.addresses)
-        if self.races is not None:
-            self.races.start(native, self.members)
-        if not self.checks.isdisjoint(("racecheck", "racecheck:global")):
-            native.strengths = arena.put(bytes(racecheck.strength_of(op) for op in self.program.ops))
         native.functions = self._functions()
         native.function_count = len(self.program.module.functions)
 
@@ -163,14 +175,13 @@ class LaunchState:
         heap = self.heap
         if heap is not None:
             self.memory.add(heap.region)
-            if self.native.watches_global:
-                self.unwritten.add(heap.region, (b.piece for b in heap.live))
+            for shadow in self.shadows:
+                shadow.add_heap(heap.region, (b.piece for b in heap.live))
         spans = self.memory.table()
         table = np.zeros((len(spans), 6), np.uint64)
         table[:, :3] = spans
-        self.unwritten.mark(table)
-        if self.races is not None:
-            self.races.mark(table)
+        for shadow in self.shadows:
+            shadow.mark(table)
         if heap is not None:
             table[table[:, 0] == heap.region.ctypes.data, 5] = heap.address
         head = np.zeros(state.SPANS_HEAD // 8, np.uint64)
@@ -181,9 +192,8 @@ class LaunchState:
         """The address of new memory for the kernel; 0 if there is none."""
         address = self.heap.allocate(size, maker) if self.heap is not None else 0
         if address:
-            self.unwritten.renew(address, size)
-            if self.races is not None:
-                self.races.renew(address, size)
+            for shadow in self.shadows:
+                shadow.renew(address, size)
         return address
 
     def release(self, address: int) -> bool:

@@ -6,7 +6,7 @@ import ctypes
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.machine.launch import deadlock, host_calls, shadow_memory
+from ptxloom.machine.launch import deadlock, host_calls
 from ptxloom.machine.memory.arena import OverBudget
 from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.results.outcome import LaunchError
@@ -35,7 +35,8 @@ class Worker:
         self.state.event_limit = state.EVENTS_KEPT
         self.state.slice = state.SLICE_ROUNDS
         self.state.patience = state.PATIENCE
-        self.counted = launch.kernel.countable.make_room(arena) if "profile" in launch.checks else None
+        for shadow in launch.shadows:
+            shadow.worker(self.address)
         self.ctas: list[int] = []
         self.table = arena.take(8)
         self.room = 1
@@ -105,10 +106,8 @@ class Worker:
         for number, at in enumerate(self.ctas):
             cta: Any = language.structure(state.Cta).from_address(at)
             cta.peers = self.table + 8 * (number - number % members)
-        if not self.launch.checks.isdisjoint(("racecheck", "racecheck:global")):
-            shadow_memory.watch_races(launch.arena, launch.native, launch.program, self.ctas[-members:], launch.races)
-        if "initcheck" in self.launch.checks:
-            shadow_memory.watch_first_reads(launch.arena, launch.native, self.ctas[-members:])
+        for shadow in launch.shadows:
+            shadow.cluster(launch.native, self.ctas[-members:])
         self.state.ctas, self.state.cta_count = self.table, len(self.ctas)
 
     def _admit(self) -> None:
@@ -153,10 +152,8 @@ class Worker:
         w.params, w.params_end = native.params, native.params_end
         w.tids = native.tids + index * 3 * 32 * 4
         w.symbols = native.symbols
-        if self.counted is not None:
-            w.profile = self.counted.ctypes.data
-        if self.launch.recording is not None:
-            w.trace = self.launch.recording.address
+        for shadow in launch.shadows:
+            shadow.warp(w)
 
     def _compile(self, wanted: int, deadline: float | None) -> None:
         try:

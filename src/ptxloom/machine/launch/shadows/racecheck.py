@@ -1,4 +1,4 @@
-"""Room for what racecheck and initcheck remember of a launch's memory."""
+"""Room for what racecheck remembers of a launch's memory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import ctypes
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.instruments import racecheck
+from ptxloom.machine.launch.shadows.shadow import Shadow, warps_of
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.initcheck import slow_path
 from ptxloom.machine.runtime.racecheck import shadow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from ptxloom.machine.memory.arena import Arena
-    from ptxloom.machine.memory.piece import Piece
     from ptxloom.machine.program.model import Program
 
 _LANES: Final = 32
@@ -34,27 +32,41 @@ _SHARED: Final = "racecheck's record of shared memory"
 _GLOBAL: Final = "racecheck's record of global memory"
 
 
-def watch_races(arena: Arena, launch: Any, program: Program, ctas: Sequence[int], races: GlobalRaces | None) -> None:
-    """Give the CTAs of a cluster (their addresses, by rank) shadows of their shared memory.
+class RaceShadow(Shadow):
+    """What racecheck remembers: of the shared memory of each cluster, and of global memory if that is watched."""
 
-    Args:
-        arena: Where the shadows come from.
-        launch: The `state.Launch`.
-        program: What runs.
-        ctas: The addresses of the CTAs, by rank.
-        races: What is remembered of global memory, if that is watched too.
-    """
-    warps: int = launch.warps
-    order = _order(arena, launch, program, races)
-    for rank, at in enumerate(ctas):
-        cta: Any = language.structure(state.Cta).from_address(at)
-        cta.shadow = _shadow(arena, launch, program, order, rank)
-        for index in range(warps):
-            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
-            warp.shadow = cta.shadow
+    def __init__(self, arena: Arena, program: Program, checks: frozenset[str]) -> None:
+        self._arena = arena
+        self._program = program
+        self._global = _GlobalRaces(arena) if racecheck.FAR in checks else None
+
+    def start(self, launch: Any) -> None:
+        """Tell native code how strong each instruction's accesses are."""
+        launch.strengths = self._arena.put(bytes(racecheck.strength_of(op) for op in self._program.ops))
+        if self._global is not None:
+            self._global.start(launch)
+
+    def mark(self, spans: NDArray[np.uint64]) -> None:
+        """Give spans that may be written their cells."""
+        if self._global is not None:
+            self._global.mark(spans)
+
+    def renew(self, address: int, size: int) -> None:
+        """Forget who accessed bytes that are somebody else's from now on."""
+        if self._global is not None:
+            self._global.renew(address, size)
+
+    def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
+        """Give the CTAs shadows of their shared memory."""
+        order = _order(self._arena, launch, self._program, self._global)
+        for rank, at in enumerate(ctas):
+            cta: Any = language.structure(state.Cta).from_address(at)
+            cta.shadow = _shadow(self._arena, launch, self._program, order, rank)
+            for warp in warps_of(launch, cta):
+                warp.shadow = cta.shadow
 
 
-def _order(arena: Arena, launch: Any, program: Program, races: GlobalRaces | None) -> int:
+def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | None) -> int:
     take = partial(arena.take, what=_SHARED)
     members: int = launch.members
     threads: int = members * launch.warps * _LANES
@@ -120,66 +132,7 @@ def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: in
     return at
 
 
-def watch_first_reads(arena: Arena, launch: Any, ctas: Sequence[int]) -> None:
-    """Give the CTAs of a cluster marks of what has been written in their shared and local memory."""
-    take = partial(arena.take, what="initcheck's marks of shared and local memory")
-    for at in ctas:
-        cta: Any = language.structure(state.Cta).from_address(at)
-        cta.written = take(launch.shared_bytes + 1)
-        for index in range(launch.warps):
-            warp: Any = language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
-            warp.written = cta.written
-            if launch.local_bytes:
-                warp.local_written = _unwritten(take, _LANES * launch.local_bytes)
-
-
-def _unwritten(take: Callable[[int], int], size: int) -> int:
-    """Marks of memory in which nobody has written."""
-    at = take(size)
-    ctypes.memset(at, slow_path.UNWRITTEN_BYTE, size)
-    return at
-
-
-def poison_bytes(program: Program, checks: frozenset[str]) -> tuple[int, int]:
-    """The poison of a warp's registers, in bytes, and where in it that of unsure ones starts; 0 if nobody watches."""
-    if checks.isdisjoint(("initcheck", "initcheck:global")):
-        return 0, 0
-    unsure = unsure_registers(program).bytes if "initcheck" in checks else 0
-    return program.register_bytes + unsure, program.register_bytes
-
-
-class Unwritten:
-    """Global memory that came uninitialised, each piece with marks of what has been written since."""
-
-    def __init__(self, arena: Arena, arrays: Sequence[NDArray[Any]]) -> None:
-        self._arena = arena
-        self._pieces: list[tuple[int, int, int]] = []  # start, end, marks
-        for array in arrays:
-            self.add(array)
-
-    def add(self, array: NDArray[Any], written: Iterable[Piece] = ()) -> None:
-        """Another piece, of which parts are written."""
-        start = array.ctypes.data
-        marks = _unwritten(partial(self._arena.take, what="initcheck's marks of global memory"), array.nbytes + 1)
-        self._pieces.append((start, start + array.nbytes, marks))
-        for part in written:
-            ctypes.memset(marks + part.start - start, slow_path.WRITTEN, part.size)
-
-    def renew(self, address: int, size: int) -> None:
-        """Bytes of a piece are somebody else's from now on: they hold nothing."""
-        for start, end, marks in self._pieces:
-            if start <= address < end:
-                ctypes.memset(marks + address - start, slow_path.UNWRITTEN_BYTE, size)
-
-    def mark(self, table: NDArray[np.uint64]) -> None:
-        """Set the marks of the spans in a table (`state.Span`) that lie in one of the pieces."""
-        for row in table:
-            for start, end, marks in self._pieces:
-                if start <= row[0] and row[1] <= end and row[0] < row[1]:
-                    row[3] = marks + int(row[0]) - start
-
-
-class GlobalRaces:
+class _GlobalRaces:
     """What racecheck remembers of global memory.
 
     Attributes:
@@ -193,10 +146,10 @@ class GlobalRaces:
         self.address = arena.take(shadow.GRID_BYTES)
         self.columns = 0
 
-    def start(self, launch: Any, members: int) -> None:
-        """Make room for what the clusters, of so many CTAs, publish; the launch's shape is known by now."""
+    def start(self, launch: Any) -> None:
+        """Make room for what the clusters publish."""
         take = partial(self._arena.take, what=_GLOBAL)
-        threads = members * launch.warps * _LANES
+        threads: int = launch.members * launch.warps * _LANES
         shift = 0
         while launch.total * -(-threads >> shift) > _COLUMNS and threads >> shift:
             shift += 1

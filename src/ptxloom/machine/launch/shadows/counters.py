@@ -1,0 +1,51 @@
+"""Room for what a profile counts, and what a trace records."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.machine.launch.shadows.shadow import Shadow
+from ptxloom.machine.memory.address_map import shared_arrays
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ptxloom.machine.memory.arena import Arena
+    from ptxloom.machine.program.model import Program
+    from ptxloom.machine.results.profile import Countable, Profile
+    from ptxloom.machine.results.trace import Recording
+
+
+class ProfileShadow(Shadow):
+    """The counters of each worker."""
+
+    def __init__(self, arena: Arena, countable: Countable) -> None:
+        self._arena = arena
+        self._countable = countable
+        self._areas: dict[int, NDArray[np.uint8]] = {}
+
+    def worker(self, address: int) -> None:
+        """Counters of its own."""
+        self._areas[address] = self._countable.make_room(self._arena)
+
+    def warp(self, warp: Any) -> None:
+        """The warps of a worker count together."""
+        warp.profile = self._areas[warp.worker].ctypes.data
+
+    def profile(self, program: Program, shared_bytes: int) -> Profile:
+        """What the run cost."""
+        locate = partial(shared_arrays, program, shared_bytes)
+        return self._countable.profile(program.entry.name, self._areas.values(), locate)
+
+
+class TraceShadow(Shadow):
+    """The records of a launch, which whoever asked for them reads."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def warp(self, warp: Any) -> None:
+        """All warps write into the same rooms."""
+        warp.trace = self._recording.address

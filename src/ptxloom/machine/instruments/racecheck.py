@@ -50,8 +50,8 @@ class Racecheck(Instrument):
         match op.opcode:
             case "fence" | "membar":
                 self._fence(b)
-            case "barrier" if op.has("cluster") and op.has("arrive") and not op.has("relaxed"):
-                b.runtime(vector_clocks.arrive_in_cluster, W, b.active_mask)
+            case "barrier" if op.has("cluster") and op.has("arrive"):
+                b.runtime(vector_clocks.arrive_in_cluster, W, b.active_mask, int(op.has("relaxed")))
             case "cp" if op.has("commit_group"):
                 b.runtime(async_operations.commit_group, W, b.active_mask, int(op.has("bulk")))
             case "cp" if op.has("wait_group", "wait_all"):
@@ -75,10 +75,13 @@ class Racecheck(Instrument):
 
     def _fence(self, b: Builder) -> None:
         op = b.op
-        if op.has("gl", "sys", "gpu") and self.far:
-            b.runtime(global_flags.fence_grid, W, b.active_mask, int(op.opcode == "membar" or op.has("sc")))
-        b.runtime(shared_flags.fence, W, b.active_mask, scope_of(op))
-        if op.has("async", "async::generic"):
+        if not op.has("proxy"):
+            does = shared_flags.RELEASE * (not op.has("acquire")) | shared_flags.ACQUIRE * (not op.has("release"))
+            if scope_of(op) >= shadow.GPU_SCOPE and self.far:
+                total = int(op.opcode == "membar" or op.has("sc"))
+                b.runtime(global_flags.fence_grid, W, b.active_mask, does, total)
+            b.runtime(shared_flags.fence, W, b.active_mask, scope_of(op), does)
+        elif op.has("async", "async::generic"):
             shared = any("shared" in q for q in op.qualifiers)
             b.runtime(proxies.fence_proxy, W, b.active_mask, int(not op.has("global")), int(not shared))
 
@@ -98,28 +101,25 @@ class Racecheck(Instrument):
         if access.is_issued or reports_to_mbarrier(b.op):
             return
         is_flag = access.strong and not access.is_mbarrier
-        if is_flag and access.kind != UPDATE:
-            self._flag(b, access)
+        acquires = is_flag and access.kind != WRITE and b.op.has("acquire", "acq_rel")
+        if acquires:
+            self._flag(b, access, shared_flags.LOADS | shared_flags.ACQUIRE)  # it comes behind what it acquires
         for piece in access.pieces:
             if self.far and access.space in {state.GLOBAL, state.GENERIC}:
                 _look_far(b, access, piece)
             if self.near and access.space in {state.SHARED, state.GENERIC}:
                 _look_near(b, access, piece)
-        if is_flag and access.kind == UPDATE:
-            self._flag(b, access)
+        if is_flag and not (acquires and access.kind == READ):
+            loads, stores = access.kind in {READ, UPDATE}, access.kind != READ
+            does = shared_flags.LOADS * loads | shared_flags.STORES * stores
+            does |= shared_flags.RELEASE * (stores and b.op.has("release", "acq_rel"))
+            self._flag(b, access, does)
 
-    def _flag(self, b: Builder, access: Access) -> None:
+    def _flag(self, b: Builder, access: Access, does: int) -> None:
         """A strong access may release, acquire, or be part of either."""
         if access.space not in {state.SHARED, state.GENERIC, state.GLOBAL}:
             return
-        op = b.op
-        loads, stores = access.kind in {READ, UPDATE}, access.kind != READ
-        does = (shared_flags.LOADS if loads else 0) | (shared_flags.STORES if stores else 0)
-        if loads and op.has("acquire", "acq_rel"):
-            does |= shared_flags.ACQUIRE
-        if stores and op.has("release", "acq_rel"):
-            does |= shared_flags.RELEASE
-        facts = (_wide_addresses(b, access), b.active_mask, access.space, does, scope_of(op))
+        facts = (_wide_addresses(b, access), b.active_mask, access.space, does, scope_of(b.op))
         if self.far:
             b.runtime(global_flags.flag_grid, W, *facts)
         b.runtime(shared_flags.strong, W, *facts)

@@ -49,12 +49,10 @@ def mbarrier(  # noqa: C901 - one lane after the other
     """Do one operation lane by lane; `values` is its count, bytes, token or parity. Gives 1 after a fault.
 
     `results` takes the token of an arrival, or 1 where a phase has completed. Lanes that are told to wait give way.
-    `relaxed` operations order nothing.
+    `relaxed` is 1 for operations that order what fences make them order, 2 for those that order nothing.
     """
     waits: u32 = 0
-    watched: u32 = 0
-    if address(w.shadow) != 0 and relaxed == 0:
-        watched = 1
+    watched = u32(address(w.shadow) != 0 and relaxed < 2)
     releases: u32 = 0
     if watched != 0 and operation >= COMPLETE and operation < TEST:
         releases = 1
@@ -66,7 +64,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
             barrier = pointer(u64, host)
             results[lane] = barrier[0]
             if releases != 0:
-                arrive_at(w, lane, host)
+                arrive_at(w, lane, host, relaxed)
             elif address(w.shadow) != 0 and operation < EXPECT:
                 start_phases(w, host)
             kind = act(w, barrier, operation, values[lane])
@@ -77,7 +75,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
                 results[lane] = has_completed(barrier[0], operation, values[lane])
                 waits = waits | remember_answer(w, lane, host, results[lane], site)
                 if results[lane] != 0 and watched != 0:
-                    wait_at(w, lane, host)
+                    wait_at(w, lane, host, relaxed)
     if releases != 0:
         released(w)
     if waits != 0:

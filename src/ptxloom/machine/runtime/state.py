@@ -332,6 +332,7 @@ class Warp:
     acquired: u32  # lanes that have learnt something since the CTA's barrier
     uneven: u32  # lanes that may know what others of the warp do not
     saw: u32  # lanes with relaxed reads that a fence makes good
+    pointed: u32  # lanes that have learnt nothing since they fenced or released
     look_head: u32  # reads of shared memory kept
     operation_head: u32  # asynchronous operations issued
     operation_tail: u32  # the oldest that may go on

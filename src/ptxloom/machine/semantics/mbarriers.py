@@ -35,7 +35,7 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
     strong = operation not in {mbarriers.INIT, mbarriers.INVAL}
     payload = 8 if operation == mbarriers.INIT else 0
     b.touch(Access(kind, space, b.scratch(), 64, strong=strong, payload=payload, is_mbarrier=True))
-    relaxed = int(b.op.has("relaxed") or reports_to_mbarrier(b.op))
+    relaxed = 2 if reports_to_mbarrier(b.op) else int(b.op.has("relaxed"))
     b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site, relaxed))
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)
 

@@ -27,6 +27,7 @@ _ALIGNMENT: Final = 64
 _COLUMNS: Final = 1 << 16  # of what the clusters of a grid publish at a flag
 _FLAG_WORDS: Final = 1 << 26  # of all flags
 _TRACES: Final = 1 << 14  # further ones, beside those that cells hold and two for each word
+_KEPT: Final = 1024  # rows of what threads knew at fences, at most
 _FLAGS: Final = (64, 4096)  # how many at least, and at most
 _SHARED: Final = "racecheck's record of shared memory"
 _GLOBAL: Final = "racecheck's record of global memory"
@@ -91,8 +92,10 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
     if members > 1 or any(racecheck.orders_finely(op) for op in program.ops):
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
-        order.fences, order.fences_wide = take(threads * _WORD), take(threads * _WORD)
-        order.released_when, order.released_scope = take(threads * _WORD), take(threads * _WORD)
+        order.points, order.released_scope = take(shadow.POINTS * threads * shadow.POINT_BYTES), take(threads * _WORD)
+        order.kept_limit = min(threads, _KEPT)
+        order.kept = take((order.kept_limit + 1) * row)
+        order.keepers = take((order.kept_limit + 1) * _WORD)
         order.released_at, order.syncs = take(threads * 2 * _WORD), take(shadow.SYNCS * shadow.SYNC_BYTES)
         order.arriving, order.complete = take(shadow.SYNCS * row), take(shadow.SYNCS * row)
         order.seen_inside, order.inside = order.seen, order.complete  # but in a cluster a CTA is not all
@@ -103,8 +106,7 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
         if races is not None:
             row = races.columns * _WORD
             order.lessons, order.learnt = take(shadow.LESSONS * shadow.LESSON_BYTES), take((shadow.LESSONS + 1) * row)
-            order.taught, order.fences_far = take(row), take(threads * _WORD)
-            order.fences_total = take(threads * _WORD)
+            order.taught, order.fences_total = take(row), take(threads * _WORD)
     return at
 
 
@@ -124,7 +126,7 @@ def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: in
     s.looks = take(s.warps * shadow.LOOKS * shadow.LOOK_BYTES)
     s.summary = take(((size >> shadow.BLOCK_SHIFT) + 1) * s.summaries * _WORD)
     if order.known:
-        s.common = take(order.columns * _WORD)
+        s.common, s.common_before = take(order.columns * _WORD), take(order.columns * _WORD)
     if launch.members > 1:
         s.visits = take(threads * shadow.VISIT_BYTES)
     if any(op.opcode == "cp" and op.has("async") for op in program.ops):

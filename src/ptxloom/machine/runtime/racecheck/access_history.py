@@ -15,6 +15,9 @@ from ptxloom.machine.runtime.racecheck.shadow import (
     PENDING,
     READS,
     READS_ONLY,
+    SCOPE,
+    SITE,
+    SIZES,
     STRONG,
     TRACE_BYTES,
     Access,
@@ -36,7 +39,14 @@ def covers(w: Warp, stamp: u32, does: u32, t: Trace) -> u32:
         return u32(does == t.does)
     if does == READS and t.does != READS:
         return 0
-    return are_morally_strong(w, stamp, t)
+    return u32(are_morally_strong(w, stamp, t) != 0 and is_as_narrow(w, stamp, t.stamp) != 0)
+
+
+def is_as_narrow(w: Warp, stamp: u32, other: u32) -> u32:
+    """1 if a strong access is of a scope that is no wider than another one's, and of its size."""
+    mine = w.launch.strengths[stamp & SITE]
+    theirs = w.launch.strengths[other & SITE]
+    return u32(mine & SCOPE <= theirs & SCOPE and (mine ^ theirs) & SIZES == 0)
 
 
 def class_of(t: Trace) -> u32:
@@ -51,10 +61,10 @@ def drop_alike(w: Warp, here: u64) -> None:
     access = w.shadow.order.access
     t = trace_at(here)
     number = class_of(t)
-    if access.over[number] != 0:
-        t.owner = 0
-    else:
+    if access.over[number] == 0:
         access.over[number] = here
+    elif t.stamp & STRONG == 0 or is_as_narrow(w, trace_at(access.over[number]).stamp, t.stamp) != 0:
+        t.owner = 0
 
 
 def start(access: Access) -> None:

@@ -35,7 +35,8 @@ from ptxloom.machine.runtime.racecheck.shadow import (
 )
 from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
 from ptxloom.machine.runtime.racecheck.slow_path import check, check_lane, keep_read, replace_writes, shadow_at
-from ptxloom.machine.runtime.racecheck.vector_clocks import at_row, begin, find_sync, released
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row
+from ptxloom.machine.runtime.racecheck.vector_clocks import begin, find_sync, released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, SHARED, Cta, Warp
 
 if TYPE_CHECKING:
@@ -297,6 +298,7 @@ def start_watch(cta: Cta) -> None:
         w.acquired = 0
         w.uneven = 0
         w.saw = 0
+        w.pointed = 0
         w.look_head = 0
         at = at + u64(cta.launch.warp_bytes)
 

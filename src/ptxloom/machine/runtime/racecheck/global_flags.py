@@ -12,9 +12,20 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
-from ptxloom.machine.runtime.racecheck.shadow import GPU_SCOPE, LESSONS, Grid, Lesson, Order
-from ptxloom.machine.runtime.racecheck.shared_flags import ACQUIRE, LOADS, RELEASE, STORES, flag_place, released_before
-from ptxloom.machine.runtime.racecheck.vector_clocks import join, release
+from ptxloom.machine.runtime.racecheck.release_points import point_of
+from ptxloom.machine.runtime.racecheck.shadow import GPU_SCOPE, LESSONS, RELEASED, Grid, Lesson, Order
+from ptxloom.machine.runtime.racecheck.shared_flags import (
+    ACQUIRE,
+    LOADS,
+    RELEASE,
+    STORES,
+    flag_place,
+    has_released,
+    last_point,
+    publish_at_flag,
+)
+from ptxloom.machine.runtime.racecheck.tick_rows import join
+from ptxloom.machine.runtime.racecheck.vector_clocks import release
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
 if TYPE_CHECKING:
@@ -81,8 +92,8 @@ def row_of_flag(grid: Grid, number: u32) -> Ptr[u32]:
     return pointer(u32, address(grid.rows) + u64(number) * u64(grid.columns) * 4)
 
 
-def fence_grid(w: Warp, lanes: u32, total: u32) -> None:
-    """A fence of a scope wider than a cluster: what relaxed reads have seen is known now; `total` ones are `fence.sc`.
+def fence_grid(w: Warp, lanes: u32, does: u32, total: u32) -> None:
+    """A fence of a scope wider than a cluster; `total` ones are `fence.sc`. If it acquires, relaxed reads are good now.
 
     A `fence.sc` behind a relaxed read by another thread knows, too, what was published behind a `fence.sc`: that one
     comes before this one, or the read would have seen what comes after it.
@@ -90,10 +101,8 @@ def fence_grid(w: Warp, lanes: u32, total: u32) -> None:
     order = w.shadow.order
     if address(order.taught) == 0:
         return
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            order.fences_far[me(w, lane)] = order.clock
-    believe(w, lanes)
+    if does & ACQUIRE != 0:
+        believe(w, lanes)
     if total != 0:
         for lane in range(32):
             if lanes >> lane & 1 != 0:
@@ -183,25 +192,37 @@ def meet_flag(w: Warp, lanes: u32, host: u64, does: u32, scope: u32) -> None:
 def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     """A lane writes a flag: it publishes what came before its last fence, or before it released at this flag."""
     order = w.shadow.order
-    grid = order.grid
     thread = me(w, lane)
-    when = min(order.fences_far[thread], order.clock)
-    pure = u32(order.fences_total[thread] >= when)
-    before = released_before(order, thread, host, GPU_SCOPE)
-    if does & RELEASE != 0:
-        before = order.clock
-    if before > order.started:
-        when = max(when, before)
-        pure = 0
-    if when <= order.started and does & RELEASE == 0:
+    when = last_point(w, lane, host, does, GPU_SCOPE)
+    if when <= order.started:
         return
-    found = find_flag(grid, host, 1)
-    if found >= grid.limit:
+    found = find_flag(order.grid, host, 1)
+    if found >= order.grid.limit:
         return
-    flag = grid.flags[found]
+    flag = order.grid.flags[found]
     flag.scope = scope
-    flag.pure = flag.pure & pure
-    publish(w, lane, row_of_flag(grid, found), when)
+    total = u32(does & RELEASE == 0 and order.fences_total[thread] >= when)
+    flag.pure = flag.pure & total
+    fill(address(order.room), 0, u64(order.columns) * 4)
+    base = w.shadow.base
+    if total != 0:
+        release(w, lane, order.room, when)  # what others have fenced, and the barriers since, count for a `fence.sc`
+    else:
+        publish_at_flag(w, lane, host, does, GPU_SCOPE, order.room)
+        base = last_base(w, lane, host, does)
+    publish(w, row_of_flag(order.grid, found), base, when)
+
+
+def last_base(w: Warp, lane: u32, host: u64, does: u32) -> u32:
+    """The base of the CTA at the point up to which a lane's write to a flag publishes."""
+    order = w.shadow.order
+    if does & RELEASE != 0:
+        return w.shadow.base
+    thread = me(w, lane)
+    base = point_of(order, thread, GPU_SCOPE).base
+    if has_released(order, thread, host, GPU_SCOPE) != 0:
+        base = max(base, point_of(order, thread, RELEASED).base)
+    return base
 
 
 def forget_row(grid: Grid, number: u32) -> None:
@@ -278,6 +299,7 @@ def forget_lesson(w: Warp) -> None:
 def teach(order: Order, number: u32) -> None:
     """All threads of the cluster know a lesson."""
     join(order.taught, row_of_lesson(order, number), order.grid.columns)
+    order.taught_at = order.clock
     order.informed = 1
 
 
@@ -298,26 +320,35 @@ def move_lesson(order: Order, number: u32, to: u32) -> None:
         into[column] = row[column]
 
 
-def publish(w: Warp, lane: u32, row: Ptr[u32], when: u32) -> None:
-    """Put into a flag's row what a lane knows, and what it did itself up to a tick."""
+def publish(w: Warp, row: Ptr[u32], base: u32, when: u32) -> None:
+    """Put into a flag's row what is known, as the order's room says, up to a base of the CTA and a tick of its own."""
     s = w.shadow
     order = s.order
     grid = order.grid
-    fill(address(order.room), 0, u64(order.columns) * 4)
-    release(w, lane, order.room, when)
     first = u32(w.cta.index) * grid.share
     for thread in range(order.threads):
-        tick = order.room[thread]
-        if thread - s.first < s.warps * 32 and s.base > order.started:
-            tick = max(tick, s.base)
+        if thread - s.first < s.warps * 32 and base > order.started:
+            order.room[thread] = max(order.room[thread], base)
         column = first + (thread >> grid.shift)
-        row[column] = max(row[column], tick)
-        grid.told[column] = max(grid.told[column], tick)
-    if order.informed != 0:
+        row[column] = max(row[column], order.room[thread])
+        grid.told[column] = max(grid.told[column], order.room[thread])
+    if order.informed != 0 and when >= order.taught_at:
         join(row, order.taught, grid.columns)
     for number in range(order.lesson_count):
-        if is_learnt(w, lane, order.lessons[number]) != 0:
+        if was_learnt(order, order.lessons[number]) != 0:
             join(row, row_of_lesson(order, number), grid.columns)
+
+
+def was_learnt(order: Order, lesson: Lesson) -> u32:
+    """1 if a lesson is part of what the order's room says is known."""
+    if lesson.tick == 0:
+        return 0
+    left = lesson.lanes
+    while left != 0:
+        if order.room[lesson.warp * 32 + trailing_zeros(left)] >= lesson.tick:
+            return 1
+        left = left & left - 1
+    return 0
 
 
 def find_flag(grid: Grid, key: u64, make: u32) -> u32:

@@ -16,9 +16,11 @@ from ptxloom.machine.runtime.racecheck.crowds import crowd_at, is_crowd
 from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
+from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
-from ptxloom.machine.runtime.racecheck.vector_clocks import released, row_of
+from ptxloom.machine.runtime.racecheck.tick_rows import row_of
+from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, UNFENCED, Span, Warp
 
 
@@ -41,6 +43,7 @@ def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
 def fence_columns(w: Warp, lane: u32, first: u32) -> None:
     """What a lane knows of others, and did itself, lies before a fence now."""
     s = w.shadow
+    keep_points(w, lane)
     row = row_of(s.order, me(w, lane))
     for thread in range(s.order.threads):
         tick = max(row[thread], s.common[thread])

@@ -43,6 +43,8 @@ SIZES: Final = 31 << SIZE_SHIFT
 ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
+POINTS: Final = 4  # of a thread: its last fence of the scope of a CTA, of a cluster, of the GPU; and
+RELEASED: Final = 3  # its last release
 LOOKS: Final = 1024  # reads that a warp's ring holds
 OPERATIONS: Final = 128  # asynchronous operations that a warp's ring holds until they are waited for
 OPERATION_SHIFT: Final = 12  # 7 bits of the operation in its ring, 5 of the lane; the warp above
@@ -141,6 +143,15 @@ class Lesson:
     spare: u32
 
 
+class Point:
+    """A fence or a release of a thread, the last of its kind."""
+
+    tick: u32
+    base: u32  # of its CTA at that time
+    kept: u32  # the row that holds what it knew then; 0 if it has learnt nothing since, NONE if that is lost
+    spare: u32
+
+
 class Order:
     """What the threads of a cluster know of each other."""
 
@@ -153,10 +164,10 @@ class Order:
     known: Ptr[u32]  # [thread][column]; null if the program has nothing finer than barriers of a CTA
     seen: Ptr[u32]  # [thread][column] what relaxed reads have seen; known after a fence that holds the cluster
     seen_inside: Ptr[u32]  # [thread][column] the same within the CTA, after any fence
-    fences: Ptr[u32]  # [thread] the tick of its last fence
-    fences_wide: Ptr[u32]  # [thread] of the last that holds the cluster
+    points: Ptr[Point]  # [kind][thread]
+    kept: Ptr[u32]  # [row, from 1 on][column] what threads knew at points
+    keepers: Ptr[u32]  # [row] 1 + the thread
     released_at: Ptr[u64]  # [thread] the flag it has released at last,
-    released_when: Ptr[u32]  # [thread] the tick,
     released_scope: Ptr[u32]  # [thread] and the scope
     syncs: Ptr[Sync]
     arriving: Ptr[u32]  # [sync][column] released in this phase
@@ -180,8 +191,7 @@ class Order:
     lessons: Ptr[Lesson]  # [LESSONS]
     learnt: Ptr[u32]  # [lesson, and room][column of the grid]
     taught: Ptr[u32]  # [column of the grid] what all threads know of other clusters
-    fences_far: Ptr[u32]  # [thread] the tick of its last fence of a scope wider than a cluster
-    fences_total: Ptr[u32]  # [thread] the tick of its last `fence.sc` among them
+    fences_total: Ptr[u32]  # [thread] the tick of its last `fence.sc` of a scope wider than a cluster
     lesson_count: u32
     informed: u32  # 1 if `taught` holds anything
     started: u32  # the tick before the cluster started
@@ -190,6 +200,9 @@ class Order:
     far_writes: u32  # or write
     issuers: Ptr[u32]  # [agent] the thread that last issued an operation for it
     issued: u32  # the tick of the last one for any
+    kept_limit: u32
+    kept_last: u32  # the row kept last
+    taught_at: u32  # the tick at which `taught` changed last
     fenced: u32  # the first of the columns that tell up to which tick a fence between proxies lies; 0: none are kept
 
 
@@ -249,6 +262,9 @@ class Shadow:
     reads: Ptr[u64]  # [warp of the cluster][byte] tick << 32 | lanes
     summary: Ptr[u32]  # [block of bytes][warp of the cluster] the tick of its last read
     common: Ptr[u32]  # [column] what all threads of the CTA know
+    common_before: Ptr[u32]  # [column] and what they knew before that changed last
+    changed: u32  # the base since which it is so
+    changed_before: u32  # and since which it was so before
     looks: Ptr[Look]  # [warp of the CTA][LOOKS]
     ended: u32  # 1 + the instruction at which its last threads have exited
     last_warp: u32  # whose they were
@@ -262,6 +278,7 @@ TRACE_BYTES: Final = language.record(Trace).size
 CROWD_BYTES: Final = language.record(Crowd).size
 ACCESS_BYTES: Final = language.record(Access).size
 FLAG_BYTES: Final = language.record(Flag).size
+POINT_BYTES: Final = language.record(Point).size
 LESSON_BYTES: Final = language.record(Lesson).size
 SHADOW_BYTES: Final = language.record(Shadow).size
 ORDER_BYTES: Final = language.record(Order).size

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, fill, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import me
+from ptxloom.machine.runtime.racecheck.release_points import mark_point, point_of, publish_point
 from ptxloom.machine.runtime.racecheck.shadow import (
     CLUSTER_SCOPE,
     CTA_SCOPE,
+    GPU_SCOPE,
+    RELEASED,
     SYNCS,
     Order,
 )
-from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, at_row, find_sync, join, release, released
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join
+from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, find_sync, release, released
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,
@@ -29,23 +33,22 @@ if TYPE_CHECKING:
 ACQUIRE, RELEASE, STORES, LOADS = 1, 2, 4, 8  # what a strong access does
 
 
-def fence(w: Warp, lanes: u32, scope: u32) -> None:
-    """A fence: what relaxed reads have seen is known now; relaxed writes after it publish what came before it."""
+def fence(w: Warp, lanes: u32, scope: u32, does: u32) -> None:
+    """A memory fence that acquires: what relaxed reads have seen is known now; one that releases: see `points`."""
     order = w.shadow.order
     if address(order.known) == 0:
         return
     wide = is_wide(w, scope)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            thread = me(w, lane)
-            if w.saw >> lane & 1 != 0:
-                acquire(w, lane, at_row(order.seen_inside, order, thread))
+            if does & ACQUIRE != 0 and w.saw >> lane & 1 != 0:
+                acquire(w, lane, at_row(order.seen_inside, order, me(w, lane)))
                 if wide != 0:
-                    acquire(w, lane, at_row(order.seen, order, thread))
-            order.fences[thread] = order.clock
-            if wide != 0:
-                order.fences_wide[thread] = order.clock
-    if wide != 0:
+                    acquire(w, lane, at_row(order.seen, order, me(w, lane)))
+            if does & RELEASE != 0:
+                for kind in range(min(scope, GPU_SCOPE) + 1):
+                    mark_point(w, lane, kind)
+    if wide != 0 and does & ACQUIRE != 0:
         w.saw = w.saw & ~lanes
     released(w)
 
@@ -124,41 +127,59 @@ def read_flag(w: Warp, lane: u32, number: u32, does: u32, wide: u32) -> None:
 def write_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     """A lane publishes at a flag what came before its last fence, or before it released there."""
     order = w.shadow.order
-    thread = me(w, lane)
     wide = is_wide(w, scope)
-    when = max(order.fences[thread], released_before(order, thread, host, CTA_SCOPE))
-    everywhere = max(order.fences_wide[thread], released_before(order, thread, host, CLUSTER_SCOPE))
+    near = last_point(w, lane, host, does, CTA_SCOPE)
+    far = last_point(w, lane, host, does, CLUSTER_SCOPE)
     if w.launch.members == 1:
-        everywhere = when
+        far = near
+    number: u32 = SYNCS
+    if near > w.shadow.floor:
+        number = find_sync(order, host, 1)
+    if number < SYNCS:
+        sync = order.syncs[number]
+        sync.rank = w.cta.rank
+        sync.wide = wide
+        if wide != 0 and far > w.shadow.floor:
+            kind = CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE
+            publish_at_flag(w, lane, host, does, kind, at_row(order.complete, order, number))
+        if w.launch.members > 1:
+            inside = at_row(order.inside, order, number)
+            if sync.home != w.cta.rank:
+                fill(address(inside), 0, u64(order.columns) * 4)
+                sync.home = w.cta.rank
+            publish_at_flag(w, lane, host, does, CTA_SCOPE, inside)
     if does & RELEASE != 0:
-        when = order.clock
-        everywhere = when
-        order.released_at[thread] = host
-        order.released_when[thread] = when
-        order.released_scope[thread] = scope
-    if when <= w.shadow.floor:
-        return
-    number = find_sync(order, host, 1)
-    if number >= SYNCS:
-        return
-    sync = order.syncs[number]
-    sync.rank = w.cta.rank
-    sync.wide = wide
-    if wide != 0 and everywhere > w.shadow.floor:
-        release(w, lane, at_row(order.complete, order, number), everywhere)
-    if w.launch.members > 1:
-        inside = at_row(order.inside, order, number)
-        if sync.home != w.cta.rank:
-            fill(address(inside), 0, u64(order.columns) * 4)
-            sync.home = w.cta.rank
-        release(w, lane, inside, when)
+        order.released_at[me(w, lane)] = host
+        order.released_scope[me(w, lane)] = scope
+        mark_point(w, lane, RELEASED)
 
 
-def released_before(order: Order, thread: u32, host: u64, scope: u32) -> u32:
-    """The tick at which a thread has released at the same flag, if that was its last release, in a scope as wide."""
-    if order.released_at[thread] != host or order.released_scope[thread] < scope:
-        return 0
-    return min(order.released_when[thread], order.clock)
+def last_point(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> u32:
+    """The tick up to which a lane's strong write to a flag publishes what the lane did itself."""
+    order = w.shadow.order
+    if does & RELEASE != 0:
+        return order.clock
+    thread = me(w, lane)
+    when = point_of(order, thread, scope).tick
+    if has_released(order, thread, host, scope) != 0:
+        when = max(when, point_of(order, thread, RELEASED).tick)
+    return min(when, order.clock)
+
+
+def publish_at_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32, into: Ptr[u32]) -> None:
+    """Publish what a lane's strong write to a flag publishes, to threads that a scope holds."""
+    order = w.shadow.order
+    if does & RELEASE != 0:
+        release(w, lane, into, order.clock)
+        return
+    publish_point(w, lane, scope, into)
+    if has_released(order, me(w, lane), host, scope) != 0:
+        publish_point(w, lane, RELEASED, into)
+
+
+def has_released(order: Order, thread: u32, host: u64, scope: u32) -> u32:
+    """1 if a thread's last release was at the same flag, in a scope as wide."""
+    return u32(order.released_at[thread] == host and order.released_scope[thread] >= scope)
 
 
 def clear_flag(order: Order, number: u32) -> None:

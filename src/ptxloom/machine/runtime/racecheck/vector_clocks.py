@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, copy, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
 from ptxloom.machine.runtime.racecheck.happens_before import me
+from ptxloom.machine.runtime.racecheck.release_points import keep_points, publish_point
 from ptxloom.machine.runtime.racecheck.shadow import (
     BLOCK_SHIFT,
+    CLUSTER_SCOPE,
     COLUMNS,
+    CTA_SCOPE,
+    POINT_BYTES,
+    POINTS,
     SYNC_BYTES,
     SYNCS,
     VISIT_BYTES,
     Order,
     Shadow,
 )
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
@@ -81,8 +87,7 @@ def forget(cta: Cta, order: Order) -> None:
         fill(address(order.known), 0, row * u64(order.threads))
         fill(address(order.seen), 0, row * u64(order.threads))
         fill(address(order.seen_inside), 0, row * u64(order.threads))
-        fill(address(order.fences), 0, u64(order.threads) * 4)
-        fill(address(order.fences_wide), 0, u64(order.threads) * 4)
+        fill(address(order.points), 0, u64(order.threads) * POINTS * POINT_BYTES)
         fill(address(order.released_at), 0, u64(order.threads) * 8)
         fill(address(order.syncs), 0, u64(SYNCS) * SYNC_BYTES)
         fill(address(order.arriving), 0, row * SYNCS)
@@ -107,6 +112,9 @@ def forget_cta(cta: Cta, order: Order) -> None:
     fill(address(s.summary), 0, ((size >> BLOCK_SHIFT) + 1) * u64(s.summaries) * 4)
     if address(s.common) != 0:
         fill(address(s.common), 0, u64(order.columns) * 4)
+        fill(address(s.common_before), 0, u64(order.columns) * 4)
+        s.changed = 0
+        s.changed_before = 0
     if address(s.visits) != 0:
         fill(address(s.visits), 0, u64(order.threads) * VISIT_BYTES)
     s.birth = 0
@@ -117,27 +125,12 @@ def forget_cta(cta: Cta, order: Order) -> None:
     for _warp in range(s.warps):
         w = pointer(Warp, at)[0]
         w.since = 0
+        w.pointed = 0
         w.steps_base = 0xFFFFFFFF
         at = at + u64(cta.launch.warp_bytes)
 
 
-# -- rows of knowledge
-
-
-def row_of(order: Order, thread: u32) -> Ptr[u32]:
-    """What a thread knows."""
-    return pointer(u32, address(order.known) + u64(thread * order.columns) * 4)
-
-
-def at_row(rows: Ptr[u32], order: Order, number: u32) -> Ptr[u32]:
-    """A row of a table."""
-    return pointer(u32, address(rows) + u64(number * order.columns) * 4)
-
-
-def join(into: Ptr[u32], source: Ptr[u32], count: u32) -> None:
-    """Take the later tick of each column."""
-    for column in range(count):
-        into[column] = max(into[column], source[column])
+# -- what is known
 
 
 def release(w: Warp, lane: u32, into: Ptr[u32], when: u32) -> None:
@@ -156,6 +149,7 @@ def release(w: Warp, lane: u32, into: Ptr[u32], when: u32) -> None:
 def acquire(w: Warp, lane: u32, source: Ptr[u32]) -> None:
     """Learn what has been published."""
     order = w.shadow.order
+    keep_points(w, lane)
     join(row_of(order, me(w, lane)), source, order.columns)
     w.acquired = w.acquired | 1 << lane
     w.uneven = w.uneven | 1 << lane
@@ -180,6 +174,10 @@ def sync_lanes(w: Warp, lanes: u32) -> None:
 def sync_group(w: Warp, lanes: u32) -> None:
     """Lanes of a warp learn what each of them knows, and what each has done."""
     order = w.shadow.order
+    left = w.pointed & lanes
+    while left != 0:
+        keep_points(w, trailing_zeros(left))
+        left = left & left - 1
     uneven = w.uneven & lanes
     if uneven != 0:
         room = order.room
@@ -244,9 +242,15 @@ def gather_knowledge(cta: Cta) -> None:
     """What any thread of a CTA has learnt is known to the CTA."""
     s = cta.shadow
     at = cta.warps
+    moved: u32 = 0
     for _warp in range(cta.launch.warps):
         w = pointer(Warp, at)[0]
         left = w.acquired
+        if left != 0 and moved == 0:
+            moved = 1
+            copy(address(s.common_before), address(s.common), u64(s.order.columns) * 4)
+            s.changed_before = s.changed
+            s.changed = s.order.clock
         while left != 0:
             join(s.common, row_of(s.order, me(w, trailing_zeros(left))), s.order.columns)
             left = left & left - 1
@@ -280,12 +284,15 @@ def complete_part(cta: Cta, number: u32) -> None:
         at = at + u64(cta.launch.warp_bytes)
 
 
-def arrive_in_cluster(w: Warp, lanes: u32) -> None:
-    """`barrier.cluster.arrive`: lanes publish what they have done."""
+def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
+    """`barrier.cluster.arrive`: lanes publish what they have done, a relaxed one what lies before their last fence."""
     order = w.shadow.order
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            release(w, lane, order.gathering, order.clock)
+            if relaxed == 0:
+                release(w, lane, order.gathering, order.clock)
+            else:
+                publish_point(w, lane, CLUSTER_SCOPE, order.gathering)
     released(w)
 
 
@@ -326,14 +333,18 @@ def find_sync(order: Order, key: u64, make: u32) -> u32:
     return SYNCS
 
 
-def arrive_at(w: Warp, lane: u32, host: u64) -> None:
-    """A lane arrives at an mbarrier, which releases."""
+def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
+    """A lane arrives at an mbarrier, which releases; a relaxed arrival publishes what lies before its last fence."""
     order = w.shadow.order
     if address(order.known) == 0:
         return
     number = find_sync(order, host, 1)
     if number < SYNCS:
-        release(w, lane, at_row(order.arriving, order, number), order.clock)
+        arriving = at_row(order.arriving, order, number)
+        if relaxed == 0:
+            release(w, lane, arriving, order.clock)
+        else:
+            publish_point(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
 
 
 def start_phases(w: Warp, host: u64) -> None:
@@ -355,11 +366,15 @@ def complete_phase(w: Warp, host: u64) -> None:
         fill(address(arrived), 0, size)
 
 
-def wait_at(w: Warp, lane: u32, host: u64) -> None:
-    """A lane has seen that a phase of an mbarrier is complete, and acquires."""
+def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
+    """A lane has seen that a phase of an mbarrier is complete, and acquires; a relaxed one does at its next fence."""
     order = w.shadow.order
     if address(order.known) == 0:
         return
     number = find_sync(order, host, 0)
     if number < SYNCS:
-        acquire(w, lane, at_row(order.complete, order, number))
+        if relaxed == 0:
+            acquire(w, lane, at_row(order.complete, order, number))
+        else:
+            join(at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number), order.columns)
+            w.saw = w.saw | 1 << lane

@@ -1,8 +1,8 @@
 """The memory consistency model of PTX (ISA 8.4 to 8.9) as a graph: which accesses of one execution race.
 
-It knows no clocks. Every operation is a node; program order, barriers and what release patterns hand to acquire patterns
-are edges, found from the values that reads have seen. Fences `.sc` that could come in one order only are joined, too:
-two of them whose scopes hold each other, where something behind the first has been seen before the second.
+It knows no clocks. Every operation is a node; program order, barriers and what release patterns hand to acquire
+patterns are edges, found from the values that reads have seen. Fences `.sc` that could come in one order only are
+joined, too: two whose scopes hold each other, where something behind the first has been seen before the second.
 """
 
 from __future__ import annotations

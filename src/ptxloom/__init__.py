@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         make_tiled_copy_c,
         make_tiled_mma,
     )
-    from ptxloom.atoms.emit import emit
+    from ptxloom.atoms.wrappers import emit
     from ptxloom.atoms.swizzles import find_swizzles, make_tile
     from ptxloom.banks import BankReport, bank_conflicts
     from ptxloom.checker import RulePage, check, explain
@@ -179,7 +179,7 @@ _EXPORTS: Final = {
             Advice CopyAtom MmaAtom TiledCopy TiledMma advise atom make_tiled_copy make_tiled_copy_a
             make_tiled_copy_b make_tiled_copy_c make_tiled_mma
         """,
-        "atoms.emit": "emit",
+        "atoms.wrappers": "emit",
         "atoms.swizzles": "find_swizzles make_tile",
         "banks": "BankReport bank_conflicts",
         "checker": "RulePage check explain",

@@ -15,8 +15,8 @@ import pytest
 from oracle.cute_host import include_folders
 from oracle.ptxas import assemble, find_ptxas
 from ptxloom.atoms import CopyAtom, MmaAtom, available, copy_atoms, mma_atoms
-from ptxloom.atoms.emit import emit
-from ptxloom.atoms.emit.parts import c_name, mma_operands, needs_of
+from ptxloom.atoms.wrappers import emit
+from ptxloom.atoms.wrappers.parts import c_name, mma_operands, needs_of
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.isa.target import Target
 from ptxloom.layout import Swizzle

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.atoms import CopyAtom, available, copy_atoms
-from ptxloom.atoms.emit import emit
-from ptxloom.atoms.emit.parts import c_name
+from ptxloom.atoms.wrappers import emit
+from ptxloom.atoms.wrappers.parts import c_name
 from ptxloom.isa.target import Target
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ptxloom.atoms.emit.parts import c_name
+from ptxloom.atoms.wrappers.parts import c_name
 from recorded.emitted_cases import PITCH, TILE_BYTES, atoms, inputs
 
 if TYPE_CHECKING:

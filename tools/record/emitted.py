@@ -18,7 +18,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from ptxloom.atoms.emit.parts import c_name  # noqa: E402 - the folder is put on the path above
+from ptxloom.atoms.wrappers.parts import c_name  # noqa: E402 - the folder is put on the path above
 from recorded.emitted_cases import atoms, inputs, output_words, source  # noqa: E402 - likewise
 
 

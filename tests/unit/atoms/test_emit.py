@@ -7,8 +7,8 @@ import re
 import pytest
 
 from ptxloom.atoms import CopyAtom, copy_atom, copy_atoms, mma_atoms
-from ptxloom.atoms.emit import LANGUAGES, emit
-from ptxloom.atoms.emit.parts import c_name
+from ptxloom.atoms.wrappers import LANGUAGES, emit
+from ptxloom.atoms.wrappers.parts import c_name
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.layout import Swizzle
 from ptxloom.syntax import instructions, parse

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptxloom.atoms import copy_atoms
-from ptxloom.atoms.emit import LANGUAGES, emit
+from ptxloom.atoms.wrappers import LANGUAGES, emit
 from ptxloom.cli import cute_arguments
 
 Run = Callable[..., Any]

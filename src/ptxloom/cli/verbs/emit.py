@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.atoms.emit import emit
+from ptxloom.atoms.wrappers import emit
 from ptxloom.cli.output import Outcome
 from ptxloom.layout import Swizzle
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms import CopyAtom, MmaAtom
-from ptxloom.atoms.emit.parts import needs_of
+from ptxloom.atoms.wrappers.parts import needs_of
 from ptxloom.fragments import fragment
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
-from ptxloom.atoms.emit.cuda import cuda
-from ptxloom.atoms.emit.parts import c_name, needs_of
+from ptxloom.atoms.wrappers.cuda import cuda
+from ptxloom.atoms.wrappers.parts import c_name, needs_of
 from ptxloom.diagnostics import UnsupportedForm
 
 if TYPE_CHECKING:

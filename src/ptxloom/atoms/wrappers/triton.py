@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
-from ptxloom.atoms.emit.parts import Registers, c_name, mma_operands, needs_of, registers
+from ptxloom.atoms.wrappers.parts import Registers, c_name, mma_operands, needs_of, registers
 from ptxloom.diagnostics import UnsupportedForm
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
-from ptxloom.atoms.emit.cuda import cuda
-from ptxloom.atoms.emit.cute import cute, cute_dsl
-from ptxloom.atoms.emit.ptx import ptx
-from ptxloom.atoms.emit.triton import triton
+from ptxloom.atoms.wrappers.cuda import cuda
+from ptxloom.atoms.wrappers.cute import cute, cute_dsl
+from ptxloom.atoms.wrappers.ptx import ptx
+from ptxloom.atoms.wrappers.triton import triton
 from ptxloom.atoms.lookup import atom
 from ptxloom.diagnostics import UsageError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms.copy import CopyAtom
-from ptxloom.atoms.emit.parts import Registers, mma_operands, needs_of, registers, rows_in_words
+from ptxloom.atoms.wrappers.parts import Registers, mma_operands, needs_of, registers, rows_in_words
 
 if TYPE_CHECKING:
     from ptxloom.atoms.mma import MmaAtom

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms.copy import CopyAtom
-from ptxloom.atoms.emit.parts import Needs, Registers, c_name, mma_operands, needs_of, rows_in_words
+from ptxloom.atoms.wrappers.parts import Needs, Registers, c_name, mma_operands, needs_of, rows_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,8 +1,24 @@
-"""What an access to shared memory costs: phases, wavefronts and bank conflicts, as ncu counts them."""
+"""What an access to shared memory costs, as ncu counts it: bank conflicts, and the swizzles that avoid them."""
 
 from __future__ import annotations
 
 from ptxloom.banks.access import Access, access
 from ptxloom.banks.report import BankReport, BankUse, Phase, bank_conflicts
+from ptxloom.banks.swizzles import Arrangement, Choice, Cost, Found, NoTile, Tile, find_swizzles, make_tile
 
-__all__ = ["Access", "BankReport", "BankUse", "Phase", "access", "bank_conflicts"]
+__all__ = [
+    "Access",
+    "Arrangement",
+    "BankReport",
+    "BankUse",
+    "Choice",
+    "Cost",
+    "Found",
+    "NoTile",
+    "Phase",
+    "Tile",
+    "access",
+    "bank_conflicts",
+    "find_swizzles",
+    "make_tile",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.atoms.swizzles import find_swizzles, make_tile
+from ptxloom.banks.swizzles import find_swizzles, make_tile
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.views.atoms import swizzle_choices
 

@@ -9,7 +9,7 @@ from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
 
 if TYPE_CHECKING:
-    from ptxloom.atoms.swizzles import Choice, Found
+    from ptxloom.banks.swizzles import Choice, Found
     from ptxloom.views.core.json_text import Value
 
 

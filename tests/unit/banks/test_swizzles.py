@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from ptxloom.atoms.swizzles import Arrangement, Choice, NoTile, Tile, cost_of, find_swizzles, make_tile, traffic_of
 from ptxloom.banks import bank_conflicts
+from ptxloom.banks.swizzles import Arrangement, Choice, NoTile, Tile, cost_of, find_swizzles, make_tile, traffic_of
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.layout import Swizzle
 

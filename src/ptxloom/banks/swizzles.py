@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.banks import access, bank_conflicts
+from ptxloom.banks.access import access
+from ptxloom.banks.report import bank_conflicts
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.types import element_type
 from ptxloom.layout import Swizzle

@@ -1,6 +1,21 @@
 """ptxloom reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed.
 
-Every public name is imported from the package on first use, so `import ptxloom` costs nothing.
+What most programs need stands here: `load`, `parse`, `check`, `explain`, `edit`, `fragment`, `ldmatrix`,
+`bank_conflicts`, `kernel` and what they give back or raise. Everything else is a name of one of the namespaces:
+
+- `atoms`: CuTe's atoms, tiled copies and products, the advisor, wrappers to paste.
+- `banks`: bank conflicts of one access, and the swizzles and paddings that avoid them.
+- `checker`: the static judge, and the pages of its rules.
+- `diagnostics`: a finding, and the exceptions.
+- `flow`: the control-flow graphs of functions.
+- `fragments`: who holds which element of a matrix.
+- `isa`: targets, versions, types, shapes and the forms of every instruction.
+- `layout`: CuTe's layout algebra.
+- `machine`: kernels on this CPU: results, hazards, profiles, traces.
+- `source`: text, and places in it.
+- `syntax`: the tree, its nodes (`syntax.tree`) and its editor.
+
+Names and namespaces are imported on first use, so `import ptxloom` costs nothing.
 """
 
 from __future__ import annotations
@@ -9,203 +24,120 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from ptxloom.atoms import (
-        Advice,
-        CopyAtom,
-        MmaAtom,
-        TiledCopy,
-        TiledMma,
-        advise,
-        atom,
-        make_tiled_copy,
-        make_tiled_copy_a,
-        make_tiled_copy_b,
-        make_tiled_copy_c,
-        make_tiled_mma,
+    from ptxloom import (
+        atoms,
+        banks,
+        checker,
+        diagnostics,
+        flow,
+        fragments,
+        isa,
+        layout,
+        machine,
+        source,
+        syntax,
     )
-    from ptxloom.atoms.wrappers import emit
-    from ptxloom.atoms.swizzles import find_swizzles, make_tile
     from ptxloom.banks import BankReport, bank_conflicts
     from ptxloom.checker import RulePage, check, explain
-    from ptxloom.diagnostics import Diagnostic, Fix, Label, PtxloomError, Severity, UnsupportedForm, UsageError
+    from ptxloom.diagnostics import Diagnostic, PtxloomError, Severity, UnsupportedForm, UsageError
     from ptxloom.flow import FlowGraph, flow_graph
-    from ptxloom.fragments import Element, Evidence, Fragment, UndefinedBehavior, fragment
+    from ptxloom.fragments import Fragment, fragment
     from ptxloom.fragments.execute import ldmatrix, movmatrix, stmatrix
-    from ptxloom.layout import (
-        ComposedLayout,
-        Layout,
-        LayoutError,
-        LinearLayout,
-        Swizzle,
-        Tensor,
-        blocked_product,
-        coalesce,
-        complement,
-        composition,
-        downcast,
-        filter,
-        flat_divide,
-        flat_product,
-        left_inverse,
-        logical_divide,
-        logical_product,
-        make_layout,
-        raked_product,
-        recast,
-        right_inverse,
-        tiled_divide,
-        tiled_product,
-        to_linear,
-        upcast,
-        with_shape,
-        zipped_divide,
-        zipped_product,
-    )
+    from ptxloom.isa import Target
     from ptxloom.machine import (
         Hazard,
         IllegalPtx,
         Kernel,
         LaunchError,
         LaunchResult,
+        Profile,
+        Trace,
         UnsupportedInstruction,
         global_array,
         kernel,
+        mma,
     )
-    from ptxloom.machine.results.profile import Profile
-    from ptxloom.machine.results.trace import Trace, TraceRecord
-    from ptxloom.machine.tensor.batch import mma
-    from ptxloom.source import Source, Span
-    from ptxloom.syntax import EditConflict, Editor, Module, Node, UnreadableFile, edit, instructions, load, parse, walk
+    from ptxloom.syntax import Module, edit, instructions, load, parse, walk
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Advice",
     "BankReport",
-    "ComposedLayout",
-    "CopyAtom",
     "Diagnostic",
-    "EditConflict",
-    "Editor",
-    "Element",
-    "Evidence",
-    "Fix",
     "FlowGraph",
     "Fragment",
     "Hazard",
     "IllegalPtx",
     "Kernel",
-    "Label",
     "LaunchError",
     "LaunchResult",
-    "Layout",
-    "LayoutError",
-    "LinearLayout",
-    "MmaAtom",
     "Module",
-    "Node",
     "Profile",
     "PtxloomError",
     "RulePage",
     "Severity",
-    "Source",
-    "Span",
-    "Swizzle",
-    "Tensor",
-    "TiledCopy",
-    "TiledMma",
+    "Target",
     "Trace",
-    "TraceRecord",
-    "UndefinedBehavior",
-    "UnreadableFile",
     "UnsupportedForm",
     "UnsupportedInstruction",
     "UsageError",
-    "advise",
-    "atom",
+    "atoms",
     "bank_conflicts",
-    "blocked_product",
+    "banks",
     "check",
-    "coalesce",
-    "complement",
-    "composition",
-    "downcast",
+    "checker",
+    "diagnostics",
     "edit",
-    "emit",
     "explain",
-    "filter",
-    "find_swizzles",
-    "flat_divide",
-    "flat_product",
+    "flow",
     "flow_graph",
     "fragment",
+    "fragments",
     "global_array",
     "instructions",
+    "isa",
     "kernel",
+    "layout",
     "ldmatrix",
-    "left_inverse",
     "load",
-    "logical_divide",
-    "logical_product",
-    "make_layout",
-    "make_tile",
-    "make_tiled_copy",
-    "make_tiled_copy_a",
-    "make_tiled_copy_b",
-    "make_tiled_copy_c",
-    "make_tiled_mma",
+    "machine",
     "mma",
     "movmatrix",
     "parse",
-    "raked_product",
-    "recast",
-    "right_inverse",
+    "source",
     "stmatrix",
-    "tiled_divide",
-    "tiled_product",
-    "to_linear",
-    "upcast",
+    "syntax",
     "walk",
-    "with_shape",
-    "zipped_divide",
-    "zipped_product",
 ]
 
-# The module that defines each public name; the imports above say the same to type checkers (a test compares them).
+# The package that defines each public name; the imports above say the same to type checkers (a test compares them).
 _EXPORTS: Final = {
     name: module
     for module, names in {
-        "atoms": """
-            Advice CopyAtom MmaAtom TiledCopy TiledMma advise atom make_tiled_copy make_tiled_copy_a
-            make_tiled_copy_b make_tiled_copy_c make_tiled_mma
-        """,
-        "atoms.wrappers": "emit",
-        "atoms.swizzles": "find_swizzles make_tile",
         "banks": "BankReport bank_conflicts",
         "checker": "RulePage check explain",
-        "diagnostics": "Diagnostic Fix Label PtxloomError Severity UnsupportedForm UsageError",
+        "diagnostics": "Diagnostic PtxloomError Severity UnsupportedForm UsageError",
         "flow": "FlowGraph flow_graph",
-        "fragments": "Element Evidence Fragment UndefinedBehavior fragment",
+        "fragments": "Fragment fragment",
         "fragments.execute": "ldmatrix movmatrix stmatrix",
-        "layout": """
-            ComposedLayout Layout LayoutError LinearLayout Swizzle Tensor blocked_product coalesce complement
-            composition downcast filter flat_divide flat_product left_inverse logical_divide logical_product
-            make_layout raked_product recast right_inverse tiled_divide tiled_product to_linear upcast
-            with_shape zipped_divide zipped_product
+        "isa": "Target",
+        "machine": """
+            Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Trace UnsupportedInstruction global_array kernel
+            mma
         """,
-        "machine": "Hazard IllegalPtx Kernel LaunchError LaunchResult UnsupportedInstruction global_array kernel",
-        "machine.results.profile": "Profile",
-        "machine.tensor.batch": "mma",
-        "machine.results.trace": "Trace TraceRecord",
-        "source": "Source Span",
-        "syntax": "EditConflict Editor Module Node UnreadableFile edit instructions load parse walk",
+        "syntax": "Module edit instructions load parse walk",
     }.items()
     for name in names.split()
 }
+_NAMESPACES: Final = frozenset(
+    "atoms banks checker diagnostics flow fragments isa layout machine source syntax".split()  # noqa: SIM905 - as above
+)
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for (PEP 562)."""
+    """Import a public name or namespace when it is first asked for (PEP 562)."""
+    if name in _NAMESPACES:
+        return import_module(f"{__name__}.{name}")
     module = _EXPORTS.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -216,4 +148,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """The public names, imported or not."""
-    return sorted({"__version__", *_EXPORTS})
+    return sorted({"__version__", *_EXPORTS, *_NAMESPACES})

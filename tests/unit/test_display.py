@@ -8,18 +8,18 @@ import pytest
 import ptxloom as pl
 from ptxloom.display import RENDERERS
 
-FINDING = pl.Diagnostic("r", pl.Severity.NOTE, "a <b> & c", pl.Span(pl.Source("x", "k.ptx"), 0, 1))
-MMA = pl.make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 1, 1))
+FINDING = pl.Diagnostic("r", pl.Severity.NOTE, "a <b> & c", pl.source.Span(pl.source.Source("x", "k.ptx"), 0, 1))
+MMA = pl.atoms.make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 1, 1))
 VALUES: list[tuple[object, str]] = [
     (FINDING, "text/html"),
     (pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x1.b16", [128 * lane for lane in range(32)]), "text/html"),
     (pl.fragment("ldmatrix.sync.aligned.m8n8.x1.b16"), "image/svg+xml"),
-    (pl.Layout((4, (2, 2)), (2, (1, -8))), "image/svg+xml"),
-    (pl.composition(pl.Swizzle(2, 0, 3), pl.Layout((8, 8))), "image/svg+xml"),
-    (pl.atom("SM100_U8x8_LDSM_T"), "image/svg+xml"),
-    (pl.atom("SM80_16x8x16_F32F16F16F32_TN"), "image/svg+xml"),
+    (pl.layout.Layout((4, (2, 2)), (2, (1, -8))), "image/svg+xml"),
+    (pl.layout.composition(pl.layout.Swizzle(2, 0, 3), pl.layout.Layout((8, 8))), "image/svg+xml"),
+    (pl.atoms.atom("SM100_U8x8_LDSM_T"), "image/svg+xml"),
+    (pl.atoms.atom("SM80_16x8x16_F32F16F16F32_TN"), "image/svg+xml"),
     (MMA, "image/svg+xml"),
-    (pl.make_tiled_copy_a("SM75_U32x4_LDSM_N", MMA), "image/svg+xml"),
+    (pl.atoms.make_tiled_copy_a("SM75_U32x4_LDSM_N", MMA), "image/svg+xml"),
     (pl.parse(".version 9.0\n.target sm_90\n.visible .entry f() { ret; }"), "text/html"),
 ]
 

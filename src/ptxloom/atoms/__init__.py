@@ -7,6 +7,7 @@ from ptxloom.atoms.lookup import atom, copy_atom, mma_atom
 from ptxloom.atoms.mma import MmaAtom, mma_atom_of, mma_atoms
 from ptxloom.atoms.tiled_copy import TiledCopy, make_tiled_copy, make_tiled_copy_a, make_tiled_copy_b, make_tiled_copy_c
 from ptxloom.atoms.tiled_mma import TiledMma, make_tiled_mma
+from ptxloom.atoms.wrappers import emit
 
 __all__ = [
     "Advice",
@@ -24,6 +25,7 @@ __all__ = [
     "copy_atom",
     "copy_atom_of",
     "copy_atoms",
+    "emit",
     "fit",
     "make_tiled_copy",
     "make_tiled_copy_a",

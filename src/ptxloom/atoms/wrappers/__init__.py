@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
+from ptxloom.atoms.lookup import atom
 from ptxloom.atoms.wrappers.cuda import cuda
 from ptxloom.atoms.wrappers.cute import cute, cute_dsl
 from ptxloom.atoms.wrappers.ptx import ptx
 from ptxloom.atoms.wrappers.triton import triton
-from ptxloom.atoms.lookup import atom
 from ptxloom.diagnostics import UsageError
 
 if TYPE_CHECKING:

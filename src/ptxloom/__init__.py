@@ -38,8 +38,9 @@ if TYPE_CHECKING:
         syntax,
     )
     from ptxloom.banks import BankReport, bank_conflicts
-    from ptxloom.checker import RulePage, check, explain
+    from ptxloom.checker import check
     from ptxloom.diagnostics import Diagnostic, PtxloomError, Severity, UnsupportedForm, UsageError
+    from ptxloom.explanation import Page, explain
     from ptxloom.flow import FlowGraph, flow_graph
     from ptxloom.fragments import Fragment, fragment
     from ptxloom.fragments.execute import ldmatrix, movmatrix, stmatrix
@@ -72,9 +73,9 @@ __all__ = [
     "LaunchError",
     "LaunchResult",
     "Module",
+    "Page",
     "Profile",
     "PtxloomError",
-    "RulePage",
     "Severity",
     "Target",
     "Trace",
@@ -115,8 +116,9 @@ _EXPORTS: Final = {
     name: module
     for module, names in {
         "banks": "BankReport bank_conflicts",
-        "checker": "RulePage check explain",
+        "checker": "check",
         "diagnostics": "Diagnostic PtxloomError Severity UnsupportedForm UsageError",
+        "explanation": "Page explain",
         "flow": "FlowGraph flow_graph",
         "fragments": "Fragment fragment",
         "fragments.execute": "ldmatrix movmatrix stmatrix",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ptxloom.source import Span
 
+__all__ = ["TOOLS", "Diagnostic", "Fix", "Label", "PtxloomError", "Severity", "UnsupportedForm", "UsageError"]
+
 
 class Severity(StrEnum):
     """How much a finding matters: an error makes the text illegal, a warning is risky, a note informs.
@@ -116,6 +118,10 @@ class Diagnostic:
 
     def __str__(self) -> str:
         return f"{self.span}: {self.severity}: {self.message} [{self.rule}]"
+
+
+TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
+"""Those that watch a kernel while it runs, by compute-sanitizer's names; each finds hazards of several kinds."""
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

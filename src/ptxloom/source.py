@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+__all__ = ["Source", "Span"]
+
 
 class Source:
     r"""A named text, addressed by offset; lines and columns are worked out only when somebody asks.

@@ -48,7 +48,7 @@ CHOSEN: Final = PAIRS if os.environ.get("PTXLOOM_ALL_KERNELS") else random.Rando
 def variants_of(ptx: str, name: str, tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
     """A kernel's code for whole warps and for parts of warps, and what of it is traced."""
     program = plan(parse(ptx), name, semantics.Table())
-    program.arch = "sm_90"
+    program.target = "sm_90"
     sites = tuple(range(len(program.ops))) if "trace" in tools else ()
     checks = frozenset(tools) - {"trace"} | keys_of(sites)
     ways = (False,) if POISON in tools else (True, False)

@@ -48,7 +48,7 @@ CASES = [*((idiom, "sm_80") for idiom in EVERYWHERE), *((idiom, "sm_90") for idi
 @pytest.mark.parametrize(("idiom", "architecture"), CASES, ids=[f"{i.kernel}-{a}" for i, a in CASES])
 def test_an_idiom_is_right_and_silent_under_all_tools(idiom: Idiom, architecture: str, seed: int) -> None:
     out = np.zeros(idiom.expected.size, np.int32)
-    ready = kernel(parse(read_ptx("asynchronous", architecture)), idiom.kernel, arch="sm_90")
+    ready = kernel(parse(read_ptx("asynchronous", architecture)), idiom.kernel, target="sm_90")
     cluster = idiom.cluster or None
     result = ready.launch(
         idiom.cluster or 1,

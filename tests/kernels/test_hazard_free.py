@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from kernels.catalog import cases
+from ptxloom.diagnostics import TOOLS
 from ptxloom.machine import kernel
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
-from ptxloom.machine.results.hazard_kinds import TOOLS
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ RACES_IN_GLOBAL_MEMORY = {
 
 def hazards_of(case: KernelCase, architecture: str, checks: tuple[str, ...]) -> Hazards:
     values = [a.tobytes() if isinstance(a, np.void) else a for a in case.arguments()]
-    ready = kernel(parse(case.ptx(architecture)), case.kernel, arch="sm_90")
+    ready = kernel(parse(case.ptx(architecture)), case.kernel, target="sm_90")
     result = ready.launch(case.grid, case.block, values, case.shared_bytes, checks=checks, threads=1, timeout=300)
     return result.hazards
 

@@ -17,7 +17,7 @@ ALL = [(case, architecture) for case in cases() for architecture in case.archite
 def test_a_kernel_leaves_what_hardware_left(case: KernelCase, architecture: str) -> None:
     arguments = case.arguments()
     values = [a.tobytes() if isinstance(a, np.void) else a for a in arguments]
-    ready = kernel(parse(case.ptx(architecture)), case.kernel, arch="sm_90")
+    ready = kernel(parse(case.ptx(architecture)), case.kernel, target="sm_90")
     result = ready.launch(case.grid, case.block, values, case.shared_bytes, threads=1, timeout=60)
     expected = case.expected(architecture)
     for position, wanted in zip(case.outputs, expected.arrays, strict=True):

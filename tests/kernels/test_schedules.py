@@ -28,7 +28,7 @@ SEEDS = range(12)
 
 
 def ready(case: KernelCase) -> Kernel:
-    return kernel(parse(case.ptx("sm_90")), case.kernel, arch="sm_90")
+    return kernel(parse(case.ptx("sm_90")), case.kernel, target="sm_90")
 
 
 @pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])

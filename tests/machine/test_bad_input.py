@@ -318,8 +318,8 @@ def test_an_option_of_the_wrong_kind_is_refused_by_name(options: dict[str, Any],
 
 
 def test_an_architecture_is_a_name() -> None:
-    with pytest.raises(UsageError, match="arch is 90; it must be a target"):
-        kernel(parse(f"{HEAD}.entry k(){{ret;}}"), "k", arch=90)  # pyright: ignore[reportArgumentType] - the mistake
+    with pytest.raises(UsageError, match="target is 90; it must be a target"):
+        kernel(parse(f"{HEAD}.entry k(){{ret;}}"), "k", target=90)  # pyright: ignore[reportArgumentType] - the mistake
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def code(statement: str) -> str:
     try:
         with explained(module, "k", unchecked=True):
             program = plan(module, "k", semantics.Table())
-            program.arch = "sm_90"
+            program.target = "sm_90"
             made = variant.translate(program, whole=False)
     except (IllegalPtx, UnsupportedInstruction):
         return ""

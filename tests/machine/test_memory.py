@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import ptxloom as pl
 from machine.small_kernels import entry
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import TOOLS, UsageError
 from ptxloom.machine import LaunchError, UnsupportedInstruction
-from ptxloom.machine.results.hazard_kinds import TOOLS
 
 STORE = "st.global.u32 [%rd0], %r1;"
 

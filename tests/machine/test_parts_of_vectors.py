@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from machine.small_kernels import entry
+from ptxloom.diagnostics import TOOLS
 from ptxloom.machine import LaunchError
 from ptxloom.machine.program.parts import used_bytes
-from ptxloom.machine.results.hazard_kinds import TOOLS
 
 EVERY = (*TOOLS, "racecheck:global", "initcheck:global")
 

@@ -351,7 +351,7 @@ def test_results_are_the_same_with_every_tool_on(name: str) -> None:
     case = next(c for c in cases() if c.name.startswith(name))
     arguments = case.arguments()
     values = [a.tobytes() if isinstance(a, np.void) else a for a in arguments]
-    ready = kernel(parse(case.ptx("sm_80")), case.kernel, arch="sm_90")
+    ready = kernel(parse(case.ptx("sm_80")), case.kernel, target="sm_90")
     checks = (*CHECKS, "initcheck", "initcheck:global")
     result = ready.launch(case.grid, case.block, values, case.shared_bytes, checks=checks, threads=1, timeout=60)
     for position, wanted in zip(case.outputs, case.expected("sm_80").arrays, strict=True):

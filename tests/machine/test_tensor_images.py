@@ -121,7 +121,7 @@ def test_products_of_a_kernel_are_those_of_mma(spelling: str, target: str, kind:
         for number, element in zip(form.registers[1:], kinds, strict=True)
     )
     found = run(spelling, "{mma} {store}", given, target=target)[:, :, 0]
-    assert np.array_equal(found, pl.mma(spelling, *given, arch=target.rstrip("a")))
+    assert np.array_equal(found, pl.mma(spelling, *given, target=target.rstrip("a")))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_the_border_of_what_is_exact(spelling: str, target: str, bits: int) -> N
             )
         )
         found = run(spelling, "{mma} {store}", given, target=target)[:, :, 0]
-        assert np.array_equal(found, pl.mma(spelling, *given, arch=target.rstrip("a")))
+        assert np.array_equal(found, pl.mma(spelling, *given, target=target.rstrip("a")))
 
 
 def test_an_image_is_made_again_when_a_register_changes() -> None:

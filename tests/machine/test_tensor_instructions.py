@@ -10,7 +10,7 @@ import pytest
 import ptxloom as pl
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import IllegalPtx, Kernel
-from ptxloom.machine.kernel import tensor_arch
+from ptxloom.machine.kernel import tensor_target
 from ptxloom.machine.tensor.batch import mma
 from ptxloom.machine.tensor.form import TensorForm, tensor_form
 
@@ -28,7 +28,7 @@ FORMS = [
 ]
 
 
-def product(form: TensorForm, guard: str = "", target: str = "sm_90a", arch: str | None = None) -> Kernel:
+def product(form: TensorForm, guard: str = "", target: str = "sm_90a", like: str | None = None) -> Kernel:
     """A kernel of one warp (out: the registers of D, A, B, C and metadata, 32 lanes each) that overwrites D."""
     bits = form.register_bits
     counts = (*form.registers, 1 if form.sparse else 0)
@@ -61,7 +61,7 @@ def product(form: TensorForm, guard: str = "", target: str = "sm_90a", arch: str
 }}
 """),
         "k",
-        arch=arch,
+        target=like,
     )
 
 
@@ -82,11 +82,11 @@ def run(kernel: Kernel, form: TensorForm, inputs: list[Any]) -> Any:
     return memory[: d.nbytes].view(d.dtype).reshape(d.shape)
 
 
-def wanted(form: TensorForm, inputs: list[Any], arch: str = "sm_90") -> Any:
+def wanted(form: TensorForm, inputs: list[Any], like: str = "sm_90") -> Any:
     a, b, c = (np.ascontiguousarray(array.T) for array in inputs[:3])
     metadata = inputs[3][0] if form.sparse else None
     selector = 1 if form.selectors > 1 else 0
-    return mma(form, a, b, c, metadata=metadata, selector=selector, arch=arch).T
+    return mma(form, a, b, c, metadata=metadata, selector=selector, target=like).T
 
 
 @pytest.mark.parametrize("spelling", FORMS)
@@ -112,14 +112,14 @@ def test_the_target_or_the_user_says_whose_tensor_cores_compute() -> None:
     ampere, hopper = wanted(form, inputs, "sm_80"), wanted(form, inputs, "sm_90")
     assert not np.array_equal(ampere, hopper)
     assert np.array_equal(run(product(form, target="sm_80"), form, inputs), ampere)
-    assert np.array_equal(run(product(form, target="sm_80", arch="sm_90"), form, inputs), hopper)
+    assert np.array_equal(run(product(form, target="sm_80", like="sm_90"), form, inputs), hopper)
     with pytest.raises(UsageError, match="sm_91"):
-        product(form, arch="sm_91")
+        product(form, like="sm_91")
 
 
-@pytest.mark.parametrize(("target", "arch"), [("sm_70", "sm_75"), ("sm_88", "sm_88"), ("sm_120a", "sm_90")])
-def test_other_targets_take_the_nearest_arithmetic(target: str, arch: str) -> None:
-    assert tensor_arch(pl.parse(f".version 8.7\n.target {target}\n")) == arch
+@pytest.mark.parametrize(("target", "like"), [("sm_70", "sm_75"), ("sm_88", "sm_88"), ("sm_120a", "sm_90")])
+def test_other_targets_take_the_nearest_arithmetic(target: str, like: str) -> None:
+    assert tensor_target(pl.parse(f".version 8.7\n.target {target}\n")) == like
 
 
 def test_a_form_the_target_lacks_is_refused() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
+from ptxloom.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ BYTES: Any = cast("Any", b"ret;")
         (lambda: pl.atoms.atom(cast("Any", np.zeros((2, 2)))), "what is array("),
         (lambda: pl.check(pl.parse("ret;"), target=NUMBER), "target is 3; it must be a target such as sm_90a"),
         (lambda: pl.check(pl.parse("ret;"), ptx_version=cast("Any", 9.0)), "ptx_version is 9.0; it must be a version"),
-        (lambda: pl.explain(NUMBER), "rule is 3; it must be the id of a rule"),
+        (lambda: pl.explain(NUMBER), "word is 3; it must be a word that has a page"),
         (lambda: pl.flow_graph(NUMBER), "function is 3; it must be a function of a module"),
         (lambda: list(pl.walk(NUMBER)), "node is 3; it must be a module, or a node of one"),
         (lambda: list(pl.instructions(WRONG)), "node is 'examples/hgemm.ptx'; it must be a module, or a node"),
@@ -45,10 +46,16 @@ BYTES: Any = cast("Any", b"ret;")
         (lambda: pl.layout.left_inverse(WRONG), "layout is 'examples/hgemm.ptx'; it must be a Layout"),
         (lambda: pl.layout.with_shape(NUMBER, 3), "layout is 3; it must be a Layout"),
         (lambda: pl.layout.make_layout(NUMBER), "layouts is 3; it must be a Layout"),
-        (lambda: pl.layout.composition(pl.layout.Layout(4), WRONG), "tiler is 'examples/hgemm.ptx'; it must be a Layout, an integer"),
-        (lambda: pl.layout.logical_divide(pl.layout.Layout(4), WRONG), "tiler is 'examples/hgemm.ptx'; it must be a Layout"),
+        (
+            lambda: pl.layout.composition(Layout(4), WRONG),
+            "tiler is 'examples/hgemm.ptx'; it must be a Layout, an integer",
+        ),
+        (
+            lambda: pl.layout.logical_divide(Layout(4), WRONG),
+            "tiler is 'examples/hgemm.ptx'; it must be a Layout",
+        ),
         (lambda: pl.layout.logical_product(NUMBER, 4), "layout is 3; it must be a Layout"),
-        (lambda: pl.layout.blocked_product(pl.layout.Layout(4), NUMBER), "tiler is 3; it must be a Layout"),
+        (lambda: pl.layout.blocked_product(Layout(4), NUMBER), "tiler is 3; it must be a Layout"),
         (lambda: pl.layout.recast(NUMBER, 8, 16), "layout is 3; it must be a Layout"),
         (lambda: pl.atoms.make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", cast("Any", (2, 2))), "atom_layout is (2, 2)"),
     ],

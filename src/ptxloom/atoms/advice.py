@@ -94,13 +94,13 @@ def advise(
     """
     found = mma_atom(mma) if isinstance(mma, str) else mma
     usage = usage_of(found, operand, major, element)
-    arch = Target.parse(target) if isinstance(target, str) else target
+    judged_for = Target.of(target)
     storing = usage.operand == "c"
     fits = [fit(atom, usage) for atom in copy_atoms() if atom.loads != storing]
     good = sorted((one for one in fits if one), key=_preference)
-    here = [one for one in good if available(one.atom, arch)]
+    here = [one for one in good if available(one.atom, judged_for)]
     elsewhere = next((one for one in good if one not in here), None) if not here else None
-    return Advice(usage, arch, here[0] if here else None, tuple(here[1:]), elsewhere)
+    return Advice(usage, judged_for, here[0] if here else None, tuple(here[1:]), elsewhere)
 
 
 def usage_of(mma: MmaAtom, operand: str, major: str, element: str | None = None) -> Usage:

@@ -32,7 +32,7 @@ class RulePage:
         markdown: The whole page.
 
     Example:
-        >>> explain("missing-trans").section
+        >>> rule_page("missing-trans").section
         'PTX ISA 9.7.14.5.15 (ldmatrix), 9.7.14.5.16 (stmatrix), 9.7.14.5.17 (movmatrix)'
     """
 
@@ -54,7 +54,7 @@ def rules() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.md")))
 
 
-def explain(rule: str) -> RulePage:
+def rule_page(rule: str) -> RulePage:
     """The page of a rule.
 
     Args:
@@ -67,7 +67,7 @@ def explain(rule: str) -> RulePage:
         UsageError: There is no such rule; the message names the nearest ones.
 
     Example:
-        >>> explain("missing-trans").what
+        >>> rule_page("missing-trans").what
         'Finds a shape that exists in column-major order only and lacks `.trans`.'
     """
     must_be(str, "rule", rule, 'the id of a rule, such as "missing-trans"')

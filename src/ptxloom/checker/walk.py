@@ -38,6 +38,7 @@ from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Ins
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
+    from ptxloom.isa import PtxVersion, Target
     from ptxloom.syntax.tree import Statement
 
 RULES: tuple[Callable[[Site], Iterator[Diagnostic]], ...] = (
@@ -70,8 +71,8 @@ _BRANCHES = frozenset(("bra", "brx"))
 
 def check(
     module: Module,
-    target: str | None = None,
-    ptx_version: str | None = None,
+    target: Target | str | None = None,
+    ptx_version: PtxVersion | str | None = None,
     *,
     hints: bool = False,
 ) -> tuple[Diagnostic, ...]:

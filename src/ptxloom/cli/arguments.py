@@ -53,7 +53,7 @@ class Options(argparse.Namespace):
     pattern: str | None
     count: bool
     code: bool
-    topic: str | None
+    word: str | None
     pitch: int | None
     stride: int | None
     swizzle: tuple[int, int, int] | None
@@ -180,7 +180,7 @@ def _fmt(parser: Parser) -> None:
 
 def _explain(parser: Parser) -> None:
     parser.add_argument(
-        "topic",
+        "word",
         metavar="WORD",
         nargs="?",
         help="a rule's id, a hazard, an opcode, %%laneid, .reqntid, sm_90a; left out, all are listed",

@@ -42,9 +42,9 @@ def render(found: Sequence[Diagnostic], options: Options, *, complete: bool = Tr
 
 def _pages(found: Sequence[Diagnostic]) -> Mapping[str, str]:
     """The pages of the rules that spoke."""
-    from ptxloom.checker import explain, rules  # noqa: PLC0415 - only SARIF carries pages
+    from ptxloom.checker import rule_page, rules  # noqa: PLC0415 - only SARIF carries pages
 
-    return {rule: explain(rule).markdown for rule in {d.rule for d in found} & {*rules()}}
+    return {rule: rule_page(rule).markdown for rule in {d.rule for d in found} & {*rules()}}
 
 
 def verdict(found: Sequence[Diagnostic], number_of_files: int) -> tuple[int, str]:

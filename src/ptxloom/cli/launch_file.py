@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "arch", "args", "compare"}
+_KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "args", "compare"}
 _SOURCES: Final = ("random", "zeros", "empty", "npy", "value")
 _ARGUMENT_KEYS: Final = {"name", "save", *_SOURCES}
 _COMPARE_KEYS: Final = {"array", "equals", "product", "relative"}
@@ -87,7 +87,7 @@ class Launch:
     block: Any
     cluster: Any
     shared_bytes: int
-    arch: str | None
+    target: str | None
     arguments: tuple[Argument, ...]
     comparisons: tuple[Comparison, ...]
 
@@ -141,7 +141,7 @@ class _Reader:
         shared = table.get("shared_bytes", 0)
         if not isinstance(shared, int) or isinstance(shared, bool):
             raise self.wrong("shared_bytes", f"is {shared!r}; it must be a whole number")
-        arch = self.text(table, "arch", "the file") if "arch" in table else None
+        target = self.text(table, "target", "the file") if "target" in table else None
         ptx = self.folder / self.text(table, "ptx", "the file")
         if self.is_something_else(ptx):
             raise self.wrong("ptx", f"names {ptx}, which is no file")
@@ -152,7 +152,7 @@ class _Reader:
             table.get("block", 1),
             table.get("cluster"),
             shared,
-            arch,
+            target,
             arguments,
             comparisons,
         )

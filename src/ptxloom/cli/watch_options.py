@@ -95,7 +95,7 @@ def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:
     module = next((m for m in modules if m.source.text == text), None)
     if module is None:
         raise PtxloomError(f"{name} runs {launch.ptx}, which is not among the files that are shown")
-    compiled = kernel(module, launch.kernel, launch.arch)
+    compiled = kernel(module, launch.kernel, launch.target)
     values = [a.value for a in launch.arguments]
     result = compiled.launch(
         launch.grid, launch.block, values, launch.shared_bytes, cluster=launch.cluster, profile=True

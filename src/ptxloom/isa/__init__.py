@@ -3,25 +3,46 @@
 from ptxloom.isa.form import Form, Qualifiers
 from ptxloom.isa.forms import Resolution, forms, resolve
 from ptxloom.isa.load import instruction_classes, instruction_spec, judged, known, opcodes
-from ptxloom.isa.page import explain
+from ptxloom.isa.matrix import MatrixMove
+from ptxloom.isa.mma import MmaForm
+from ptxloom.isa.notation import OperandSlot, Slot, SyntaxLine
+from ptxloom.isa.page import instruction_page
 from ptxloom.isa.shapes import MatrixShape, MmaShape
-from ptxloom.isa.target import Target, targets
-from ptxloom.isa.types import ElementType, element_type
+from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec, Limits, Need, OperandRule, Tolerance
+from ptxloom.isa.spelled import Spelled
+from ptxloom.isa.target import Target, TargetRange, targets
+from ptxloom.isa.types import ElementType, Kind, element_type
 from ptxloom.isa.version import PtxVersion, versions
 
 __all__ = [
+    "Condition",
+    "Constraint",
     "ElementType",
+    "Feature",
     "Form",
+    "InstructionSpec",
+    "Kind",
+    "Limits",
+    "MatrixMove",
     "MatrixShape",
+    "MmaForm",
     "MmaShape",
+    "Need",
+    "OperandRule",
+    "OperandSlot",
     "PtxVersion",
     "Qualifiers",
     "Resolution",
+    "Slot",
+    "Spelled",
+    "SyntaxLine",
     "Target",
+    "TargetRange",
+    "Tolerance",
     "element_type",
-    "explain",
     "forms",
     "instruction_classes",
+    "instruction_page",
     "instruction_spec",
     "judged",
     "known",

@@ -26,14 +26,14 @@ MANY = 6
 """With more syntax lines than this a page says how to see fewer."""
 
 
-def explain(opcode: str, qualifiers: tuple[str, ...] = ()) -> str:
+def instruction_page(opcode: str, qualifiers: tuple[str, ...] = ()) -> str:
     """The page about an opcode, or about those of its forms that have the qualifiers, as Markdown.
 
     Raises:
         UnsupportedForm: The data does not describe it.
 
     Example:
-        >>> explain("cp", ("async", "wait_all")).partition("## Syntax")[2].strip().splitlines()[1]
+        >>> instruction_page("cp", ("async", "wait_all")).partition("## Syntax")[2].strip().splitlines()[1]
         'cp.async.wait_all;'
     """
     spec = instruction_spec(opcode)

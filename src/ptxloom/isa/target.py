@@ -45,7 +45,13 @@ class Target:
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """The target that `text` ("sm_90a") spells, known or not.
+        """The target that a text spells, known or not.
+
+        Args:
+            text: Such as "sm_90a".
+
+        Returns:
+            The target.
 
         Raises:
             UsageError: `text` is not spelled as a target is.
@@ -55,6 +61,21 @@ class Target:
         if match is None:
             raise UsageError("target", text, f"a target such as sm_90a{did_you_mean(text)}")
         return cls(int(match[1]), match[2])
+
+    @classmethod
+    def of(cls, target: Target | str) -> Target:
+        """A target as a caller may say it.
+
+        Args:
+            target: The target itself, or its spelling.
+
+        Returns:
+            The target.
+
+        Raises:
+            UsageError: It is neither.
+        """
+        return target if isinstance(target, Target) else cls.parse(target)
 
     @property
     def since(self) -> PtxVersion | None:
@@ -67,7 +88,14 @@ class Target:
         return self.number > max(known.number for known in _introduced())
 
     def in_family_of(self, base: Target) -> bool:
-        """Whether this target has the features of the family `base` (an `f` target): same major number, no older."""
+        """Whether this target has the features of a family: same major number, no older.
+
+        Args:
+            base: The family's first target, with the suffix `f`.
+
+        Returns:
+            Whether it has.
+        """
         mine, theirs = _current(self.number), _current(base.number)
         return self.suffix != "" and mine // 10 == theirs // 10 and mine >= theirs
 

@@ -36,6 +36,15 @@ class PtxVersion:
             raise UsageError("ptx_version", text, 'a version such as "8.6"')
         return cls(int(match[1]), int(match[2]))
 
+    @classmethod
+    def of(cls, version: PtxVersion | str) -> PtxVersion:
+        """A version as a caller may say it: itself, or spelled.
+
+        Raises:
+            UsageError: It is neither.
+        """
+        return version if isinstance(version, PtxVersion) else cls.parse(version)
+
     @property
     def released(self) -> bool:
         """Whether this version exists, as far as ptxloom knows; 6.6, 7.9 and 8.9 never did."""

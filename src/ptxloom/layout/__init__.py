@@ -12,7 +12,7 @@ from ptxloom.layout.algebra import (
 from ptxloom.layout.composition import Tiler, composition
 from ptxloom.layout.core import Coordinate, Layout, Slice, make_layout
 from ptxloom.layout.errors import LayoutError
-from ptxloom.layout.inttuple import IntTuple, compatible, congruent, flatten, product
+from ptxloom.layout.inttuple import IntTuple, Mode, compatible, congruent, flatten, product
 from ptxloom.layout.linear import LinearLayout, to_linear
 from ptxloom.layout.recast import downcast, recast, upcast
 from ptxloom.layout.swizzle import ComposedLayout, Swizzle
@@ -38,6 +38,7 @@ __all__ = [
     "Layout",
     "LayoutError",
     "LinearLayout",
+    "Mode",
     "Slice",
     "Swizzle",
     "Tensor",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from ptxloom.isa import explain, known
+from ptxloom.isa import instruction_page, known
 from ptxloom.lsp import completion, edits, hover, outline, signature, tokens
 from ptxloom.lsp.convert import (
     code_action,
@@ -108,7 +108,7 @@ def _signature(server: Server, params: types.SignatureHelpParams) -> types.Signa
 
 def _resolve(_: Server, item: types.CompletionItem) -> types.CompletionItem:
     if item.kind == types.CompletionItemKind.Keyword and known(item.label):
-        item.documentation = types.MarkupContent(types.MarkupKind.Markdown, explain(item.label))
+        item.documentation = types.MarkupContent(types.MarkupKind.Markdown, instruction_page(item.label))
     return item
 
 

@@ -1,19 +1,46 @@
 """The dynamic judge: PTX run on the CPU, bit for bit."""
 
+from ptxloom.fragments.filled import Filled
 from ptxloom.machine.kernel import Kernel, kernel
+from ptxloom.machine.launch.grid import Progress
+from ptxloom.machine.memory.address_map import Piece
 from ptxloom.machine.memory.module_variables import global_array
 from ptxloom.machine.plan.legality import IllegalPtx
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
-from ptxloom.machine.results.hazard import Hazard
+from ptxloom.machine.results.conflict_fixes import Change, Remedy
+from ptxloom.machine.results.hazard import Hazard, Hazards, Party
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
+from ptxloom.machine.results.profile import Counts, Facts, Profile, ProfileRow, Samples, SourceRow
+from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
+from ptxloom.machine.tensor.batch import mma
+from ptxloom.machine.tensor.form import TensorForm
 
 __all__ = [
+    "Blocks",
+    "Change",
+    "Counts",
+    "Facts",
+    "Filled",
     "Hazard",
+    "Hazards",
     "IllegalPtx",
     "Kernel",
     "LaunchError",
     "LaunchResult",
+    "Party",
+    "Piece",
+    "Profile",
+    "ProfileRow",
+    "Progress",
+    "Remedy",
+    "Request",
+    "Samples",
+    "SourceRow",
+    "TensorForm",
+    "Trace",
+    "TraceRecord",
     "UnsupportedInstruction",
     "global_array",
     "kernel",
+    "mma",
 ]

@@ -73,7 +73,7 @@ class Kernel:
         self,
         module: Module,
         name: str,
-        arch: str | None = None,
+        target: Target | str | None = None,
         *,
         unchecked: bool = False,
         timeout: float | None = None,
@@ -85,7 +85,7 @@ class Kernel:
         ):
             self.name = name
             self.program = plan(module, name, semantics.Table())
-            self.program.arch = tensor_arch(module) if arch is None else arch
+            self.program.target = tensor_target(module) if target is None else str(target)
             self.memory = memory_of(module)
             self._code: dict[tuple[bool, frozenset[str]], Code] = {}
             self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
@@ -331,18 +331,23 @@ class Kernel:
             return Grid(started).result(count, deadline, progress)
 
 
-_KERNELS: WeakValueDictionary[tuple[int, str, str | None, bool], Kernel] = WeakValueDictionary()
+_KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDictionary()
 
 
 def kernel(
-    module: Module, name: str, arch: str | None = None, *, unchecked: bool = False, timeout: float | None = None
+    module: Module,
+    name: str,
+    target: Target | str | None = None,
+    *,
+    unchecked: bool = False,
+    timeout: float | None = None,
 ) -> Kernel:
     """A kernel of a module, ready to run; the same one each time while it is in use.
 
     Args:
         module: The parsed module.
         name: The kernel's name.
-        arch: Whose tensor cores compute, `sm_75` to `sm_90`: they differ in the last bits. By default the module's
+        target: Whose tensor cores compute, `sm_75` to `sm_90`: they differ in the last bits. By default the module's
             target (the nearest of these).
         unchecked: Run what can be run, even if the kernel is not legal PTX.
         timeout: Seconds that translating and compiling it may take.
@@ -363,16 +368,16 @@ def kernel(
         2
     """
     must_be(Module, "module", module, A_MODULE)
-    if arch is not None:
-        architecture(arch)
-    key = (id(module), name, arch, unchecked)
+    if target is not None:
+        architecture(target)
+    key = (id(module), name, str(target), unchecked)
     known = _KERNELS.get(key)
     if known is None or known.program.module is not module:
-        known = _KERNELS[key] = Kernel(module, name, arch, unchecked=unchecked, timeout=timeout)
+        known = _KERNELS[key] = Kernel(module, name, target, unchecked=unchecked, timeout=timeout)
     return known
 
 
-def tensor_arch(module: Module) -> str:
+def tensor_target(module: Module) -> str:
     """The architecture whose tensor cores a module's target stands for."""
     numbers = [Target.parse(name).number for name in module.target if name.startswith("sm_")]
     known = [n for n in ARCHITECTURES if n <= (numbers[0] if numbers else ARCHITECTURES[-1])]

@@ -1,10 +1,12 @@
 """PTX text to tree and back: lexer, parser with recovery, tree, printer, visitor (PTX ISA 4, 5, 7 and 11)."""
 
+from ptxloom.syntax import tree
 from ptxloom.syntax.edits import EditConflict, Editor, edit
 from ptxloom.syntax.formatter import format
 from ptxloom.syntax.loader import UnreadableFile, load
 from ptxloom.syntax.module import Module
-from ptxloom.syntax.node import Node, children
+from ptxloom.syntax.node import Node, StatementNode, children
+from ptxloom.syntax.origins import SourceLine
 from ptxloom.syntax.parser import parse
 from ptxloom.syntax.printer import print_node, print_operand, print_statements
 from ptxloom.syntax.selection import Selection, select
@@ -16,6 +18,8 @@ __all__ = [
     "Module",
     "Node",
     "Selection",
+    "SourceLine",
+    "StatementNode",
     "UnreadableFile",
     "children",
     "edit",
@@ -27,5 +31,6 @@ __all__ = [
     "print_operand",
     "print_statements",
     "select",
+    "tree",
     "walk",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ptxloom import checker
-from ptxloom.checker import check, explain, rules
+from ptxloom.checker import check, rule_page, rules
 from ptxloom.checker.pages import HINTS
 from ptxloom.diagnostics import Diagnostic, Severity, UsageError
 from ptxloom.syntax import parse
@@ -47,7 +47,7 @@ def ids(findings: Iterable[Diagnostic]) -> list[str]:
 
 @pytest.mark.parametrize("rule", rules())
 def test_the_example_breaks_the_rule_and_the_advice_breaks_none(rule: str) -> None:
-    page = explain(rule)
+    page = rule_page(rule)
     assert page.markdown.startswith(f"# {rule}\n")
     if page.example:
         assert rule in ids((*found(page.example), *hinted(rule, page.example)))
@@ -67,9 +67,9 @@ def test_every_rule_that_the_code_names_has_a_page() -> None:
 
 def test_explain_names_the_nearest_rule() -> None:
     with pytest.raises(UsageError, match="missing-trans"):
-        explain("mising-trans")
+        rule_page("mising-trans")
     with pytest.raises(UsageError, match=r"rule is '\.\./x'"):
-        explain("../x")
+        rule_page("../x")
 
 
 # one instruction in the kernel above -> the rules it breaks, the text under each caret

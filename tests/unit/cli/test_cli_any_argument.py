@@ -127,7 +127,7 @@ VALUES = (
     *('{ shape = [4], dtype = "object" }', '{ shape = 4, seed = "x" }', "{ shape = 4, seed = -1 }", "{ what = 1 }"),
     *('{ shape = [99999999, 99999999], dtype = "float64" }', '{ shape = [4], dtype = "float4_e2m1fn" }'),
 )
-KEYS = ("ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "arch", "args", "compare", "what")
+KEYS = ("ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "args", "compare", "what")
 ENTRIES = ("random", "zeros", "npy", "value", "name", "save")
 COMPARED = ("array", "equals", "product", "relative")
 

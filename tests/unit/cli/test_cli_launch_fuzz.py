@@ -38,7 +38,7 @@ TABLE: Final = {
     "block": "32",
     "cluster": "1",
     "shared_bytes": "0",
-    "arch": '"sm_80"',
+    "target": '"sm_80"',
 }
 OUT: Final = {"name": '"C"', "zeros": '{ shape = [4, 4], dtype = "float32" }', "save": '"c.npy"'}
 IN: Final = {"name": '"A"', "npy": '"in.npy"'}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa import explain, forms, instruction_classes, instruction_spec, load, opcodes, resolve
+from ptxloom.isa import forms, instruction_classes, instruction_page, instruction_spec, load, opcodes, resolve
 from ptxloom.isa.completions import lawful
 from ptxloom.isa.load import read_spec
 from ptxloom.isa.meanings import value_meaning, values
@@ -29,7 +29,7 @@ def test_data_is_sound(opcode: str) -> None:
 
 @pytest.mark.parametrize("opcode", opcodes())
 def test_page_says_all_that_the_data_says(opcode: str) -> None:
-    page, spec = explain(opcode), instruction_spec(opcode)
+    page, spec = instruction_page(opcode), instruction_spec(opcode)
     assert all(re.sub(r"\s+", "", line.text) in re.sub(r"\s+", "", page) for line in spec.lines if lawful(spec, line))
     assert all(len(line) <= WIDTH for line in page.split("```")[1].splitlines())
     words = " ".join(page.split())
@@ -43,19 +43,19 @@ def test_page_says_all_that_the_data_says(opcode: str) -> None:
 
 
 def test_a_page_is_about_the_qualifiers_named() -> None:
-    assert "cp.async.wait_all;" in explain("cp", ("async",))
-    page = explain("cp", ("reduce", "tensor"))
+    assert "cp.async.wait_all;" in instruction_page("cp", ("async",))
+    page = instruction_page("cp", ("reduce", "tensor"))
     assert "cp.async.wait_all;" not in page
     assert "lines that `ptxloom explain cp` shows" in page
     assert "`n`" not in page
     assert "- .tile::scatter4:" not in page
-    assert "it takes `.x1`, `.x2` or `.x4`" in explain("ldmatrix", ("x3",))
-    assert explain("ldmatrix", ("x3",)).replace("did you mean", "").count("ldmatrix.sync") > 1
+    assert "it takes `.x1`, `.x2` or `.x4`" in instruction_page("ldmatrix", ("x3",))
+    assert instruction_page("ldmatrix", ("x3",)).replace("did you mean", "").count("ldmatrix.sync") > 1
 
 
 def test_a_page_of_a_form_has_its_numbers() -> None:
     words = ("sync", "aligned", "m16n8k16", "row", "col", "f32", "f16", "f16", "f32")
-    page = explain("mma", words)
+    page = instruction_page("mma", words)
     assert "- `.shape` is `.m16n8k16`" in page
     assert "- `a` (a vector of 4 registers of type `.f16x2`)" in page
     assert "- `d` (written; a vector of 4 registers of type `.f32`)" in page
@@ -65,7 +65,7 @@ def test_a_page_of_a_form_has_its_numbers() -> None:
 
 
 def test_what_only_ptxas_takes_is_no_syntax() -> None:
-    page = explain("subc")
+    page = instruction_page("subc")
     syntax = page.split("```")[1]
     assert ".u16" not in syntax
     assert ".sat" not in syntax

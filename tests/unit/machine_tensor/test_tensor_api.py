@@ -83,7 +83,7 @@ def test_what_is_no_form_is_refused(spelling: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spelling", "arch"),
+    ("spelling", "target"),
     [
         (F16, "sm_75"),
         ("m16n8k32.row.col.f32.e4m3.e4m3.f32", "sm_80"),
@@ -91,15 +91,17 @@ def test_what_is_no_form_is_refused(spelling: str) -> None:
         ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_75"),
     ],
 )
-def test_a_form_that_the_architecture_lacks_is_refused(spelling: str, arch: str) -> None:
+def test_a_form_that_the_architecture_lacks_is_refused(spelling: str, target: str) -> None:
     with pytest.raises(UnsupportedForm, match="higher"):
-        recipe(tensor_form(spelling), arch)
+        recipe(tensor_form(spelling), target)
 
 
-@pytest.mark.parametrize("arch", ["sm_100", "90", "sm_70", ""])
-def test_an_unknown_architecture_is_refused(arch: str) -> None:
-    with pytest.raises(UsageError, match="sm_75"):
-        pl.mma(F16, *ones(), arch=arch)
+@pytest.mark.parametrize(
+    ("target", "legal"), [("sm_100", "sm_75"), ("sm_70", "sm_75"), ("90", "a target such as"), ("", "a target such as")]
+)
+def test_an_unknown_architecture_is_refused(target: str, legal: str) -> None:
+    with pytest.raises(UsageError, match=legal):
+        pl.mma(F16, *ones(), target=target)
 
 
 def test_wrong_arrays_are_refused() -> None:

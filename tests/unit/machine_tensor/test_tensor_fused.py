@@ -44,8 +44,8 @@ def gather(form: str, registers: Matrix) -> Matrix:
     return matrix
 
 
-def run(form: str, a: Matrix, b: Matrix, c: Matrix, arch: str = "sm_90") -> Matrix:
-    return gather(form, mma(form, spread(form, "a", a), spread(form, "b", b), spread(form, "c", c), arch=arch))
+def run(form: str, a: Matrix, b: Matrix, c: Matrix, target: str = "sm_90") -> Matrix:
+    return gather(form, mma(form, spread(form, "a", a), spread(form, "b", b), spread(form, "c", c), target=target))
 
 
 def expected(form: str, a: Matrix, b: Matrix, c: Matrix, older: bool = False) -> Matrix:
@@ -153,6 +153,6 @@ def test_older_architectures_keep_24_bits_and_add_in_two_halves(form: str) -> No
     rng = np.random.default_rng(3)
     a, b = random_bits(rng, factor, (16, 16), (-8, 8)), random_bits(rng, factor, (16, 8), (-8, 8))
     c = random_bits(rng, addend, (16, 8), (-8, 8))
-    got = run(form, a, b, c, arch="sm_80")
+    got = run(form, a, b, c, target="sm_80")
     np.testing.assert_array_equal(got, expected(form, a, b, c, older=True))
     assert (got != run(form, a, b, c)).any()

@@ -34,7 +34,7 @@ _ADDRESS_SIZES = (32, 64)
 _LOCS: Mapping[type, str] = {Loc: "loc", LocIntermediate: "loc_intermediate"}
 
 
-def platform_of(module: Module, target: str | None, ptx_version: str | None) -> Platform:
+def platform_of(module: Module, target: Target | str | None, ptx_version: PtxVersion | str | None) -> Platform:
     """What a module is judged for: what a caller says, else what its own directives say.
 
     Raises:
@@ -46,9 +46,9 @@ def platform_of(module: Module, target: str | None, ptx_version: str | None) -> 
     architecture, target_span = _architecture(target_here)
     version_span = version_here.span if version_here else None
     if ptx_version is not None:
-        version, version_span = PtxVersion.parse(ptx_version), None
+        version, version_span = PtxVersion.of(ptx_version), None
     if target is not None:
-        architecture, target_span = Target.parse(target), None
+        architecture, target_span = Target.of(target), None
     return Platform(version, architecture, version_span, target_span, "texmode_independent" in module.target)
 
 

@@ -49,7 +49,7 @@ def run(options: Options) -> Outcome:
         talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
     checks = read_checks(options.checks)
-    compiled = kernel(module, launch.kernel, launch.arch, unchecked=bool(errors), timeout=left())
+    compiled = kernel(module, launch.kernel, launch.target, unchecked=bool(errors), timeout=left())
     expected = _expected(launch)
     started = time.perf_counter()
     try:

@@ -246,7 +246,7 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str], ju
         return head.encode() + b"\n" + jit.compile_ir(variant().ir, 0)
 
     form = f"{'whole' if whole else 'part'} {'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))}"
-    key = f"kernel {program.entry.name} {program.arch} {form}\n{meaning(program)}"
+    key = f"kernel {program.entry.name} {program.target} {form}\n{meaning(program)}"
     head, _, code = jit.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     for name in needs["natives"]:

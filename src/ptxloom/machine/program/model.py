@@ -184,7 +184,7 @@ class Program:
     """A kernel with every function it can reach.
 
     Attributes:
-        arch: Whose tensor cores compute: `sm_75` to `sm_90`.
+        target: Whose tensor cores compute: `sm_75` to `sm_90`.
         reserved_bytes: The system's part at the start of shared memory, in a program that can name it; nobody can
             tell in others, which therefore have none.
     """
@@ -192,7 +192,7 @@ class Program:
     module: Module
     entry: FunctionPlan
     functions: tuple[FunctionPlan, ...]
-    arch: str = "sm_90"
+    target: str = "sm_90"
     blocks: list[BasicBlock] = field(default_factory=list[BasicBlock])
     ops: list[Op] = field(default_factory=list[Op])
     register_bytes: int = 64

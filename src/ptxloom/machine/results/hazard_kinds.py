@@ -13,8 +13,6 @@ from typing import Final
 from ptxloom.diagnostics import Severity
 from ptxloom.machine.runtime import state
 
-TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
-
 
 @dataclass(frozen=True, slots=True)
 class HazardKind:
@@ -42,6 +40,21 @@ class HazardKind:
     def rule(self) -> str:
         """Its name in reports, such as `memcheck.misaligned`."""
         return f"{self.tool}.{self.name}"
+
+    @property
+    def markdown(self) -> str:
+        """Its page."""
+        what = f"{self.tool} finds it while a kernel runs (`ptxloom run --checks {self.tool}`)."
+        grave = "A warning: the results can be right all the same." if self.severity is Severity.WARNING else ""
+        section = f"PTX ISA {self.section}" if self.section else "That of the instruction at fault."
+        parts = [
+            f"# {self.rule}",
+            f"## What it does\n\n{self.about}",
+            f"## Found by\n\n{' '.join(filter(None, (what, grave)))}",
+            f"## Use instead\n\n{self.help[0].upper()}{self.help[1:]}.",
+            f"## Manual section\n\n{section}",
+        ]
+        return "\n\n".join(parts) + "\n"
 
 
 _RACES: Final = "8.7.1"

@@ -84,7 +84,7 @@ def mma(b: Builder, op: Op) -> None:
     """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata and a selector too."""
     try:
         form = tensor_form(f"{op.opcode}.{'.'.join(op.qualifiers)}")
-        function = emit.function(form, b.program.arch, _selector(b, op))
+        function = emit.function(form, b.program.target, _selector(b, op))
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
     aligned(b)
@@ -95,7 +95,7 @@ def mma(b: Builder, op: Op) -> None:
     metadata = _sources(b, sources[3:4], 32, 0)
     if len(places) + len(inputs) + len(metadata) != function.arguments:
         raise op.unsupported(f"it takes {function.arguments} registers")
-    stages = emit.stages(form, b.program.arch)
+    stages = emit.stages(form, b.program.target)
     keys = tuple(_plain_registers(b, source) for source in sources[:2])
     if stages is None or not all(keys):
         _call(b, function, *places, *inputs, *metadata)

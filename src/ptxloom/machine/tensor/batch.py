@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.isa.target import Target
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor.builder import Builder
@@ -31,7 +32,7 @@ def mma(
     *,
     metadata: NDArray[Any] | None = None,
     selector: int = 0,
-    arch: str = "sm_90",
+    target: Target | str = "sm_90",
 ) -> NDArray[Any]:
     """Multiply and accumulate matrices that are spread over the registers of warps, bit for bit as the hardware.
 
@@ -45,7 +46,7 @@ def mma(
         c: The registers of C.
         metadata: `(..., 32)`: for sparse forms, the register with the places of the elements of A.
         selector: For sparse forms, which lanes' metadata count.
-        arch: `sm_75` to `sm_90`: whose arithmetic. Only `sm_90` has been checked against silicon by us.
+        target: `sm_75` to `sm_90`: whose arithmetic. Only `sm_90` has been checked against silicon by us.
 
     Returns:
         The registers of D, `(..., 32, registers)`, `uint32` (`uint64` for `.f64`).
@@ -63,7 +64,7 @@ def mma(
     form = instruction if isinstance(instruction, TensorForm) else tensor_form(instruction)
     if (metadata is None) is bool(form.sparse):
         raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
-    run = _batch(form, arch, selector)
+    run = _batch(form, str(Target.of(target)), selector)
     kind = np.uint64 if form.register_bits == 64 else np.uint32
     for name, array in zip("abc", (a, b, c), strict=True):
         must_be(np.ndarray, name, array, "a NumPy array of registers, (..., 32, registers)")
@@ -90,9 +91,9 @@ def _registers(name: str, array: NDArray[Any], batch: tuple[int, ...], number: i
 
 
 @cache
-def _batch(form: TensorForm, arch: str, selector: int) -> Callable[..., None]:
+def _batch(form: TensorForm, target: str, selector: int) -> Callable[..., None]:
     """The compiled loop over warps; it holds no GIL."""
-    single = function(form, arch, selector)
+    single = function(form, target, selector)
     counts = (*form.registers, *((1,) if form.sparse else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
     address = helper_address(symbol, lambda: single.ir + _driver(symbol, single, counts, form.register_bits))

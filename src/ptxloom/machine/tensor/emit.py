@@ -45,25 +45,25 @@ class TensorFunction:
 
 
 @cache
-def function(form: TensorForm, arch: str = "sm_90", selector: int = 0) -> TensorFunction:
+def function(form: TensorForm, target: str = "sm_90", selector: int = 0) -> TensorFunction:
     """The function for a form.
 
     Args:
         form: Which `mma`, `mma.sp` or `wmma.mma`.
-        arch: `sm_75` to `sm_90`: whose arithmetic.
+        target: `sm_75` to `sm_90`: whose arithmetic.
         selector: The sparsity selector of sparse forms.
 
     Raises:
         UnsupportedForm: The architecture does not have the form.
         UsageError: There is no such architecture or selector.
     """
-    rule = recipe(form, arch)
+    rule = recipe(form, target)
     canonical_form = same_arithmetic(form)
     if form != canonical_form:
-        return function(canonical_form, arch, selector)
+        return function(canonical_form, target, selector)
     if not 0 <= selector < form.selectors:
         raise UsageError("selector", selector, f"0 to {form.selectors - 1} for `{form.spelling}`")
-    symbol = f"tensor.{form.spelling.replace('::', '.')}.{arch}.{selector}"
+    symbol = f"tensor.{form.spelling.replace('::', '.')}.{target}.{selector}"
     if form.family == "wmma":
         return _wmma(form, rule, f'"{symbol}"')
     b = _function(f'"{symbol}"', form, rule, selector)
@@ -86,17 +86,17 @@ class TensorStages:
 
 
 @cache
-def stages(form: TensorForm, arch: str = "sm_90") -> TensorStages | None:
+def stages(form: TensorForm, target: str = "sm_90") -> TensorStages | None:
     """The parts of the function for a form; None if it has none.
 
     Raises:
         UnsupportedForm: The architecture does not have the form.
         UsageError: There is no such architecture.
     """
-    rule = recipe(form, arch)
+    rule = recipe(form, target)
     if form.family == "wmma" or form.sparse or form.quad_pairs or rule.sum is not Sum.FUSED:
         return None
-    symbol = f"{form.spelling.replace('::', '.')}.{arch}"
+    symbol = f"{form.spelling.replace('::', '.')}.{target}"
     unpack = tuple(_unpack(form, rule, operand, f"tensor.{operand}.{symbol}") for operand in "ab")
     d, _, _, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
     images = (Value("ptr", "%a"), Value("ptr", "%b"))

@@ -29,7 +29,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.target import Target
 from ptxloom.machine.tensor.form import BITS, TensorForm
 
 
@@ -70,31 +71,30 @@ ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90)
 _LEAST = {"bf16": 80, "tf32": 80, "f64": 80, "e4m3": 89, "e5m2": 89}
 
 
-def architecture(arch: str) -> int:
+def architecture(target: Target | str) -> int:
     """The number of a target such as `sm_90` or `sm_90a`.
 
     Raises:
         UsageError: It is none of `sm_75` to `sm_90`.
     """
-    must_be(str, "arch", arch, "a target such as `sm_90`")
-    digits = arch.removeprefix("sm_").removesuffix("a")
-    if not arch.startswith("sm_") or not digits.isdecimal() or int(digits) not in ARCHITECTURES:
+    meant = Target.of(target)
+    if meant.number not in ARCHITECTURES or meant.suffix == "f":
         *most, last = (f"`sm_{number}`" for number in ARCHITECTURES)
-        raise UsageError("arch", arch, f"{', '.join(most)} or {last}")
-    return int(digits)
+        raise UsageError("target", str(meant), f"{', '.join(most)} or {last}")
+    return meant.number
 
 
-def recipe(form: TensorForm, arch: str) -> Recipe:
-    """How `arch` computes `form`.
+def recipe(form: TensorForm, target: str) -> Recipe:
+    """How `target` computes `form`.
 
     Raises:
         UnsupportedForm: The architecture does not have the form.
-        UsageError: There is no such architecture.
+        UsageError: Nobody knows how it computes.
     """
-    number = architecture(arch)
+    number = architecture(target)
     least = least_architecture(form)
     if number < least:
-        raise UnsupportedForm(f"`{form.spelling}` needs `sm_{least}` or higher, and `{arch}` is below")
+        raise UnsupportedForm(f"`{form.spelling}` needs `sm_{least}` or higher, and `{target}` is below")
     if form.a_type == "f64":
         return Recipe(Sum.DOUBLE)
     if form.a_type == "b1":

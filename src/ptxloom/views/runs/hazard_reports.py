@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnostics import Diagnostic, Label, Severity
+from ptxloom.diagnostics import Diagnostic, Label
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import place
 from ptxloom.views.core.snippet import Mark, snippet
@@ -135,7 +135,7 @@ def github(hazards: Sequence[Hazard]) -> str:
 def sarif(hazards: Sequence[Hazard], version: str, kinds: Sequence[HazardKind]) -> str:
     """A SARIF log; the lines of the program that was compiled are related locations."""
     used = {h.rule for h in hazards}
-    pages = {kind.rule: page(kind) for kind in kinds if kind.rule in used}
+    pages = {kind.rule: kind.markdown for kind in kinds if kind.rule in used}
     return sarif_log.sarif([diagnostic(h) for h in hazards], version, pages, [_extra(h) for h in hazards])
 
 
@@ -191,18 +191,3 @@ def _party(party: Party) -> dict[str, Value]:
 def _source(line: SourceLine | None) -> Value:
     """A source line and where it was inlined."""
     return line and {"file": line.file, "line": line.line, "inlined_at": _source(line.into)}
-
-
-def page(kind: HazardKind) -> str:
-    """The page of a kind of hazard, as Markdown."""
-    what = f"{kind.tool} finds it while a kernel runs (`ptxloom run --checks {kind.tool}`)."
-    grave = "A warning: the results can be right all the same." if kind.severity is Severity.WARNING else ""
-    section = f"PTX ISA {kind.section}" if kind.section else "That of the instruction at fault."
-    parts = [
-        f"# {kind.rule}",
-        f"## What it does\n\n{kind.about}",
-        f"## Found by\n\n{' '.join(filter(None, (what, grave)))}",
-        f"## Use instead\n\n{kind.help[0].upper()}{kind.help[1:]}.",
-        f"## Manual section\n\n{section}",
-    ]
-    return "\n\n".join(parts) + "\n"

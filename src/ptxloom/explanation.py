@@ -1,0 +1,145 @@
+"""The page of every word that ptxloom knows: of rules, hazards, instructions, special registers, directives, targets.
+
+The pages themselves stand where their facts do; here is who has one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ptxloom.checker import rule_page, rules
+from ptxloom.diagnostics import TOOLS, UsageError, must_be
+from ptxloom.isa import instruction_page, instruction_spec, known, opcodes
+from ptxloom.isa.word_page import word_page
+from ptxloom.isa.words import directives, special_about, special_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What ptxloom knows of a word.
+
+    Attributes:
+        word: What it is about, as it is written in PTX or in reports.
+        kind: "rule", "hazard", "tool", "instruction", "special register", "directive", or "word" for types and targets.
+        markdown: The page.
+
+    Example:
+        >>> explain("%laneid").kind
+        'special register'
+    """
+
+    word: str
+    kind: str
+    markdown: str
+
+    def __str__(self) -> str:
+        return self.markdown
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A word that has a page, and what the page is about.
+
+    Attributes:
+        word: The word.
+        kind: As of `Page`.
+        about: In short.
+
+    Example:
+        >>> [topic.about for topic in topics() if topic.word == "ret"]
+        ['Return from function to instruction after call']
+    """
+
+    word: str
+    kind: str
+    about: str
+
+
+def explain(word: str) -> Page:
+    """The page about a word: what `ptxloom explain` prints.
+
+    Args:
+        word: A rule (`missing-trans`), a hazard (`racecheck.read-after-write`) or the tool that finds it, an opcode,
+            with qualifiers or without (`cp.async.bulk`), a special register (`%laneid`), a directive (`.reqntid`), a
+            type (`.f16x2`) or a target (`sm_90a`). `ptxloom explain` lists them.
+
+    Returns:
+        The page; `print` shows the whole of it.
+
+    Raises:
+        UsageError: Nothing of that name has a page; the message names the nearest that has.
+        UnsupportedForm: The opcode is known, and no form of it has these qualifiers.
+
+    Example:
+        >>> print(explain("missing-trans").markdown.splitlines()[4])
+        Finds a shape that exists in column-major order only and lacks `.trans`.
+    """
+    must_be(str, "word", word, 'a word that has a page, such as "missing-trans" or "cp.async"')
+    written = word.strip().strip("[]").rstrip(";").partition(" ")[0]
+    low = written.lower()
+    if low in rules():
+        return Page(low, "rule", rule_page(low).markdown)
+    if low.partition(".")[0] in TOOLS:
+        return _of_runs(low)
+    opcode, *qualifiers = written.split(".")
+    if known(opcode.lower()):
+        return Page(low, "instruction", instruction_page(opcode.lower(), tuple(filter(None, qualifiers))))
+    for spelled in (low, f".{low}", f"%{low}"):
+        if text := word_page(spelled):
+            return Page(spelled, _kind(spelled), text)
+    raise _unknown("word", word, [topic.word for topic in topics()])
+
+
+def _kind(word: str) -> str:
+    if word.startswith("%"):
+        return "special register"
+    return "directive" if word.removeprefix(".") in directives() else "word"
+
+
+def _unknown(argument: str, word: str, words: list[str]) -> UsageError:
+    near = get_close_matches(word.lower(), words, n=1)
+    hint = f"did you mean `{near[0]}`?" if near else "`ptxloom explain` lists them"
+    return UsageError(argument, word, f"a word that has a page; {hint}")
+
+
+def _of_runs(word: str) -> Page:
+    """The page of a kind of hazard, or the list of those that a tool finds.
+
+    Raises:
+        UsageError: There is no such kind.
+    """
+    from ptxloom.machine.results.hazard_kinds import BY_RULE  # noqa: PLC0415 - brings NumPy and llvmlite
+
+    if word in BY_RULE:
+        return Page(word, "hazard", BY_RULE[word].markdown)
+    listed = {rule: kind.about for rule, kind in BY_RULE.items() if rule.startswith(f"{word}.")}
+    if not listed:
+        raise _unknown("word", word, list(BY_RULE))
+    width = max(map(len, listed))
+    return Page(word, "tool", "".join(f"{rule:{width}}  {about}\n" for rule, about in listed.items()))
+
+
+def topics() -> Iterator[Topic]:
+    """Everything that has a page and can be listed, by kind.
+
+    Returns:
+        The topics; kinds of hazards stand on the pages of their tools.
+    """
+    yield from (Topic(rule, "rule", _in_short(rule_page(rule).what)) for rule in rules())
+    for tool in TOOLS:
+        yield Topic(tool, "tool", f"hazards that a run finds: `ptxloom explain {tool}` lists them")
+    yield from (Topic(opcode, "instruction", instruction_spec(opcode).title) for opcode in opcodes())
+    yield from (Topic(name, "special register", special_about(name)) for name in special_names())
+    yield from (Topic(f".{name}", "directive", words.about) for name, words in directives().items())
+
+
+def _in_short(text: str) -> str:
+    """How a page begins, up to the first stop and without what is in brackets: what stands beside its name."""
+    line = re.sub(r" \([^()]*\)", "", " ".join(text.split()))
+    return re.split(r"[.:;](?:\s|$)", line, maxsplit=1)[0]

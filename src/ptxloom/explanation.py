@@ -53,7 +53,7 @@ class Topic:
 
     Example:
         >>> [topic.about for topic in topics() if topic.word == "ret"]
-        ['Return from function to instruction after call']
+        ['return']
     """
 
     word: str

@@ -6,11 +6,12 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.sizes import declared_bytes
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.fragments import Fragment, fragment
 from ptxloom.isa import judged
-from ptxloom.survey import declarations, limits, parameter_text, registers, size
+from ptxloom.survey import declarations, limits, parameter_text, registers
 from ptxloom.syntax import instructions
 from ptxloom.syntax.origins import Origins, SourceLine
 from ptxloom.syntax.tree import Declaration, Function, Instruction
@@ -97,7 +98,7 @@ def inspect(module: Module, *, target: str | None = None, ptx_version: str | Non
     return Inspection(
         module,
         tuple(_function(s, origins, findings) for s in module.statements if isinstance(s, Function) and s.body),
-        sum(map(size, outside)),
+        sum(map(declared_bytes, outside)),
         any(s.linkage == "extern" for s in outside),
         findings,
     )
@@ -111,8 +112,8 @@ def _function(function: Function, origins: Origins, findings: Sequence[Diagnosti
         function=function,
         parameters=tuple(map(parameter_text, function.params)),
         registers=registers(declared),
-        shared_bytes=sum(size(d) for d in declared if d.space == "shared"),
-        local_bytes=sum(size(d) for d in declared if d.space == "local"),
+        shared_bytes=sum(declared_bytes(d) for d in declared if d.space == "shared"),
+        local_bytes=sum(declared_bytes(d) for d in declared if d.space == "local"),
         limits=limits(function),
         instructions=len(inside),
         moves=tuple(_moves(inside, origins, findings)),

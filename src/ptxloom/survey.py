@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.binding.call_graph import called
+from ptxloom.binding.sizes import declared_bytes, parameters
 from ptxloom.flow import FlowGraph, flow_graphs
-from ptxloom.isa import element_type, instruction_classes
+from ptxloom.isa import instruction_classes
 from ptxloom.syntax import instructions, print_operand, print_statements
-from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Name
+from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable
 
     from ptxloom.syntax import Module
 
@@ -113,11 +113,11 @@ def survey(module: Module) -> ModuleSummary:
     outside = [one for one in module.statements if isinstance(one, Declaration)]
     sizes: Counter[str] = Counter()
     for one in outside:
-        sizes[one.space] += 0 if one.linkage == "extern" and one.space != "shared" else size(one)
+        sizes[one.space] += 0 if one.linkage == "extern" and one.space != "shared" else declared_bytes(one)
     functions = [one for one in module.statements if isinstance(one, Function)]
     return ModuleSummary(
         module,
-        tuple(map(_function, flow_graphs(module, marks=False))),
+        tuple(_function(graph, module.functions) for graph in flow_graphs(module, marks=False)),
         tuple(dict.fromkeys(f.name for f in functions if module.functions[f.name].body is None)),
         sizes["shared"],
         sizes["global"],
@@ -126,7 +126,7 @@ def survey(module: Module) -> ModuleSummary:
     )
 
 
-def _function(graph: FlowGraph) -> FunctionSummary:
+def _function(graph: FlowGraph, functions: Container[str]) -> FunctionSummary:
     """What one function declares and does."""
     function = graph.function
     inside = tuple(instructions(function))
@@ -135,16 +135,16 @@ def _function(graph: FlowGraph) -> FunctionSummary:
         function=function,
         graph=graph,
         parameters=tuple(map(parameter_text, function.params)),
-        parameter_bytes=_placed(function.params),
+        parameter_bytes=max((one.end for one in parameters(function.params)), default=0),
         registers=registers(declared),
-        shared_bytes=sum(size(d) for d in declared if d.space == "shared"),
-        local_bytes=sum(size(d) for d in declared if d.space == "local"),
+        shared_bytes=sum(declared_bytes(d) for d in declared if d.space == "shared"),
+        local_bytes=sum(declared_bytes(d) for d in declared if d.space == "local"),
         limits=limits(function),
         instructions=len(inside),
         classes=tuple(Counter(map(class_of, inside)).most_common()),
         opcodes=tuple(Counter(one.opcode for one in inside).most_common()),
         loops=tuple(_loops(graph)),
-        calls=tuple(dict.fromkeys(name for one in inside if one.opcode == "call" for name in _callee(one))),
+        calls=tuple(dict.fromkeys(name for one in inside if (name := called(one)) in functions)),
     )
 
 
@@ -183,29 +183,6 @@ def limits(function: Function) -> tuple[str, ...]:
     return tuple(f".{d.name} {', '.join(map(print_operand, d.values))}".rstrip() for d in function.directives)
 
 
-def size(declaration: Declaration) -> int:
-    """How many bytes a declaration takes; an open dimension takes none, nor does an unknown type."""
-    element = _element_bytes(declaration)
-    return sum(element * (d.count or 1) * prod(n or 0 for n in d.dimensions) for d in declaration.declarators)
-
-
-def _element_bytes(declaration: Declaration) -> int:
-    try:
-        bits = element_type(declaration.type).storage_bits
-    except UsageError:
-        return 0
-    return bits // 8 * (declaration.vector or 1)
-
-
-def _placed(parameters: Sequence[Declaration]) -> int:
-    """The bytes of parameters one behind the other, each aligned."""
-    at = 0
-    for one in parameters:
-        alignment = max(one.alignment, _element_bytes(one), 1)
-        at = -(-at // alignment) * alignment + size(one)
-    return at
-
-
 def class_of(instruction: Instruction) -> str:
     """What an instruction is for: "global loads", "floating point", "control flow", "matrix"."""
     return _class_of(instruction.opcode, instruction.qualifiers)
@@ -227,12 +204,6 @@ def _class_of(opcode: str, qualifiers: tuple[str, ...]) -> str:
 @lru_cache(maxsize=1)
 def _classes() -> dict[str, str]:
     return instruction_classes()
-
-
-def _callee(call: Instruction) -> list[str]:
-    """The function that a call names; none where it goes through a register."""
-    names = [one.text for one in call.operands if isinstance(one, Name) and not one.text.startswith("%")]
-    return names[:1]
 
 
 def _loops(graph: FlowGraph) -> list[LoopSummary]:

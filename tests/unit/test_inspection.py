@@ -2,7 +2,8 @@
 
 import pytest
 
-from ptxloom.inspection import Inspection, inspect, size
+from ptxloom.binding.sizes import declared_bytes
+from ptxloom.inspection import Inspection, inspect
 from ptxloom.syntax import parse
 from ptxloom.syntax.tree import Declaration
 
@@ -26,7 +27,7 @@ def looked_over(body: str, before: str = "") -> Inspection:
 def test_the_bytes_of_a_declaration(text: str, wanted: int) -> None:
     (declaration,) = parse(f"{HEAD}{text}").statements[3:]
     assert isinstance(declaration, Declaration)
-    assert size(declaration) == wanted
+    assert declared_bytes(declaration) == wanted
 
 
 def test_registers_and_memory_of_nested_scopes_count() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import MatrixMove, memory_move
 from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.types import Kind, element_type, is_type
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ptxloom.isa.spelled import Spelled
     from ptxloom.isa.types import ElementType
 
-WARP_LANES: Final = 32
 BANKS: Final = 32
 WORD_BYTES: Final = 4
 PHASE_BYTES: Final = 128
@@ -113,10 +113,10 @@ def _of_plain(text: str, opcode: str, qualifiers: list[str]) -> Access:
         raise UnsupportedForm(
             f"`{text}` moves {lane_bytes} bytes a lane; shared memory is accessed by 1, 2, 4, 8 or 16"
         )
-    lanes = min(WARP_LANES, PHASE_BYTES // lane_bytes)
+    lanes = min(LANES, PHASE_BYTES // lane_bytes)
     atomic = opcode in ("atom", "red")
     rounds = 2 if atomic and not _is_native(of, qualifiers, lane_bytes) else 1
-    return Access(text, lane_bytes, WARP_LANES, lanes, is_matrix=False, is_load=opcode == "ld", is_atomic=atomic,
+    return Access(text, lane_bytes, LANES, lanes, is_matrix=False, is_load=opcode == "ld", is_atomic=atomic,
                   rounds=rounds)  # fmt: skip
 
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ptxloom.banks.access import BANKS, WARP_LANES, WORD_BYTES, Access, access, legal_address
+from ptxloom.banks.access import BANKS, WORD_BYTES, Access, access, legal_address
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
+from ptxloom.isa.limits import LANES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,9 +201,9 @@ def bank_conflicts(
     """
     of = access(instruction)
     given = np.asarray(addresses)
-    if given.dtype.kind not in "iu" or given.ndim < 1 or given.shape[-1] != WARP_LANES:
+    if given.dtype.kind not in "iu" or given.ndim < 1 or given.shape[-1] != LANES:
         raise UsageError("addresses", f"{given.dtype} of shape {given.shape}", "integers of shape (..., 32)")
-    bits = np.array([(ALL_LANES if active is None else active) >> lane & 1 for lane in range(WARP_LANES)], np.bool_)
+    bits = np.array([(ALL_LANES if active is None else active) >> lane & 1 for lane in range(LANES)], np.bool_)
     bits[of.lanes :] = False
     taking_part = np.broadcast_to(bits, given.shape)
     wrong = taking_part & ((given < 0) | (given % of.lane_bytes != 0))

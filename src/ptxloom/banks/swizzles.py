@@ -14,6 +14,7 @@ import numpy as np
 from ptxloom.banks.access import access
 from ptxloom.banks.report import bank_conflicts
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.isa.types import element_type
 from ptxloom.layout import Swizzle
 
@@ -63,7 +64,6 @@ class Tile:
         return f"{self.rows}x{self.columns} {self.element}, rows {self.pitch_bytes} bytes apart"
 
 
-SHARED_BYTES: Final = 227 * 1024
 """The most shared memory that a block can have on any target so far."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from ptxloom.binding.call_graph import called
 from ptxloom.binding.names import Scope
 from ptxloom.syntax.tree import (
     Block,
@@ -131,11 +132,7 @@ class _Cutter:
         return self._mentioned is None or label in self._mentioned
 
     def _never_returns(self, node: Instruction) -> bool:
-        return (
-            bool(self._noreturn)
-            and node.opcode == "call"
-            and any(isinstance(one, Name) and one.text in self._noreturn for one in node.operands[:2])
-        )
+        return bool(self._noreturn) and called(node) in self._noreturn
 
     def connect(self, number: int, piece: Piece) -> bool:
         """Find where a piece leads; whether all its targets were found."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.flow.bits import FULL, Bits, Level, fixed, made, mask, shared, various
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import element_type
 from ptxloom.syntax.tree import Integer
@@ -12,9 +13,8 @@ from ptxloom.syntax.tree import Integer
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Function
 
-_LANES: Final = 32
 _MOST_THREADS: Final = 1024
-_LANE: Final = made(FULL & ~(_LANES - 1), 0, _LANES - 1, Level.DIVERGENT)
+_LANE: Final = made(FULL & ~(LANES - 1), 0, LANES - 1, Level.DIVERGENT)
 _READ_LATE: Final = ("clock", "globaltimer", "pm")
 
 
@@ -47,7 +47,7 @@ class Launch:
     def _extent(self, axis: int) -> Bits:
         if self._size:
             return fixed(self._size[axis])
-        return made(FULL & ~(_MOST_THREADS * 2 - _LANES if axis == 0 else _MOST_THREADS * 2 - 1), 0, 0, Level.UNIFORM)
+        return made(FULL & ~(_MOST_THREADS * 2 - LANES if axis == 0 else _MOST_THREADS * 2 - 1), 0, 0, Level.UNIFORM)
 
     def _thread(self, axis: int) -> Bits:
         """An index within the CTA: threads are numbered along x, then y, then z, and 32 in a row are a warp."""
@@ -58,16 +58,16 @@ class Launch:
 
     def _varying(self, axis: int, width: int) -> int:
         if not self._size:
-            return _LANES - 1 if axis == 0 else 0
+            return LANES - 1 if axis == 0 else 0
         step = 1
         for extent in self._size[:axis]:
             step *= extent
-        if step % _LANES == 0:
+        if step % LANES == 0:
             return 0
         whole = self._size[axis]
         last = all(extent == 1 for extent in self._size[axis + 1 :])
-        if step & step - 1 == 0 and (last or whole % _LANES == 0 or whole & whole - 1 == 0):
-            return mask(min(width, max(0, (_LANES // step - 1).bit_length())))
+        if step & step - 1 == 0 and (last or whole % LANES == 0 or whole & whole - 1 == 0):
+            return mask(min(width, max(0, (LANES // step - 1).bit_length())))
         return mask(width)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.errors import UndefinedBehavior
-from ptxloom.fragments.model import WARP_LANES
+from ptxloom.isa.limits import LANES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,7 +61,7 @@ def as_addresses(addresses: object) -> Integers:
         UsageError: It is no integer array, or its last dimension is not 32.
     """
     array = _array(addresses)
-    if array is None or array.dtype.kind not in "iu" or array.ndim < 1 or array.shape[-1] != WARP_LANES:
+    if array is None or array.dtype.kind not in "iu" or array.ndim < 1 or array.shape[-1] != LANES:
         raise UsageError("addresses", _described(addresses), "a NumPy array of uint32 with shape (..., 32)")
     return array
 
@@ -73,7 +73,7 @@ def as_registers(registers: object, count: int) -> npt.NDArray[np.uint32]:
         UsageError: Its type or its last two dimensions are wrong.
     """
     array = _array(registers)
-    if array is None or array.dtype != np.uint32 or array.ndim < 2 or array.shape[-2:] != (WARP_LANES, count):
+    if array is None or array.dtype != np.uint32 or array.ndim < 2 or array.shape[-2:] != (LANES, count):
         legal = f"a NumPy array of uint32 with shape (..., 32, {count})"
         raise UsageError("registers", _described(registers), legal)
     return array

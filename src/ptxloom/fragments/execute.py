@@ -22,8 +22,8 @@ from ptxloom.fragments.arguments import (
     prove_rows,
 )
 from ptxloom.fragments.derive import fragment
-from ptxloom.fragments.model import WARP_LANES
 from ptxloom.fragments.native import native
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import MatrixMove, matrix_move
 from ptxloom.isa.spelled import spelling_of
 
@@ -74,8 +74,8 @@ def ldmatrix(
     batch = batch_of(held, data, as_addresses(addresses))
     if batch.addresses.dtype != np.uint32 or batch.memory_bytes < move.row_bytes:
         prove_rows(batch, held, move.row_bytes)
-    registers = as_result(out, (*batch.shape, WARP_LANES, held.registers))
-    flat = registers.reshape(len(batch), WARP_LANES, held.registers)
+    registers = as_result(out, (*batch.shape, LANES, held.registers))
+    flat = registers.reshape(len(batch), LANES, held.registers)
     if not _load(move, batch, np.ascontiguousarray(data), flat):
         prove_rows(batch, held, move.row_bytes)  # names the culprit
     return registers

@@ -20,7 +20,6 @@ from ptxloom.display import mimebundle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-WARP_LANES: Final = 32
 _LANE_DIGITS: Final = (5, 7)  # of a warp, of a warpgroup
 
 

@@ -13,8 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.fragments.derive import fragment
-from ptxloom.fragments.model import WARP_LANES, Axis, Digit
+from ptxloom.fragments.model import Axis, Digit
 from ptxloom.fragments.network import Side, rearrange
+from ptxloom.isa.limits import LANES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ def source(move: MatrixMove) -> str:
     return _FUNCTION.format(
         lanes=move.address_lanes,
         low=move.row_bytes - 1,
-        register_bytes=WARP_LANES * held.registers * 4,
+        register_bytes=LANES * held.registers * 4,
         body="\n".join([*rows, *places, *body(move, moved)]),
     )
 

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
+from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.isa.target import Target
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import variant
@@ -28,7 +29,6 @@ from ptxloom.machine.native import interrupts
 from ptxloom.machine.native.llvm import LOCK
 from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
-from ptxloom.machine.program.model import LOCAL_LIMIT, SHARED_LIMIT
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
 from ptxloom.machine.results.trace import Recording, choose
@@ -296,9 +296,9 @@ class Kernel:
         )
         check_shape(shape, self.program.entry.node.directives)
         static = self.program.shared_bytes - self.program.reserved_bytes
-        room = max(SHARED_LIMIT - static, 0)
+        room = max(SHARED_BYTES - static, 0)
         shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
-        stack_bytes = _integer("stack_bytes", stack_bytes, 0, LOCAL_LIMIT)
+        stack_bytes = _integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES)
         schedule_seed = _integer("schedule_seed", schedule_seed)
         count = default_threads() if threads is None else _integer("threads", threads, 1, _THREADS_LIMIT)
         if heap_bytes is not None:

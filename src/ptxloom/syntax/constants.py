@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.isa.limits import LANES
 from ptxloom.syntax.tree import Binary, Cast, Integer, Name, Ternary, Unary
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _MASK: Final = (1 << 64) - 1
 _TOP: Final = 1 << 63
 _COUNT: Final = 63  # of a shift: its low six bits
-_WARP_SIZE: Final = 32
 
 
 class Constant(NamedTuple):
@@ -69,7 +69,7 @@ def _typed(node: Operand) -> Constant | None:  # noqa: PLR0911 - one case a node
         case Integer(value, _, unsigned):
             return Constant(value & _MASK, unsigned or abs(value) >= _TOP)
         case Name("WARP_SZ"):
-            return Constant(_WARP_SIZE)
+            return Constant(LANES)
         case Unary(sign, inner):
             return _signed(sign, _typed(inner))
         case Cast(kind, inner):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never
 
+from ptxloom.binding.constants import WHOLE, sort_of
 from ptxloom.checker.core.operand_kind import FUNCTION, INTEGER, LABEL, ODD, SINK, UNKNOWN, Seen, What, seen
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import Kind, element_type, is_type
@@ -39,6 +40,7 @@ _LISTS: Mapping[type, What] = {
     Pair: What.PAIR,
     Arguments: What.LIST,
 }
+_WHOLE: Final = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 _FIELDS = ("xyzw", "rgba")
 _OLD = PtxVersion(5, 0)  # what is no newer is in every version that knows an architecture still supported
 
@@ -120,7 +122,7 @@ def _component(text: str, field: str, scope: Scope) -> Seen:
 def _expression(operand: Operand, scope: Scope) -> Seen:
     """A constant expression is an integer; a name and a number are a place in a variable; a register may be negated."""
     match operand:
-        case Unary(operator, inner) if not _worth(inner):
+        case Unary(operator, inner) if not sort_of(inner):
             base = see(inner, scope)
             return seen(What.NEGATED, base.type, space=operator) if base.what is What.REGISTER else _unknown(base)
         case Binary("+" | "-", Name(text), right) if text != "WARP_SZ" and constant(right) is not None:
@@ -128,8 +130,8 @@ def _expression(operand: Operand, scope: Scope) -> Seen:
             sums = base.what in {What.VARIABLE, What.FUNCTION}
             return seen(What.SUM, space=base.space) if sums else _unknown(base)
         case _:
-            worth = _worth(operand)
-            return INTEGER if worth == _INT else seen(What.FLOAT, worth) if worth[:1] == "f" else ODD
+            sort = sort_of(operand)
+            return INTEGER if sort == WHOLE else seen(What.FLOAT, sort) if sort[:1] == "f" else ODD
 
 
 def _unknown(base: Seen) -> Seen:
@@ -151,56 +153,8 @@ def _indexed(base: Operand, index: Operand, scope: Scope) -> Seen:
 
 def _counts(index: Operand, scope: Scope) -> bool:
     """Whether an operand may stand between the brackets behind an array's name."""
-    while isinstance(index, Binary) and index.operator == "+" and _worth(index.right) == _INT:
+    while isinstance(index, Binary) and index.operator == "+" and sort_of(index.right) == WHOLE:
         index = index.left
     it = see(index, scope)
     whole = it.what is What.REGISTER and is_type(it.type) and element_type(it.type).kind in _WHOLE
-    return whole or it.what is What.VARIABLE or _worth(index) == _INT
-
-
-_INT: Final = "integer"
-_WRONG: Final = "wrong"
-_COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "==", "!="))
-_WHOLE: Final = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
-
-
-def _worth(operand: Operand) -> str:
-    """What an expression of literals is: an integer, "f32", "f64", or wrong in itself; empty if it is none."""
-    match operand:
-        case Integer() | Name("WARP_SZ"):
-            return _INT
-        case Float(_, width):
-            return f"f{width}"
-        case Unary(sign, inner):
-            worth = _worth(inner)
-            return worth if worth in {"", _INT} or (sign in "+-" and not _is_bits(inner)) else _WRONG
-        case Binary(sign, left, right):
-            bits = _is_bits(left) or _is_bits(right)
-            return _WRONG if bits else _joined(sign, _worth(left), _worth(right), zero=constant(right) == 0)
-        case Cast() | Ternary():
-            worths = [_worth(part) for part in _parts(operand)]
-            return (_INT if set(worths) == {_INT} else _WRONG) if all(worths) else ""
-        case _:
-            return ""
-
-
-def _parts(operand: Cast | Ternary) -> tuple[Operand, ...]:
-    if isinstance(operand, Cast):
-        return (operand.operand,)
-    return operand.condition, operand.then, operand.otherwise
-
-
-def _is_bits(operand: Operand) -> bool:
-    """Whether an operand is a floating-point number written as its bits, which is no part of an expression."""
-    return isinstance(operand, Float) and not operand.decimal
-
-
-def _joined(sign: str, left: str, right: str, *, zero: bool) -> str:
-    """What two parts of an expression make."""
-    if not left or not right:
-        return ""
-    if left == right == _INT:
-        return _WRONG if zero and sign in {"/", "%"} else _INT
-    if _INT in (left, right) or _WRONG in (left, right):
-        return _WRONG
-    return _INT if sign in _COMPARISONS else left if sign in {"+", "-", "*", "/"} else _WRONG
+    return whole or it.what is What.VARIABLE or sort_of(index) == WHOLE

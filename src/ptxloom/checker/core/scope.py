@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ptxloom.binding import names
+from ptxloom.binding.sizes import alignment_of
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
@@ -182,13 +182,6 @@ def _symbol(name: str, declaration: Declaration, declarator: Declarator) -> Symb
         declaration.space,
         declaration.type,
         declaration.vector,
-        declaration.alignment or _natural_alignment(declaration.type, declaration.vector),
+        alignment_of(declaration),
         declarator,
     )
-
-
-@lru_cache(maxsize=256)
-def _natural_alignment(type_name: str, vector: int) -> int:
-    """The bytes that a variable of a type is aligned to when its declaration does not say."""
-    size = element_type(type_name).storage_bits // 8 if is_type(type_name) else 1
-    return max(1, size * max(1, vector))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.binding.call_graph import call_of
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.core.scope import After
@@ -12,32 +12,22 @@ from ptxloom.checker.core.type_compatibility import register_fits
 from ptxloom.checker.instruction.call_arguments import conventional, passes
 from ptxloom.checker.instruction.values import undeclared
 from ptxloom.diagnostics import Label
-from ptxloom.syntax.tree import Arguments, CallPrototype, CallTargets, Function, Name
+from ptxloom.syntax.tree import CallPrototype, CallTargets, Function, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ptxloom.binding.call_graph import Call
     from ptxloom.checker.core.context import Site
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Declaration, Instruction, Operand
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """The operands of a call, by what they are."""
-
-    result: tuple[Operand, ...]
-    callee: Operand
-    passed: tuple[Operand, ...]
-    targets: Operand | None
-    listed: bool = False  # whether there is a list of what is passed, perhaps an empty one
 
 
 def call(site: Site) -> Iterator[Diagnostic]:
     """The findings about a call."""
     if site.opcode != "call":
         return
-    it = _read(site.instruction.operands)
+    it = call_of(site.instruction)
     if it is None:
         yield site.error("operand-count", "`call` names no function", site.bound.qualifier_span(-1))
         return
@@ -57,22 +47,8 @@ def call(site: Site) -> Iterator[Diagnostic]:
 
 def given_back(instruction: Instruction) -> Iterator[str]:
     """The names of the variables that an instruction gives back, if it is a call."""
-    it = _read(instruction.operands) if instruction.opcode == "call" else None
-    return (one.text for one in it.result if isinstance(one, Name)) if it else iter(())
-
-
-def _read(operands: tuple[Operand, ...]) -> Call | None:
-    result: tuple[Operand, ...] = ()
-    if operands and isinstance(operands[0], Arguments):
-        result, operands = operands[0].elements, operands[1:]
-    if not operands:
-        return None
-    callee, rest = operands[0], operands[1:]
-    passed: tuple[Operand, ...] = ()
-    listed = bool(rest) and isinstance(rest[0], Arguments)
-    if rest and isinstance(rest[0], Arguments):
-        passed, rest = rest[0].elements, rest[1:]
-    return Call(result, callee, passed, rest[0] if rest else None, listed)
+    it = call_of(instruction)
+    return (one.text for one in it.results if isinstance(one, Name)) if it else iter(())
 
 
 def _direct(site: Site, it: Call, function: Function) -> Iterator[Diagnostic]:
@@ -116,7 +92,7 @@ def _candidates(site: Site, it: Call, targets: Name) -> Iterator[Diagnostic]:
 def _matches(site: Site, it: Call, signature: Function | CallPrototype) -> Iterator[Diagnostic]:
     """What is passed and returned, one by one, against the signature."""
     sound = True
-    for given, formal, returned in ((it.result, signature.returns, True), (it.passed, signature.params, False)):
+    for given, formal, returned in ((it.results, signature.returns, True), (it.passed, signature.params, False)):
         fewest = len(formal) - (not returned and bool(formal) and _open(formal[-1]) and it.listed)
         if not fewest <= len(given) <= len(formal):
             sound = False
@@ -127,7 +103,7 @@ def _matches(site: Site, it: Call, signature: Function | CallPrototype) -> Itera
             sound = sound and not findings
             yield from findings
     if sound:
-        kept = [one for given, one in zip(it.result, signature.returns, strict=True) if not _is_sink(given)]
+        kept = [one for given, one in zip(it.results, signature.returns, strict=True) if not _is_sink(given)]
         yield from conventional(site, (*kept, *signature.params), it.callee)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.sizes import OPAQUE
 from ptxloom.checker.findings.report import error
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.source import Span
@@ -21,13 +22,12 @@ _RULE: Final = "initial-value"
 _SECTION: Final = "5.4.4"
 _ADDRESS: Final = frozenset(("u32", "u64"))
 _PARTS: Final = _ADDRESS | {"u8", "u16"}
-_OPAQUE: Final = frozenset(("texref", "samplerref", "surfref"))
 
 
 def initial_value(declaration: Declaration, declarator: Declarator, known: Collection[str]) -> Iterator[Diagnostic]:
     """The findings about the initial value of a variable; `known` are the names that are declared before it."""
     value = declarator.initializer
-    if value is None or declaration.type in _OPAQUE:
+    if value is None or declaration.type in OPAQUE:
         return
     span = value.span_in(declaration.source)
     if declaration.space in {"shared", "local", "reg", "param"}:

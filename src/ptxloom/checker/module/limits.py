@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from itertools import chain
-from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.call_graph import names_in, reached
+from ptxloom.binding.sizes import parameters, size_of
 from ptxloom.checker.findings.report import error, name_span
-from ptxloom.isa.types import element_type, is_type
+from ptxloom.isa.limits import CONSTANT_BYTES, FEWER_PARAMETER_BYTES, PARAMETER_BYTES, STATIC_SHARED_BYTES
 from ptxloom.isa.version import PtxVersion
-from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Name
-from ptxloom.syntax.visitor import walk
+from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Declarator, Statement
 
 RULE: Final = "memory-limit"
-_CONSTANT: Final = 65536
-_SHARED: Final = 49152
-_PARAMETERS: Final = 32764
-_FEWER_PARAMETERS: Final = 4352
 _MORE_PARAMETERS: Final = PtxVersion(8, 1)
 _MORE_SHARED: Final = 100  # from this architecture on there may be more static shared memory
 _Variable = tuple["Declaration", "Declarator"]
@@ -37,7 +33,7 @@ def limits(module: Module, platform: Platform) -> Iterator[Diagnostic]:
     inner = {one.name: list(_inside(one)) for one in functions if one.body is not None}
     constants = [one for one in chain(top, *inner.values()) if one.space == "const"]
     every = ((one, declarator) for one in constants for declarator in one.declarators)
-    yield from _sum(every, _CONSTANT, "constant memory has", "5.1.3")
+    yield from _sum(every, CONSTANT_BYTES, "constant memory has", "5.1.3")
     for function in functions:
         if function.kind == "entry":
             yield from _parameters(function, _most_parameters(platform))
@@ -61,14 +57,6 @@ def _variables(declarations: Iterable[Declaration]) -> Iterator[_Variable]:
     return ((one, declarator) for one in declarations if one.linkage != "extern" for declarator in one.declarators)
 
 
-def size_of(declaration: Declaration, declarator: Declarator) -> int:
-    """The bytes of a variable; 0 if its type or its size is not known."""
-    if not is_type(declaration.type) or None in declarator.dimensions:
-        return 0
-    count = prod(one for one in declarator.dimensions if one is not None) * (declaration.vector or 1)
-    return element_type(declaration.type).storage_bits // 8 * count
-
-
 def _sum(variables: Iterable[_Variable], most: int, what: str, section: str) -> Iterator[Diagnostic]:
     """One finding at the variable that is too much."""
     total, over = 0, None
@@ -82,19 +70,16 @@ def _sum(variables: Iterable[_Variable], most: int, what: str, section: str) -> 
 
 
 def _most_parameters(platform: Platform) -> int:
-    return _PARAMETERS if platform.version is None or platform.version >= _MORE_PARAMETERS else _FEWER_PARAMETERS
+    return (
+        PARAMETER_BYTES if platform.version is None or platform.version >= _MORE_PARAMETERS else FEWER_PARAMETER_BYTES
+    )
 
 
 def _parameters(function: Function, most: int) -> Iterator[Diagnostic]:
-    end, over = 0, None
-    for parameter in function.params:
-        for declarator in parameter.declarators:
-            width = element_type(parameter.type).storage_bits // 8 if is_type(parameter.type) else 1
-            alignment = max(1, parameter.alignment or width)
-            end = -(-end // alignment) * alignment + size_of(parameter, declarator)
-            if end > most and over is None:
-                over = name_span(parameter, declarator)
+    placed = parameters(function.params)
+    over = next((name_span(one.declaration, one.declarator) for one in placed if one.end > most), None)
     if over is not None:
+        end = placed[-1].end
         message = f"the parameters of a kernel have {most:,} bytes at the most, and `{function.name}` wants {end:,}"
         yield error(RULE, message, over, "5.1.6")
 
@@ -104,23 +89,17 @@ def _shared(
 ) -> Iterator[Diagnostic]:
     """The static shared memory that a kernel and the functions that it calls declare and use."""
     own = {name: [one for one in inside if one.space == "shared"] for name, inside in inner.items()}
-    if sum(size_of(*one) for one in _variables(chain(top, *own.values()))) <= _SHARED:
+    if sum(size_of(*one) for one in _variables(chain(top, *own.values()))) <= STATIC_SHARED_BYTES:
         return
-    uses = {one.name: _names(one) for one in functions if one.body is not None}
+    uses = {one.name: frozenset(names_in(one)) for one in functions if one.body is not None}
+    calls = {name: names & uses.keys() for name, names in uses.items()}
     for function in functions:
         if function.kind != "entry" or function.body is None:
             continue
-        reached, waiting = {function.name}, [function.name]
-        while waiting:
-            here = uses[waiting.pop()]
-            new = [one for one in uses if one in here and one not in reached]
-            reached.update(new)
-            waiting += new
-        used = set[str]().union(*(uses[one] for one in reached))
+        running = reached(function.name, calls)
+        used = set[str]().union(*(uses[one] for one in running))
         visible = [one for one in _variables(top) if one[1].name in used]
-        mine = _variables(chain.from_iterable(own[one] for one in uses if one in reached))
-        yield from _sum((*visible, *mine), _SHARED, f"`{function.name}`: a kernel's static shared memory has", "5.1.8")
-
-
-def _names(function: Function) -> frozenset[str]:
-    return frozenset(one.text for one in walk(function) if isinstance(one, Name))
+        mine = _variables(chain.from_iterable(own[one] for one in uses if one in running))
+        yield from _sum(
+            (*visible, *mine), STATIC_SHARED_BYTES, f"`{function.name}`: a kernel's static shared memory has", "5.1.8"
+        )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxloom.binding.names import Scope
+from ptxloom.binding.sizes import alignment_of
 from ptxloom.checker.findings.report import error, name_span, word_span
 from ptxloom.isa.special import special_register
-from ptxloom.isa.types import element_type, is_type
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
 
@@ -205,10 +205,9 @@ def prototypes_differ(first: Function, second: Function) -> str:
 
 
 def _shape(parameter: Declaration) -> tuple[object, ...]:
-    width = element_type(parameter.type).storage_bits // 8 if is_type(parameter.type) else 1
     (declarator,) = parameter.declarators[:1] or (None,)
     dimensions = declarator.dimensions if declarator else ()
-    return parameter.space, parameter.type, parameter.vector, dimensions, parameter.alignment or width
+    return parameter.space, parameter.type, parameter.vector, dimensions, alignment_of(parameter)
 
 
 def _twice(name: str, span: Span, first: _Thing) -> Diagnostic:

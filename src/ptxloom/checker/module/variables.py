@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.sizes import OPAQUE
 from ptxloom.checker.findings.report import error, name_span, word_span
 from ptxloom.checker.module.initial_values import initial_value
 from ptxloom.diagnostics import Fix
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Declarator, Statement
 
-_OPAQUE: Final = frozenset(("texref", "samplerref", "surfref"))
 _WIDEST: Final = 128  # bits of a vector
 _MOST_ALIGNED: Final = 128  # bytes, of a parameter of a call
 _DECLARED: Final = frozenset(
@@ -147,7 +147,7 @@ def _space(site: _Site) -> Iterator[Diagnostic]:
         message = f"`.{space}` cannot be declared {_PLACES[site.place]}"
         words = ", ".join(f"`.{one}`" for one in ("global", "const", "shared", "param", "reg") if one in allowed)
         yield _bad("declaration-place", message, site, "5.1", f"here: {words}")
-    elif site.declaration.type in _OPAQUE and (site.place in {"body", "func"} or space in {"const", "shared", "local"}):
+    elif site.declaration.type in OPAQUE and (site.place in {"body", "func"} or space in {"const", "shared", "local"}):
         message = f"`.{site.declaration.type}` is declared at module level in `.global`, or as a parameter of a kernel"
         yield _bad("declaration-place", message, site, "5.3")
 
@@ -155,7 +155,7 @@ def _space(site: _Site) -> Iterator[Diagnostic]:
 def _type(site: _Site) -> Iterator[Diagnostic]:
     declaration, name = site.declaration, site.declarator.name
     if not is_type(declaration.type):
-        if declaration.type not in _OPAQUE:
+        if declaration.type not in OPAQUE:
             yield _no_type(site)
         return
     kind = element_type(declaration.type)

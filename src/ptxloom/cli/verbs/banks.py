@@ -10,13 +10,13 @@ from ptxloom.cli.inputs import STDIN, is_file, read
 from ptxloom.cli.instruction import named
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa.limits import LANES
 from ptxloom.layout import Swizzle
 from ptxloom.views import bank_pictures
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
 
-WARP_LANES = 32
 SHARED_END = 1 << 32  # addresses of shared memory have 32 bits
 SWIZZLE_UNIT_BYTES = 2  # a swizzle counts 16-bit elements, as CuTe's does for half-precision tiles
 
@@ -42,9 +42,9 @@ def addresses(options: Options, of: Access) -> list[int]:
         PtxloomError: They are too far apart, no numbers, or too many or too few.
     """
     step = options.pitch if options.pitch is not None else options.stride
-    if step is not None and step * WARP_LANES > SHARED_END:
-        raise UsageError("addresses", step, f"no more than {SHARED_END // WARP_LANES}: addresses have 32 bits")
-    given = _listed(options.addresses or "", of) if step is None else [lane * step for lane in range(WARP_LANES)]
+    if step is not None and step * LANES > SHARED_END:
+        raise UsageError("addresses", step, f"no more than {SHARED_END // LANES}: addresses have 32 bits")
+    given = _listed(options.addresses or "", of) if step is None else [lane * step for lane in range(LANES)]
     if options.swizzle is None:
         return given
     swizzle = Swizzle(*options.swizzle)
@@ -73,10 +73,10 @@ def _listed(text: str, of: Access) -> list[int]:
         raise PtxloomError(
             f"`--addresses` holds {wrong!r}, which is neither an address such as 128 or 0x80 nor a file"
         ) from None
-    if len(found) not in (of.lanes, WARP_LANES):
-        either = f"{of.lanes} or {WARP_LANES}" if of.lanes != WARP_LANES else f"{WARP_LANES}"
+    if len(found) not in (of.lanes, LANES):
+        either = f"{of.lanes} or {LANES}" if of.lanes != LANES else f"{LANES}"
         raise PtxloomError(f"`--addresses` holds {len(found)} addresses; `{of.spelling}` takes {either}")
-    return found + [0] * (WARP_LANES - len(found))
+    return found + [0] * (LANES - len(found))
 
 
 def _is_number(word: str) -> bool:

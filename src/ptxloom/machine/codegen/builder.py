@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.constants import simplified
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.analysis.uniform_values import literal_bits
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.codegen.special_registers import PREDICATES, read_special
 from ptxloom.machine.codegen.unpacked_operands import Images
 from ptxloom.machine.native import language, translation
-from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, count, vector
-from ptxloom.machine.program.constants import simplified
+from ptxloom.machine.native.ir import Emitter, Value, constant_vector, count, vector
 from ptxloom.machine.program.symbols import FunctionName, Register, Symbol, Variable
 from ptxloom.machine.program.types import Type, ptx_type
 from ptxloom.machine.runtime import state

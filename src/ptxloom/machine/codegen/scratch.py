@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.native.ir import LANES
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.runtime import state
 
 _ADDRESSES_BYTES: Final = LANES * 8

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.ir import LANES, Value, constant_vector, vector
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.native.ir import Value, constant_vector, vector
 from ptxloom.machine.native.language import record
 from ptxloom.machine.program.model import RESERVED, RESERVED_BYTES
 from ptxloom.machine.runtime import state

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.native.llvm import host_has
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state

@@ -16,13 +16,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.analysis.definite_assignment import names_read, names_written
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.instruments import initcheck
-from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program import parts
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.program.types import ptx_type

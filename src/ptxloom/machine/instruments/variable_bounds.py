@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
+from ptxloom.binding.constants import simplified
 from ptxloom.machine.analysis.definite_assignment import key_of, names_written
 from ptxloom.machine.codegen.instrument import Instrument
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.program.constants import simplified
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.runtime import hazards, state
 from ptxloom.syntax import tree

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.isa.limits import LANES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-LANES: Final = 32
 _SHAPE: Final = re.compile(r"<(\d+) x (\w+)>")
 _SUFFIX: Final = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 _BITS: Final = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "ptr": 64}

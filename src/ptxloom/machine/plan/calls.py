@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.call_graph import call_of, reached_from
+from ptxloom.binding.sizes import alignment_of, size_of
 from ptxloom.machine.program.model import Call, Kept, cells_of
-from ptxloom.machine.program.reach import reached_from
 from ptxloom.machine.program.signatures import SERVICES, Service, signature_of
 from ptxloom.machine.program.symbols import FunctionName, Variable
-from ptxloom.machine.program.variables import alignment_of, size_of
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
@@ -48,9 +48,12 @@ def plan_calls(program: Program, formals: Mapping[int, Formals], placement: Plac
 
 
 def _call(op: Op, program: Program, formals: Formals | None) -> Call:
-    function, results, arguments = _taken_apart(op)
-    given = tuple(_variable(op, each, "a result") for each in results)
-    passed = tuple(_variable(op, each, "an argument") for each in arguments)
+    named = call_of(op.node)
+    if named is None:
+        raise op.unsupported("it names no function")
+    function = named.callee
+    given = tuple(_variable(op, each, "a result") for each in named.results)
+    passed = tuple(_variable(op, each, "an argument") for each in named.passed)
     found = op.scope.find(function.text) if isinstance(function, tree.Name) else None
     callee: FunctionPlan | Service | None = None
     name = f"`{print_operand(function)}`"
@@ -70,21 +73,6 @@ def _call(op: Op, program: Program, formals: Formals | None) -> Call:
     _agree(op, name, "result", signature.returns, given)
     _agree(op, name, "argument", signature.params, passed)
     return Call(callee, function, signature, given, passed)
-
-
-def _taken_apart(op: Op) -> tuple[tree.Operand, tuple[tree.Operand, ...], tuple[tree.Operand, ...]]:
-    """The operand that names the function, the results, the arguments."""
-    match op.operands:
-        case (tree.Arguments(elements=results), function, tree.Arguments(elements=arguments), *_):
-            return function, results, arguments
-        case (tree.Arguments(elements=results), function, *_):
-            return function, results, ()
-        case (function, tree.Arguments(elements=arguments), *_):
-            return function, (), arguments
-        case (function, *_):
-            return function, (), ()
-        case _:
-            raise op.unsupported("it names no function")
 
 
 def _variable(op: Op, operand: tree.Operand, what: str) -> Variable:

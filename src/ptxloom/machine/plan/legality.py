@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ptxloom.binding.call_graph import reachable
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
-from ptxloom.machine.program.reach import reachable
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax import tree
 

@@ -5,34 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.call_graph import reachable
 from ptxloom.binding.names import labelled
+from ptxloom.binding.sizes import OPAQUE, align, alignment_of, parameters, size_of
 from ptxloom.diagnostics import UsageError
+from ptxloom.isa.limits import LOCAL_BYTES, PARAMETER_BYTES, SHARED_BYTES
 from ptxloom.machine.analysis.address_sums import find_sums
 from ptxloom.machine.analysis.register_allocation import Placement, place_registers
 from ptxloom.machine.analysis.uniform_values import analyse
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.plan.calls import plan_calls
 from ptxloom.machine.plan.register_parameters import Formals, entering, leaving, lowered, place_of
-from ptxloom.machine.program.model import (
-    LOCAL_LIMIT,
-    PARAMETER_LIMIT,
-    RESERVED,
-    RESERVED_BYTES,
-    SHARED_LIMIT,
-    BasicBlock,
-    FunctionPlan,
-    Op,
-    Parameter,
-    Program,
-)
+from ptxloom.machine.program.model import RESERVED, RESERVED_BYTES, BasicBlock, FunctionPlan, Op, Parameter, Program
 from ptxloom.machine.program.parts import LOADS, used_bytes
-from ptxloom.machine.program.reach import reachable
 from ptxloom.machine.program.series import Mentioned
 from ptxloom.machine.program.signatures import FRAME_HEAD, Signature, Slot
 from ptxloom.machine.program.symbols import FunctionName, Mark, Place, Register, Scope, Variable
-from ptxloom.machine.program.types import Type, is_type, ptx_type
+from ptxloom.machine.program.types import is_type, ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
-from ptxloom.machine.program.variables import align, alignment_of, function_codes, module_variables, size_of
+from ptxloom.machine.program.variables import function_codes, module_variables
 from ptxloom.syntax import print_statements, tree
 
 if TYPE_CHECKING:
@@ -165,22 +156,18 @@ class _Planner:
             called = ops[-1] if ops and ops[-1].opcode == "call" else None
 
     def _entry_parameters(self, function: FunctionPlan) -> None:
-        at = 0
-        parameters: list[Parameter] = []
-        for declaration in function.node.params:
-            for declarator in declaration.declarators:
-                alignment = alignment_of(declaration)
-                at = align(at, alignment)
-                size = size_of(declaration, declarator)
-                type_ = Type("b64", "b", 64, "i64") if declaration.type.endswith("ref") else ptx_type(declaration.type)
-                array = bool(declarator.dimensions)
-                parameters.append(Parameter(declarator.name, type_, at, size, array, alignment))
-                function.scope.declare(declarator.name, _variable(declarator.name, declaration, at, size))
-                at += size
-                if at > PARAMETER_LIMIT:
-                    raise _refused(declaration, f"a kernel has no more than {PARAMETER_LIMIT:,} bytes of parameters")
-        self.program.parameters = tuple(parameters)
-        self.program.parameter_bytes = at
+        placed = parameters(function.node.params)
+        found: list[Parameter] = []
+        for declaration, declarator, at, size in placed:
+            variable = _variable(declarator.name, declaration, at, size)
+            type_ = ptx_type("b64" if declaration.type in OPAQUE else declaration.type)
+            array = bool(declarator.dimensions)
+            found.append(Parameter(declarator.name, type_, at, size, array, variable.alignment))
+            function.scope.declare(declarator.name, variable)
+            if at + size > PARAMETER_BYTES:
+                raise _refused(declaration, f"a kernel has no more than {PARAMETER_BYTES:,} bytes of parameters")
+        self.program.parameters = tuple(found)
+        self.program.parameter_bytes = placed[-1].end if placed else 0
 
     def _frame_parameters(self, function: FunctionPlan, declarations: tuple[tree.Declaration, ...]) -> tuple[Slot, ...]:
         slots: list[Slot] = []
@@ -203,8 +190,8 @@ class _Planner:
     ) -> Variable:
         at = align(function.frame_bytes, alignment_of(declaration))
         size = size_of(declaration, declarator)
-        if at + size - FRAME_HEAD > LOCAL_LIMIT:
-            raise _refused(declaration, f"a thread has no more than {LOCAL_LIMIT:,} bytes of local memory")
+        if at + size - FRAME_HEAD > LOCAL_BYTES:
+            raise _refused(declaration, f"a thread has no more than {LOCAL_BYTES:,} bytes of local memory")
         variable = replace(_variable(declarator.name, declaration, at, size), space="local")
         self.frame_alignment = max(self.frame_alignment, variable.alignment)
         function.frame_bytes = at + size
@@ -350,8 +337,8 @@ def _variable(name: str, declaration: tree.Declaration, offset: int, size: int) 
 
 
 def _check_shared(declaration: tree.Declaration, end: int) -> None:
-    if end > SHARED_LIMIT:
-        raise _refused(declaration, f"a CTA has no more than {SHARED_LIMIT} bytes of shared memory")
+    if end > SHARED_BYTES:
+        raise _refused(declaration, f"a CTA has no more than {SHARED_BYTES} bytes of shared memory")
 
 
 def _names_reserved(op: Op) -> bool:

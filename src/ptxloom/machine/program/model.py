@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.types import Type
     from ptxloom.syntax.module import Module
 
-SHARED_LIMIT = 227 * 1024  # bytes a CTA may have
 RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm_80 on (PTX ISA 10.29)
 RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
-LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread may have
-PARAMETER_LIMIT = 32764  # bytes of parameters a kernel may have
 OURS = "passed:"  # a name that begins so is no PTX: the place of what is passed in a register
 _CELL = 8  # bytes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.machine.program.variables import align
+from ptxloom.binding.sizes import align
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,11 +1,10 @@
-"""Variables in memory: how large they are, and which of them belong to the whole module (PTX ISA 5.4)."""
+"""Which variables in memory belong to the whole module (PTX ISA 5.4)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ptxloom.machine.program.types import ptx_type
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -13,9 +12,6 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax.module import Module
 
-OPAQUE: Final = frozenset(
-    ("texref", "samplerref", "surfref")
-)  # types whose insides nobody sees: textures, not run here
 _LASTING: Final = ("global", "const")  # the spaces of variables that outlive a kernel
 
 
@@ -32,29 +28,6 @@ class Lasting(NamedTuple):
         """Its name for those outside: `function.variable` if it is a function's own, and then `function.variable#2`."""
         inner = f"{self.owner}." if self.owner else ""
         return f"{inner}{self.declarator.name}{f'#{self.number}' if self.number > 1 else ''}"
-
-
-def size_of(declaration: tree.Declaration, declarator: tree.Declarator) -> int:
-    """The bytes of a variable; 0 if it is unsized."""
-    if declaration.type in OPAQUE:
-        return 8
-    total = max(ptx_type(declaration.type).bits // 8, 1) * max(declaration.vector, 1)
-    for dimension in declarator.dimensions:
-        total *= dimension or 0
-    return total
-
-
-def alignment_of(declaration: tree.Declaration) -> int:
-    """The alignment of a variable: stated, or its type's (times its vector length)."""
-    if declaration.alignment:
-        return declaration.alignment
-    bits = 64 if declaration.type in OPAQUE else ptx_type(declaration.type).bits
-    return max(bits // 8, 1) * max(declaration.vector, 1)
-
-
-def align(at: int, alignment: int) -> int:
-    """The next multiple of an alignment."""
-    return -(-at // alignment) * alignment
 
 
 def module_variables(module: Module) -> tuple[Lasting, ...]:

@@ -15,12 +15,12 @@ from ptxloom.diagnostics import PtxloomError, UsageError, must_be, must_be_sever
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.fragments.filled import fill
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.types import element_type, is_type
 from ptxloom.machine.codegen.addresses import space_of
 from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, record_bytes
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.native import language
-from ptxloom.machine.native.ir import LANES
 from ptxloom.machine.results.wording import lanes_text
 from ptxloom.machine.runtime import tracing as recorder
 from ptxloom.syntax import print_operand, tree

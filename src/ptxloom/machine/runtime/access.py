@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, vector
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.memory import load_lanes, store_lanes

@@ -14,7 +14,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.ir import LANES, Emitter, Value, constant_vector, vector
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.fragments.derive import fragment
-from ptxloom.fragments.model import WARP_LANES
 from ptxloom.fragments.native import Together, body, sides
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.language import Ptr, u32, u64
@@ -86,7 +86,7 @@ def function_of(move: MatrixMove, lanes: int) -> str:
         registers=registers,
         lanes=lanes,
         bits=32 if move.space else 64,
-        members=(1 << lanes) - 1 if lanes < WARP_LANES else -1,
+        members=(1 << lanes) - 1 if lanes < LANES else -1,
         kept=0xFFFFFFFF if move.space else -1,
         window=0 if move.space else SHARED_WINDOW,
         widen="zext" if move.space else "bitcast",

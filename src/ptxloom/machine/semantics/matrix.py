@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments.derive import fragment
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
@@ -19,7 +20,7 @@ from ptxloom.machine.codegen.addresses import address_values, base_and_offset, s
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import LANES, vector
+from ptxloom.machine.native.ir import vector
 from ptxloom.machine.native.translation import symbol
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state

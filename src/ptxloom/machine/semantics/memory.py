@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access, Piece
 from ptxloom.machine.codegen.addresses import (
@@ -16,7 +17,7 @@ from ptxloom.machine.codegen.addresses import (
 )
 from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.parts import Part, is_sink, is_whole, moved, parts_of
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.runtime import memory, state

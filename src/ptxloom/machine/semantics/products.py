@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.native.ir import LANES, Value, vector
+from ptxloom.machine.native.ir import Value, vector
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

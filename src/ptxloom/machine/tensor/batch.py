@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.target import Target
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.native.jit import helper_address
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-_LANES = 32
 
 
 def mma(
@@ -75,8 +74,8 @@ def mma(
     ]
     if metadata is not None:
         inputs.append(_registers("metadata", metadata[..., None], batch, 1, np.uint32))
-    d = np.empty((*batch, _LANES, form.registers[0]), kind)
-    warps = d.size // (_LANES * form.registers[0])
+    d = np.empty((*batch, LANES, form.registers[0]), kind)
+    warps = d.size // (LANES * form.registers[0])
     if warps:
         run(d.ctypes.data, *(array.ctypes.data for array in inputs), warps)
     return d
@@ -84,10 +83,10 @@ def mma(
 
 def _registers(name: str, array: NDArray[Any], batch: tuple[int, ...], number: int, kind: Any) -> NDArray[Any]:
     size = np.dtype(kind).itemsize
-    if array.shape[-2:] != (_LANES, number) or array.dtype.itemsize != size:
+    if array.shape[-2:] != (LANES, number) or array.dtype.itemsize != size:
         legal = f"an array (..., 32, {number}) of {8 * size}-bit elements"
         raise UsageError(name, f"shape {array.shape} of {array.dtype}", legal)
-    return np.ascontiguousarray(np.broadcast_to(array, (*batch, _LANES, number)))
+    return np.ascontiguousarray(np.broadcast_to(array, (*batch, LANES, number)))
 
 
 @cache
@@ -108,18 +107,18 @@ def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: 
     warps = Value("i64", "%warps")
     b = Builder(f'"{symbol}"', (*arrays, warps))
     kind = f"i{bits}"
-    stages = [[b.array(_LANES * bits // 8) for _ in range(count)] for count in counts]
+    stages = [[b.array(LANES * bits // 8) for _ in range(count)] for count in counts]
     with b.loop(warps) as warp:
         for array, stage in zip(arrays[1:], stages[1:], strict=True):
-            source = b.at(array, warp, _LANES * len(stage) * bits // 8)
-            with b.loop(_LANES) as lane:
+            source = b.at(array, warp, LANES * len(stage) * bits // 8)
+            with b.loop(LANES) as lane:
                 for index, register in enumerate(stage):
                     value = b.load(kind, b.at(source, lane, len(stage) * bits // 8, index * bits // 8), bits // 8)
                     b.store(value, b.at(register, lane, bits // 8), bits // 8)
         operands = ", ".join(f"ptr {register.text}" for stage in stages for register in stage)
         b.do(f'call void @"{single.symbol}"({operands})')
-        target = b.at(arrays[0], warp, _LANES * counts[0] * bits // 8)
-        with b.loop(_LANES) as lane:
+        target = b.at(arrays[0], warp, LANES * counts[0] * bits // 8)
+        with b.loop(LANES) as lane:
             for index, register in enumerate(stages[0]):
                 value = b.load(kind, b.at(register, lane, bits // 8), bits // 8)
                 b.store(value, b.at(target, lane, counts[0] * bits // 8, index * bits // 8), bits // 8)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.launch.shadows.shadow import Shadow, warps_of
 from ptxloom.machine.native import language
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arena import Arena
     from ptxloom.machine.memory.piece import Piece
     from ptxloom.machine.program.model import Program
-
-_LANES: Final = 32
 
 
 class InitShadow(Shadow):
@@ -75,7 +74,7 @@ class InitShadow(Shadow):
             for warp in warps_of(launch, cta):
                 warp.written = cta.written
                 if launch.local_bytes:
-                    warp.local_written = _unwritten(take, _LANES * launch.local_bytes)
+                    warp.local_written = _unwritten(take, LANES * launch.local_bytes)
 
     def _add(self, array: NDArray[Any], written: Iterable[Piece] = ()) -> None:
         """Another piece of global memory, of which parts are written."""

@@ -6,6 +6,7 @@ import ctypes
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.launch.shadows.shadow import Shadow, warps_of
 from ptxloom.machine.native import language
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arena import Arena
     from ptxloom.machine.program.model import Program
 
-_LANES: Final = 32
 _WORD: Final = 4
 _ALIGNMENT: Final = 64
 _COLUMNS: Final = 1 << 16  # of what the clusters of a grid publish at a flag
@@ -70,11 +70,11 @@ class RaceShadow(Shadow):
 def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | None) -> int:
     take = partial(arena.take, what=_SHARED)
     members: int = launch.members
-    threads: int = members * launch.warps * _LANES
+    threads: int = members * launch.warps * LANES
     at = take(shadow.ORDER_BYTES)
     order: Any = language.structure(shadow.Order).from_address(at)
     order.bits = (threads + shadow.COLUMNS - 1).bit_length()
-    order.ceiling = (1 << shadow.TICK_BITS - order.bits) - _LANES
+    order.ceiling = (1 << shadow.TICK_BITS - order.bits) - LANES
     order.threads = threads
     order.columns = threads + shadow.COLUMNS
     order.access = take(shadow.ACCESS_BYTES)
@@ -112,14 +112,14 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
 
 def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: int) -> int:
     take, size = partial(arena.take, what=_SHARED), launch.shared_bytes
-    threads: int = launch.members * launch.warps * _LANES
+    threads: int = launch.members * launch.warps * LANES
     order: Any = language.structure(shadow.Order).from_address(order_at)
     at = take(shadow.SHADOW_BYTES)
     s: Any = language.structure(shadow.Shadow).from_address(at)
     s.order = order_at
     s.bytes, s.warps = size, launch.warps
-    s.first = rank * s.warps * _LANES
-    readers = threads // _LANES
+    s.first = rank * s.warps * LANES
+    readers = threads // LANES
     s.summaries = -(-readers // 8) * 8
     s.writes, s.write_sites = take(size * _WORD), take(size * _WORD)
     s.reads = take(readers * size * 8)
@@ -151,7 +151,7 @@ class _GlobalRaces:
     def start(self, launch: Any) -> None:
         """Make room for what the clusters publish."""
         take = partial(self._arena.take, what=_GLOBAL)
-        threads: int = launch.members * launch.warps * _LANES
+        threads: int = launch.members * launch.warps * LANES
         shift = 0
         while launch.total * -(-threads >> shift) > _COLUMNS and threads >> shift:
             shift += 1

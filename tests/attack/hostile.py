@@ -209,8 +209,9 @@ class _Writer:
         here = f"here{self.label}"
         match chance.randrange(4):
             case 0:
+                inside = "" if chance.random() < 0.2 else "rem.u32 %t0, %t0, 3;"
                 return (
-                    f"{forger.word('%t0')}\ntable{self.label}: .branchtargets {here}, middle, label;\n"
+                    f"{forger.word('%t0')} {inside}\ntable{self.label}: .branchtargets {here}, middle, label;\n"
                     f"setp.lt.u32 %q1, %lane, 20; @%q1 brx.idx %t0, table{self.label};\n{here}:"
                 )
             case 1:

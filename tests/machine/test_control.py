@@ -165,6 +165,23 @@ def test_an_endless_loop_ends_at_the_time_limit_and_says_where_it_was() -> None:
 TABLE = "mov.u32 %r5, 0;\nT: .branchtargets L, M;\nL: brx.idx %r5, T;\nM:"
 
 
+@pytest.mark.parametrize("first", [0, 1, 2, 1 << 31, (1 << 32) - 1])
+def test_an_index_past_the_list_is_reported_of_the_lanes_that_branch(first: int) -> None:
+    out = np.full(32, 99, np.uint32)
+    body = f"""setp.lt.u32 %p1, %r0, 8; mov.u32 %r1, {first}; setp.eq.u32 %p2, %r0, 3; @!%p2 mov.u32 %r1, 1;
+    T: .branchtargets ONE, TWO;
+    @%p1 brx.idx %r1, T;
+    ONE: st.global.u32 [%rd0], 1; ret; TWO: st.global.u32 [%rd0], 2;"""
+    if first < 2:
+        entry(body).launch(1, 32, [out])
+        assert out.tolist() == [2, 2, 2, first + 1, 2, 2, 2, 2, *[1] * 24]
+        return
+    with pytest.raises(LaunchError, match=f"`brx` is given index {first}, which is past") as caught:
+        entry(body).launch(1, 32, [out])
+    (hazard,) = caught.value.hazards
+    assert (hazard.rule, hazard.lanes) == ("memcheck.bad-branch", (3,))
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("body", ["L: bra L;", TABLE])
 def test_an_interrupt_stops_a_run(body: str, threads: int) -> None:

@@ -191,6 +191,13 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "bad-branch",
+        "Finds a `brx.idx` whose index is past the end of its list of targets.",
+        "`{instruction}` is given index {number}, which is past the end of its list of targets",
+        "branch around it if the index can be as large as the list is long",
+    ),
+    HazardKind(
+        "memcheck",
         "bad-token",
         "Finds a `stackrestore` of what no `stacksave` of the same call gave, or of what has been given back already.",
         "`{instruction}` is given a token that is none of this call's",
@@ -448,6 +455,7 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.NO_CLUSTER: "no-cluster",
     state.CALL_MISMATCH: "call-mismatch",
     state.BAD_TOKEN: "bad-token",
+    state.BAD_BRANCH: "bad-branch",
 }
 EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",

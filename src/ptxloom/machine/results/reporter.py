@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 Block = tuple[int, int, int]
 
 _AS_NOTED: Final = frozenset({state.ENDED, state.UNFENCED, state.NOT_READ_ONLY})  # the sides of which have their order
+_OF_LANES: Final = frozenset({state.BAD_CALL, state.CALL_MISMATCH, state.BAD_TOKEN, state.BAD_BRANCH})
 _RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "warp-order")
 
 
@@ -100,7 +101,7 @@ class Reporter:
         size, lane, space = int(fault.size), int(fault.lane), int(fault.space)
         found = self.atlas.locate(op, space, int(fault.address))
         block: Block = (int(fault.block[0]), int(fault.block[1]), int(fault.block[2]))
-        lanes = lanes_of(int(fault.lanes)) if size else lanes_of(int(fault.mask))
+        lanes = lanes_of(int(fault.lanes if size or fault.kind in _OF_LANES else fault.mask))
         verb = ("write" if fault.write else "read") + "s" * (len(lanes) == 1)
         action = f"{verb} {size} byte{'s' * (size > 1)}" if size else ""
         party = self.party(op, block, int(fault.warp), lanes, action)
@@ -118,6 +119,7 @@ class Reporter:
             wrong=_wrong(op, SPACES[found.space]),
             size=size,
             lane=lane,
+            number=int(fault.address),
         )
         if found.end and found.space == state.SHARED and self.atlas.is_dynamic(op):
             hazard = replace(hazard, help=MORE_SHARED)

@@ -30,10 +30,11 @@ def bra(b: Builder, op: Op) -> None:
 
 @family("brx", ends=True)
 def brx(b: Builder, op: Op) -> None:
-    """Go to the label that an index picks; past the list's end is undefined, the machine takes the last."""
+    """Go to the label that an index picks; past the list's end it is undefined, and a fault."""
     names = _targets(b, op.operands[1])
     blocks = [_block_of(b, tree.Name(name)) for name in names]
     index = b.read(op.operands[0], "u32")
+    _must_be_below(b, index, len(blocks))
     chosen = b.constant(vector("i32"), blocks[-1])
     for number, block in enumerate(blocks[:-1]):
         here = b.compare("eq", index, b.constant(index.type, number))
@@ -41,6 +42,14 @@ def brx(b: Builder, op: Op) -> None:
     if any(block <= b.block.number for block in blocks):
         b.spend(state.LOOP_COST)
     b.resume(scattered(b, chosen, b.following))
+
+
+def _must_be_below(b: Builder, index: Value, count: int) -> None:
+    """A fault of the active lanes whose index is none of so many."""
+    beyond = b.mask_of(b.compare("uge", index, b.constant(index.type, count)))
+    bad = b.apply("and", beyond, b.active_mask)
+    b.store(b.resize(index, 64), b.scratch(), 64)
+    b.check(b.runtime(memory.fault_if_any, W, b.scratch(), bad, state.GENERIC, state.BAD_BRANCH, 0, 0, b.op.site))
 
 
 def scattered(b: Builder, blocks: Value, following: int) -> Value:

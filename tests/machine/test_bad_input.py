@@ -380,6 +380,11 @@ def test_what_does_not_check_is_refused_unchecked_too_if_it_has_no_meaning(instr
         assert caught.value.text == instruction
 
 
+def test_a_function_with_a_variable_number_of_arguments_is_refused_in_these_words() -> None:
+    with pytest.raises(UnsupportedInstruction, match=r"va\[\];` cannot run: .* variable number of arguments"):
+        entry("call f, (1);", before=".func f(.param .b32 n, .param .align 4 .b8 va[]) { ret; }")
+
+
 def test_a_function_that_is_only_declared_is_named() -> None:
     with pytest.raises(UnsupportedInstruction, match="no function `declared` is defined"):
         entry("call (%r1), declared, (%r2);", before=DECLARED + AREA)

@@ -15,10 +15,19 @@ import pytest
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import Kernel, LaunchError, kernel
+from ptxloom.machine.launch import host_calls
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.interrupts import TimeIsUp
 from ptxloom.machine.native.llvm import LOCK
 from ptxloom.syntax import parse
+
+SERVICES = """.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);
+.extern .func (.param .b64 r) malloc(.param .b64 n); .extern .func free(.param .b64 p);
+"""
+PRINT = """{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], %rd1; st.param.b64 [v], %rd1;
+call (r), vprintf, (f, v); }"""
+ALLOCATE = "{ .param .b64 n; .param .b64 r; st.param.b64 [n], %rd1; call (r), malloc, (n); }"
+FREE = "{ .param .b64 p; st.param.b64 [p], %rd1; call free, (p); }"
 
 
 def branches(count: int) -> str:
@@ -39,6 +48,25 @@ def minutes() -> str:
 @pytest.fixture
 def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PTXLOOM_CACHE", "")
+
+
+@pytest.mark.parametrize(("number", "called"), [(0, "_print"), (1, "_allocate"), (2, "_free")])
+def test_the_limit_ends_calls_of_the_host_between_two_lanes(
+    number: int, called: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = (PRINT, ALLOCATE, FREE)[number]
+    made = entry(f"mov.u64 %rd1, 0; L: {call} bra L;", before=SERVICES)
+    now, lanes = [1000.0], list[int]()
+
+    def slow(_: object, lane: int) -> None:
+        lanes.append(lane)
+        now[0] += 10
+
+    monkeypatch.setattr(host_calls, called, slow)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with pytest.raises(LaunchError, match="time limit"):
+        made.launch(1, 32, [np.zeros(32, np.uint32)], threads=1, timeout=15)
+    assert lanes == [0, 1]
 
 
 @pytest.mark.usefixtures("no_cache")

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.memory.heap import Maker
-from ptxloom.machine.native import language
+from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD, SERVICES
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.machine.launch.launch_state import LaunchState
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.results.hazard import Hazard
@@ -82,19 +84,24 @@ def serve(number: int, request: Request) -> None:
 
     Raises:
         LaunchError: An assertion failed.
+        TimeIsUp: The time limit has come.
     """
     match number:
         case 0:
-            for lane in request.lanes:
-                _print(request, lane)
+            _each(request, _print)
         case 1:
-            for lane in request.lanes:
-                _allocate(request, lane)
+            _each(request, _allocate)
         case 2:
-            for lane in request.lanes:
-                _free(request, lane)
+            _each(request, _free)
         case _:
             _fail(request)
+
+
+def _each(request: Request, do: Callable[[Request, int], None]) -> None:
+    """Lane by lane: one alone can take a while, if it prints a megabyte."""
+    for lane in request.lanes:
+        interrupts.check()
+        do(request, lane)
 
 
 def _print(request: Request, lane: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.launch import deadlock, host_calls
@@ -13,6 +12,8 @@ from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime import scheduler, state
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.machine.launch.launch_state import LaunchState
     from ptxloom.machine.results.hazard import Hazard
 
@@ -46,23 +47,24 @@ class Worker:
     def run(self, deadline: float | None) -> None:
         """Run CTAs until the grid is done; errors go to the launch."""
         try:
-            self._run(deadline)
+            entry = _RUN(jit.native_address(scheduler.run_worker))
+            with interrupts.until(deadline):
+                self._run(entry)
+        except interrupts.TimeIsUp:
+            self.launch.fail(self._too_slow())
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that launched
             self.launch.fail(error)
 
-    def _run(self, deadline: float | None) -> None:
-        entry = _RUN(jit.native_address(scheduler.run_worker))
+    def _run(self, entry: Callable[[int], int]) -> None:
         while True:
             status = entry(self.address)
-            interrupts.check()
             match status:
                 case state.DONE | state.STOPPED:
                     return
                 case state.SLICE:
-                    if deadline is not None and time.monotonic() > deadline:
-                        raise self._too_slow()
+                    interrupts.check()
                 case state.WANT_MASKED | state.WANT_POISONED:
-                    self._compile(status, deadline)
+                    self.launch.provide(status)
                 case state.WANT_CTA:
                     self._admit()
                 case state.DEADLOCK:
@@ -154,13 +156,6 @@ class Worker:
         w.symbols = native.symbols
         for shadow in launch.shadows:
             shadow.warp(w)
-
-    def _compile(self, wanted: int, deadline: float | None) -> None:
-        try:
-            with interrupts.until(deadline):
-                self.launch.provide(wanted)
-        except interrupts.TimeIsUp:
-            raise self._too_slow() from None
 
     def _too_slow(self) -> LaunchError:
         return LaunchError("the kernel did not end within its time limit", self._waiting("synccheck.no-progress"))

@@ -181,7 +181,9 @@ class _Planner:
                     name = place_of(name)
                 variable = self._in_frame(declaration, declarator.replace(name=name), function.scope, function)
                 if not variable.size:
-                    raise _refused(declaration, "the machine calls no function with a variable number of arguments: give it a size")
+                    raise _refused(
+                        declaration, "the machine calls no function with a variable number of arguments: give it a size"
+                    )
                 slots.append(Slot(variable.offset, variable.size))
         return tuple(slots)
 

@@ -158,6 +158,16 @@ def acquire(w: Warp, lane: u32, source: Ptr[u32]) -> None:
 # -- barriers
 
 
+def take_seen(w: Warp, lanes: u32) -> None:
+    """Lanes come to a barrier of the CTA, a fence too: what their relaxed reads have seen they know."""
+    order = w.shadow.order
+    left = lanes
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        acquire(w, lane, at_row(order.seen_inside, order, me(w, lane)))
+
+
 def sync_lanes(w: Warp, lanes: u32) -> None:
     """`bar.warp.sync`: each lane names its members in the scratch."""
     if address(w.shadow.order.known) == 0:
@@ -245,6 +255,7 @@ def gather_knowledge(cta: Cta) -> None:
     moved: u32 = 0
     for _warp in range(cta.launch.warps):
         w = pointer(Warp, at)[0]
+        take_seen(w, w.saw)
         left = w.acquired
         if left != 0 and moved == 0:
             moved = 1
@@ -267,6 +278,7 @@ def complete_part(cta: Cta, number: u32) -> None:
         at = cta.warps
         for _warp in range(cta.launch.warps):
             w = pointer(Warp, at)[0]
+            take_seen(w, w.saw & w.waits[number])
             for lane in range(32):
                 if w.waits[number] >> lane & 1 != 0:
                     if turn == 0:

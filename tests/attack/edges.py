@@ -17,7 +17,7 @@ from ptxloom.machine.runtime.state import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-HEAD: Final = ".version 8.6\n.target sm_90\n.address_size 64\n"
+HEAD: Final = ".version 8.6\n.target sm_100a\n.address_size 64\n"
 REGISTERS: Final = """.reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<48>; .reg .b64 %rd<32>; .reg .b128 %q<4>;
 .reg .f32 %f<16>; .reg .f64 %fd<8>;
 """
@@ -126,6 +126,7 @@ _SPECIAL: Final = (
     "mapa.u64 %rd10, %rd9, 1; ld.u32 %r8, [%rd10]; getctarank.u64 %r10, %rd9;",
 )
 _INIT: Final = "mbarrier.init.shared.b64 [%r2], 9; "
+_CANCEL: Final = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
 _BULK: Final = (
     _INIT + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [AT], %r5, [%r2];",
     _INIT + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [AT], [%rd1], %r5, [%r2];",
@@ -144,6 +145,11 @@ _BULK: Final = (
     _INIT + "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [AT], %r8, [%r2];",
     "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%r1], {%r8, %r10, %r11, %r12}, [AT];",
     _INIT + "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [AT], %r8, [%r2];",
+    _INIT + f"{_CANCEL}.b128 [AT], [%r2];",
+    f"{_CANCEL}.b128 [%r1], [AT];",
+    _INIT + f"{_CANCEL}.multicast::cluster::all.b128 [AT], [%r2];",
+    f"{_CANCEL}.multicast::cluster::all.b128 [%r1], [AT];",
+    "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [AT], [%r2];",
 )
 
 

@@ -16,7 +16,7 @@ from ptxloom.machine.plan.planner import plan
 from recorded.mutation_cases import seeds
 
 HEAD: Final = """.version 9.0
-.target sm_90a
+.target sm_100a
 .address_size 64
 .extern .func (.param .b64 r) malloc(.param .b64 n);
 .extern .func free(.param .b64 p);
@@ -36,7 +36,7 @@ mov.u32 %lane, %laneid; cvt.u64.u32 %lanes, %lane;
 _DANGEROUS: Final = (
     *("ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier", "mapa", "prefetch", "prefetchu", "wmma"),
     *("alloca", "stackrestore", "stacksave", "brx", "bar", "barrier", "cvta", "discard", "applypriority"),
-    *("isspacep", "shfl", "ldu", "getctarank", "createpolicy", "fence", "mma", "bra", "ret"),
+    *("isspacep", "shfl", "ldu", "getctarank", "createpolicy", "fence", "mma", "bra", "ret", "clusterlaunchcontrol"),
 )
 _TRACED: Final = ("ld", "st", "ldmatrix", "atom", "red", "cp")
 _SPACES: Final = ((".shared", "sha"), (".local", "loc"), (".const", "con"), (".global", "glo"))

@@ -39,7 +39,7 @@ class Format:
         return sign * significand * power(max(exponent, 1) - 1 + self.least - self.mantissa_bits)
 
     def exponent(self, value: Fraction) -> int:
-        """The exponent of a value that is no zero."""
+        """The exponent of a value that is not a zero."""
         return max(floor_log2(abs(value)), self.least)
 
     def encode(self, value: Fraction, *, to_zero: bool) -> int:

@@ -166,10 +166,10 @@ class UsageError(PtxloomError):
 
 
 def must_be(kind: type | UnionType, argument: str, value: object, legal: str) -> None:
-    """Refuse what is no value of a type, for callers whom no type checker tells.
+    """Refuse what is not a value of a type, for callers whom no type checker tells.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not one.
 
     Example:
         >>> must_be(str, "text", b"ret;", "a string")
@@ -181,10 +181,10 @@ def must_be(kind: type | UnionType, argument: str, value: object, legal: str) ->
 
 
 def must_be_several(argument: str, value: object, what: str) -> None:
-    """Refuse what is no sequence or set: a single value, a string.
+    """Refuse what is not a sequence or set: a single value, a string.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not one.
 
     Example:
         >>> must_be_several("checks", "racecheck", "names of tools")

@@ -52,7 +52,7 @@ class Pointer(NamedTuple):
 
 
 class Number(NamedTuple):
-    """An integer, or anything else that is no pointer: between two bounds; the kernel's own, or the machine's."""
+    """An integer, or anything else that is not a pointer: between two bounds; the kernel's own, or the machine's."""
 
     low: int
     high: int
@@ -187,7 +187,7 @@ class Audit:
             if type_ == "ptr" or name in self.pointers:
                 if name in self.pointers:
                     return Pointer(name, self.pointers[name], 0, 0)
-                self.error(one, f"the pointer `{name}` is none for a kernel to use")
+                self.error(one, f"the pointer `{name}` is not one for a kernel to use")
             return Number(0, _ANY, forged=name in _DATA)
         if type_ == "ptr":
             self.error(one, "a pointer out of memory")

@@ -70,7 +70,7 @@ PAIRS = (
     Pair("two stores", f"{STORE}\n@\nst.shared.u32 [%r11], %r22;", "barrier.sync 0;", "write-after-write"),
     Pair("barrier of another number", f"{STORE}\n@\n{LOAD}", "bar.sync 3;", "read-after-write"),
     Pair("divided by a warp's barrier", f"{STORE}\n@\n{LOAD}", "bar.sync 0;", "read-after-write", "bar.warp.sync -1;"),
-    Pair("shfl is no barrier", f"{STORE}\n@\n{LOAD}", "bar.sync 0;", "warp-order", "activemask.b32 %r7;", 32),
+    Pair("shfl is not a barrier", f"{STORE}\n@\n{LOAD}", "bar.sync 0;", "warp-order", "activemask.b32 %r7;", 32),
     Pair(
         "within a warp",
         (f"{STORE}\n@\nand.b32 %r21, %r21, 31; mad.lo.u32 %r11, %r21, 4, %r20;\n{LOAD}"),

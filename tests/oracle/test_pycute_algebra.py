@@ -98,7 +98,7 @@ def judge(
         try:
             answer = ours(getattr(pycute, name)(theirs(pycute, a), theirs(pycute, b)))
         except (AssertionError, IndexError, ZeroDivisionError, LayoutError):
-            continue  # pycute refuses, or its answer is no layout
+            continue  # pycute refuses, or its answer is not a layout
         if is_right(answer, a, b):
             assert plain(mine(a, b)) == plain(answer), (name, str(a), str(b))
             compared += 1
@@ -142,7 +142,7 @@ def test_complements_agree(pycute: Any) -> None:
         try:
             answer = ours(pycute.complement(theirs(pycute, layout), least))
         except (AssertionError, LayoutError):
-            continue  # pycute refuses, or its answer is no layout
+            continue  # pycute refuses, or its answer is not a layout
         joined = make_layout(filter(layout), answer)
         if sorted(joined.offsets()) == list(range(joined.size)):
             assert complement(layout, least) == answer

@@ -211,7 +211,7 @@ def _operand(rule: OperandRule, form: Form, place: int) -> str:  # noqa: PLR0911
 
 
 def _vector(rule: OperandRule, form: Form, place: int, type_: str) -> str:
-    """As many registers as the form says, in braces; one without them where it is no vector."""
+    """As many registers as the form says, in braces; one without them where it is not a vector."""
     length = vector_length(form, rule.name)
     if not length:
         return _register(type_, place)

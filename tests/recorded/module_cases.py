@@ -415,7 +415,7 @@ _NO_TYPES = "i8 i16 i32 i64 int u33 float double half f8 f128 b7 bf16 b1 s4 u1 b
 
 
 def _words_for_types() -> Iterator[str]:
-    """Words that are no types, or none of variables."""
+    """Words that are not types, or none of variables."""
     for word in _NO_TYPES.split():
         yield f".global .{word} g;"
         yield _KERNEL.format(f".reg .{word} a, b;")

@@ -107,7 +107,7 @@ def usage_of(mma: MmaAtom, operand: str, major: str, element: str | None = None)
     """Read the operand's name, its contiguous coordinate, and its type.
 
     Raises:
-        UsageError: One of them is none.
+        UsageError: One of them is not what it should be.
     """
     lower = "c" if operand.lower() == "d" else operand.lower()
     if lower not in AXES:

@@ -35,7 +35,7 @@ def atom(what: str | MatrixMove | MmaForm) -> CopyAtom | MmaAtom:
 
     Raises:
         UnsupportedForm: Nothing is called that; near names are given.
-        UsageError: `what` is no name and no form.
+        UsageError: `what` is neither a name nor a form.
 
     Example:
         >>> atom("SM75_U16x8_LDSM_T").ptx

@@ -4,7 +4,7 @@ Lanes are served in phases of at most 128 bytes: 8 rows of 16 bytes of ldmatrix 
 of 8 bytes; 32 lanes of 4 bytes or less, 16 of 8, 8 of 16. Lanes that want the same word share it, but those of an
 atomic operation do not. Measured on an H200: shared memory itself does 32-bit integer operations and exchanges; a
 compare-and-swap takes its wavefronts twice; all other operations are loops around a compare-and-swap (their loads,
-which are no part of the PTX, are not counted).
+which are not part of the PTX, are not counted).
 """
 
 from __future__ import annotations

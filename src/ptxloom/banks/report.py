@@ -193,7 +193,7 @@ def bank_conflicts(
 
     Raises:
         UnsupportedForm: The instruction is no such access.
-        UsageError: The addresses are no integers, not 32 a warp, or misaligned.
+        UsageError: The addresses are not integers, not 32 a warp, or misaligned.
 
     Example:
         >>> print(bank_conflicts("m8n8.x4.b16", [128 * lane for lane in range(32)]))

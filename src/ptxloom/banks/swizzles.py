@@ -80,7 +80,7 @@ def make_tile(rows: int, columns: int, element: str, pitch_bytes: int | None = N
         The tile, for `find_swizzles`.
 
     Raises:
-        UsageError: The rows are no whole multiple of 16 bytes, or overlap, or are more than shared memory holds.
+        UsageError: The rows are not a multiple of 16 bytes, or overlap, or are more than shared memory holds.
 
     Example:
         >>> print(make_tile(64, 32, "f16"))
@@ -245,7 +245,7 @@ def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
         The arrangements, proven by counting every warp of every access.
 
     Raises:
-        NoTile: An access does not fit the tile, or is none.
+        NoTile: An access does not fit the tile, or is not one.
         UnsupportedForm: It is spelled wrong.
 
     Example:
@@ -325,7 +325,7 @@ def traffic_of(tile: Tile, name: str) -> Traffic:
     """The addresses that an access puts to a tile.
 
     Raises:
-        NoTile: It does not fit the tile, or is none.
+        NoTile: It does not fit the tile, or is not an access.
         UnsupportedForm: It is spelled wrong.
     """
     what, _, along = name.partition("@")
@@ -338,8 +338,8 @@ def traffic_of(tile: Tile, name: str) -> Traffic:
         return _threads(tile, name, "st.shared.v4.b32", along)
     if what.partition(".")[0] not in {"ld", "st"}:
         raise NoTile(
-            f"`{name}` is no access that can be laid out; name tma, cp.async, ldmatrix.x4, stmatrix.x4, or a load or "
-            "store such as ld.shared.v4.b32"
+            f"`{name}` is not an access that can be laid out; name tma, cp.async, ldmatrix.x4, stmatrix.x4, or a load "
+            "or store such as ld.shared.v4.b32"
         )
     return _threads(tile, name, what, along)
 

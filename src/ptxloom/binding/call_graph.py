@@ -37,7 +37,7 @@ class Call:
 
 
 def call_of(instruction: tree.Instruction) -> Call | None:
-    """What a call names; None if the instruction is none, or names no function.
+    """What a call names; None if it is not a call, or names no function.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -60,7 +60,7 @@ def call_of(instruction: tree.Instruction) -> Call | None:
 
 
 def called(instruction: tree.Instruction) -> str:
-    """The name that a call goes to, a function's or a register's; empty if it is no call."""
+    """The name that a call goes to, a function's or a register's; empty if it is not a call."""
     found = call_of(instruction)
     return found.callee.text if found is not None and isinstance(found.callee, tree.Name) else ""
 

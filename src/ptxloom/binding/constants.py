@@ -30,7 +30,7 @@ def simplified(operand: tree.Operand) -> tree.Integer | tree.Float | tuple[str, 
 
 
 def sort_of(operand: tree.Operand) -> str:
-    """What an expression of literals is: an integer, "f32", "f64", or wrong in itself; empty if it is none."""
+    """What an expression of literals is: an integer, "f32", "f64", or wrong in itself; empty if it is not one."""
     match operand:
         case tree.Integer() | tree.Name("WARP_SZ"):
             return WHOLE
@@ -56,7 +56,7 @@ def _parts(operand: tree.Cast | tree.Ternary) -> tuple[tree.Operand, ...]:
 
 
 def _is_bits(operand: tree.Operand) -> bool:
-    """Whether an operand is a floating-point number written as its bits, which is no part of an expression."""
+    """Whether an operand is a floating-point number written as its bits, which is not part of an expression."""
     return isinstance(operand, tree.Float) and not operand.decimal
 
 

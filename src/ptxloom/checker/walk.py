@@ -88,7 +88,7 @@ def check(
         The findings in the order of the text.
 
     Raises:
-        UsageError: `module` is none, or `target` or `ptx_version` is spelled as none is.
+        UsageError: `module` is not a `Module`, or `target` or `ptx_version` is not spelled like one.
 
     Example:
         >>> from ptxloom.syntax import parse

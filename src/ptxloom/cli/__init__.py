@@ -1,4 +1,4 @@
-"""The command line: the only code that opens files, reads stdin and writes to a terminal (STYLE 7).
+"""The command line: the only code that opens files, reads stdin and writes to a terminal.
 
 Exit codes: 0 clean, 1 findings, 2 could not run.
 """

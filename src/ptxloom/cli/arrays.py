@@ -35,7 +35,7 @@ _HEADER: Final = re.compile(
 
 
 class NoArray(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
-    """What a file holds, or a name means, is no array of numbers; the message is the rest of a sentence."""
+    """What a file holds, or a name means, is not an array of numbers; the message is the rest of a sentence."""
 
 
 def dtype_of(name: object) -> np.dtype[Any]:
@@ -75,7 +75,7 @@ def load(path: Path) -> NDArray[Any]:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise NoArray("it is no file")
+            raise NoArray("it is not a file")
         with path.open("rb") as file:
             return _read(file, path.stat().st_size)
     except (OSError, ValueError) as error:
@@ -111,7 +111,7 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """
     head = file.read(len(_MAGIC) + 2)
     if head[:-2] != _MAGIC or head[-2:] not in _LENGTHS:
-        raise NoArray("it is no .npy file, or of a version that holds no plain array")
+        raise NoArray("it is not a .npy file, or one of a version that holds no plain array")
     kind = struct.Struct(_LENGTHS[head[-2:]])
     length = file.read(kind.size)
     if len(length) < kind.size or (size := kind.unpack(length)[0]) > _LONGEST_HEADER:
@@ -144,7 +144,7 @@ def save(path: Path, array: NDArray[Any]) -> None:
     """
     try:
         if path.exists() and not path.is_file():
-            raise CannotWrite(f"cannot write {path}: it is no file")
+            raise CannotWrite(f"cannot write {path}: it is not a file")
         replace_file(path, lambda file: np.save(_Plain(file.write), array, allow_pickle=False))
     except (OSError, ValueError) as error:
         raise CannotWrite(f"cannot write {path}: {reason(error)}") from error

@@ -120,7 +120,7 @@ def _table(name: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in {".ptx", ".cubin"} else ""
-        raise BadLaunchFile(f"{name}: this is no TOML: {error}{what}") from None
+        raise BadLaunchFile(f"{name}: this is not TOML: {error}{what}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class _Reader:
         target = self.text(table, "target", "the file") if "target" in table else None
         ptx = self.folder / self.text(table, "ptx", "the file")
         if self.is_something_else(ptx):
-            raise self.wrong("ptx", f"names {ptx}, which is no file")
+            raise self.wrong("ptx", f"names {ptx}, which is not a file")
         return Launch(
             ptx,
             self.text(table, "kernel", "the file"),

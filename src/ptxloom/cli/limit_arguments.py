@@ -41,11 +41,11 @@ def size(text: str) -> int:
     """Bytes, written `4096`, `64K`, `8M`, `2G`.
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: It is not a size.
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise ArgumentTypeError(f"{text!r} is no size; write bytes, or 64K, 8M, 2G")
+        raise ArgumentTypeError(f"{text!r} is not a size; write bytes, or 64K, 8M, 2G")
     return int(found[1]) << 10 * " KMGT".index(found[2].upper() or " ")
 
 

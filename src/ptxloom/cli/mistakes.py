@@ -49,9 +49,9 @@ def strangers(options: Options) -> Iterator[str]:
     """What is remarkable about `--target` and `--ptx-version`: they are open-ended, and may be mistyped.
 
     Raises:
-        UsageError: One of them is no target, or no version.
+        UsageError: One of them is not a target or not a version.
     """
     if options.target is not None and Target.parse(options.target) not in targets():
-        yield f"`--target {options.target}` is none of the targets that ptxloom knows; it is judged by its number"
+        yield f"`--target {options.target}` is not a target that ptxloom knows; it is judged by its number"
     if options.ptx_version is not None and not PtxVersion.parse(options.ptx_version).released:
-        yield f"`--ptx-version {options.ptx_version}` is no version that ptxloom knows"
+        yield f"`--ptx-version {options.ptx_version}` is not a version that ptxloom knows"

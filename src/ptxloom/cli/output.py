@@ -72,7 +72,7 @@ def talk(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    """Text to standard output as UTF-8; a reader that has seen enough (`| head`) is no error."""
+    """Text to standard output as UTF-8; a reader that has seen enough (`| head`) is not an error."""
     if not has_output():
         raise CannotWrite("cannot write to standard output: it is closed")
     try:

@@ -29,7 +29,7 @@ def requests(options: Options) -> tuple[Trace, ...]:
     """What `--trace` and the options beside it ask for.
 
     Raises:
-        PtxloomError: A list of numbers is none, or nothing is to be recorded.
+        PtxloomError: A list of numbers cannot be read as one, or nothing is to be recorded.
     """
     unused = [name for name, default in BESIDE_TRACE.items() if getattr(options, name) != default]
     if unused and not options.trace:

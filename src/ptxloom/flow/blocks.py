@@ -53,7 +53,7 @@ def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[
 
 
 def _mentioned(function: Function) -> set[str]:
-    """Every name that an operand or a table of branches is: a label that is none of them only marks a place."""
+    """Every name that an operand or a table of branches is: any other label only marks a place."""
     found: set[str] = set()
     waiting = [function.body] if function.body is not None else []
     while waiting:

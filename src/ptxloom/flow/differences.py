@@ -57,7 +57,7 @@ class Differences(Generic[Node]):
         return one is not None and one == other
 
     def _operand(self, node: Write, operand: Operand, depth: int) -> Counter[Node] | None:
-        """What differs in an operand; None if it is no register."""
+        """What differs in an operand; None if it is not a register."""
         if not isinstance(operand, Name):
             return None
         found = self._values.operand(node, operand.text)

@@ -147,7 +147,7 @@ class FlowGraph:
 
     @cached_property
     def irreducible(self) -> tuple[Edge, ...]:
-        """The edges that enter a cycle beside its header, so that it is no natural loop."""
+        """The edges that enter a cycle beside its header, so that it is not a natural loop."""
         place = {number: at for at, number in enumerate(self.order)}
         return tuple(
             edge
@@ -234,7 +234,7 @@ def flow_graph(function: Function, *, noreturn: Collection[str] = (), marks: boo
         Blocks, edges, dominators and loops.
 
     Raises:
-        UsageError: `function` is none.
+        UsageError: `function` is not a `Function`.
 
     Example:
         >>> from ptxloom.syntax import parse

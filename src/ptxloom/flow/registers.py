@@ -20,7 +20,7 @@ _READS_FIRST: Final = frozenset(
         *("nanosleep", "pmevent", "prefetch", "prefetchu", "red", "ret", "setmaxnreg", "st", "stackrestore", "trap"),
     )
 )
-"""Opcodes whose first operand is no destination, unless the form says `.red`."""
+"""Opcodes whose first operand is not a destination, unless the form says `.red`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class Registers:
 
 
 def _reads_first(instruction: Instruction) -> bool:
-    """Whether the first operand is no destination."""
+    """Whether the first operand is not a destination."""
     opcode = instruction.opcode
     if opcode in _READS_FIRST:
         return "red" not in instruction.qualifiers

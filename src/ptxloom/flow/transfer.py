@@ -38,7 +38,7 @@ class Op:
         is_symbol: Callable[[str], bool],
     ) -> None:
         self.instruction = instruction
-        self.is_symbol = is_symbol  # whether a name is no register that anything writes
+        self.is_symbol = is_symbol  # whether a name is not a register that anything writes
         self.place = place  # which destination is asked for
         self.has = frozenset(instruction.qualifiers).__contains__
         self.kernel_params = kernel_params

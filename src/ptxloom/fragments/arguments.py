@@ -44,7 +44,7 @@ def as_memory(memory: object, *, written: bool) -> Memory:
     """The memory argument, proven to be bytes.
 
     Raises:
-        UsageError: It is no uint8 array, or is read-only where it must be written.
+        UsageError: It is not a uint8 array, or is read-only where it must be written.
     """
     array = _array(memory)
     if array is None or array.dtype != np.uint8 or array.ndim < 1:
@@ -58,7 +58,7 @@ def as_addresses(addresses: object) -> Integers:
     """The address argument, proven to be one integer for each lane.
 
     Raises:
-        UsageError: It is no integer array, or its last dimension is not 32.
+        UsageError: It is not an integer array, or its last dimension is not 32.
     """
     array = _array(addresses)
     if array is None or array.dtype.kind not in "iu" or array.ndim < 1 or array.shape[-1] != LANES:

@@ -172,7 +172,7 @@ class _Reader:
         for word in table:
             if word not in TRAITS:
                 raise DataError(
-                    self.file, at, f"operand `{operand}` may be `{word}`, which is none of {', '.join(TRAITS)}"
+                    self.file, at, f"operand `{operand}` may be `{word}`, which is not one of {', '.join(TRAITS)}"
                 )
         return tuple(
             (word, Condition() if when is True else self.condition(when, lines, at))
@@ -225,7 +225,7 @@ class _Reader:
                 wanted = tuple(cast("list[str]", value))
         for each in wanted:
             if each not in (*every, ""):
-                raise DataError(self.file, at, f"`.{each}` is no value of `.{name}`")
+                raise DataError(self.file, at, f"`.{each}` is not a value of `.{name}`")
         return wanted
 
 

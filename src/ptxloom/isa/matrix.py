@@ -114,7 +114,7 @@ def matrix_move(text: str, opcode: str | None = None) -> MatrixMove:
         raise UnsupportedForm(f"`{text}` names no matrix move; {hint}")
     name = first if opcode is None or not short else opcode
     if name not in MOVES or (opcode is not None and name != opcode):
-        raise UnsupportedForm(f"`{text}` is no form of {opcode}")
+        raise UnsupportedForm(f"`{text}` is not a form of {opcode}")
     words = tuple(rest)
     if short:
         written = tuple(filter(None, (first, *rest)))
@@ -182,7 +182,7 @@ def of_form(form: Form) -> MatrixMove:
 def _move(opcode: str, words: tuple[str, ...]) -> MatrixMove:
     form = resolve(opcode, words).form
     if form is None:
-        raise UnsupportedForm(f"`{'.'.join((opcode, *words))}` is no form")
+        raise UnsupportedForm(f"`{'.'.join((opcode, *words))}` is not a form")
     written = form.qualifiers
     one_type = written.get("type")
     return MatrixMove(

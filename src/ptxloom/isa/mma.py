@@ -132,9 +132,9 @@ def mma_form(text: str) -> MmaForm:
     words = (*(word for word in ("sync", "aligned") if word not in words), *words)
     form = resolve("mma", words).form
     if form is None:
-        raise UnsupportedForm(f"`{text}` is no form of `mma`: {reasons('mma', words)}")
+        raise UnsupportedForm(f"`{text}` is not a form of `mma`: {reasons('mma', words)}")
     if form.laxities:
-        raise UnsupportedForm(f"`{text}` is no form of `mma` in the manual: {form.laxities[0].why}")
+        raise UnsupportedForm(f"`{text}` is not a form of `mma` in the manual: {form.laxities[0].why}")
     if form.filling.get("sparse"):
         raise UnsupportedForm(f"`{text}` is a sparse `mma`; only the dense forms are known here")
     return _mma_form(form)

@@ -176,7 +176,7 @@ def _values(text: str, file: str, line: int) -> tuple[str, ...]:
     while at < len(text):
         found = _VALUE.match(text, at)
         if found is None:
-            raise DataError(file, line, f"`{{{text}}}` is no list of qualifiers")
+            raise DataError(file, line, f"`{{{text}}}` is not a list of qualifiers")
         words += [found[1], *(found[1] + tail.strip() for tail in (found[2] or "").split(",") if tail.strip())]
         at = found.end()
     if len(set(words)) < len(words):
@@ -213,7 +213,7 @@ def _operands(text: str, file: str, line: int) -> tuple[OperandSlot, ...]:
     while at < len(text):
         found = _OPERAND_TOKEN.match(text, at)
         if found is None:
-            raise DataError(file, line, f"`{text[at:]}` is no list of operands")
+            raise DataError(file, line, f"`{text[at:]}` is not a list of operands")
         at = found.end()
         token = found[1]
         if token in _OPENING:

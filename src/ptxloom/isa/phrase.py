@@ -70,7 +70,7 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
             takes = f"; here it takes {listing(instead)}" if any(instead) else "; leave it out"
             return f"`.{qualifiers[place]}` does not go with the other qualifiers of this `{opcode}`{takes}"
         case NoForm():
-            return f"`{_name(opcode, qualifiers)}` is no form of `{opcode}`"
+            return f"`{_name(opcode, qualifiers)}` is not a form of `{opcode}`"
         case _:
             assert_never(problem)
 

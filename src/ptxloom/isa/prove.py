@@ -85,7 +85,7 @@ def _used(spec: InstructionSpec) -> Iterator[DataError]:
         length, _, _ = split_length(rule.length)
         for slot in (rule.type.removesuffix("*2"), length, rule.space, f".{rule.when}" if rule.when else ""):
             if slot.startswith(".") and slot[1:] not in slots:
-                yield DataError(spec.file, 1, f"operand `{name}` goes by `{slot}`, which is no qualifier")
+                yield DataError(spec.file, 1, f"operand `{name}` goes by `{slot}`, which is not a qualifier")
 
 
 def _constraints(spec: InstructionSpec) -> Iterator[DataError]:

@@ -208,7 +208,7 @@ class OperandRule:
             and `.4d` are 4; `.dim-2` is two less, `.cta_group*4` four times as much, `.num/2` half as much.
             Of a place in a texture "coordinates", or "dimensions" where array index and sample are left out.
         when: The slot whose qualifier brings this operand along: it stands exactly where that one does.
-        such: An example, where a register or 1 would be none.
+        such: An example, where a register or 1 would not do.
         traits: What else may stand here, each with the forms where it may.
         limits: Which values a constant may have; None if any.
         space: The state space, or the slot that names it, of a variable whose name may stand here; empty: any.

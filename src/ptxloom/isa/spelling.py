@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LONGEST = 64  # a longer word is no typing error; this bounds the work
+_LONGEST = 64  # a longer word is not a typing error; this bounds the work
 
 
 def near_misses(word: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:

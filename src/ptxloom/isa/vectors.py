@@ -21,7 +21,7 @@ _FACTORS = ("a", "b", "registers", "factor")
 
 
 def vector_length(form: Form, operand: str) -> int:
-    """How many registers the vector that an operand is has; 0 where the form does not say, or it is no vector.
+    """How many registers the vector that an operand is has; 0 where the form does not say, or it is not a vector.
 
     Example:
         >>> from ptxloom.isa.forms import resolve

@@ -28,7 +28,7 @@ class PtxVersion:
         """The version that `text` ("8.6") spells, released or not.
 
         Raises:
-            UsageError: `text` is no pair of numbers.
+            UsageError: `text` is not a pair of numbers.
         """
         must_be(str, "ptx_version", text, 'a version such as "8.6"')
         match = _SPELLING.fullmatch(text)

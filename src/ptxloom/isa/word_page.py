@@ -1,4 +1,4 @@
-"""Words of PTX that are no opcode, explained: directives, special registers, types, targets (PTX ISA 5, 10, 11)."""
+"""Words of PTX that are not opcodes, explained: directives, special registers, types, targets (PTX ISA 5, 10, 11)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLACES: Final = {
     "body": "in the body of a function",
     "declaration": "in a declaration",
 }
-_OWNERS: Final = {"kernels": " that is a kernel", "functions": " that is no kernel"}
+_OWNERS: Final = {"kernels": " that is a kernel", "functions": " that is not a kernel"}
 _RESULTS: Final = {"u32": "%r1", "u64": "%rd1", "pred": "%p1"}
 
 
@@ -24,7 +24,7 @@ def word_page(word: str) -> str:
     """What a directive (`.reqntid`), special register (`%laneid`), type (`.f32`), target (`sm_90a`) or `WARP_SZ` is.
 
     Returns:
-        The page, as Markdown; empty if the word is none of them.
+        The page, as Markdown; empty if the word is not one of them.
 
     Example:
         >>> print(word_page("%laneid"))
@@ -78,6 +78,6 @@ def _target(name: str) -> str:
     except PtxloomError:
         return ""
     if target not in targets():
-        return f"`{name}` is none of the targets that ptxloom knows"
+        return f"`{name}` is not a target that ptxloom knows"
     only = {"a": "has what only this architecture has", "f": "has what its family has", "": "runs on later ones too"}
     return f"`{name}`: {only[target.suffix]}; needs PTX {target.since} or later\n\nPTX ISA 11.1.2"

@@ -1,7 +1,7 @@
 """Composition: the layout R with R(i) = A(B(i)) for every i, or an error that says why there is none.
 
 If a layout R compatible with B answers, each of its modes is what A does along one mode of B, so R is unique up to
-coalescing. Two things can go wrong: A along a mode of B is no layout (the strides and shapes do not divide), or two
+coalescing. Two things can go wrong: A along a mode of B is not a layout (the strides and shapes do not divide), or two
 modes of B carry into each other inside A. Divisibility proves almost every case; the rest is decided by values.
 """
 
@@ -190,7 +190,7 @@ def _along_by_values(a: Layout, b: Layout, extent: int, step: int) -> list[Mode]
     if modes is None:
         values = ", ".join(str(a(step * x)) for x in range(min(extent, 8)))
         raise LayoutError(
-            f"{a} after {b} is no layout: along the mode {extent}:{step} the values {values}"
+            f"{a} after {b} is not a layout: along the mode {extent}:{step} the values {values}"
             f"{', ...' if extent > 8 else ''} have no constant strides"
         )
     return modes
@@ -205,7 +205,7 @@ def _check_values(result: Layout, a: Layout, b: Layout) -> None:
     for index, (value, offset) in enumerate(zip(result.offsets(), b.offsets(), strict=True)):
         if value != a(offset):
             raise LayoutError(
-                f"{a} after {b} is no layout: its modes would have to be {result}, which sends {index} to {value}, "
+                f"{a} after {b} is not a layout: its modes would have to be {result}, which sends {index} to {value}, "
                 f"but {a} sends {offset} to {a(offset)} (modes of the second layout carry into each other)"
             )
 

@@ -76,8 +76,8 @@ class Layout:
             The layout.
 
         Raises:
-            LayoutError: It is no layout; the message says where.
-            UsageError: It is no text.
+            LayoutError: It is not a layout; the message says where.
+            UsageError: It is not text.
         """
         must_be(str, "text", text, "a text such as (8,4):(1,8)")
         return cls(*Reader(text).modes())
@@ -249,10 +249,10 @@ def from_modes(modes: Sequence[Mode]) -> Layout:
 
 
 def a_layout(argument: str, value: object) -> None:
-    """Refuse what is no layout.
+    """Refuse what is not a layout.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not one.
     """
     must_be(Layout, argument, value, "a Layout, such as Layout((8, 4), (1, 8))")
 

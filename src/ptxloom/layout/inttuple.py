@@ -106,7 +106,7 @@ def checked_modes(shape: object, stride: object, modes: list[Mode]) -> tuple[Int
     """A shape and a congruent stride as nested tuples, their leaves appended to `modes`.
 
     Raises:
-        LayoutError: A shape is not positive, something is no integer, or the two are not congruent.
+        LayoutError: A shape is not positive, something is not an integer, or the two are not congruent.
     """
     nested = isinstance(shape, (tuple, list)), isinstance(stride, (tuple, list))
     if all(nested):

@@ -41,7 +41,7 @@ class LinearLayout:
         result = 0
         for name, value in inputs.items():
             if name not in known or not 0 <= value < 1 << len(known[name]):
-                raise LayoutError(f"{name}={value} is no input of {self}")
+                raise LayoutError(f"{name}={value} is not an input of {self}")
             for bit, basis in enumerate(known[name]):
                 result ^= basis if value >> bit & 1 else 0
         return result
@@ -73,7 +73,7 @@ class LinearLayout:
             inner = LinearLayout(tuple((name, tuple(map(swizzle, bases))) for name, bases in self.bases))
             if _additive(inner._values()):
                 return ComposedLayout(swizzle, 0, _unlinked(inner))
-        raise LayoutError(f"{self} is no layout, nor one behind a Swizzle<B,M,S>: its bases overlap")
+        raise LayoutError(f"{self} is not a layout, nor one behind a Swizzle<B,M,S>: its bases overlap")
 
     def _values(self) -> list[int]:
         return [basis for _, bases in self.bases for basis in bases]
@@ -118,7 +118,7 @@ def to_linear(layout: Layout | ComposedLayout, *names: str) -> LinearLayout:
 def _bases(layout: Layout) -> Iterator[int]:
     for extent, stride in layout.modes:
         if extent & (extent - 1):
-            raise LayoutError(f"{layout} is not linear over F2: its mode {extent}:{stride} is no power of two long")
+            raise LayoutError(f"{layout} is not linear over F2: its mode {extent}:{stride} is not a power of two long")
         if stride < 0 and extent > 1:
             raise LayoutError(f"{layout} is not linear over F2: its mode {extent}:{stride} goes below zero")
         yield from (stride << bit for bit in range(extent.bit_length() - 1))
@@ -156,7 +156,7 @@ def _digits(value: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
     digits: list[int] = []
     for size in sizes:
         if size < 1 or size & (size - 1):
-            raise LayoutError(f"an output dimension of size {size} is no power of two")
+            raise LayoutError(f"an output dimension of size {size} is not a power of two")
         digits.append(value % size)
         value //= size
     if value:

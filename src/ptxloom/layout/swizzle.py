@@ -37,9 +37,9 @@ class Swizzle:
         for number in (self.bits, self.base, self.shift):
             must_be(int, "swizzle", number, "three whole numbers B, M and S")
         if self.bits < 0 or self.base < 0:
-            raise LayoutError(f"{self} is no swizzle: B and M cannot be negative")
+            raise LayoutError(f"{self} is not a swizzle: B and M cannot be negative")
         if abs(self.shift) < self.bits:
-            raise LayoutError(f"{self} is no swizzle: |S| must be at least B, or the two groups of bits overlap")
+            raise LayoutError(f"{self} is not a swizzle: |S| must be at least B, or the two groups of bits overlap")
 
     def __call__(self, offset: Any) -> Any:
         """The swizzled offset; arrays work as integers do."""

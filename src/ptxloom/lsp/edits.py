@@ -79,14 +79,14 @@ def rename(document: Document, offset: int, name: str) -> tuple[Edit, ...]:
     """The edits that give a name another spelling everywhere; of a series (`%r<8>`) the stem changes, for all members.
 
     Raises:
-        CannotRename: There is nothing to rename, `name` is no name, or some name would mean something else.
+        CannotRename: There is nothing to rename, `name` is not a name, or some name would mean something else.
     """
     found = renameable(document, offset)
     symbol = found.symbol
     if symbol is not None and symbol.count is not None and not found.declares:
         name = name.removesuffix(found.name[len(symbol.name) :])  # the whole member was given instead of the stem
     if not _NAME.fullmatch(name) or special_register(name) is not None:
-        raise CannotRename(f"`{name}` is no name that PTX lets a program declare")
+        raise CannotRename(f"`{name}` is not a name that PTX lets a program declare")
     places = document.names.of(symbol) if symbol is not None else []
     edits = tuple(Edit(one.start, one.stem_end, name) for one in places)
     after = Document(applied(document.text, edits)).names

@@ -36,7 +36,7 @@ def fragment_role(occurrence: Occurrence) -> str:
 
 
 def _number_of(instruction: Instruction, occurrence: Occurrence) -> int:
-    """Which register of its operand a name is; -1 if it is none of them."""
+    """Which register of its operand a name is; -1 if it is not one of them."""
     match instruction.operands[occurrence.place]:
         case Vector(elements):
             starts = [one.start if isinstance(one, Name) else -1 for one in elements]

@@ -37,7 +37,7 @@ class Symbol:
         node: The declarator, label, function or alias.
         declaration: The declaration around a declarator.
         scope: Where it is visible.
-        count: How many names a series has; None if it is none.
+        count: How many names a series has; None if it is not a series.
     """
 
     name: str

@@ -35,7 +35,7 @@ class Constant(NamedTuple):
 
 
 def constant(node: Operand) -> int | None:
-    """The value of an integer constant expression; None if it is none, or divides by zero.
+    """The value of an integer constant expression; None if it is not one, or divides by zero.
 
     Example:
         >>> from ptxloom.syntax import parse

@@ -68,7 +68,7 @@ def edit(module: Module) -> Editor:
         An editor: it collects changes, and `.text()` gives the changed text.
 
     Raises:
-        UsageError: `module` is none.
+        UsageError: `module` is not a `Module`.
 
     Example:
         >>> m = parse("add.u32 a, b, c; // the sum\nret;\n")
@@ -113,7 +113,7 @@ class Editor:
             new: A node or a text in its place.
 
         Raises:
-            UsageError: `old` is no node of the module, or `new` is neither text nor node.
+            UsageError: `old` is not a node of the module, or `new` is neither text nor node.
             EditConflict: Another change was made there.
         """
         self._own(old)
@@ -130,7 +130,7 @@ class Editor:
             statement: One of the module.
 
         Raises:
-            UsageError: It is no statement of the module; replace what holds a smaller node instead.
+            UsageError: It is not a statement of the module; replace what holds a smaller node instead.
             EditConflict: Another change was made there.
         """
         self._statement(statement)
@@ -144,7 +144,7 @@ class Editor:
             new: Nodes or texts, in their order.
 
         Raises:
-            UsageError: `statement` is no statement of the module.
+            UsageError: `statement` is not a statement of the module.
             EditConflict: It is inside of something that another change replaces or deletes.
         """
         self._statement(statement)
@@ -163,7 +163,7 @@ class Editor:
             new: Nodes or texts, in their order.
 
         Raises:
-            UsageError: `statement` is no statement of the module.
+            UsageError: `statement` is not a statement of the module.
             EditConflict: It is inside of something that another change replaces or deletes.
         """
         self._statement(statement)

@@ -244,7 +244,7 @@ class FastReader:
         return start
 
     def _special(self, found: re.Match[str]) -> Statement:
-        """What the expression found, which is no brace."""
+        """What the expression found, which is not a brace."""
         return self._marker(found) if found[2] is None else self._instruction(found)
 
     def _instruction(self, found: re.Match[str]) -> Instruction:

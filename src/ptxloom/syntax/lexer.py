@@ -20,7 +20,7 @@ NAME: Final = r"(?:[A-Za-z][A-Za-z0-9_$]*+|[_$%][A-Za-z0-9_$]++|_)"
 QUALIFIER: Final = (
     r"\.(?:[A-Za-z_$]|(?!\d++(?:[eE][+-]?\d++)?(?![A-Za-z0-9_$]))\d)[A-Za-z0-9_$]*+(?:::[A-Za-z0-9_]++)*+"
 )
-"""A dot and a word; a word may start with a digit, but a number such as `.5` is none."""
+"""A dot and a word; a word may start with a digit, but a number such as `.5` is not one."""
 _FLOAT: Final = r"(?:\d++\.\d*+|\.\d++)(?:[eE][+-]?\d++)?|\d++[eE][+-]?\d++"
 _TOKEN: Final = (
     rf"(?:({NAME})"
@@ -184,7 +184,7 @@ class Cursor:
 
 
 def comments(text: str) -> Iterator[tuple[int, int]]:
-    """Where every comment and line marker starts and ends, in order; one that is not closed is none."""
+    """Where every comment and line marker starts and ends, in order; one that is not closed does not count."""
     kind, at = _COMMENT, 0
     while (found := kind.search(text, at)) is not None:
         at = found.end()

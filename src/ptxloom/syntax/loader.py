@@ -36,7 +36,7 @@ def load(path: str | PathLike[str]) -> Module:
 
     Raises:
         UnreadableFile: There is no such file, it may not be read, or it holds no text.
-        UsageError: `path` is no path.
+        UsageError: `path` is not a path.
 
     Example:
         >>> from tempfile import NamedTemporaryFile

@@ -247,7 +247,8 @@ def number(cursor: Cursor) -> Integer | Float:
         digits = whole[1]
         radix = {"x": 16, "b": 2}.get(digits[1:2].lower(), 8 if digits[0] == "0" and len(digits) > 1 else 10)
         if len(digits) > 80 or (radix == 8 and not set(digits) <= set("01234567")):
-            raise Problem("malformed-number", f"`{text[:30]}` is no integer", start, end, "a leading 0 makes it octal")
+            message = f"`{text[:30]}` is not an integer"
+            raise Problem("malformed-number", message, start, end, "a leading 0 makes it octal")
         if len(digits) > _SHORT and overflows(digits[2:] if radix in {2, 16} else digits, radix):
             raise Problem("malformed-number", f"`{text[:30]}` does not fit in 64 bits", start, end, "this is too large")
         cursor.advance()

@@ -59,7 +59,7 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
         The module, with whatever could be read.
 
     Raises:
-        UsageError: `text` is no string.
+        UsageError: `text` is not a string.
 
     Example:
         >>> parse("ld.shared.u32 %r1, [%r2+4];").statements[0].opcode
@@ -210,7 +210,7 @@ class Parser:
             return
         name = cursor.advance()
         if name == "_":
-            raise Problem("unexpected-token", "`_` is no label", start, start + 1, "a label needs a name")
+            raise Problem("unexpected-token", "`_` is not a label", start, start + 1, "a label needs a name")
         cursor.advance()
         self._out.append(Label(name, source=self.source, start=start, end=cursor.behind))
 
@@ -475,7 +475,7 @@ class Parser:
         self.cursor.seek(end)
 
     def _give_up(self) -> None:
-        """Leave the rest unread: this is no PTX, and nobody reads that many messages."""
+        """Leave the rest unread: this is not PTX, and nobody reads that many messages."""
         start, end = self.cursor.start, len(self.text)
         message = f"the rest is not read: there were {MOST_PROBLEMS} problems up to here"
         self._report(Problem("too-many-problems", message, start, self.cursor.end, "reading ends here"))

@@ -70,7 +70,7 @@ def resume(text: str, start: int, problem: int, *, comments: bool = True) -> int
     A semicolon or a brace counts only if the line ends behind it or a statement starts there, and a brace that closes
     only if the statement has not opened it.
 
-    Without `comments`, `/*` is no comment: one was not closed, and looking for its end again and again takes for ever.
+    Without `comments`, `/*` is not a comment: one was not closed, and to look for its end again and again takes long.
     """
     depth = text.count("{", start, problem) - text.count("}", start, problem)
     kind, at = _next(comments), problem

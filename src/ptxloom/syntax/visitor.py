@@ -57,7 +57,7 @@ def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[In
         An iterator over them, blocks inside of blocks included.
 
     Raises:
-        UsageError: `node` is no tree, or `pattern` no text.
+        UsageError: `node` is not a tree, or `pattern` is not a string.
 
     Example:
         >>> from ptxloom.syntax import parse

@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_refused() -> None:
     tile = make_tile(8, 64, "f16")
     with pytest.raises(NoTile, match="matrices of 16 rows"):
         find_swizzles(tile, ["ldmatrix.m16n16.x1.trans.b8"])
-    with pytest.raises(NoTile, match="no access that can be laid out"):
+    with pytest.raises(NoTile, match="not an access that can be laid out"):
         find_swizzles(tile, ["red.shared.b32"])
     with pytest.raises(UnsupportedForm, match="must name one type"):
         find_swizzles(tile, ["ld.shared.v4"])

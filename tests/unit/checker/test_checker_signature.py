@@ -87,7 +87,7 @@ ALIKE = {
     "a parenthesis instead of a space": ("ld.u32 u32r0, [ b64r1];", "ld.u32 u32r0, [(b64r1)];"),
     "an offset, where none may stand": ("txq.width.b32 b32r0, [texture];", "txq.width.b32 b32r0, [texture+4];"),
     "an offset of nothing": ("suq.width.b32 b32r0, [surface];", "suq.width.b32 b32r0, [surface+0];"),
-    "a number that is no multiple": ("bar.sync 0, 4096;", "bar.sync 0, 4112;"),
+    "a number that is not a multiple": ("bar.sync 0, 4096;", "bar.sync 0, 4112;"),
     "a number that is not among those": ("alloca.u64 b64r0, b64r1, 4096;", "alloca.u64 b64r0, b64r1, 4112;"),
     "a number that does not fit": ("mov.s16 s16r0, -32768;", "mov.s16 s16r0, -32784;"),
     "a fraction above one": (

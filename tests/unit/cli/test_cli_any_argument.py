@@ -115,7 +115,7 @@ def test_no_argument_brings_a_verb_down(run: Run, work: Path, verb: str) -> None
 
 
 def says_why(talk: str) -> bool:
-    """Whether a line that starts with the program's name says something that is no exception of Python's."""
+    """Whether a line that starts with the program's name says something that is not an exception of Python's."""
     said = [line for line in talk.splitlines() if re.match(r"ptxloom( \w+)?: .", line)]
     return bool(said) and not re.search(r"Error\b|Traceback|Errno|object at 0x", talk)
 

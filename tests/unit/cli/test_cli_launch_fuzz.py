@@ -180,9 +180,9 @@ def test_no_wrong_value_ends_in_a_traceback(run: Run, folder: Path, part: int) -
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("fifo", "it is no file"),
-        ("folder", "it is no file"),
-        ("/dev/zero", "it is no file"),
+        ("fifo", "it is not a file"),
+        ("folder", "it is not a file"),
+        ("/dev/zero", "it is not a file"),
         ("many.npz", "archive"),
         ("strings.npy", "no numbers"),
         ("objects.npy", "no numbers"),

@@ -100,7 +100,7 @@ def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> N
     np.save(folder / "factor.npy", 2 * np.eye(48, dtype=np.float32))
     text = LAUNCH.replace("shape = [48]", "shape = [1, 48]")
     text = text.replace('equals = "wanted.npy"', 'product = ["in", "factor"]\nrelative = 1e-6')
-    # the second factor is no parameter of the kernel, so the array that is compared with stands in for it
+    # the second factor is not a parameter of the kernel, so the array that is compared with stands in for it
     ran = run("run", _write(folder, text))
     assert ran.code == 2
     assert "'factor'" in ran.err
@@ -126,7 +126,7 @@ def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> N
         ('array = "out"', 'array = "outt"', "'outt'"),
         ('equals = "wanted.npy"', "", "either equals"),
         ("[[args]]\nvalue = 48", "", "it must be 4, one for each parameter"),
-        ("kernel =", "kernel ==", "no TOML"),
+        ("kernel =", "kernel ==", "not TOML"),
     ],
 )
 def test_a_bad_launch_file_is_one_sentence(run: Run, folder: Path, old: str, new: str, says: str) -> None:
@@ -224,7 +224,7 @@ def test_limits_are_sizes_and_named_as_they_were_typed(run: Run, folder: Path) -
     said = "--memory-limit is 0; it must be at least 192 bytes: 192 for args[0].zeros of the launch file"
     assert ran.err == f"ptxloom: {said}\n"
     assert "--threads is 1000000; it must be 1 to 1024" in run("run", path, "--threads", "1000000").err
-    assert "is no size; write bytes, or 64K, 8M, 2G" in run("run", path, "--memory-limit", "much").err
+    assert "is not a size; write bytes, or 64K, 8M, 2G" in run("run", path, "--memory-limit", "much").err
 
 
 def test_hazards_have_pages(run: Run) -> None:

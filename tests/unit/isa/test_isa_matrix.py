@@ -14,7 +14,7 @@ from ptxloom.isa.shapes import MatrixShape
 from ptxloom.isa.types import is_type
 from ptxloom.isa.version import PtxVersion
 
-# FACTS: op, shape, registers of x1, x2, x4 (0: illegal)
+# op, shape, registers of x1, x2, x4 (0: illegal)
 REGISTERS = {
     ("ldmatrix", "m8n8"): (1, 2, 4),
     ("ldmatrix", "m16n16"): (2, 4, 0),
@@ -129,8 +129,8 @@ def test_a_miss_says_why(text: str) -> None:
     [
         ("ldmatirx.sync.aligned.m8n8.x1.b16", None, "did you mean `ldmatrix`"),
         ("m8n8.x1.b16", None, "starts with none of"),
-        ("stmatrix.sync.aligned.m8n8.x1.b16", "ldmatrix", "is no form of ldmatrix"),
-        ("m8n8.x1.b16", "mma", "is no form of mma"),
+        ("stmatrix.sync.aligned.m8n8.x1.b16", "ldmatrix", "is not a form of ldmatrix"),
+        ("m8n8.x1.b16", "mma", "is not a form of mma"),
         ("ldmatrix.m8n8.x1.b16", None, "requires `.sync.aligned`"),
     ],
 )

@@ -6,7 +6,7 @@ from ptxloom.diagnostics import UsageError
 from ptxloom.isa.target import Target, TargetRange, targets
 from ptxloom.isa.version import NEWEST, PtxVersion, versions
 
-# FACTS: a target's own minimum version, restated on its own.
+# A target's own minimum version, restated on its own.
 SINCE = """75:6.3 80:7.0 86:7.1 87:7.4 89:7.8 90:7.8 90a:8.0 88:9.0 100:8.6 100a:8.6 101:8.6 101a:8.6 120:8.7 120a:8.7
 100f:8.8 101f:8.8 103:8.8 103a:8.8 103f:8.8 120f:8.8 121:8.8 121a:8.8 121f:8.8 110:9.0 110a:9.0 110f:9.0
 107:9.4 107a:9.4 107f:9.4"""

@@ -68,7 +68,7 @@ def test_vector_lengths_are_the_manuals(text: str, registers: tuple[int, int, in
         ("m16n8k32.row.col.kind::f9.f32.e4m3.e4m3.f32", "takes no `.kind::f9`"),
         ("m16n8k16.row.col.f32.f16.f16.f32.ue8m0", "takes no `.ue8m0`"),
         ("m16n8k16.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", "in the manual: with a kind, k is 32"),
-        ("m16n8k16.row.col.f32.f32.f32.f32", "is no form"),
+        ("m16n8k16.row.col.f32.f32.f32.f32", "is not a form"),
         ("m16n8k16.row.col.f32.bf61.bf16.f32", "did you mean `.bf16`?"),
         ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sparse"),
         ("m16n8k16.row.f32.f16.f16.f32", "requires `.col`"),

@@ -145,12 +145,12 @@ def test_texts_that_are_no_layout_are_refused_with_the_place(text: str, why: str
         (lambda: upcast(Layout((2, 2), (1, 1)), 4), "after runs of 2 adjacent elements it steps by 1"),
         (lambda: upcast(Layout(4, 1), 0), "at least 1"),
         (lambda: downcast(Layout(4, 2), 2), "no mode has stride 1"),
-        (lambda: to_linear(Layout(6, 1), "x"), "no power of two long"),
+        (lambda: to_linear(Layout(6, 1), "x"), "not a power of two long"),
         (lambda: to_linear(Layout((2, 2), (1, 1)), "x"), "carries"),
         (lambda: to_linear(Layout(2, -1), "x"), "below zero"),
         (lambda: to_linear(Layout(4), "x", "y"), "2 names"),
         (lambda: LinearLayout((("x", (1, 2, 3)),)).to_layout(), "its bases overlap"),
-        (lambda: LinearLayout((("x", (1,)),))(y=1), "no input"),
+        (lambda: LinearLayout((("x", (1,)),))(y=1), "not an input"),
         (lambda: Layout(8)((1, 2)), "does not fit shape 8"),
         (lambda: Layout((8, 2)).slice(None), "never"),
         (lambda: Layout("8"), "made of integers"),
@@ -234,7 +234,7 @@ def test_triton_bases() -> None:
     assert linear.to_layout() == Layout(((4, 8), (2, 2)), ((32, 1), (16, 8)))
     with pytest.raises(LayoutError, match="too small"):
         linear.split(dim1=8, dim0=8)
-    with pytest.raises(LayoutError, match="no power of two"):
+    with pytest.raises(LayoutError, match="not a power of two"):
         linear.split(dim1=12, dim0=16)
     swizzled = to_linear(composition(Swizzle(3, 3, 3), Layout((64, 8), (1, 64))), "column", "row").to_layout()
     assert str(swizzled) == "Sw<3,3,3> o 0 o (64,8):(1,64)"

@@ -61,5 +61,5 @@ def test_unknown_instruction_is_refused_before_anything_runs() -> None:
     text = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n\tfrobnicate.u32 1;\n\tret;\n}\n"
     with pytest.raises(UnsupportedInstruction, match=r"line 6: `frobnicate\.u32 1;`"):
         kernel(parse(text), "k", unchecked=True)
-    with pytest.raises(IllegalPtx, match=r":6:2: error: `frobnicate` is no instruction of PTX"):
+    with pytest.raises(IllegalPtx, match=r":6:2: error: `frobnicate` is not an instruction of PTX"):
         kernel(parse(text), "k")

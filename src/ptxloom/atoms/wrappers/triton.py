@@ -42,7 +42,7 @@ def triton(atom: CopyAtom | MmaAtom) -> str:
 
 def _mma(atom: MmaAtom) -> str:
     if atom.instruction.scale_vector:
-        raise UnsupportedForm(f"`{atom.ptx}` does not fit `inline_asm_elementwise`: its selectors are no tensors")
+        raise UnsupportedForm(f"`{atom.ptx}` does not fit `inline_asm_elementwise`: its selectors are not tensors")
     d, *inputs = mma_operands(atom)
     return _function(atom, [d], inputs, "Each argument is one register of each lane: one element a thread.")
 

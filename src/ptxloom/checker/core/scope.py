@@ -41,7 +41,7 @@ class Symbol:
 
     @property
     def bits(self) -> int:
-        """The bits of one element; 0 if the type is none that we know."""
+        """The bits of one element; 0 if we do not know the type."""
         return element_type(self.type).storage_bits if is_type(self.type) else 0
 
 

@@ -19,7 +19,7 @@ def register_fits(register: str, wanted: str, wider: bool = False, fixed: bool =
         register: The type that it is declared with.
         wanted: The type that the instruction gives the operand.
         wider: Whether the register may be wider than the operand (PTX ISA 9.4.1).
-        fixed: Whether the type stands in the manual and not in the instruction: then packed halves are no integer.
+        fixed: Whether the type stands in the manual and not in the instruction: then packed halves are not an integer.
 
     Example:
         >>> register_fits("b32", "f32"), register_fits("u32", "f32"), register_fits("s64", "u8", wider=True)

@@ -43,7 +43,7 @@ def word_span(statement: Statement, word: str, start: int | None = None) -> Span
 
 
 def _alone(text: str, start: int, end: int) -> bool:
-    """Whether a word is no part of a longer one."""
+    """Whether a word is not part of a longer one."""
     return not (_inside(text[start - 1 : start]) or _inside(text[end : end + 1]))
 
 

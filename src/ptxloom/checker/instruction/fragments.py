@@ -144,7 +144,7 @@ def _elements(site: Site, rule: OperandRule, nodes: tuple[Operand, ...]) -> Iter
 def _sinks(site: Site, rule: OperandRule, sinks: list[Element], length: int) -> Iterator[Diagnostic]:
     if not rule.written:
         for sink in sinks:
-            message = f"`_` is no source: `{site.opcode}` stores every register of its vector"
+            message = f"`_` is not a source: `{site.opcode}` stores every register of its vector"
             yield site.error("sink", message, site.span(sink.node))
     elif sinks and len(sinks) == length:
         message = f"`{site.opcode}` cannot drop all of its registers"

@@ -12,11 +12,11 @@ from ptxloom.syntax.bind import qualifier_span
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Instruction
 
-_MOST_HINTS = 100  # a text with more unknown opcodes than this is no PTX, and near misses cost time
+_MOST_HINTS = 100  # a text with more unknown opcodes than this is not PTX, and near misses cost time
 
 
 def stranger(instruction: Instruction, hints: dict[str, str]) -> Diagnostic:
-    """The finding that an opcode is none of PTX.
+    """The finding that PTX has no such opcode.
 
     Args:
         instruction: The instruction with the opcode.
@@ -29,7 +29,7 @@ def stranger(instruction: Instruction, hints: dict[str, str]) -> Diagnostic:
     return Diagnostic(
         "unknown-instruction",
         Severity.ERROR,
-        f"`{opcode}` is no instruction of PTX",
+        f"`{opcode}` is not an instruction of PTX",
         span,
         f"did you mean `{near}`?" if near else "",
         "9.7",

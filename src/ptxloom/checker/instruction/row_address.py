@@ -126,7 +126,7 @@ def _alignment(site: Site, operand: Address, symbol: Symbol) -> Iterator[Diagnos
     if operand.offset % row == 0 and symbol.alignment % row == 0:
         return
     if operand.offset % min(row, symbol.alignment) or symbol.alignment % row == 0:
-        label = f"{operand.offset} is no multiple of {row}"
+        label = f"{operand.offset} is not a multiple of {row}"
     else:
         label = f"`{symbol.name}` is aligned to {symbol.alignment} {'byte' if symbol.alignment == 1 else 'bytes'} only"
     message = f"a row starts at a multiple of {row} bytes; ptxas does not check this, the hardware faults"

@@ -27,7 +27,7 @@ _WORD = 32  # bits
 
 
 OPAQUE: Final[Mapping[str, str]] = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
-"""What an operand may be that is no number, and the type that its variable is declared with."""
+"""What an operand may be that is not a number, and the type that its variable is declared with."""
 
 
 def opaque(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic]:

@@ -119,7 +119,7 @@ def _why(wanted: Wanted, it: Seen) -> str:
     if need.kind is Kind.PREDICATE:
         return "only a predicate register fits"
     if it.type == "pred":
-        return "a predicate is no number"
+        return "a predicate is not a number"
     bits, have = register_bits(need), element_type(it.type).storage_bits if is_type(it.type) else 0
     if have < bits or (have > bits and not wanted.wider):
         return f"{have} bits where {'at least ' if wanted.wider else ''}{bits} are needed"

@@ -247,7 +247,7 @@ def _element(site: Site, wanted: Wanted, node: Operand, it: Seen) -> Iterator[Di
         case What.UNKNOWN:
             yield undeclared(site, node)
         case What.SINK if not (wanted.written or wanted.has("holes")):
-            yield site.error("sink", "`_` is no source", span)
+            yield site.error("sink", "`_` is not a source", span)
         case What.SINK:
             return
         case What.SPECIAL if not it.length:

@@ -38,7 +38,7 @@ def platform_of(module: Module, target: Target | str | None, ptx_version: PtxVer
     """What a module is judged for: what a caller says, else what its own directives say.
 
     Raises:
-        UsageError: The caller's target or version is spelled as none is.
+        UsageError: The caller's target or version is not spelled like one.
     """
     version_here = next((one for one in module.statements if isinstance(one, Version)), None)
     target_here = next((one for one in module.statements if isinstance(one, TargetDirective)), None)
@@ -131,7 +131,7 @@ def _target_known(name: str, where: Span) -> Iterator[Diagnostic]:
     near = near_misses(name, (*(str(target) for target in targets()), *OPTIONS))
     fix = Fix(f"write `{near[0]}`", where, near[0]) if near else None
     label = f"did you mean `{near[0]}`?" if near else ""
-    yield error("unknown-target", f"`{name}` is no target", where, "11.1.2", label=label, fix=fix)
+    yield error("unknown-target", f"`{name}` is not a target", where, "11.1.2", label=label, fix=fix)
 
 
 def _together(module: Module, platform: Platform) -> Iterator[Diagnostic]:

@@ -32,7 +32,7 @@ def lines(module: Module, _: Platform) -> Iterator[Diagnostic]:
             unknown.add(name)
             span = word_span(node, name)
             label, fix = near_label(name, span, labels)
-            message = f"`{name}` is no label of a section"
+            message = f"`{name}` is not a label of a section"
             yield error("undeclared-name", message, span, _SECTION, label=label, fix=fix)
         if node.inlined_at is not None and node.inlined_at not in seen:
             place = " ".join(map(str, node.inlined_at))

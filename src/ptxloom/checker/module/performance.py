@@ -55,7 +55,8 @@ def _alone(function: Function, directive: PerformanceDirective, platform: Platfo
         span = _span(function, directive)
         near = near_misses(name, sorted(known))
         label = f"did you mean `.{near[0]}`?" if near else ""
-        yield error("unknown-directive", f"`.{name}` is no directive of a function's header", span, "11.4", label=label)
+        message = f"`.{name}` is not a directive of a function's header"
+        yield error("unknown-directive", message, span, "11.4", label=label)
     elif why := _misplaced(function, name):
         yield _bad(function, directive, why)
     elif gone := directives()[name].gone:

@@ -182,7 +182,7 @@ def _type(site: _Site) -> Iterator[Diagnostic]:
 
 
 def _no_type(site: _Site) -> Diagnostic:
-    """The finding that a word is no type at all."""
+    """The finding that a word is not a type at all."""
     word = site.declaration.type
     if not word:
         return _bad("declaration-type", f"`{site.declarator.name}` has no type", site, "5.2", "such as `.b8` or `.u32`")
@@ -190,7 +190,7 @@ def _no_type(site: _Site) -> Diagnostic:
     near = _KNOWN_ELSEWHERE.get(word) or next(iter(near_misses(word, sorted(_DECLARED))), "")
     fix = Fix(f"write `.{near}`", span, f".{near}") if near else None
     label = f"did you mean `.{near}`?" if near else ""
-    return error("declaration-type", f"`.{word}` is no type", span, "5.2", label=label, fix=fix)
+    return error("declaration-type", f"`.{word}` is not a type", span, "5.2", label=label, fix=fix)
 
 
 def _in_registers(site: _Site) -> Fix | None:
@@ -234,7 +234,7 @@ def _alignment(site: _Site) -> Iterator[Diagnostic]:
         if alignment <= 0 or alignment & alignment - 1:
             near = 1 << max(0, alignment - 1).bit_length()
             where = word_span(declaration, ".align")
-            message = f"an alignment is a power of two, and {alignment} is none"
+            message = f"an alignment is a power of two, and {alignment} is not"
             yield error("alignment", message, where, "5.4.5", label=f"the next one is {near}")
     if declaration.space == "param" and site.place != "entry" and declaration.alignment > _MOST_ALIGNED:
         message = f"a call's parameter is aligned to {_MOST_ALIGNED} bytes at the most, not to {declaration.alignment}"
@@ -258,7 +258,7 @@ def _linkage(site: _Site) -> Iterator[Diagnostic]:
     for attribute in declaration.attributes:
         if attribute.name not in _ATTRIBUTES:
             span = attribute.span_in(declaration.source)
-            yield error("unknown-directive", f"`.{attribute.name}` is no attribute of a variable", span, "5.4.8")
+            yield error("unknown-directive", f"`.{attribute.name}` is not an attribute of a variable", span, "5.4.8")
         elif attribute.name == "managed" and declaration.space != "global":
             yield _only_global("managed", site, "5.4.8")
 

@@ -61,7 +61,7 @@ def _listed(text: str, of: Access) -> list[int]:
     """Addresses written on the command line, in a file or on standard input; lanes that name none may be left out.
 
     Raises:
-        PtxloomError: They are no numbers, or not as many as the access has lanes.
+        PtxloomError: They are not numbers, or not as many as the access has lanes.
     """
     if text == STDIN or is_file(text):
         text = read(text).text

@@ -54,9 +54,9 @@ def _split(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:
                 return base, count * _element_bytes(found)
             if isinstance(found, Variable) and _counter(op, index) is not None:
                 return operand, 0
-            raise op.unsupported(f"`{print_operand(operand)}` is no address")
+            raise op.unsupported(f"`{print_operand(operand)}` is not an address")
         case _:
-            raise op.unsupported(f"`{print_operand(operand)}` is no address")
+            raise op.unsupported(f"`{print_operand(operand)}` is not an address")
 
 
 def _element_bytes(array: Variable) -> int:

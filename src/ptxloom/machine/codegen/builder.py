@@ -183,7 +183,7 @@ class Builder(Emitter):
             case tree.Integer(value=value):
                 return Value(f"i{self.width}", "-1" if value else "0")
             case _:
-                raise self.op.unsupported(f"`{print_operand(operand)}` is no predicate")
+                raise self.op.unsupported(f"`{print_operand(operand)}` is not a predicate")
 
     def write(self, operand: tree.Operand, value: Value, signed: bool = False) -> None:
         """Store a result in the active lanes; a wider register takes it zero-extended, or sign-extended if `signed`."""
@@ -228,7 +228,7 @@ class Builder(Emitter):
             return
         register, index = self.register(operand)
         if register.type.kind != "p":
-            raise self.op.unsupported(f"`{print_operand(operand)}` is no predicate register")
+            raise self.op.unsupported(f"`{print_operand(operand)}` is not a predicate register")
         if self.active is not None:
             kept = self.poisoned is None
             old = self._mask_in(register, index) if kept else self.load("i32", self.poison_place(register, index), 4)
@@ -280,7 +280,7 @@ class Builder(Emitter):
             case tree.Component(base=base, field=field) if isinstance(found := self.find(base.text), Register):
                 return found, _COMPONENTS[field]
             case _:
-                raise self.op.unsupported(f"`{print_operand(operand)}` is no register")
+                raise self.op.unsupported(f"`{print_operand(operand)}` is not a register")
 
     def register_place(self, register: Register, index: int = 0) -> Value:
         """Where a register of the warp lies: 32 lanes side by side (a predicate: one i32)."""
@@ -482,7 +482,7 @@ class Builder(Emitter):
         if not isinstance(found, Register) or found.type.kind != "p":
             if found is None and name in PREDICATES:
                 return PREDICATES[name](self)
-            raise self.op.unsupported(f"`{name}` is no predicate register")
+            raise self.op.unsupported(f"`{name}` is not a predicate register")
         return self._mask_in(found, 0)
 
     def _mask_in(self, register: Register, index: int) -> Value:

@@ -73,7 +73,7 @@ def _vector_register(b: Builder, base: str, axis: int, name: str) -> Value:  # n
         case "%cluster_ctaid":
             return b.splat(b.apply("urem", _cta(b, "ctaid", 4 * axis), _launch(b, "cluster", 4 * axis)))
         case _:
-            raise b.op.unsupported(f"`{name}` is no register the machine has")
+            raise b.op.unsupported(f"`{name}` is not a register the machine has")
 
 
 def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a register
@@ -120,7 +120,7 @@ def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - 
         case _ if _CONSTANT.fullmatch(name):
             return Value("i64" if name.endswith("64") else "i32", "0")
         case _:
-            raise b.op.unsupported(f"`{name}` is no register the machine has")
+            raise b.op.unsupported(f"`{name}` is not a register the machine has")
 
 
 def _launch(b: Builder, field: str, extra: int = 0, bits: int = 32) -> Value:

@@ -1,6 +1,6 @@
 """Initcheck, as an instrument: told of the memory that instructions read and write.
 
-Who moves memory to registers may find something unwritten there: that is no hazard until somebody uses it. Such an
+Who moves memory to registers may find something unwritten there: that is not a hazard until somebody uses it. Such an
 instruction is then executed by the variant of the kernel that follows poison (`poison`).
 """
 

@@ -1,8 +1,8 @@
 """Poison: bits of registers that nobody has written, followed from where they are loaded to where they are used.
 
 Real kernels load what is unwritten and throw it away: the fourth word of a vector of three, an item behind the end of
-an array, what a `selp` does not choose. So a load of it is no hazard. As MemorySanitizer does, its register keeps which
-bits are poison, every instruction computes what is poison in its results, stores take poison to shared and local
+an array, what a `selp` does not choose. So a load of it is not a hazard. As MemorySanitizer does, its register keeps
+which bits are poison, every instruction computes what is poison in its results, stores take poison to shared and local
 memory, and initcheck speaks where it is used: where it steers control, is an address, leaves the CTA, or goes where
 lanes are not kept apart (`mma`, votes, atomics).
 

@@ -64,7 +64,7 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
     """A grid, block or cluster in x, y and z.
 
     Raises:
-        UsageError: It is none that the hardware has.
+        UsageError: The hardware has none like it.
     """
     limits = _LIMITS[argument]
     legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"

@@ -1,6 +1,6 @@
 """What a kernel prints: C's `printf` as CUDA takes it, within a limit (CUDA C++ Programming Guide, formatted output).
 
-A directive is `%[flags][width][.precision][size]type`; what is none is printed as it stands, `%n` among it, and so is
+A directive is `%[flags][width][.precision][size]type`; anything else is printed as it stands, `%n` among it, and so is
 what comes after 32 arguments. Measured on an H100: `%y`, a `%` at the end and `%5` are printed as they stand, `%5%` is
 `%`, `%hhd` is narrowed, a negative `*` is a width to the left. CUDA has no precision from an argument (it prints
 whatever lies in a register); here `.*` is C's.

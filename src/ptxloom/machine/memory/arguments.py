@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Parameter, Program
 
 
-_NARROW: Final = frozenset(  # floats of ml_dtypes, which are no `np.floating`
+_NARROW: Final = frozenset(  # floats of ml_dtypes, which are not `np.floating`
     name for name in vars(ml_dtypes) if name.startswith(("bfloat", "float"))
 )
 

@@ -90,7 +90,7 @@ def _opened(name: str, path: Path) -> bytes | None:
 
 
 def _keep(path: Path, entry: bytes) -> None:
-    """Write a file so that readers see all of it or nothing; a folder that cannot be written is no error."""
+    """Write a file so that readers see all of it or nothing; a folder that cannot be written is not an error."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=path.parent)

@@ -227,7 +227,7 @@ def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 
     """The type an annotation names, among the names of its module.
 
     Raises:
-        TypeError: It is no native type.
+        TypeError: It is not a native type.
     """
     match node:
         case ast.Constant(value=None):
@@ -249,4 +249,4 @@ def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 
             return Kind("Array", element=inner.element, count=length)
         case _:
             pass
-    raise TypeError(f"{ast.unparse(node)} is no native type")
+    raise TypeError(f"{ast.unparse(node)} is not a native type")

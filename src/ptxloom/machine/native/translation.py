@@ -252,7 +252,7 @@ class _Translator:
             case _:
                 value = self.bare(node)
                 if value.kind is not BOOL:
-                    raise TypeError(f"{self.tree.name}: {ast.unparse(node)} is no condition; compare it with something")
+                    raise TypeError(f"{self.tree.name}: {ast.unparse(node)} is not a condition; compare it")
                 return value.text
 
     def short_circuit(self, conjunction: bool, values: list[ast.expr]) -> str:
@@ -403,7 +403,7 @@ class _Translator:
             case ast.Attribute(value=base, attr=field):
                 owner = self.bare(base)
                 if owner.kind.struct is None:
-                    raise TypeError(f"{self.tree.name}: {ast.unparse(base)} is no struct")
+                    raise TypeError(f"{self.tree.name}: {ast.unparse(base)} is not a struct")
                 layout = record(owner.kind.struct)
                 place = self.emit(f"getelementptr i8, ptr {owner.text}, i64 {layout.offsets[field]}", U64)
                 return place.text, layout.kinds[field]
@@ -411,12 +411,12 @@ class _Translator:
                 owner = self.bare(base)
                 element = owner.kind.element
                 if element is None:
-                    raise TypeError(f"{self.tree.name}: {ast.unparse(base)} is no pointer")
+                    raise TypeError(f"{self.tree.name}: {ast.unparse(base)} is not a pointer")
                 at = self.cast(self.bare(index), U64).text
                 bytes_ = self.emit(f"mul i64 {at}, {element.stride}", U64).text
                 return self.emit(f"getelementptr i8, ptr {owner.text}, i64 {bytes_}", U64).text, element
             case _:
-                raise TypeError(f"{self.tree.name}: {ast.unparse(node)} is no place")
+                raise TypeError(f"{self.tree.name}: {ast.unparse(node)} is not a place")
 
     def unify(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
         if left.kind is LITERAL and right.kind is LITERAL:

@@ -334,7 +334,7 @@ class _Planner:
 def _variable(name: str, declaration: tree.Declaration, offset: int, size: int) -> Variable:
     alignment = alignment_of(declaration)
     if alignment & alignment - 1:
-        raise _refused(declaration, f"{alignment} is no power of two, as alignments are")
+        raise _refused(declaration, f"{alignment} is not a power of two, as alignments are")
     return Variable(name, declaration.space, offset, size, alignment, declaration.type)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm_80 on (PTX ISA 10.29)
 RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
-OURS = "passed:"  # a name that begins so is no PTX: the place of what is passed in a register
+OURS = "passed:"  # a name that begins so is not PTX: the place of what is passed in a register
 _CELL = 8  # bytes
 
 

@@ -63,7 +63,7 @@ def moved_mask(op: Op) -> int:
 
 
 def copied_bytes(op: Op) -> int:
-    """What a lane of a `cp.async` copies, as its text says; 16 if that is no number."""
+    """What a lane of a `cp.async` copies, as its text says; 16 if that is not a number."""
     size = op.operands[2] if len(op.operands) > 2 else None
     return size.value if isinstance(size, tree.Integer) else 16
 

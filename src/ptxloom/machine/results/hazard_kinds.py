@@ -109,7 +109,7 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "misaligned",
-        "Finds an address that is no multiple of what the access needs; a row of `ldmatrix` needs 16 bytes.",
+        "Finds an address that is not a multiple of what the access needs; a row of `ldmatrix` needs 16 bytes.",
         "{access} at {place} is not aligned to {alignment} bytes",
         "start at a multiple of the access's size, and pad rows so that each one does",
     ),
@@ -123,7 +123,7 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "wrong-space",
-        "Finds an address of another state space than the instruction means, such as a generic address that is none of "
+        "Finds an address of another state space than the instruction means, such as a generic address outside "
         "shared memory in `ldmatrix`.",
         "{access} at {place}, {wrong}",
         "use the space where the data lies, or a generic address made with `cvta`",
@@ -177,8 +177,8 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "bad-call",
-        "Finds an indirect call to what is no function; a kernel is none.",
-        "a call to {place}, which is no function",
+        "Finds an indirect call to something that is not a function; a kernel is not one.",
+        "a call to {place}, which is not a function",
         "call through an address of a function",
     ),
     HazardKind(
@@ -200,13 +200,13 @@ KINDS: Final = (
         "memcheck",
         "bad-token",
         "Finds a `stackrestore` of what no `stacksave` of the same call gave, or of what has been given back already.",
-        "`{instruction}` is given a token that is none of this call's",
+        "`{instruction}` is given a token that is not one of this call's",
         "restore what `stacksave` gave in the same function, the last one first",
     ),
     HazardKind(
         "memcheck",
         "invalid",
-        "Finds a barrier that is none of the sixteen, or a count of threads that is no multiple of a warp.",
+        "Finds a barrier that is not one of the sixteen, or a count of threads that is not a multiple of a warp.",
         "`{instruction}` is given an operand that it cannot take",
         "barriers are numbered 0 to 15, and count threads in multiples of 32",
     ),
@@ -424,8 +424,8 @@ KINDS: Final = (
         "uninitialised",
         "Finds a use of bytes that nobody has written: where they steer control, make an address, leave the CTA, or "
         "meet those of other lanes in `mma`, a vote or an atomic. To load, compute, select and store them within the "
-        "CTA is no hazard: what depends on them is followed, bit by bit, until it is used or overwritten. A byte, or "
-        "a word of which a part is written, may leave the CTA if it is only copied: structs have padding. The other "
+        "CTA is not a hazard: what depends on them is followed, bit by bit, until it is used or overwritten. A byte, "
+        "or a word of which a part is written, may leave the CTA if it is only copied: structs have padding. The other "
         "side is the load that found them.",
         "{use} {size} bytes at {place} that nobody has written",
         "write it first; a store by another thread counts once a barrier lies between",

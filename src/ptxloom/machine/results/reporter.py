@@ -257,7 +257,7 @@ def _name(kind: str, found: Found) -> str:
 
 
 def _wrong(op: Op, holds: str) -> str:
-    """Why the address of an access is none of the state space that its instruction means."""
+    """Why the address of an access is not in the state space that its instruction means."""
     wanted = op.one_of(SPACES.values(), "shared")
     if wanted == holds:
         return f"a generic address, but `{op.opcode}` wants one within {wanted} memory"

@@ -88,7 +88,7 @@ def barrier_arrive(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], sit
 
 
 def barrier_check(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], site: u32) -> u32:
-    """1 after a fault: some lane's barrier is none of the sixteen, or its count of threads none of whole warps."""
+    """1 after a fault: some lane's barrier is not one of the sixteen, or its count of threads is not of whole warps."""
     for lane in range(32):
         if lanes >> lane & 1 != 0 and is_wrong(w, numbers[lane], counts[lane], lane, site) != 0:
             return 1
@@ -96,7 +96,7 @@ def barrier_check(w: Warp, lanes: u32, numbers: Ptr[u32], counts: Ptr[u32], site
 
 
 def is_wrong(w: Warp, number: u32, threads: u32, lane: u32, site: u32) -> u32:
-    """Note the fault and give 1 if a barrier is none of the sixteen, or a count of threads none of whole warps."""
+    """Note the fault and give 1 if a barrier is not one of the sixteen, or a count of threads is not of whole warps."""
     if number < 16 and threads & 31 == 0:
         return 0
     fault(w, INVALID, site, lane, 0, 0, 0, 0)

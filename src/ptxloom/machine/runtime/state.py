@@ -132,7 +132,7 @@ class Event:
     mask: u32  # the lanes at fault
     warp: u32
     other: u32  # what the kind's message needs
-    lane: u32  # whose access it was; NONE if it is none
+    lane: u32  # whose access it was; NONE if nobody's
     address: u64  # within the state space; of global memory, the host's
     space: u32
     size: u32  # bytes at fault

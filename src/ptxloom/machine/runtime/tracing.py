@@ -46,7 +46,7 @@ def begin_record(w: Warp, site: u32, mask: u32) -> u64:
 
 
 def find_block(w: Warp, traced: TracedSite) -> u64:
-    """The place of the warp's CTA among those that are traced; their number if it is none."""
+    """The place of the warp's CTA among those that are traced; their number if it is not."""
     grid = w.launch.grid
     at = w.cta.ctaid
     index = u64(at[0]) + u64(grid[0]) * (u64(at[1]) + u64(grid[1]) * u64(at[2]))

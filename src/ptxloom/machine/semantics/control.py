@@ -64,7 +64,7 @@ def _block_of(b: Builder, operand: tree.Operand) -> int:
     """The number of the block a label names."""
     if isinstance(operand, tree.Name) and isinstance(found := b.op.scope.label(operand.text), Place):
         return found.block
-    raise b.op.unsupported(f"`{print_operand(operand)}` is no label")
+    raise b.op.unsupported(f"`{print_operand(operand)}` is not a label")
 
 
 def _targets(b: Builder, operand: tree.Operand) -> tuple[str, ...]:

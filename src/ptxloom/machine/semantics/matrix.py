@@ -1,7 +1,7 @@
 """Matrices that a warp holds together: moves between memory and lanes, and products (PTX ISA 9.7.14).
 
 Hardware lets part of a warp run an `.aligned` instruction: the lanes present get their share of what all registers
-hold (FACTS: no error); `synccheck` is what tells of it.
+hold, without an error; `synccheck` is what tells of it.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _selector(b: Builder, op: Op) -> int:
         return 0
     selector = b.literal(op.operands[5])
     if selector is None:
-        raise op.unsupported("its sparsity selector is no constant")
+        raise op.unsupported("its sparsity selector is not a constant")
     return selector
 
 
@@ -201,7 +201,7 @@ def _write(b: Builder, operand: tree.Operand, places: Sequence[Value], bits: int
 
 
 def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, at: int) -> tuple[Value, ...]:
-    """Where the registers of operands lie, 32 lanes each; what is no register is put into the scratch."""
+    """Where the registers of operands lie, 32 lanes each; what is not a register is put into the scratch."""
     places: list[Value] = []
     for operand in operands:
         for element in operand.elements if isinstance(operand, tree.Vector) else (operand,):
@@ -210,7 +210,7 @@ def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, at: int) -
                 places += [b.value_place(found, n) for n in range(found.vector)]
                 continue
             if at + LANES * bits // 8 > state.SCRATCH_BYTES:
-                raise b.op.unsupported("too many of its operands are no registers of their own")
+                raise b.op.unsupported("too many of its operands are not registers of their own")
             place = b.scratch(at)
             b.store(b.read(element, f"b{bits}"), place, 64)
             places.append(place)

@@ -191,7 +191,7 @@ class _Scan:
         if self._least > -30:
             exponent = b.both("smax", exponent, b.like(exponent, self._least))
         else:
-            # A subnormal has field 0 too, but is no zero.
+            # A subnormal has field 0 too, but is not a zero.
             small = b.compare("ult", b.add(field, -1), b.like(field, LEAST_FIELD - 1))
             subnormal = b.apply("and", zero, b.compare("ne", b.mask(bits, 0x7FFFFFFF), b.like(bits, 0)))
             outside = b.apply("or", b.apply("or", outside, small), subnormal)
@@ -205,7 +205,7 @@ class _Scan:
 
 
 def _range(b: Builder, bits: Value, largest: Value, smallest: Value) -> Range:
-    """From all bits of some floats, the largest magnitude, and the smallest of those that are no zero, less 1."""
+    """From all bits of some floats, the largest magnitude, and the smallest of those that are not zero, less 1."""
     zeros = b.intrinsic("llvm.cttz", b.apply("or", bits, _word(_HIDDEN)), Value("i1", "true"))
     field = b.apply("lshr", b.apply("add", smallest, _word(1)), _word(23))
     last = b.apply("add", b.apply("add", field, zeros), _word(-127 - 23))

@@ -135,7 +135,7 @@ def tensor_form(text: str) -> TensorForm:
 
 def _refusal(text: str) -> str:
     return (
-        f"`{text}` is no form of `mma`, `mma.sp` or `wmma.mma` for `sm_75` to `sm_90`; "
+        f"`{text}` is not a form of `mma`, `mma.sp` or `wmma.mma` for `sm_75` to `sm_90`; "
         "a legal one is `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`"
     )
 

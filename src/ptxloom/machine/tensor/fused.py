@@ -137,7 +137,7 @@ class FusedSum:
         return b.compare("eq", b.reduce("or", bad), Value("i32", "0"))
 
     def _outside(self, c: Value) -> Value:
-        """Whether some C is too large or too small for the narrow way, or is no number."""
+        """Whether some C is too large or too small for the narrow way, or is not a number."""
         b = self.b
         largest = b.number(self.rows, "i32", 0)
         least = b.number(self.rows, "i32", -1)

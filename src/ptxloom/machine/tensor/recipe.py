@@ -75,7 +75,7 @@ def architecture(target: Target | str) -> int:
     """The number of a target such as `sm_90` or `sm_90a`.
 
     Raises:
-        UsageError: It is none of `sm_75` to `sm_90`.
+        UsageError: It is not one of `sm_75` to `sm_90`.
     """
     meant = Target.of(target)
     if meant.number not in ARCHITECTURES or meant.suffix == "f":

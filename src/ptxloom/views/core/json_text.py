@@ -23,7 +23,7 @@ def to_text(value: Value) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """A character as JSON can say it, if it is none that may be printed."""
+    """A character as JSON can say it, if it must not be printed as it is."""
     return found[0] if visible(found[0]) == found[0] else json.dumps(found[0])[1:-1]
 
 

@@ -1,7 +1,7 @@
 """What a thread knew at its last fences, and when it last released: that is what its relaxed writes publish (8.8).
 
-What a thread learns afterwards is no part of a release pattern. Until then its row of `known` says what it knew; before
-it learns something, the row is copied to one of a few that are kept, which a later fence gives up.
+What a thread learns afterwards is not part of a release pattern. Until then its row of `known` says what it knew;
+before it learns something, the row is copied to one of a few that are kept, which a later fence gives up.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ CLASSES: Final = 5  # of accesses: what they do, and whether they are strong
 # The scopes of strong accesses and of fences, and what `Launch.strengths` holds of each instruction.
 CTA_SCOPE, CLUSTER_SCOPE, GPU_SCOPE, SYSTEM_SCOPE = range(4)
 SCOPE: Final = 3
-SIZE_SHIFT: Final = 2  # the bytes of what it moves as one follow; 0 for what is no number
+SIZE_SHIFT: Final = 2  # the bytes of what it moves as one follow; 0 for what is not a number
 SIZES: Final = 31 << SIZE_SHIFT
 ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory
 

@@ -83,7 +83,7 @@ def flag_place(w: Warp, at: u64, space: u32) -> u64:
 def access_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     """One lane's strong access: it reads, then writes.
 
-    Who wrote the flag last and who reads it must be in each other's scope. A store that is no read-modify-write ends
+    Who wrote the flag last and who reads it must be in each other's scope. A store that is not a read-modify-write ends
     what the flag says.
     """
     order = w.shadow.order

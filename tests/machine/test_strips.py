@@ -15,6 +15,7 @@ from machine.opcode_kernels import HEADER, kernel, pools
 from machine.opcode_recording import FOLDER, load
 from ptxloom.machine import semantics
 from ptxloom.machine.codegen import strips
+from ptxloom.machine.codegen.strip import strip_lanes
 from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.planner import plan
 
@@ -145,7 +146,7 @@ def test_a_value_needed_only_within_a_run_is_not_stored() -> None:
         "bar.sync 0; st.shared.u32 [%r5], %r4;\n}}"
     )
     ir = variant.translate(plan(module, "k", semantics.Table()), whole=True).ir
-    assert ir.count(f"store <{strips.strip_lanes()} x i32>") == 2  # r4 and r5, in the loop over the strips
+    assert ir.count(f"store <{strip_lanes()} x i32>") == 2  # r4 and r5, in the loop over the strips
 
 
 def chosen(rng: random.Random) -> str:

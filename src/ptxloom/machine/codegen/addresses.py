@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import W
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.program.types import ptx_type

@@ -14,7 +14,8 @@ from ptxloom.machine.runtime import state
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.codegen.strip import Strip
+    from ptxloom.machine.codegen.warp import WarpEmitter
 
 _AXES: Final = {"x": 0, "y": 1, "z": 2}
 _CTA: Final = record(state.Cta).offsets
@@ -24,7 +25,7 @@ _RESERVED: Final = {"begin": 0, "end": 288, "cap": RESERVED_BYTES, "0": 0, "1": 
 _SHARED_UNIT: Final = 128  # bytes in which shared memory is counted
 
 
-def read_special(b: Builder, name: str) -> Value:  # noqa: PLR0911 - one case a register
+def read_special(b: WarpEmitter, strip: Strip | None, name: str) -> Value:  # noqa: PLR0911 - one case a register
     """The value of a special register in every lane, an integer vector.
 
     Raises:
@@ -32,7 +33,7 @@ def read_special(b: Builder, name: str) -> Value:  # noqa: PLR0911 - one case a 
     """
     base, _, axis = name.partition(".")
     if axis in _AXES:
-        return _vector_register(b, base, _AXES[axis], name)
+        return _vector_register(b, strip, base, _AXES[axis], name)
     number = range(LANES)
     match name:
         case "%laneid":
@@ -51,12 +52,12 @@ def read_special(b: Builder, name: str) -> Value:  # noqa: PLR0911 - one case a 
             return b.splat(_uniform(b, name))
 
 
-def _vector_register(b: Builder, base: str, axis: int, name: str) -> Value:  # noqa: PLR0911 - one case a register
+def _vector_register(b: WarpEmitter, strip: Strip | None, base: str, axis: int, name: str) -> Value:  # noqa: PLR0911 - one case a register
     match base:
         case "%tid":
             table = b.offset(b.load("ptr", b.field("tids"), 8), axis * LANES * 4)
-            if b.strip is not None:
-                return b.load(b.vector("i32"), b.offset(table, b.strip.offset(4)), 4)
+            if strip is not None:
+                return b.load(b.vector("i32"), b.offset(table, strip.offset(4)), 4)
             return b.load(vector("i32"), table, 64)
         case "%ntid":
             return b.splat(_launch(b, "block", 4 * axis))
@@ -76,7 +77,7 @@ def _vector_register(b: Builder, base: str, axis: int, name: str) -> Value:  # n
             raise b.op.unsupported(f"`{name}` is not a register the machine has")
 
 
-def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a register
+def _uniform(b: WarpEmitter, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a register
     match name:
         case "%warpid":
             return b.load("i32", b.field("index"), 4)
@@ -123,27 +124,27 @@ def _uniform(b: Builder, name: str) -> Value:  # noqa: C901, PLR0911, PLR0912 - 
             raise b.op.unsupported(f"`{name}` is not a register the machine has")
 
 
-def _launch(b: Builder, field: str, extra: int = 0, bits: int = 32) -> Value:
+def _launch(b: WarpEmitter, field: str, extra: int = 0, bits: int = 32) -> Value:
     launch = b.load("ptr", b.field("launch"), 8)
     return b.load(f"i{bits}", b.offset(launch, _LAUNCH[field] + extra), 4)
 
 
-def _own_shared(b: Builder) -> Value:
+def _own_shared(b: WarpEmitter) -> Value:
     """The bytes of shared memory that are the CTA's own."""
     return b.apply("sub", _launch(b, "shared_bytes"), Value("i32", str(b.program.reserved_bytes)))
 
 
-def _cta(b: Builder, field: str, extra: int = 0) -> Value:
+def _cta(b: WarpEmitter, field: str, extra: int = 0) -> Value:
     cta = b.load("ptr", b.field("cta"), 8)
     return b.load("i32", b.offset(cta, _CTA[field] + extra), 4)
 
 
-def _is_explicit_cluster(b: Builder) -> Value:
+def _is_explicit_cluster(b: WarpEmitter) -> Value:
     return b.emit("i32", f"sub i32 0, {_launch(b, 'clustered').text}")
 
 
 #: Special registers that are predicates: what gives their mask.
-PREDICATES: Final[dict[str, Callable[[Builder], Value]]] = {
+PREDICATES: Final[dict[str, Callable[[WarpEmitter], Value]]] = {
     "%pt": lambda _: Value("i32", "-1"),
     "%is_explicit_cluster": _is_explicit_cluster,
 }

@@ -14,7 +14,7 @@ from ptxloom.machine.native.ir import Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.native.ir import Emitter
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 #: Images of one size that are kept at a time.
@@ -42,7 +42,7 @@ class Images:
         return [f"store i32 0, ptr {place.text}.made" for places in self._places.values() for place in places]
 
     def image(
-        self, b: Builder, kind: str, registers: tuple[int, ...], size: int, make: Callable[[Value], None]
+        self, b: Emitter, kind: str, registers: tuple[int, ...], size: int, make: Callable[[Value], None]
     ) -> Value:
         """The image of some registers (by their places); `make` writes code that fills it."""
         key = (kind, registers)

@@ -25,8 +25,8 @@ from ptxloom.machine.semantics.calls import after_call
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ptxloom.machine.codegen.builder import Instrument
     from ptxloom.machine.codegen.family import Row
-    from ptxloom.machine.codegen.instrument import Instrument
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 SYMBOL: Final = "ptxloom_kernel"

@@ -20,8 +20,8 @@ from ptxloom.isa.limits import LANES
 from ptxloom.machine.analysis.definite_assignment import names_read, names_written
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of
-from ptxloom.machine.codegen.builder import W
-from ptxloom.machine.codegen.instrument import Instrument
+from ptxloom.machine.codegen.builder import Instrument
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.instruments import initcheck
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program import parts

@@ -11,7 +11,7 @@ import numpy as np
 
 from ptxloom import banks
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.machine.codegen.instrument import Instrument
+from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.instruments.equal_cost import twins
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Value

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, reports_to_mbarrier
 from ptxloom.machine.codegen.addresses import addresses_at, lane_addresses, space_of
-from ptxloom.machine.codegen.builder import W
-from ptxloom.machine.codegen.instrument import Instrument
+from ptxloom.machine.codegen.builder import Instrument
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import state

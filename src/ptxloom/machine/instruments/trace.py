@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of
-from ptxloom.machine.codegen.instrument import Instrument
+from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import state, tracing

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from ptxloom.binding.constants import simplified
 from ptxloom.machine.analysis.definite_assignment import key_of, names_written
-from ptxloom.machine.codegen.instrument import Instrument
+from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register, Variable
 from ptxloom.machine.runtime import hazards, state

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import UPDATE, Access
 from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import memory, state

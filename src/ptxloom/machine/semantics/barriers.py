@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned, converge
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime import barriers, state
 from ptxloom.syntax import print_operand

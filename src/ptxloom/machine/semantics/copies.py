@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
 from ptxloom.machine.codegen.addresses import SPACES, addresses_at
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import copies, state

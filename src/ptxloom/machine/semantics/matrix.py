@@ -17,9 +17,9 @@ from ptxloom.isa.matrix import matrix_move
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
 from ptxloom.machine.codegen.addresses import address_values, base_and_offset, stay_in_window
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
 from ptxloom.machine.native.translation import symbol
 from ptxloom.machine.program.symbols import Register

@@ -15,8 +15,8 @@ from ptxloom.machine.codegen.addresses import (
     space_of,
     stay_in_window,
 )
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.parts import Part, is_sink, is_whole, moved, parts_of
 from ptxloom.machine.program.symbols import Register, Variable

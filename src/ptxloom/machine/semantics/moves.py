@@ -164,5 +164,7 @@ def getctarank(b: Builder, op: Op) -> None:
     named = b.apply("lshr", at, b.constant(at.type, state.CLUSTER_SHIFT))
     member = b.resize(b.apply("and", named, b.constant(at.type, 0xFF)), 32)
     own = b.compare("eq", member, b.constant(member.type, 0))
-    rank = b.select(own, read_special(b, "%cluster_ctarank"), b.apply("sub", member, b.constant(member.type, 1)))
+    rank = b.select(
+        own, read_special(b, b.strip, "%cluster_ctarank"), b.apply("sub", member, b.constant(member.type, 1))
+    )
     b.write(op.operands[0], rank)

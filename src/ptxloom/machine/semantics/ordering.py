@@ -5,9 +5,9 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
 from ptxloom.machine.runtime import scheduler, warpgroups
 

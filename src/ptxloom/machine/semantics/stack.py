@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
 from ptxloom.machine.runtime import calls
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.builder import W
 from ptxloom.machine.codegen.convergence import converge
 from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, constant_vector, vector
 from ptxloom.machine.runtime import groups
 from ptxloom.syntax import tree

@@ -10,7 +10,7 @@ import pytest
 from machine.small_kernels import entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.launch.grid import Grid
-from ptxloom.machine.runtime.racecheck.shadow import CELL_BYTES
+from ptxloom.machine.runtime.shadow import CELL_BYTES
 from ptxloom.machine.runtime.state import EVENTS_KEPT
 from ptxloom.views.runs.hazard_reports import full
 

@@ -16,7 +16,7 @@ from ptxloom.diagnostics import Severity
 from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.kernel import CHECKS
 from ptxloom.machine.results.hazard_kinds import BY_RULE
-from ptxloom.machine.runtime.racecheck import shadow
+from ptxloom.machine.runtime import shadow
 from ptxloom.syntax import parse
 
 FOLDER = Path(__file__).parent

@@ -11,14 +11,13 @@ from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.parts import parts_of
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import shadow, state
 from ptxloom.machine.runtime.racecheck import (
     async_operations,
     global_flags,
     global_memory,
     pending_global,
     proxies,
-    shadow,
     shared_flags,
     slow_path,
     vector_clocks,

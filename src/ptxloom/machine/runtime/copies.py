@@ -12,8 +12,8 @@ from ptxloom.machine.runtime.memory import fault, holds, in_global, place, share
 from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by, write_by, write_for
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
-from ptxloom.machine.runtime.racecheck.shadow import STRONG
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
+from ptxloom.machine.runtime.shadow import STRONG
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,

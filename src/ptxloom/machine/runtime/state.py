@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.racecheck.shadow import Shadow
+from ptxloom.machine.runtime.shadow import Shadow
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Ptr, i32, u8, u16, u32, u64

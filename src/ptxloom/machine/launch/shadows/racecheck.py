@@ -10,8 +10,7 @@ from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.launch.shadows.shadow import Shadow, warps_of
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.racecheck import shadow
+from ptxloom.machine.runtime import shadow, state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import address, pointer, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
-from ptxloom.machine.runtime.racecheck.shadow import (
+from ptxloom.machine.runtime.shadow import (
     CLASSES,
     CROWDED,
     PENDING,

@@ -23,7 +23,11 @@ from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, opera
 from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.racecheck.race_report import begun_at, tell_end
-from ptxloom.machine.runtime.racecheck.shadow import (
+from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
+from ptxloom.machine.runtime.racecheck.slow_path import check, check_lane, keep_read, replace_writes, shadow_at
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row
+from ptxloom.machine.runtime.racecheck.vector_clocks import begin, find_sync, released
+from ptxloom.machine.runtime.shadow import (
     AGENT,
     OPERATION_SHIFT,
     OPERATIONS,
@@ -33,10 +37,6 @@ from ptxloom.machine.runtime.racecheck.shadow import (
     WRITES,
     Operation,
 )
-from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
-from ptxloom.machine.runtime.racecheck.slow_path import check, check_lane, keep_read, replace_writes, shadow_at
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row
-from ptxloom.machine.runtime.racecheck.vector_clocks import begin, find_sync, released
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, SHARED, Cta, Warp
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     unknown_lanes,
 )
 from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, report
-from ptxloom.machine.runtime.racecheck.shadow import (
+from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
+from ptxloom.machine.runtime.shadow import (
     AGENT,
     CROWDED,
     PENDING,
@@ -34,7 +35,6 @@ from ptxloom.machine.runtime.racecheck.shadow import (
     Shadow,
     Trace,
 )
-from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import near_lanes
 from ptxloom.machine.runtime.racecheck import happens_before, slow_path
 from ptxloom.machine.runtime.racecheck.dense_reads import dense_halves
-from ptxloom.machine.runtime.racecheck.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, CROWDED, LOOK_BYTES, LOOKS, PENDING, Order, Shadow
 from ptxloom.machine.runtime.state import SHARED_WINDOW, Warp
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import address, fill, pointer, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
 from ptxloom.machine.runtime.racecheck.release_points import point_of
-from ptxloom.machine.runtime.racecheck.shadow import GPU_SCOPE, LESSONS, RELEASED, Grid, Lesson, Order
 from ptxloom.machine.runtime.racecheck.shared_flags import (
     ACQUIRE,
     LOADS,
@@ -26,6 +25,7 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
 )
 from ptxloom.machine.runtime.racecheck.tick_rows import join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
+from ptxloom.machine.runtime.shadow import GPU_SCOPE, LESSONS, RELEASED, Grid, Lesson, Order
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     trace_tick,
     unknown_lanes,
 )
-from ptxloom.machine.runtime.racecheck.shadow import (
+from ptxloom.machine.runtime.shadow import (
     READS_ONLY,
     SITE,
     STEP_SHIFT,

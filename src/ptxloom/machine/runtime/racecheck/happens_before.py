@@ -6,7 +6,7 @@ An access is named by its thread and a tick of its cluster's clock; a copy that 
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, pointer, trailing_zeros, u32, u64
-from ptxloom.machine.runtime.racecheck.shadow import (
+from ptxloom.machine.runtime.shadow import (
     AGENT,
     CLUSTER_SCOPE,
     GPU_SCOPE,

@@ -11,7 +11,7 @@ from ptxloom.machine.native.language import trailing_zeros, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, is_known, me, operation_at
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
-from ptxloom.machine.runtime.racecheck.shadow import SITE, STRONG, Operation
+from ptxloom.machine.runtime.shadow import SITE, STRONG, Operation
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,

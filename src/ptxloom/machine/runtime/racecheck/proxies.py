@@ -17,10 +17,10 @@ from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
-from ptxloom.machine.runtime.racecheck.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
+from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, UNFENCED, Span, Warp
 
 

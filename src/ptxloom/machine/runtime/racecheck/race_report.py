@@ -9,7 +9,7 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, pointer, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.shadow import LOOKS, SITE, STEP_SHIFT, STRONG, Shadow
+from ptxloom.machine.runtime.shadow import LOOKS, SITE, STEP_SHIFT, STRONG, Shadow
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     ENDED,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, copy, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.shadow import POINTS, Order, Point
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
+from ptxloom.machine.runtime.shadow import POINTS, Order, Point
 from ptxloom.machine.runtime.state import NONE, Warp
 
 if TYPE_CHECKING:

@@ -8,7 +8,9 @@ from ptxloom.machine.native.language import address, fill, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import mark_point, point_of, publish_point
-from ptxloom.machine.runtime.racecheck.shadow import (
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join
+from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, find_sync, release, released
+from ptxloom.machine.runtime.shadow import (
     CLUSTER_SCOPE,
     CTA_SCOPE,
     GPU_SCOPE,
@@ -16,8 +18,6 @@ from ptxloom.machine.runtime.racecheck.shadow import (
     SYNCS,
     Order,
 )
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join
-from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, find_sync, release, released
 from ptxloom.machine.runtime.state import (
     GENERIC,
     GLOBAL,

@@ -21,7 +21,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     stamp_of,
 )
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
-from ptxloom.machine.runtime.racecheck.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
+from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Cta, Warp
 
 if TYPE_CHECKING:

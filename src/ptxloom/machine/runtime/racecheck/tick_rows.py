@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, pointer, u32, u64
-from ptxloom.machine.runtime.racecheck.shadow import Order
+from ptxloom.machine.runtime.shadow import Order
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

@@ -13,7 +13,8 @@ from ptxloom.machine.native.language import address, copy, fill, pointer, popcou
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import keep_points, publish_point
-from ptxloom.machine.runtime.racecheck.shadow import (
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
+from ptxloom.machine.runtime.shadow import (
     BLOCK_SHIFT,
     CLUSTER_SCOPE,
     COLUMNS,
@@ -26,7 +27,6 @@ from ptxloom.machine.runtime.racecheck.shadow import (
     Order,
     Shadow,
 )
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.state import (
     Cta,
     Warp,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
@@ -24,27 +23,17 @@ from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import ended
 from ptxloom.syntax.operands import operands
 from ptxloom.syntax.recovery import BLANK, BODY, CLOSING, FUNCTION, LOST, SCOPE, STATEMENT, UNNAMED, resume
+from ptxloom.syntax.scopes import Header, Scopes
 from ptxloom.syntax.sections import section
 from ptxloom.syntax.tree import (
-    AddressSize,
-    Alias,
-    Block,
-    File,
-    Function,
     Instruction,
     Label,
     Malformed,
     Predicate,
-    Section,
-    Target,
-    Version,
 )
 
 if TYPE_CHECKING:
-    from ptxloom.syntax.tree import Attribute, Declaration, Operand, PerformanceDirective, Statement
-
-MAX_SCOPES: Final = 100
-"""How deep scopes may nest."""
+    from ptxloom.syntax.tree import Attribute, Operand, Statement
 
 
 def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
@@ -81,40 +70,14 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
     return Module(source, statements, in_order(parser.diagnostics))
 
 
-@dataclass(slots=True)
-class _Header:
-    linkage: str
-    kind: str
-    name: str
-    attributes: tuple[Attribute, ...]
-    returns: tuple[Declaration, ...]
-    params: tuple[Declaration, ...] = ()
-    directives: tuple[PerformanceDirective, ...] = ()
-
-
-@dataclass(slots=True)
-class _Scope:
-    """An open brace: where the statement with it starts, the brace, and what was read before it."""
-
-    start: int
-    brace: int
-    outer: list[Statement]
-    header: _Header | None
-
-
-class Parser:
+class Parser(Scopes):
     """Reads one source; the cursor stands at the first token of a statement between two calls of `_statement`."""
 
     def __init__(self, source: Source, *, fast: bool = True) -> None:
-        self.source: Final = source
+        super().__init__(source)
         self.fast: Final = FastReader(source) if fast else None
         self.text: Final = source.text
         self.cursor: Final = Cursor(source.text, short=fast)
-        self.diagnostics: Final[list[Diagnostic]] = []
-        self._scopes: Final[list[_Scope]] = []
-        self._out: list[Statement] = []
-        self._last = -1  # where the function that was closed last stands, at the top
-        self._flattened = 0  # open braces beyond MAX_SCOPES
 
     def module(self) -> tuple[Statement, ...]:
         """Every statement of the text."""
@@ -328,7 +291,7 @@ class Parser:
             while self._scopes:
                 self._close(start)
         cursor = self.cursor
-        header = _Header(linkage, kind, "", found, ())
+        header = Header(linkage, kind, "", found, ())
         try:
             self._header(header)
         except Problem as problem:
@@ -348,7 +311,7 @@ class Parser:
         self._out.append(self._built(header, None, start, end))
         self._semicolon("function")
 
-    def _header(self, header: _Header) -> None:
+    def _header(self, header: Header) -> None:
         cursor = self.cursor
         if cursor.accept(".attribute"):
             header.attributes += attributes(cursor)
@@ -368,98 +331,7 @@ class Parser:
         cursor = self.cursor
         return cursor.here == ".reg" or (cursor.kind == "name" and self._starts_statement())
 
-    def _reopened(self, end: int) -> bool:
-        """Give the last function what follows it up to the brace at `end`, if another closed it too early.
-
-        Returns:
-            Whether it was so; once for each function, since all that follows is moved.
-        """
-        index, self._last = self._last, -1
-        function = self._out[index] if index >= 0 else None
-        if not isinstance(function, Function) or function.body is None:
-            return False
-        rest = tuple(self._out[index + 1 :])
-        if not any(isinstance(one, Instruction) for one in rest) or any(isinstance(one, _OUTSIDE) for one in rest):
-            return False
-        early = function.body.end - 1
-        self._report(
-            Problem(
-                "unmatched-brace",
-                f"`}}` closes the body of `{function.name}`, and instructions follow",
-                early,
-                early + 1,
-                "one brace too many, or one that opens is missing before",
-            )
-        )
-        stray = Malformed("}", source=self.source, start=early, end=early + 1)
-        statements = (*function.body.statements, stray, *rest)
-        body = Block(statements, source=self.source, start=function.body.start, end=end)
-        self._out[index:] = [ended(function.replace(body=body), end)]
-        return True
-
-    def _built(self, header: _Header, body: Block | None, start: int, end: int) -> Function:
-        return Function(
-            header.linkage,
-            header.kind,
-            header.name,
-            header.returns,
-            header.params,
-            header.directives,
-            header.attributes,
-            body,
-            source=self.source,
-            start=start,
-            end=end,
-        )
-
-    def _open(self, start: int, brace: int, header: _Header | None) -> None:
-        if len(self._scopes) >= MAX_SCOPES:
-            self._flattened += 1
-            if self._flattened == 1:
-                self._report(
-                    Problem(
-                        "nested-too-deeply",
-                        f"scopes nest deeper than {MAX_SCOPES} levels",
-                        brace,
-                        brace + 1,
-                        "deeper ones are read as part of this one",
-                    )
-                )
-            return
-        self._scopes.append(_Scope(start, brace, self._out, header))
-        self._out = []
-
-    def _close(self, end: int) -> None:
-        if self._flattened:
-            self._flattened -= 1
-            return
-        scope = self._scopes.pop()
-        block = Block(tuple(self._out), source=self.source, start=scope.brace, end=end)
-        self._out = scope.outer
-        if scope.header is None:
-            self._out.append(block)
-        else:
-            if not self._scopes:
-                self._last = len(self._out)
-            self._out.append(self._built(scope.header, block, scope.start, end))
-
     # --- problems ---
-
-    def _report(self, problem: Problem) -> None:
-        self.diagnostics.append(
-            Diagnostic(
-                problem.rule,
-                Severity.ERROR,
-                problem.message,
-                Span(self.source, problem.start, problem.end),
-                problem.label,
-                help=problem.remedy,
-            )
-        )
-
-    def _unclosed(self, scope: _Scope) -> None:
-        what = "a scope" if scope.header is None else f"the body of `{scope.header.name}`"
-        self._report(Problem("unclosed-brace", f"{what} is not closed", scope.brace, scope.brace + 1, "it opens here"))
 
     def _skip(self, start: int, problem: int) -> None:
         """Keep the bad statement as it is and go to where the next can be read."""
@@ -484,7 +356,3 @@ class Parser:
     def _skip_header(self, problem: int) -> None:
         match = BODY.search(self.text, problem)
         self.cursor.seek(match.end() if match else len(self.text))
-
-
-_OUTSIDE: Final = (AddressSize, Alias, File, Function, Section, Target, Version)
-"""What stands in no function."""

@@ -6,7 +6,7 @@ import pytest
 
 from ptxloom.syntax import format as laid_out
 from ptxloom.syntax import instructions, parse, walk
-from ptxloom.syntax.parser import MAX_SCOPES
+from ptxloom.syntax.scopes import MAX_SCOPES
 from ptxloom.syntax.tree import Block, Malformed
 
 BEFORE = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\tmov.u32 %r0, 0;\n"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from corpus_files import CorpusFile, corpus_files
 from property.test_roundtrip_trees import INSTRUCTIONS, OPERANDS
-from ptxloom import EditConflict, Module, edit, instructions, parse, walk
+from ptxloom import Module, edit, instructions, parse, walk
+from ptxloom.syntax import EditConflict
 from ptxloom.syntax.tree import Block, Instruction, Integer, Name
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from ptxloom.checker import check, explain, rules
+from ptxloom.checker import check, rule_page, rules
 from ptxloom.checker.index import finders
 from ptxloom.checker.instruction.fragments import Element
 from ptxloom.diagnostics import Diagnostic, UsageError
@@ -24,7 +24,7 @@ from recorded.mutation_cases import module_text, mutants
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_COPIES = frozenset(("dataclasses.replace", "ptxloom.syntax.parser.Parser._report"))
+_COPIES = frozenset(("dataclasses.replace", "ptxloom.syntax.scopes.Scopes._report"))
 """What makes a finding of one that was made before."""
 _NEAR = 3  # callers: between a function that finds something and the finding stand `Site.error` and the like
 
@@ -42,7 +42,7 @@ def broken_texts() -> Iterator[str]:
     """Text with mistakes of every kind."""
     chance = random.Random(1)
     for rule in rules():
-        yield explain(rule).example
+        yield rule_page(rule).example
     yield from (case.text for case in chance.sample(module_cases(), 800))
     for opcode in opcodes():
         yield module_text("9.5", "sm_100a", tuple(text for _, text in mutants(opcode, 12)))

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from ptxloom import EditConflict, Fix, Span, UsageError, edit, instructions, parse, walk
+from ptxloom import UsageError, edit, instructions, parse, walk
+from ptxloom.diagnostics import Fix
+from ptxloom.source import Span
+from ptxloom.syntax import EditConflict
 from ptxloom.syntax.node import StatementNode
 from ptxloom.syntax.tree import Address, Binary, Instruction, Integer, Label, Name
 

@@ -48,6 +48,30 @@ def test_python_without_prompts_runs(name: str, monkeypatch: pytest.MonkeyPatch)
         exec(compile(block, name, "exec"), {})  # noqa: S102 - it is ours
 
 
+def hunks(diff: str) -> list[tuple[str, str, list[str]]]:
+    """The pieces of a diff that stand together: the file, whether they are in it (" ") or not ("-"), the lines."""
+    found: list[tuple[str, str, list[str]]] = []
+    path, last = "", ""
+    for line in diff.splitlines():
+        if line.startswith("+++ "):
+            path = line[4:]
+        elif not line.startswith("@@"):
+            sign = line[0].replace("+", " ")
+            if sign != last:
+                found.append((path, sign, []))
+            found[-1][2].append(line[1:])
+        last = "" if line.startswith(("+++ ", "@@")) else line[0].replace("+", " ")
+    return found
+
+
+def test_the_diff_of_an_instruction_is_that_of_its_files() -> None:
+    pieces = [piece for block in blocks("CONTRIBUTING.md", "diff") for piece in hunks(block)]
+    assert len({path for path, _, _ in pieces}) > 6
+    for path, sign, lines in pieces:
+        text = "\n".join(lines)
+        assert (f"\n{text}\n" in f"\n{read(path)}") is (sign == " "), f"{path}:\n{text}"
+
+
 def options() -> dict[str, set[str]]:
     """By verb, what it takes."""
     (verbs,) = (action.choices for action in build_parser()._actions if action.dest == "verb")

@@ -264,8 +264,8 @@ class Kernel:
                 for as many.
             timeout: Seconds after which the kernel is ended, counted from the call: code that is made for these
                 checks, or for warps that diverge, belongs to them.
-            schedule_seed: Another order of warps for each number; but with 0, one request in eight to cancel the launch
-                of a cluster is refused, as a kernel that is more urgent would have it.
+            schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
+                launch of a cluster, as hardware does for a kernel that is more urgent.
             stack_bytes: Local memory a thread has for calls.
             heap_bytes: What `malloc` can give in all, 8 MiB by default (cudaLimitMallocHeapSize); beyond, it gives
                 NULL. The kernels of a module share its heap, and blocks live from launch to launch until they are

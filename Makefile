@@ -1,8 +1,9 @@
 # Everything a fresh machine needs is Python 3.11 or later and make: each target sets itself up.
 #   make demo    run a tensor-core kernel, compare it with NumPy, inspect it, draw the map of one of its moves
-#   make test    lint, types, layers and every test that needs no GPU
-#   make oracles the tests against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed too, and
-#                2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
+#   make test    lint, types, layers and the tests that need no GPU; of sweeps a part (tests/README.md)
+#   make quick   what a change breaks first: lint, layers, unit tests, golden files, documents, the faster laws
+#   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
+#                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
 #   make bench   the benchmarks, side by side
 #   make format  let the formatter and the safe fixes run
 VENV   := .venv
@@ -16,7 +17,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # How many inputs of each instruction `make oracles` runs, as a power of two: 16, 20, 24, 28 or 32.
 INPUTS := 24
 
-.PHONY: demo test lint types layers tests oracles bench format clean
+.PHONY: demo test quick lint types layers tests oracles bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -24,6 +25,9 @@ demo: $(VENV)/.run
 	$(BIN)/ptxloom map ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
 test: lint types layers tests
+
+quick: lint layers
+	$(BIN)/python -m pytest -q -n auto -m "not sweep and not slow" tests/unit tests/golden tests/docs tests/property
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -36,10 +40,10 @@ layers: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto -m "not sweep"
 
 oracles: $(VENV)/.oracles
-	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto tests/oracle tests/recorded/test_opcode_sums.py
+	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto -m "oracle or sweep"
 
 bench: $(VENV)/.dev
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

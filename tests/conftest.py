@@ -1,9 +1,13 @@
 """Options of the whole suite."""
 
 import os
+import signal
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from sweeps import mark_sweep
 
 # Nothing depends on the clock, nor on chance: a red law is a change's doing. PTXLOOM_RANDOM_LAWS=1 tries new examples.
 settings.register_profile(
@@ -15,5 +19,16 @@ settings.register_profile(
 settings.load_profile("laws")
 
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of what a shell starts in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite golden files and README output; read the diff")
+
+
+_BEFORE: Counter[str] = Counter()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    mark_sweep(item, _BEFORE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -41,8 +39,6 @@ TOOLS: Final = (
     ("trace",),
 )
 PAIRS: Final = [(case, architecture) for case in cases() for architecture in case.architectures]
-SAMPLE: Final = 24
-CHOSEN: Final = PAIRS if os.environ.get("PTXLOOM_ALL_KERNELS") else random.Random(8).sample(PAIRS, SAMPLE)
 
 
 def variants_of(ptx: str, name: str, tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
@@ -66,7 +62,8 @@ def test_the_code_of_every_instruction_with_an_address_keeps_the_rule(tools: tup
         assert broken_rules(variant, sites) == []
 
 
-@pytest.mark.parametrize(("case", "architecture"), CHOSEN, ids=[f"{c.name}-{a}" for c, a in CHOSEN])
+@pytest.mark.sample(every=25)
+@pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_the_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architecture: str) -> None:
     number = PAIRS.index((case, architecture))
     for tools in (TOOLS[number % len(TOOLS)], TOOLS[(number + 3) % len(TOOLS)]):

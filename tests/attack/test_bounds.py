@@ -13,6 +13,7 @@ from attack.guarded import ROOM_BYTES, Attack, Outcome, Room, attack, failures, 
 from ptxloom.machine.native.ir import Emitter, Value
 from ptxloom.machine.native.jit import native_address
 from ptxloom.machine.runtime.bounds import inside, within
+from sweeps import part_and_whole
 
 TOOLS: Final = ((), ("racecheck",), ("initcheck",), ("racecheck:global",), ("initcheck:global",))
 LAST: Final = (1 << 64) - 16
@@ -40,6 +41,7 @@ def under_every_tool(body: str, at: int = 0, block: int = 32) -> dict[tuple[str,
     }
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize(
     "body",
     [
@@ -129,13 +131,17 @@ MODES: Final = (
     ((), True, 4001),
 )
 _BATCHES: Final = 6
+_SPARSER: Final = 3
 
 
 @pytest.mark.parametrize("mode", range(len(MODES)))
-def test_every_instruction_with_an_address_holds_at_every_edge(mode: int) -> None:
+@pytest.mark.parametrize("whole", part_and_whole(False, True))
+def test_every_instruction_with_an_address_holds_at_every_edge(mode: int, whole: bool) -> None:
     """A part of all launches, another for each instruction: each ends, with or without a report, and harms nothing."""
     checks, watch, every = MODES[mode]
     batches = [statements()[n::_BATCHES] for n in range(_BATCHES)]
+    if not whole:  # every instruction in one mode, a few launches of each
+        batches, every = batches[mode :: len(MODES)], every * _SPARSER
     ones = [
         one
         for number, batch in enumerate(batches)

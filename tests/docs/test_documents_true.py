@@ -109,6 +109,16 @@ def test_the_hooks_that_the_page_names_are_there() -> None:
     assert all(program == "ptxloom" and verb in VERBS for program, verb, *_ in entries)
 
 
+def test_what_commits_are_judged_by_is_what_make_runs() -> None:
+    """The hooks of this repository run the programs that `make` installs, as `make` does."""
+    made = read("Makefile")
+    entries = [shlex.split(entry) for entry in re.findall(r"entry: (.*)", read(".pre-commit-config.yaml"))]
+    assert {program for program, *_ in entries} == {f".venv/bin/{name}" for name in ("ruff", "lint-imports", "ptxloom")}
+    for program, *words in entries:
+        command = " ".join((f"$(BIN)/{Path(program).name}", *(word for word in words if word != "--force-exclude")))
+        assert command in made or words[0] in VERBS, command
+
+
 def test_every_launch_file_is_read() -> None:
     for path in (ROOT / "examples").rglob("*.toml"):
         assert read_launch(str(path)).ptx.is_file()

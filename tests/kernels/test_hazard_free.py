@@ -1,9 +1,7 @@
-"""No tool has anything to say about the real kernels: all of them if PTXLOOM_ALL_KERNELS is set, else a sample."""
+"""No tool has anything to say about the real kernels."""
 
 from __future__ import annotations
 
-import os
-import random
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +17,7 @@ if TYPE_CHECKING:
     from kernels.case import KernelCase
     from ptxloom.machine.results.hazard import Hazards
 
-SAMPLE = 8
 PAIRS = [(case, architecture) for case in cases() for architecture in case.architectures]
-CHOSEN = PAIRS if os.environ.get("PTXLOOM_ALL_KERNELS") else random.Random(4).sample(PAIRS, SAMPLE)
 
 # By kernel, why its findings in global memory are true ones.
 RACES_IN_GLOBAL_MEMORY = {
@@ -38,12 +34,14 @@ def hazards_of(case: KernelCase, architecture: str, checks: tuple[str, ...]) -> 
     return result.hazards
 
 
-@pytest.mark.parametrize(("case", "architecture"), CHOSEN, ids=[f"{c.name}-{a}" for c, a in CHOSEN])
+@pytest.mark.sample(every=25)
+@pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_a_real_kernel_is_silent_under_all_tools(case: KernelCase, architecture: str) -> None:
     assert hazards_of(case, architecture, (*TOOLS, VARIABLES)) == ()
 
 
-@pytest.mark.parametrize(("case", "architecture"), CHOSEN, ids=[f"{c.name}-{a}" for c, a in CHOSEN])
+@pytest.mark.sample(every=25)
+@pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_global_memory_is_silent_but_for_what_truly_races(case: KernelCase, architecture: str) -> None:
     found = hazards_of(case, architecture, ("memcheck", "racecheck:global"))
     assert (found == ()) == (case.kernel not in RACES_IN_GLOBAL_MEMORY)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sweeps import part_and_whole
+
 HEAD = '''
 import gc
 import sys
@@ -38,7 +40,7 @@ def held():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4
 
-def grown(work, before, each, spans=4):
+def grown(work, before, each, spans):
     """The least KiB that memory grows by over any of the spans of turns, once so many turns have gone before.
 
     What leaks, leaks in every span; pools of the allocator and of the compiler grow in one and rest in the next.
@@ -74,7 +76,7 @@ def work(turn):
     except LaunchError:
         pass
 
-print(grown(work, 1200, 500))
+print(grown(work, 1200, 500, SPANS))
 """
 
 KERNELS = """
@@ -85,20 +87,21 @@ def work(turn):
     made = entry(steps + CALLS + "st.global.u32 [%rd0], %r2;", before=EXTERN, name=f"k{turn}")
     made.launch(1, 4, [out])
 
-print(grown(work, 60, 75))
+print(grown(work, 60, 75, SPANS))
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not tell what a process holds")
 @pytest.mark.parametrize(("script", "most_kib"), [(LAUNCHES, 1000), (KERNELS, 375)], ids=["launches", "kernels"])
-def test_memory_stays_flat(script: str, most_kib: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("spans", part_and_whole(2, 4))
+def test_memory_stays_flat(script: str, most_kib: int, spans: int, tmp_path: Path) -> None:
     """Told would be 2 KiB a launch and 5 a kernel, compiled anew: what was compiled before is not at hand."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "PTXLOOM_CACHE": str(tmp_path),
     }
-    command = [sys.executable, "-c", HEAD + script]
+    command = [sys.executable, "-c", f"SPANS = {spans}\n{HEAD}{script}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < most_kib

@@ -14,6 +14,7 @@ from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES
 from recorded.ptxas_cases import FIRST_LINE, module_text, mutant_cases, operand_cases, order_cases, qualifier_cases
 from recorded.ptxas_verdicts import Recording, disagreements, rejections
+from sweeps import part_and_whole
 
 pytestmark = [
     pytest.mark.oracle,
@@ -23,13 +24,14 @@ pytestmark = [
 RECORDED = Recording.load()
 PLATFORMS = (*random.Random(13).sample(sorted(RECORDED.qualifiers), 8), "9.5 sm_100a", "9.4 sm_90a")
 CASES = 1500  # of each kind in one module
-ALONE = 120  # modules of one case
+ALONE = (10, 120)  # modules of one case: in every run, and in all
 
 
 def of_this_release() -> bool:
     return release() == RECORDED.ptxas
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_qualifiers(platform: str) -> None:
     version, target = platform.split()
@@ -51,10 +53,11 @@ def test_qualifiers(platform: str) -> None:
 @pytest.mark.parametrize(
     ("platform", "kind"), [("9.5 sm_100a", "operands"), ("7.8 sm_90", "operands"), ("9.5 sm_100a", "mutants")]
 )
-def test_one_by_one(platform: str, kind: str) -> None:
+@pytest.mark.parametrize("alone", part_and_whole(*ALONE))
+def test_one_by_one(platform: str, kind: str, alone: int) -> None:
     version, target = platform.split()
     cases, numbers = (operand_cases(), RECORDED.operands) if kind == "operands" else (mutant_cases(), RECORDED.mutants)
-    lines = random.Random(platform).sample(cases, ALONE)
+    lines = random.Random(platform).sample(cases, alone)
     good = {line for line in lines if assemble(module_text(version, target, (line,)), target).accepted}
     ours = {line: sum(rejections(version, target, (line,)).values(), ()) for line in lines}
     assert disagreements(lines, good, ours) == []

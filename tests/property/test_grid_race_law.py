@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptxloom.machine import Hazard
+
+pytestmark = pytest.mark.slow
 
 CTAS, THREADS = 3, 64
 WORDS = 8

@@ -16,6 +16,8 @@ from ptxloom.syntax.bind import bind
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Instruction
 
+pytestmark = pytest.mark.slow
+
 FEWEST_SPELLINGS = 500
 
 

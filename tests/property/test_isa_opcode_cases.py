@@ -11,6 +11,8 @@ from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
 from ptxloom.syntax import parse
 
+pytestmark = pytest.mark.slow
+
 CASES = dict(families())
 
 

@@ -43,6 +43,8 @@ from ptxloom.layout import (
 if TYPE_CHECKING:
     from ptxloom.layout import IntTuple
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("PTXLOOM_LAYOUT_EXAMPLES", "200"))
 law = settings(
     max_examples=EXAMPLES,

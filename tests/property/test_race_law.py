@@ -10,6 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -231,6 +232,7 @@ def test_the_verdict_is_that_of_every_schedule() -> None:
     assert [reported(program, seed) for seed in range(12)] == [{(2, 3, False)}] * 12
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(programs, st.integers(0, 3))
 def test_races_are_those_that_happens_before_allows(program: list[Access | Barrier], seed: int) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +23,8 @@ from ptxloom.syntax import parse
 if TYPE_CHECKING:
     from ptxloom.flow.bits import Bits
     from ptxloom.machine.results.trace import TraceRecord
+
+pytestmark = pytest.mark.slow
 
 REGISTERS = [f"%r{n}" for n in range(6)]
 CONSTANTS = ("0", "1", "2", "3", "5", "31", "32", "33", "63", "64", "96", "128", "1024", "-1", "-32", "0x55555555")

@@ -45,6 +45,7 @@ def groups() -> dict[str, list[TensorForm]]:
     return found
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("kind", groups())
 def test_results_are_those_of_the_hardware(kind: str) -> None:
     for form in groups()[kind]:
@@ -66,6 +67,7 @@ def check(form: TensorForm, selector: int, case: str, path: Path = DATA) -> None
     assert hashlib.blake2b(d.tobytes(), digest_size=8).digest() == digest, name
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.skipif(not ZEROS.exists(), reason="sums of zeros have not been recorded yet")
 @pytest.mark.parametrize("kind", groups())
 def test_sums_of_zeros_are_those_of_the_hardware(kind: str) -> None:

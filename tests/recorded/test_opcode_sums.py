@@ -1,6 +1,7 @@
 """Every recorded opcode and type over all its inputs, or 2^32 hashed ones: the machine's sums are the hardware's.
 
-`PTXLOOM_INPUTS` says how many inputs are run, as a power of two: 16, 20, 24, 28 or 32, which is all.
+Some are run over 2^20 inputs in every run; `PTXLOOM_INPUTS` says over how many all of them are run in a sweep, as a
+power of two: 16, 20, 24, 28 or 32, which is all.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import ptxloom as pl
 from machine.opcode_cases import families
 from machine.opcode_kernels import HEADER
 from machine.opcode_sums import BLOCK, SUMS, kernel, level, load, operands, parts, shapes, threads
+from sweeps import part_and_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from machine.opcode_cases import Case
 
-HIGHEST = int(os.environ.get("PTXLOOM_INPUTS", "20"))
+INPUTS = (20, int(os.environ.get("PTXLOOM_INPUTS", "24")))
 BATCH = 32  # cases a kernel
 RECORDED = {
     case: sums
@@ -44,11 +46,13 @@ def batches() -> Iterator[object]:
             yield pytest.param(known[at : at + BATCH], id=f"{'-'.join(operands(known[0]))}-{at}")
 
 
+@pytest.mark.sample(every=8)
+@pytest.mark.parametrize("inputs", part_and_whole(*INPUTS))
 @pytest.mark.parametrize("cases", list(batches()))
-def test_sums_equal_hardware(cases: tuple[Case, ...]) -> None:
+def test_sums_equal_hardware(cases: tuple[Case, ...], inputs: int) -> None:
     function = pl.kernel(pl.parse(HEADER + kernel("cases", cases)), "cases")
     wrong: list[str] = []
-    for at, (first, rounds) in enumerate(parts(cases[0], HIGHEST)):
+    for at, (first, rounds) in enumerate(parts(cases[0], inputs)):
         out = np.zeros(len(cases), np.uint64)
         arguments = (out, first, rounds, *shapes(cases[0]))
         function.launch(threads(cases[0]) // BLOCK, BLOCK, arguments, threads=1)  # tests run beside each other

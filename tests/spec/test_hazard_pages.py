@@ -98,6 +98,7 @@ def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
     assert hazards(case) == case.wanted
 
 
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("case", ASYNCHRONOUS, ids=lambda c: c.place)
@@ -112,6 +113,7 @@ def test_a_clock_set_back_again_and_again_accuses_nobody(case: Case, monkeypatch
     assert hazards(case) == set()
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("case", [c for c in CASES if c.place.startswith("racecheck")], ids=lambda c: c.place)
 def test_a_race_is_reported_in_every_schedule_and_on_any_number_of_threads(case: Case) -> None:
     assert hazards(case, schedule_seed=3, threads=3) == case.wanted
@@ -125,6 +127,7 @@ def test_no_page_holds_an_error_that_the_checker_finds(case: Case) -> None:
     assert not [d for d in check(module) if d.severity is Severity.ERROR]
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.oracle
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

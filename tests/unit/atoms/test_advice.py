@@ -83,6 +83,7 @@ def all_fits(advice: Advice) -> list[Fit]:
 LOADS = [(mma, operand, major) for mma in MMAS for operand in "ab" for major in AXES[operand]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mma", "operand", "major"), LOADS)
 def test_every_load_that_is_said_to_fit_fills_the_operand(mma: str, operand: str, major: str) -> None:
     advice = advise(mma, operand, major, "sm_120a")
@@ -126,6 +127,7 @@ def test_every_store_that_is_said_to_fit_writes_the_result(mma: str, major: str,
         assert np.array_equal(memory.reshape(-1, 16), packed_rows(rows, usage.memory_bits, 16))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("letters", "mma", "atoms"),
     [

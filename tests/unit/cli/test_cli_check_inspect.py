@@ -144,6 +144,7 @@ def test_inspect_shows_findings_and_marks_the_move(run: Run) -> None:
     assert run("inspect", HGEMM, "--target", "sm_70", "--output-format", "sarif").code == 1
 
 
+@pytest.mark.slow
 def test_every_rule_and_opcode_has_a_page(run: Run) -> None:
     listed = run("explain").out
     assert max(map(len, listed.splitlines())) <= 170

@@ -22,11 +22,13 @@ DATA = Path(load.__file__).parent / "data"
 STMATRIX = (DATA / "stmatrix.toml").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opcode", opcodes())
 def test_data_is_sound(opcode: str) -> None:
     assert prove(instruction_spec(opcode)) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opcode", opcodes())
 def test_page_says_all_that_the_data_says(opcode: str) -> None:
     page, spec = instruction_page(opcode), instruction_spec(opcode)

@@ -17,6 +17,8 @@ from lsp_client import DIAGNOSTICS, URI, edited, here, opened, place, session, s
 if TYPE_CHECKING:
     from pytest_lsp import LanguageClient
 
+pytestmark = pytest.mark.slow
+
 
 def test_findings_follow_the_typing() -> None:
     async def body(client: LanguageClient) -> None:

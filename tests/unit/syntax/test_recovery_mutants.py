@@ -15,6 +15,8 @@ from ptxloom.syntax.lexer import Cursor
 if TYPE_CHECKING:
     from corpus_files import CorpusFile
 
+pytestmark = pytest.mark.slow
+
 STRAY: Final = (*'{}()[];,x1+"@|:<', ".x")
 EACH: Final = 12
 """How many mutants of a file."""

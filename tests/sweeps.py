@@ -1,0 +1,32 @@
+"""Questions too large for every run: `make test` asks a part of each, `make oracles` the whole.
+
+What `make test` leaves out bears the mark `sweep`: put there by hand, or by one of two ways to take a part.
+`@pytest.mark.sample(every=7)` keeps one of so many cases, in the order of a test's parameters; `part_and_whole` makes
+two cases of one question, a small and a large one. Either is the same in each run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from _pytest.mark.structures import ParameterSet
+
+
+def part_and_whole(part: object, whole: object) -> list[ParameterSet]:
+    """Two amounts of one question, as parameters of its test."""
+    return [pytest.param(part, id="part"), pytest.param(whole, id="whole", marks=pytest.mark.sweep)]
+
+
+def mark_sweep(item: pytest.Item, before: Counter[str]) -> None:
+    """Mark a case that its test's sample leaves out; tests are told as they are found, and `before` counts them."""
+    sample = item.get_closest_marker("sample")
+    if sample is not None:
+        test = item.nodeid.partition("[")[0]
+        if before[test] % sample.kwargs["every"]:
+            item.add_marker(pytest.mark.sweep)
+        before[test] += 1

@@ -1,0 +1,44 @@
+"""What `make test` leaves out is the same in each run, and not the whole of any question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+
+from sweeps import mark_sweep, part_and_whole
+
+
+@dataclass
+class Found:
+    """A test as pytest finds it."""
+
+    nodeid: str
+    every: int
+    marks: list[str] = field(default_factory=list[str])
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return getattr(pytest.mark, name)(every=self.every).mark if self.every else None
+
+    def add_marker(self, mark: pytest.MarkDecorator) -> None:
+        self.marks.append(mark.name)
+
+
+def test_one_case_of_so_many_stays() -> None:
+    found = [Found("a.py::small", 0)]
+    found += [Found(f"a.py::{test}[{n}]", 3) for n in range(7) for test in ("one", "other")]
+    before = Counter[str]()
+    for item in found:
+        mark_sweep(cast("pytest.Item", item), before)
+    assert [item.nodeid for item in found if item.marks != ["sweep"]] == [
+        "a.py::small",
+        *(f"a.py::{test}[{n}]" for n in (0, 3, 6) for test in ("one", "other")),
+    ]
+
+
+def test_the_whole_of_a_question_is_a_sweep_and_its_part_is_none() -> None:
+    part, whole = part_and_whole(3, 40)
+    assert (part.values, list(part.marks)) == ((3,), [])
+    assert (whole.values, [mark.name for mark in whole.marks]) == ((40,), ["sweep"])

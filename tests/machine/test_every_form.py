@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,9 @@ from ptxloom.machine.plan.legality import explained
 from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax import parse
 from recorded.mutation_cases import HEAD, OTHERS, Statement, seeds
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program.model import Program
 
 _REGISTER = re.compile(r"\b((pred|[bus](?:8|16|32|64|128)|f16x2|f16|f32|f64)r\d+)\b")
 _LEFT_OUT = frozenset(
@@ -64,16 +68,23 @@ _COMPARISONS = ({"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"})
 _NUMBERS = frozenset({"type", "dtype", "atype"})  # signed or not, or bits: often one thing
 
 
-def code(statement: str) -> str:
-    """The IR of one statement in a kernel, or why there is none."""
+def program_of(statement: str) -> Program:
+    """A kernel of one statement, not judged, planned for sm_90."""
     declared = " ".join(sorted({f".reg .{kind} {name};" for name, kind in _REGISTER.findall(statement)}))
     places = ".local .align 16 .b8 loc[64]; .param .b64 inner; branches: .branchtargets label;"
     body = f".entry k(.param .b64 par) {{ {declared} {places}\n{statement}\nlabel: ret; }}"
     module = parse(f".version 9.0\n.target sm_90a\n.address_size 64\n{HEAD}\n{body}\n")
+    with explained(module, "k", unchecked=True):
+        program = plan(module, "k", semantics.Table())
+        program.target = "sm_90"
+        return program
+
+
+def code(statement: str) -> str:
+    """The IR of one statement in a kernel, or why there is none."""
     try:
-        with explained(module, "k", unchecked=True):
-            program = plan(module, "k", semantics.Table())
-            program.target = "sm_90"
+        program = program_of(statement)
+        with explained(program.module, "k", unchecked=True):
             made = variant.translate(program, whole=False)
     except (IllegalPtx, UnsupportedInstruction):
         return ""

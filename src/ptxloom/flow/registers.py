@@ -7,20 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ptxloom.binding.effects import destinations
 from ptxloom.binding.names import Scope
-from ptxloom.syntax.tree import Address, Arguments, Block, Component, Declaration, Instruction, Name, Pair, Vector
+from ptxloom.syntax.tree import Block, Declaration, Instruction
 
 if TYPE_CHECKING:
     from ptxloom.flow.graph import FlowGraph
-    from ptxloom.syntax.tree import Function, Operand
-
-_READS_FIRST: Final = frozenset(
-    (
-        *("bar", "barrier", "bra", "brx", "brkpt", "cp", "discard", "exit", "fence", "griddepcontrol", "membar"),
-        *("nanosleep", "pmevent", "prefetch", "prefetchu", "red", "ret", "setmaxnreg", "st", "stackrestore", "trap"),
-    )
-)
-"""Opcodes whose first operand is not a destination, unless the form says `.red`."""
+    from ptxloom.syntax.tree import Function
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +94,8 @@ class Registers:
             found = self._writes_of[key] = {}
             for number, position in self._index.get(key, ()):
                 instruction = self.graph.blocks[number].instructions[position]
-                names = destinations(instruction.operands[0])
-                for place, (name, whole) in enumerate(names):
-                    if self.key(instruction, name) == key:
+                for place, (name, whole) in enumerate(destinations(instruction)):
+                    if self.key(instruction, name.text) == key:
                         found.setdefault(number, []).append(Write(number, position, place, whole))
         return found
 
@@ -113,13 +105,8 @@ class Registers:
         found: dict[str, list[tuple[int, int]]] = {}
         for number, block in enumerate(self.graph.blocks):
             for position, instruction in enumerate(block.instructions):
-                operands = instruction.operands
-                if not operands or type(operands[0]) is Address or _reads_first(instruction):
-                    continue
-                first = operands[0]
-                names = (first.text,) if type(first) is Name else [name for name, _ in destinations(first)]
-                for name in names:
-                    found.setdefault(self.key(instruction, name), []).append((number, position))
+                for name, _ in destinations(instruction):
+                    found.setdefault(self.key(instruction, name.text), []).append((number, position))
         return found
 
     def _at_start(self, block: int, key: str) -> Origin:
@@ -182,31 +169,6 @@ class Registers:
                         found[runner].add(number)
                         runner = above[runner]
         return found
-
-
-def _reads_first(instruction: Instruction) -> bool:
-    """Whether the first operand is not a destination."""
-    opcode = instruction.opcode
-    if opcode in _READS_FIRST:
-        return "red" not in instruction.qualifiers
-    if opcode == "call":
-        return type(instruction.operands[0]) is Name
-    return opcode == "tcgen05" and "dealloc" in instruction.qualifiers
-
-
-def destinations(operand: Operand) -> list[tuple[str, bool]]:
-    """The registers that a destination names, and whether it is all of each."""
-    match operand:
-        case Name(text):
-            return [(text, True)]
-        case Component(Name(text)):
-            return [(text, False)]
-        case Vector(elements) | Arguments(elements):
-            return [name for element in elements for name in destinations(element)]
-        case Pair(first, second):
-            return [*destinations(first), *destinations(second)]
-        case _:
-            return []
 
 
 class _Names:

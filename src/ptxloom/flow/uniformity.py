@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ptxloom.binding.effects import destinations
 from ptxloom.flow import bits
 from ptxloom.flow.bits import Bits, Level, fixed, shared, various
 from ptxloom.flow.control import Control
 from ptxloom.flow.differences import Differences
 from ptxloom.flow.launch import Launch
-from ptxloom.flow.registers import Merge, Nothing, Registers, Write, destinations
+from ptxloom.flow.registers import Merge, Nothing, Registers, Write
 from ptxloom.flow.transfer import Op, result
 from ptxloom.syntax.tree import Address, Arguments, Binary, Component, Integer, Name, Pair, Unary, Vector
 
@@ -306,8 +307,8 @@ class Uniformity:
         if predicate is None:
             return fresh
         guard = self._operand(instruction, node.block, node.position, Name(predicate.name, start=0), 1)
-        name, _ = destinations(instruction.operands[0])[node.place]
-        key = self._registers.key(instruction, name)
+        name, _ = destinations(instruction)[node.place]
+        key = self._registers.key(instruction, name.text)
         before = self._seen_from(self._registers.origin(node.block, node.position, key), node.block)
         if isinstance(before, Nothing):
             return fresh

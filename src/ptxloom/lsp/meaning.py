@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.binding.effects import destinations
 from ptxloom.isa import known
 from ptxloom.syntax.bind import bind
-from ptxloom.syntax.tree import Address, Instruction
+from ptxloom.syntax.tree import Instruction
 
 if TYPE_CHECKING:
     from ptxloom.isa.spec import OperandRule
@@ -27,7 +28,4 @@ def writes(occurrence: Occurrence) -> bool:
     instruction, place = occurrence.statement, occurrence.place
     if not isinstance(instruction, Instruction) or place < 0 or occurrence.declares:
         return False
-    if isinstance(instruction.operands[place], Address):
-        return False
-    rule = operand_rule(instruction, place)
-    return rule is not None and rule.written
+    return any(one.name.start == occurrence.start for one in destinations(instruction))

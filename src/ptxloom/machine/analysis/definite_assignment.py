@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
+from ptxloom.binding.effects import destinations
 from ptxloom.machine.analysis.uniform_values import targets
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 
 _ALIGNMENT: Final = 64
-# Their first operand, if it is a register, is one they read.
-_WITHOUT_RESULT: Final = frozenset(("brx", "nanosleep", "stackrestore", "st", "red", "bra", "ret", "exit"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def key_of(scope: Scope, name: str) -> Key | None:
 
 def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
     """The registers an instruction reads: each name with its number among all register names, in the text's order."""
-    written = {id(name) for name in _results(op)}
+    written = {id(name) for name, whole in destinations(op.node) if whole}
     number = 0
     if op.node.predicate is not None:
         yield number, tree.Name(op.node.predicate.name)
@@ -66,26 +65,8 @@ def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
 
 
 def names_written(op: Op) -> tuple[str, ...]:
-    """The registers an instruction writes."""
-    return tuple(name.text for name in _results(op))
-
-
-def _results(op: Op) -> list[tree.Name]:
-    if op.opcode in _WITHOUT_RESULT or (op.opcode in {"bar", "barrier"} and not op.has("red")):
-        return []
-    found: list[tree.Name] = []
-    waiting: list[tree.Operand] = list(op.operands[:1])
-    while waiting:
-        match waiting.pop():
-            case tree.Name() as name:
-                found.append(name)
-            case tree.Vector(elements=elements):
-                waiting.extend(elements)
-            case tree.Pair(first=first, second=second):
-                waiting += [first, second]
-            case _:
-                pass
-    return found
+    """The registers an instruction writes as a whole."""
+    return tuple(name.text for name, whole in destinations(op.node) if whole)
 
 
 def unsure_registers(program: Program) -> Unsure:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final, cast
 
+from ptxloom.binding.effects import destinations
 from ptxloom.machine.program.knowledge import Knowledge
 from ptxloom.machine.program.parts import is_whole
 from ptxloom.machine.program.symbols import FunctionName, Place, Register, Variable
@@ -55,20 +56,11 @@ def analyse(ops: Sequence[Op]) -> Knowledge:
 
 
 def written(op: Op) -> Iterator[Register]:
-    """The registers an instruction may write: all that its first operand names."""
-    waiting: list[tree.Operand] = list(op.operands[:1])
-    while waiting:
-        match waiting.pop():
-            case tree.Name(text=name) | tree.Component(base=tree.Name(text=name)):
-                found = op.scope.find(name)
-                if isinstance(found, Register):
-                    yield found
-            case tree.Vector(elements=elements):
-                waiting.extend(elements)
-            case tree.Pair(first=first, second=second):
-                waiting += [first, second]
-            case _:
-                pass
+    """The registers an instruction writes, parts of them too."""
+    for name, _ in destinations(op.node):
+        found = op.scope.find(name.text)
+        if isinstance(found, Register):
+            yield found
 
 
 def mentioned(op: Op, operands: Sequence[tree.Operand] | None = None) -> Iterator[Register]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.binding.effects import destinations
 from ptxloom.machine.codegen.addresses import base_and_offset, space_of
 from ptxloom.machine.runtime import state
 from ptxloom.syntax import tree
-from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Scope
 
@@ -38,7 +36,8 @@ def twins(program: Program) -> dict[int, Twin]:
                 first = known.setdefault((base, op.opcode, op.qualifiers, offset % step), Twin(op.site, offset))
                 if first.site != op.site:
                     found[op.site] = Twin(first.site, offset - first.bytes)
-            for changed in _mentioned(op):
+            for name, _ in destinations(op.node):
+                changed = _identity(op, name.text)
                 known = {held: twin for held, twin in known.items() if held[0] != changed}
     return found
 
@@ -58,12 +57,3 @@ def _key(op: Op) -> tuple[tuple[Scope | None, str], int, int] | None:
 def _identity(op: Op, name: str) -> tuple[Scope | None, str]:
     """The braces that declare a name, and the name however it is spelled."""
     return op.scope.place(name) or (None, name)
-
-
-def _mentioned(op: Op) -> Iterator[tuple[Scope | None, str]]:
-    """The registers that an instruction may write: all that it names outside of an address."""
-    for operand in op.operands:
-        if not isinstance(operand, tree.Address):
-            for node in walk(operand):
-                if isinstance(node, tree.Name):
-                    yield _identity(op, node.text)

@@ -7,6 +7,7 @@ import pytest
 
 from machine.small_kernels import entry
 from ptxloom.machine import LaunchError
+from ptxloom.machine.kernel import CHECKS
 
 BAR = ".shared .align 8 .b64 bar; .shared .align 16 .b8 room[512];"
 START = "setp.eq.u32 %p7, %r0, 0; mov.u32 %r20, bar;"
@@ -172,3 +173,13 @@ def test_an_address_far_beyond_shared_memory_is_of_no_cta() -> None:
         entry("mov.u32 %r1, 0x8b000010; st.shared.u32 [%r1], %r1;", before=BAR).launch(1, 32, [np.zeros(1, np.uint32)])
     assert "address 0x8b000010 is out of bounds" in raised.value.hazards[0].message
     assert "cluster" not in raised.value.hazards[0].message
+
+
+@pytest.mark.parametrize("tool", CHECKS)
+def test_asynchronous_stores_and_reductions_to_global_memory_name_no_mbarrier(tool: str) -> None:
+    out = np.zeros(32, np.uint32)
+    body = """st.async.mmio.release.sys.global.u32 [%rd0], %r0;
+    red.async.mmio.release.sys.global.add.u32 [%rd0], 5;"""
+    result = entry(body).launch(1, 32, [out], checks=[tool], profile=True, trace=["st", "red"])
+    assert out.tolist() == [n + 5 for n in range(32)]
+    assert not result.hazards

@@ -71,5 +71,5 @@ class Access:
 
 
 def reports_to_mbarrier(op: Op) -> bool:
-    """Whether an instruction is a store or reduction whose end an mbarrier tells."""
-    return op.opcode in {"st", "red"} and op.has("async")
+    """Whether an instruction is a store or reduction whose end an mbarrier tells: those to global memory name none."""
+    return op.opcode in {"st", "red"} and op.has("async") and len(op.operands) > 2

@@ -98,7 +98,7 @@ def copies_arrive(b: Builder, op: Op) -> None:
     act(b, op.operands[0], mbarriers.ARRIVE, int(op.has("noinc")), space_of(op))
 
 
-@family("st", when=lambda op: op.has("async") and len(op.operands) > 2)
+@family("st", when=reports_to_mbarrier)
 def st_async(b: Builder, op: Op) -> None:
     """Store in the cluster's shared memory and tell an mbarrier how many bytes came."""
     b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
@@ -106,7 +106,7 @@ def st_async(b: Builder, op: Op) -> None:
     act(b, op.operands[2], mbarriers.COMPLETE, op.type.bits // 8 * parts_of(op), state.SHARED)
 
 
-@family("red", when=lambda op: op.has("async") and len(op.operands) > 2)
+@family("red", when=reports_to_mbarrier)
 def red_async(b: Builder, op: Op) -> None:
     """Combine in the cluster's shared memory and tell an mbarrier how many bytes came."""
     b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))

@@ -16,7 +16,7 @@ from ptxloom.machine import runtime
 from ptxloom.machine.native import jit, language, translation
 from ptxloom.machine.native.language import (
     Array,
-    Ptr,
+    Slice,
     address,
     atomic,
     compare_exchange,
@@ -24,6 +24,7 @@ from ptxloom.machine.native.language import (
     fill,
     i32,
     leading_zeros,
+    part,
     pointer,
     popcount,
     trailing_zeros,
@@ -31,6 +32,7 @@ from ptxloom.machine.native.language import (
     u16,
     u32,
     u64,
+    view,
 )
 
 if TYPE_CHECKING:
@@ -84,17 +86,17 @@ def helper(x: u32) -> u32:
     return x + 1
 
 
-def memory(o: Outer, room: Ptr[u32]) -> u32:
+def memory(o: Outer, room: Annotated[Slice[u32], "3"]) -> u32:
     o.small = 65535
     o.inners[1].second = 9
     o.inners[2].first = u8(300)
     o.numbers[4] = helper(u32(o.inners[1].second))
     o.link = o
-    old = atomic("add", room, 5)
-    swapped = compare_exchange(room, 12, 100)
-    copy(address(room) + 4, address(room), 4)
-    fill(address(room) + 8, 0xAB, 3)
-    return old + swapped + o.link.numbers[4] + pointer(u32, address(room) + 4)[0]
+    old = atomic("add", room[0], 5)
+    swapped = compare_exchange(room[0], 12, 100)
+    copy(part(room, 1, 1), room, 4)
+    fill(part(view(u8, room), 8, 3), 0xAB)
+    return old + swapped + o.link.numbers[4] + pointer(u32, address(room) + 4, 1)[0]
 
 
 def mixed(x: u32, y: u64) -> u64:

@@ -87,7 +87,7 @@ class LaunchState:
         self.native: Any = language.structure(state.Launch).from_address(
             self.arena.take(language.record(state.Launch).size)
         )
-        self.site_bytes = max(len(self.program.ops), 1) * language.record(state.Span).size
+        self.site_bytes = max(len(self.program.ops), 1) * language.record(state.Site).size
         self._fill(shape, params, memory, seed)
 
     def _shadows(self) -> Iterator[Shadow]:
@@ -115,6 +115,7 @@ class LaunchState:
         native.reserved_shared = self.program.reserved_bytes
         native.local_bytes = self.local_bytes
         native.entry = self.program.entry.first
+        native.sites = max(len(self.program.ops), 1)
         native.first_frame = self.program.entry.frame_bytes
         native.has_calls = int(self.program.has_calls)
         native.seed = seed & 0xFFFFFFFF
@@ -178,7 +179,7 @@ class LaunchState:
             for shadow in self.shadows:
                 shadow.add_heap(heap.region, (b.piece for b in heap.live))
         spans = self.memory.table()
-        table = np.zeros((len(spans), 6), np.uint64)
+        table = np.zeros((len(spans), 7), np.uint64)
         table[:, :3] = spans
         for shadow in self.shadows:
             shadow.mark(table)

@@ -80,7 +80,7 @@ class Heap:
         self._sizes = zeroed((count + 1) * _SIZE.itemsize, _ALIGNMENT, HEAP).view(_SIZE)
         self._start: int = self.region.ctypes.data
         self._table: Any = language.structure(state.Heap)(
-            self._start, self._owners.ctypes.data, self._sizes.ctypes.data
+            self._start, count + 1, self._owners.ctypes.data, self._sizes.ctypes.data
         )
         self.address = ctypes.addressof(self._table)
         self._made = 0

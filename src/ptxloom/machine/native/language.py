@@ -5,6 +5,10 @@ A native function is plain Python over fixed-width integers, structs and pointer
 `continue`, `return`, calls of other native functions, integer arithmetic and comparison, `and`/`or`/`not`, conditional
 expressions, struct fields and pointer elements. A struct variable is a pointer to the struct. Integer types never mix
 silently: write `u64(x)`; literals take the type of the other side.
+
+Every pointer knows its room, as with Clang's `-fbounds-safety`: an array its length, a table of a struct the count that
+its annotation names among the other fields, `Ptr` one element a lane, a `Slice` carries it. An index beyond traps, and
+LLVM removes the checks that it can prove. Only the modules in `writer.MAKERS` may make a pointer of a number.
 """
 
 from __future__ import annotations
@@ -29,10 +33,15 @@ i64: TypeAlias = int  # noqa: PYI042 - as LLVM and the PTX manual write them
 u64: TypeAlias = int  # noqa: PYI042 - as LLVM and the PTX manual write them
 f32: TypeAlias = float  # noqa: PYI042 - as LLVM and the PTX manual write them
 f64: TypeAlias = float  # noqa: PYI042 - as LLVM and the PTX manual write them
+Code: TypeAlias = int  # the address of machine code: 64 bits that no arithmetic makes
 
 
-class Ptr(Generic[T]):
-    """A pointer to elements of type `T`: `p[i]` reads or writes one (a struct element gives its address)."""
+class Slice(Generic[T]):
+    """Elements of type `T` side by side, and how many: `s[i]` reads or writes one (a struct element gives its address).
+
+    A field of a struct is written `Annotated[Slice[u32], "columns"]`: a pointer to as many elements as that says, in
+    terms of the struct's fields. So is a parameter that other code than native functions gives, in terms of the others.
+    """
 
     def __getitem__(self, index: int) -> T:
         """The element at `index`."""
@@ -43,13 +52,51 @@ class Ptr(Generic[T]):
         raise NotImplementedError
 
 
-class Array(Ptr[T]):
+class Sealed:
+    """A struct into which only the modules in `writer.MAKERS` store."""
+
+
+class Ptr(Slice[T]):
+    """A pointer to 32 elements, one a lane."""
+
+
+class Array(Slice[T]):
     """Elements that lie inside a struct; written `Annotated[Array[u32], 32]`."""
 
 
-def pointer(kind: type[T], address: int) -> Ptr[T]:
-    """A pointer to elements of `kind` at an address."""
-    raise NotImplementedError(kind, address)
+def pointer(kind: type[T], address: int, count: int) -> Slice[T]:
+    """So many elements of `kind` from an address on, which nobody checks."""
+    raise NotImplementedError(kind, address, count)
+
+
+def part(elements: Slice[T], start: int, count: int) -> Slice[T]:
+    """So many elements from one on; a trap if there are not as many."""
+    raise NotImplementedError(elements, start, count)
+
+
+def view(kind: type[T], elements: object) -> Slice[T]:
+    """The same bytes as elements of another type: of a slice, an array or a struct."""
+    raise NotImplementedError(kind, elements)
+
+
+def lanes(elements: Slice[T]) -> Ptr[T]:
+    """The first 32 elements, one a lane; a trap if there are fewer."""
+    raise NotImplementedError(elements)
+
+
+def nothing(kind: type[T]) -> Slice[T]:
+    """No elements at all, at address 0."""
+    raise NotImplementedError(kind)
+
+
+def null(kind: type[T]) -> T:
+    """No struct at all: a pointer to one, at address 0."""
+    raise NotImplementedError(kind)
+
+
+def length(elements: Slice[T]) -> int:
+    """How many elements there are, 64 bits."""
+    raise NotImplementedError(elements)
 
 
 def address(place: object) -> int:
@@ -57,8 +104,8 @@ def address(place: object) -> int:
     raise NotImplementedError(place)
 
 
-def invoke(code: int, argument: object) -> int:
-    """Call the machine code at address `code`, a function of one pointer that returns a u32."""
+def invoke(code: Code, argument: object) -> int:
+    """Call machine code, a function of one pointer that returns a u32."""
     raise NotImplementedError(code, argument)
 
 
@@ -77,42 +124,42 @@ def leading_zeros(value: int) -> int:
     raise NotImplementedError(value)
 
 
-def atomic(operation: str, place: Ptr[T], value: T) -> T:
-    """One `atomicrmw`: operation is LLVM's word ("add", "xchg", "umax", ...); gives the old value."""
+def atomic(operation: str, place: T, value: T) -> T:
+    """One `atomicrmw` of a field or an element: operation is LLVM's word ("add", "xchg", ...); gives the old value."""
     raise NotImplementedError(operation, place, value)
 
 
-def compare_exchange(place: Ptr[T], expected: T, value: T) -> T:
-    """Store `value` if `place` holds `expected`, atomically; gives the old value."""
+def compare_exchange(place: T, expected: T, value: T) -> T:
+    """Store `value` if a field or an element holds `expected`, atomically; gives the old value."""
     raise NotImplementedError(place, expected, value)
 
 
-def copy(target: int, source: int, size: int) -> None:
-    """Copy `size` bytes between addresses."""
+def copy(target: object, source: object, size: int) -> None:
+    """Copy `size` bytes between slices, arrays or structs; a trap if either has fewer."""
     raise NotImplementedError(target, source, size)
 
 
-def fill(target: int, value: int, size: int) -> None:
-    """Set `size` bytes at an address to the byte `value`."""
-    raise NotImplementedError(target, value, size)
+def fill(target: object, value: int) -> None:
+    """Set all bytes of a slice, an array or a struct to the byte `value`."""
+    raise NotImplementedError(target, value)
 
 
-def lowest(values: Ptr[u32], lanes: u32) -> u32:
+def lowest(values: Slice[u32], lanes: u32) -> u32:
     """The smallest of 32 values among the lanes of a mask; 0xffffffff if the mask is empty."""
     raise NotImplementedError(values, lanes)
 
 
-def lanes_equal(values: Ptr[u32], value: u32) -> u32:
+def lanes_equal(values: Slice[u32], value: u32) -> u32:
     """The mask of lanes whose value is `value`."""
     raise NotImplementedError(values, value)
 
 
-def lanes_above(values: Ptr[u32], value: u32) -> u32:
+def lanes_above(values: Slice[u32], value: u32) -> u32:
     """The mask of lanes whose value is larger than `value`."""
     raise NotImplementedError(values, value)
 
 
-def set_lanes(values: Ptr[u32], lanes: u32, value: u32) -> None:
+def set_lanes(values: Slice[u32], lanes: u32, value: u32) -> None:
     """Set the values of the lanes of a mask."""
     raise NotImplementedError(values, lanes, value)
 
@@ -122,7 +169,11 @@ def set_lanes(values: Ptr[u32], lanes: u32, value: u32) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A type of the native language: a number, a pointer (`element` set), or an inline array (`count` set)."""
+    """A type of the native language: a number, a pointer (`element` set), or an inline array (`count` set).
+
+    Attributes:
+        bound: Of a pointer in memory or passed by other code: how many elements there are, as an expression.
+    """
 
     name: str
     bits: int = 0
@@ -130,10 +181,13 @@ class Kind:
     element: Kind | None = None
     struct: type | None = None
     count: int = 0
+    bound: str = ""
 
     @property
     def llvm(self) -> str:
         """How LLVM writes it."""
+        if self.name == "Slice" and not self.bound:
+            return "{ ptr, i64 }"
         if self.element is not None or self.struct is not None:
             return "ptr"
         if self.name[0] == "f":
@@ -168,6 +222,7 @@ SCALARS: Final = {
     for bits in widths
 }
 BOOL = Kind("bool", 1)
+CODE = Kind("Code", 64)
 VOID = Kind("None")
 LITERAL = Kind("literal")
 U32, U64, U8 = SCALARS["u32"], SCALARS["u64"], SCALARS["u8"]
@@ -195,6 +250,8 @@ def record(struct: type | None) -> Record:
     alignment = 8
     for field, text in inspect.get_annotations(struct).items():
         kind = kind_of(ast.parse(str(text), mode="eval").body, names)
+        if kind.element is not None and not kind.count and not kind.bound:
+            raise TypeError(f"{struct.__name__}.{field} does not say how many elements there are")
         at = -(-at // kind.alignment) * kind.alignment
         offsets[field], kinds[field] = at, kind
         at += kind.size
@@ -212,7 +269,7 @@ def structure(struct: type) -> type[ctypes.Structure]:
             return cast("type[ctypes.c_uint32]", inner) * kind.count
         if kind.llvm == "ptr":
             return ctypes.c_uint64
-        letter = {"i": "int", "u": "uint"}[kind.name[0]]
+        letter = {"i": "int", "u": "uint", "C": "uint"}[kind.name[0]]
         return vars(ctypes)[f"c_{letter}{kind.bits}"]
 
     fields = [(name, plain(kind)) for name, kind in record(struct).kinds.items()]
@@ -238,13 +295,16 @@ def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 
             return SCALARS[name]
         case ast.Name(id="bool"):
             return BOOL
+        case ast.Name(id="Code"):
+            return CODE
         case ast.Name(id=name) if isinstance(names.get(name), type):
             return Kind(name, struct=cast("type", names[name]))
-        case ast.Subscript(value=ast.Name(id="Ptr" | "Array"), slice=element):
-            inner = kind_of(element, names)
-            return Kind("Ptr", element=inner)
+        case ast.Subscript(value=ast.Name(id="Ptr" | "Array" | "Slice" as name), slice=element):
+            return Kind(name, element=kind_of(element, names))
         case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[array, size])):
             inner = kind_of(array, names)
+            if isinstance(size, ast.Constant) and isinstance(size.value, str):
+                return Kind(inner.name, element=inner.element, bound=size.value)
             length = eval(compile(ast.Expression(size), "<size>", "eval"), dict(names))  # noqa: S307 - our own source
             return Kind("Array", element=inner.element, count=length)
         case _:

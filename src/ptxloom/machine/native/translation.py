@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
-from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U8, U32, U64, VOID, Kind, kind_of, record
+from ptxloom.machine.native.intrinsics import Intrinsics
+from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, Kind, Sealed, kind_of, record
+from ptxloom.machine.native.writer import Operand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,7 @@ class Native:
     result: Kind
     calls: tuple[str, ...]
     ir: str
+    names: tuple[str, ...]
 
     @property
     def declaration(self) -> str:
@@ -49,14 +53,6 @@ def translate(function: Callable[..., object]) -> Native:
     return _Translator(tree, cast("dict[str, object]", function.__globals__)).run()  # pyright: ignore[reportFunctionMemberAccess]
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A value while translating: IR text and kind."""
-
-    text: str
-    kind: Kind
-
-
 _OPERATORS: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("add", "add"),
     ast.Sub: ("sub", "sub"),
@@ -77,36 +73,74 @@ _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
     ast.Gt: ("ugt", "sgt"),
     ast.GtE: ("uge", "sge"),
 }
-_ATOMIC = "seq_cst"
-_LANES = "<32 x i32>"
+_OWNER: Final = "<owner>"  # the struct whose field a bound is of
 
 
-class _Translator:
-    """One function on its way to IR; locals live in allocas, which LLVM promotes."""
+def _bound(text: str, names: dict[str, object], spell: Callable[[str], ast.expr]) -> ast.expr:
+    """The expression of a bound, in 64 bits; `spell` says how a name of the struct (or of a parameter) is written."""
+
+    def path(node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Attribute):
+            return ast.Attribute(path(node.value), node.attr)
+        return spell(cast("ast.Name", node).id)
+
+    def wide(node: ast.expr) -> ast.expr:
+        match node:
+            case ast.BinOp(left=left, op=operator, right=right):
+                return ast.BinOp(wide(left), operator, wide(right))
+            case ast.Call(func=function, args=[inner]):
+                return ast.Call(function, [path(inner)], [])
+            case ast.Name(id=name) if isinstance(names.get(name), int):
+                return ast.Constant(cast("int", names[name]))
+            case ast.Name() | ast.Attribute():
+                return ast.Call(ast.Name("u64"), [path(node)], [])
+            case _:
+                return node
+
+    return wide(ast.parse(text, mode="eval").body)
+
+
+@cache
+def bounding(struct: type) -> frozenset[str]:
+    """The fields of a struct that say how many elements its tables have."""
+    texts = [kind.bound for kind in record(struct).kinds.values() if kind.bound]
+    named = {node.id for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    return frozenset(named & set(record(struct).kinds))
+
+
+class _Translator(Intrinsics):
+    """One function on its way to IR."""
 
     def __init__(self, tree: ast.FunctionDef, names: dict[str, object]) -> None:
-        self.tree = tree
-        self.names = names
-        self.lines: list[str] = []
-        self.allocas: list[str] = []
-        self.variables: dict[str, Kind] = {}
+        super().__init__(tree, names)
         self.loops: list[tuple[str, str]] = []
         self.calls: list[str] = []
-        self.counter = 0
+        self.owners: list[Operand] = []
+        self.arguments: dict[str, Operand] = {}
         self.result = kind_of(tree.returns or ast.Constant(value=None), names)
 
     def run(self) -> Native:
         kinds = tuple(kind_of(cast("ast.expr", a.annotation), self.names) for a in self.tree.args.args)
+        bound: list[tuple[str, Kind]] = []
         for argument, kind in zip(self.tree.args.args, kinds, strict=True):
+            if kind.bound:
+                bound.append((argument.arg, kind))
+                continue
             self.declare(argument.arg, kind)
             self.lines.append(f"store {kind.llvm} %{argument.arg}, ptr %v.{argument.arg}")
+        for name, kind in bound:
+            count = self.cast(self.bare(_bound(kind.bound, self.names, ast.Name)), U64)
+            self.assign(ast.Name(name), self.slice(f"%{name}", count.text, kind))
         self.body(self.tree.body)
         self.lines.append("ret void" if self.result is VOID else f"ret {self.result.llvm} zeroinitializer")
+        if self.traps:
+            self.lines += ["trap:", "call void @llvm.trap()", "unreachable"]
         parameters = ", ".join(f"{k.llvm} %{a.arg}" for a, k in zip(self.tree.args.args, kinds, strict=True))
         name = f"ptxloom_{self.tree.name}"
         head = f"define {self.result.llvm} @{name}({parameters}) #0 {{\nentry:"
         ir = "\n".join([head, *self.allocas, *self.lines, "}"])
-        return Native(name, kinds, self.result, tuple(dict.fromkeys(self.calls)), ir)
+        names = tuple(a.arg for a in self.tree.args.args)
+        return Native(name, kinds, self.result, tuple(dict.fromkeys(self.calls)), ir, names)
 
     # -- statements
 
@@ -129,6 +163,8 @@ class _Translator:
             case ast.AugAssign(target=target, op=operator, value=value):
                 load = ast.parse(ast.unparse(target), mode="eval").body
                 self.assign(target, self.expression(ast.BinOp(load, operator, value)))
+            case ast.Assert(test=test):
+                self.demand(self.condition(test))
             case ast.Return(value=None):
                 self.end("ret void")
             case ast.Return(value=value) if value is not None:
@@ -181,7 +217,31 @@ class _Translator:
             self.lines.append(f"store {kind.llvm} {self.convert(value, kind).text}, ptr %v.{target.id}")
             return
         place, kind = self.place(target)
-        self.lines.append(f"store {kind.llvm} {self.convert(value, kind).text}, ptr {place}")
+        if isinstance(target, ast.Attribute):
+            self.keep_bounds(target, value, kind)
+        text = self.start(value) if kind.bound else self.convert(value, kind).text
+        self.lines.append(f"store {kind.llvm} {text}, ptr {place}")
+
+    def keep_bounds(self, target: ast.Attribute, value: Operand, kind: Kind) -> None:
+        """A pointer that is stored takes its count with it; nothing else changes a count.
+
+        Raises:
+            TypeError: The field is one that a bound is made of, or a pointer whose bound is no single field.
+        """
+        struct = self.bare(target.value).kind.struct
+        if struct is not None and issubclass(cast("type[object]", struct), Sealed) and not self.may_make:
+            raise TypeError(f"{self.tree.name}: {ast.unparse(target)} is sealed")
+        if struct is not None and target.attr in bounding(struct):
+            raise TypeError(f"{self.tree.name}: {ast.unparse(target)} says how many elements a table has")
+        if not kind.bound:
+            return
+        if kind.element != value.kind.element:
+            raise TypeError(f"{self.tree.name}: {value.kind.name} stored in {ast.unparse(target)}")
+        if kind.bound.isdecimal():
+            self.check("uge", self.room(value), kind.bound)
+            return
+        place, count = self.place(ast.Attribute(target.value, kind.bound))
+        self.lines.append(f"store {count.llvm} {self.cast(Operand(self.room(value), U64), count).text}, ptr {place}")
 
     # -- expressions
 
@@ -195,32 +255,56 @@ class _Translator:
                 return Operand("true" if flag else "false", BOOL)
             case ast.Constant(value=int(number)):
                 return Operand(str(number), LITERAL)
-            case ast.Name(id=name) if name in self.variables:
-                kind = self.variables[name]
-                return self.emit(f"load {kind.llvm}, ptr %v.{name}", kind)
-            case ast.Name(id=name) if isinstance(self.names.get(name), int):
-                return Operand(str(int(cast("int", self.names[name]))), LITERAL)
-            case ast.Attribute() | ast.Subscript():
+            case ast.Name(id=name):
+                return self.named(name)
+            case ast.Attribute(value=base, attr=name):
+                return self.loaded(self.bare(base), name)
+            case ast.Subscript():
                 place, kind = self.place(node)
-                if kind.count or (kind.struct is not None and isinstance(node, ast.Subscript)):
-                    return Operand(place, Kind("Ptr", element=kind.element) if kind.count else kind)
-                return self.emit(f"load {kind.llvm}, ptr {place}", kind)
+                whole = kind.struct is not None
+                return Operand(place, kind) if whole else self.emit(f"load {kind.llvm}, ptr {place}", kind)
             case ast.BinOp(left=left, op=operator, right=right):
                 return self.binary(operator, self.bare(left), self.bare(right))
             case ast.UnaryOp(op=operator, operand=inner):
                 return self.unary(operator, inner)
             case ast.Compare() | ast.BoolOp():
                 return Operand(self.condition(node), BOOL)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                first, second = self.unify(self.bare(body), self.bare(orelse))
-                llvm = first.kind.llvm
-                condition = self.condition(test)
-                return self.emit(f"select i1 {condition}, {llvm} {first.text}, {llvm} {second.text}", first.kind)
+            case ast.IfExp():
+                return self.chosen(node)
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self.call(name, arguments)
             case _:
                 pass
         raise TypeError(f"{self.tree.name}: no native expression: {ast.unparse(node)}")
+
+    def loaded(self, owner: Operand, name: str) -> Operand:
+        """What a field holds; an array stays where it is."""
+        place, kind = self.field(owner, name)
+        if kind.count:
+            return Operand(place, kind)
+        value = self.emit(f"load {kind.llvm}, ptr {place}", kind)
+        return self.counted(owner, value) if kind.bound else value
+
+    def chosen(self, node: ast.IfExp) -> Operand:
+        """One of two values; both are computed."""
+        first, second = self.unify(self.bare(node.body), self.bare(node.orelse))
+        llvm = first.kind.llvm
+        condition = self.condition(node.test)
+        return self.emit(f"select i1 {condition}, {llvm} {first.text}, {llvm} {second.text}", first.kind)
+
+    def named(self, name: str) -> Operand:
+        """A local, a constant of the module, or what stands for another in a bound."""
+        if name in self.variables:
+            kind = self.variables[name]
+            return self.emit(f"load {kind.llvm}, ptr %v.{name}", kind)
+        if name == _OWNER:
+            return self.owners[-1]
+        if name[:1] == "<" and name[1:-1] in self.arguments:
+            return self.arguments[name[1:-1]]
+        known = self.names.get(name)
+        if not isinstance(known, int):
+            raise TypeError(f"{self.tree.name}: {name} is no number")
+        return Operand(str(int(known)), LITERAL)
 
     def unary(self, operator: ast.unaryop, inner: ast.expr) -> Operand:
         if isinstance(operator, ast.Not):
@@ -228,6 +312,8 @@ class _Translator:
         value = self.bare(inner)
         if value.kind is LITERAL:
             return Operand(str(-int(value.text) if isinstance(operator, ast.USub) else ~int(value.text)), LITERAL)
+        if value.kind.name not in SCALARS:
+            raise TypeError(f"{self.tree.name}: no arithmetic on {value.kind.name}")
         if isinstance(operator, ast.USub):
             return self.emit(f"sub {value.kind.llvm} 0, {value.text}", value.kind)
         return self.emit(f"xor {value.kind.llvm} {value.text}, -1", value.kind)
@@ -238,6 +324,8 @@ class _Translator:
             number = eval(compile(ast.fix_missing_locations(code), "<literal>", "eval"))  # noqa: S307 - two integers
             return Operand(str(number), LITERAL)
         left, right = self.unify(left, right)
+        if left.kind.name not in SCALARS:
+            raise TypeError(f"{self.tree.name}: no arithmetic on {left.kind.name}")
         name = _OPERATORS[type(operator)][left.kind.signed]
         return self.emit(f"{name} {left.kind.llvm} {left.text}, {right.text}", left.kind)
 
@@ -279,182 +367,53 @@ class _Translator:
         if native is None:
             raise TypeError(f"{name}: a native function does not call itself")
         self.calls.append(name)
-        texts = [
-            f"{kind.llvm} {self.expression(argument, kind).text}"
-            for argument, kind in zip(arguments, native.arguments, strict=True)
-        ]
+        texts = [f"{k.llvm} {t}" for k, t in zip(native.arguments, self.given(native, arguments), strict=True)]
         code = f"call {native.result.llvm} @{native.name}({', '.join(texts)})"
         if native.result is VOID:
             self.lines.append(code)
             return Operand("", VOID)
         return self.emit(code, native.result)
 
-    def call_pointer(self, arguments: list[ast.expr]) -> Operand:
-        kind = kind_of(arguments[0], self.names)
-        value = self.expression(arguments[1], U64)
-        result = kind if kind.struct is not None else Kind("Ptr", element=kind)
-        if kind.struct is not None:
-            result = Kind("Ptr", element=kind)
-        return self.emit(f"inttoptr i64 {value.text} to ptr", result)
+    def given(self, native: Native, arguments: list[ast.expr]) -> list[str]:
+        """The arguments of a call; a pointer whose bound the others say has as many elements, or is none."""
+        values = [
+            self.bare(argument) if kind.bound else self.expression(argument, kind)
+            for argument, kind in zip(arguments, native.arguments, strict=True)
+        ]
+        self.arguments = dict(zip(native.names, values, strict=True))
+        texts: list[str] = []
+        for value, kind in zip(values, native.arguments, strict=True):
+            if kind.bound:
+                if value.kind.element != kind.element:
+                    raise TypeError(f"{self.tree.name}: {value.kind.name} given to {native.name}")
+                expression = _bound(kind.bound, self.names, lambda name: ast.Name(f"<{name}>"))
+                wanted = self.cast(self.bare(expression), U64).text
+                start = self.start(value)
+                none = self.emit(f"icmp eq ptr {start}, null", BOOL).text
+                self.check("uge", self.room(value), self.emit(f"select i1 {none}, i64 0, i64 {wanted}", U64).text)
+                texts.append(start)
+            else:
+                texts.append(value.text)
+        return texts
 
-    def call_address(self, arguments: list[ast.expr]) -> Operand:
-        return self.emit(f"ptrtoint ptr {self.bare(arguments[0]).text} to i64", U64)
-
-    def call_invoke(self, arguments: list[ast.expr]) -> Operand:
-        code = self.emit(f"inttoptr i64 {self.expression(arguments[0], U64).text} to ptr", U64)
-        return self.emit(f"call i32 {code.text}(ptr {self.bare(arguments[1]).text})", U32)
-
-    def call_min(self, arguments: list[ast.expr]) -> Operand:
-        return self.extreme("min", arguments)
-
-    def call_max(self, arguments: list[ast.expr]) -> Operand:
-        return self.extreme("max", arguments)
-
-    def extreme(self, name: str, arguments: list[ast.expr]) -> Operand:
-        left, right = self.unify(self.bare(arguments[0]), self.bare(arguments[1]))
-        llvm, letter = left.kind.llvm, "s" if left.kind.signed else "u"
-        return self.emit(f"call {llvm} @llvm.{letter}{name}.{llvm}({llvm} {left.text}, {llvm} {right.text})", left.kind)
-
-    def call_popcount(self, arguments: list[ast.expr]) -> Operand:
-        return self.bits("ctpop", arguments, "")
-
-    def call_trailing_zeros(self, arguments: list[ast.expr]) -> Operand:
-        return self.bits("cttz", arguments, ", i1 false")
-
-    def call_leading_zeros(self, arguments: list[ast.expr]) -> Operand:
-        return self.bits("ctlz", arguments, ", i1 false")
-
-    def bits(self, name: str, arguments: list[ast.expr], extra: str) -> Operand:
-        value = self.bare(arguments[0])
-        llvm = value.kind.llvm
-        return self.emit(f"call {llvm} @llvm.{name}.{llvm}({llvm} {value.text}{extra})", value.kind)
-
-    def call_atomic(self, arguments: list[ast.expr]) -> Operand:
-        operation = cast("str", cast("ast.Constant", arguments[0]).value)
-        place = self.bare(arguments[1])
-        kind = cast("Kind", place.kind.element)
-        value = self.expression(arguments[2], kind)
-        return self.emit(f"atomicrmw {operation} ptr {place.text}, {kind.llvm} {value.text} {_ATOMIC}", kind)
-
-    def call_compare_exchange(self, arguments: list[ast.expr]) -> Operand:
-        place = self.bare(arguments[0])
-        kind = cast("Kind", place.kind.element)
-        old, new = (self.expression(a, kind).text for a in arguments[1:])
-        pair = f"cmpxchg ptr {place.text}, {kind.llvm} {old}, {kind.llvm} {new} {_ATOMIC} {_ATOMIC}"
-        both = self.emit(pair, kind)
-        return self.emit(f"extractvalue {{ {kind.llvm}, i1 }} {both.text}, 0", kind)
-
-    def call_lowest(self, arguments: list[ast.expr]) -> Operand:
-        values, lanes = self.lanes(arguments[0]), self.selected(arguments[1])
-        rest = f"{_LANES} splat (i32 -1)"
-        kept = self.emit(f"select <32 x i1> {lanes}, {_LANES} {values.text}, {rest}", U32)
-        return self.emit(f"call i32 @llvm.vector.reduce.umin.v32i32({_LANES} {kept.text})", U32)
-
-    def call_lanes_equal(self, arguments: list[ast.expr]) -> Operand:
-        return self.compared("eq", arguments)
-
-    def call_lanes_above(self, arguments: list[ast.expr]) -> Operand:
-        return self.compared("ugt", arguments)
-
-    def call_set_lanes(self, arguments: list[ast.expr]) -> Operand:
-        place = self.bare(arguments[0]).text
-        old, lanes, new = self.lanes(arguments[0]), self.selected(arguments[1]), self.spread(arguments[2])
-        value = self.emit(f"select <32 x i1> {lanes}, {_LANES} {new}, {_LANES} {old.text}", U32)
-        self.lines.append(f"store {_LANES} {value.text}, ptr {place}, align 4")
-        return Operand("", VOID)
-
-    def compared(self, predicate: str, arguments: list[ast.expr]) -> Operand:
-        values, other = self.lanes(arguments[0]), self.spread(arguments[1])
-        bits = self.emit(f"icmp {predicate} {_LANES} {values.text}, {other}", U32)
-        return self.emit(f"bitcast <32 x i1> {bits.text} to i32", U32)
-
-    def lanes(self, values: ast.expr) -> Operand:
-        return self.emit(f"load {_LANES}, ptr {self.bare(values).text}, align 4", U32)
-
-    def spread(self, value: ast.expr) -> str:
-        one = self.emit(f"insertelement {_LANES} poison, i32 {self.expression(value, U32).text}, i64 0", U32)
-        zeros = "<32 x i32> zeroinitializer"
-        return self.emit(f"shufflevector {_LANES} {one.text}, {_LANES} poison, {zeros}", U32).text
-
-    def selected(self, mask: ast.expr) -> str:
-        bits = ", ".join(f"i32 {1 << lane}" for lane in range(32))
-        masked = self.emit(f"and {_LANES} {self.spread(mask)}, <{bits}>", U32)
-        return self.emit(f"icmp ne {_LANES} {masked.text}, zeroinitializer", U32).text
-
-    def call_copy(self, arguments: list[ast.expr]) -> Operand:
-        target, source, size = (self.expression(a, U64).text for a in arguments)
-        into = self.emit(f"inttoptr i64 {target} to ptr", U64).text
-        out = self.emit(f"inttoptr i64 {source} to ptr", U64).text
-        self.lines.append(f"call void @llvm.memcpy.p0.p0.i64(ptr {into}, ptr {out}, i64 {size}, i1 false)")
-        return Operand("", VOID)
-
-    def call_fill(self, arguments: list[ast.expr]) -> Operand:
-        target = self.expression(arguments[0], U64).text
-        value = self.expression(arguments[1], U8).text
-        size = self.expression(arguments[2], U64).text
-        into = self.emit(f"inttoptr i64 {target} to ptr", U64).text
-        self.lines.append(f"call void @llvm.memset.p0.i64(ptr {into}, i8 {value}, i64 {size}, i1 false)")
-        return Operand("", VOID)
-
-    # -- pieces
+    def counted(self, owner: Operand, loaded: Operand) -> Operand:
+        """What a field points to: as many elements as its bound says; none if it is null."""
+        self.owners.append(owner)
+        names = vars(sys.modules[cast("type", owner.kind.struct).__module__])
+        expression = _bound(loaded.kind.bound, names, lambda name: ast.Attribute(ast.Name(_OWNER), name))
+        count = self.cast(self.bare(expression), U64).text
+        self.owners.pop()
+        none = self.emit(f"icmp eq ptr {loaded.text}, null", BOOL).text
+        return self.slice(loaded.text, self.emit(f"select i1 {none}, i64 0, i64 {count}", U64).text, loaded.kind)
 
     def place(self, node: ast.expr) -> tuple[str, Kind]:
         match node:
-            case ast.Attribute(value=base, attr=field):
-                owner = self.bare(base)
-                if owner.kind.struct is None:
-                    raise TypeError(f"{self.tree.name}: {ast.unparse(base)} is not a struct")
-                layout = record(owner.kind.struct)
-                place = self.emit(f"getelementptr i8, ptr {owner.text}, i64 {layout.offsets[field]}", U64)
-                return place.text, layout.kinds[field]
+            case ast.Attribute(value=base, attr=name):
+                return self.field(self.bare(base), name)
             case ast.Subscript(value=base, slice=index):
-                owner = self.bare(base)
-                element = owner.kind.element
-                if element is None:
-                    raise TypeError(f"{self.tree.name}: {ast.unparse(base)} is not a pointer")
+                owner = self.elements(base)
                 at = self.cast(self.bare(index), U64).text
-                bytes_ = self.emit(f"mul i64 {at}, {element.stride}", U64).text
-                return self.emit(f"getelementptr i8, ptr {owner.text}, i64 {bytes_}", U64).text, element
+                self.check("ult", at, self.room(owner))
+                return self.element(owner, at), cast("Kind", owner.kind.element)
             case _:
                 raise TypeError(f"{self.tree.name}: {ast.unparse(node)} is not a place")
-
-    def unify(self, left: Operand, right: Operand) -> tuple[Operand, Operand]:
-        if left.kind is LITERAL and right.kind is LITERAL:
-            return Operand(left.text, U32), Operand(right.text, U32)
-        if left.kind is LITERAL:
-            return self.convert(left, right.kind), right
-        return left, self.convert(right, left.kind)
-
-    def convert(self, value: Operand, kind: Kind) -> Operand:
-        if value.kind is LITERAL:
-            return Operand(value.text if kind.llvm != "ptr" else "null", kind)
-        if value.kind.llvm != kind.llvm or (value.kind.signed != kind.signed):
-            raise TypeError(f"{self.tree.name}: {value.kind.name} used as {kind.name}; write {kind.name}(...)")
-        return value
-
-    def cast(self, value: Operand, kind: Kind) -> Operand:
-        if value.kind is LITERAL or value.kind.bits == kind.bits:
-            return Operand(value.text, kind)
-        signed = value.kind.signed
-        name = "trunc" if kind.bits < value.kind.bits else "sext" if signed else "zext"
-        return self.emit(f"{name} {value.kind.llvm} {value.text} to {kind.llvm}", kind)
-
-    def declare(self, name: str, kind: Kind) -> None:
-        if name in self.variables:
-            return
-        self.variables[name] = kind
-        self.allocas.append(f"%v.{name} = alloca {kind.llvm}")
-
-    def label(self) -> str:
-        self.counter += 1
-        return f"L{self.counter}"
-
-    def emit(self, code: str, kind: Kind) -> Operand:
-        self.counter += 1
-        name = f"%t{self.counter}"
-        self.lines.append(f"{name} = {code}")
-        return Operand(name, kind)
-
-    def end(self, code: str, following: str | None = None) -> None:
-        self.lines.append(code)
-        self.lines.append(f"{following or self.label()}:")

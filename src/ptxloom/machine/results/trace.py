@@ -23,6 +23,7 @@ from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.native import language
 from ptxloom.machine.results.wording import lanes_text
 from ptxloom.machine.runtime import tracing as recorder
+from ptxloom.machine.runtime.state import TracedSite
 from ptxloom.syntax import print_operand, tree
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.visitor import instructions
@@ -327,11 +328,11 @@ class Recording:
         self.warps = warps
         self.rooms: dict[int, tuple[Chosen, NDArray[np.uint8]]] = {}
         owners = sorted((site, one) for one in chosen for site in one.sites)
-        table = (language.structure(recorder.TracedSite) * len(owners))()
+        table = (language.structure(TracedSite) * len(owners))()
         self.kept: list[Any] = [table]
         for number, (site, one) in enumerate(owners):
             self._fill(table[number], site, one)
-        self.address = ctypes.addressof(table)
+        self.address, self.sites = ctypes.addressof(table), len(owners)
 
     def _fill(self, traced: Any, site: int, one: Chosen) -> None:
         """Tell native code of a traced instruction, and make room."""
@@ -345,7 +346,8 @@ class Recording:
         self.rooms[site] = (one, content)
         traced.blocks, traced.block_count = blocks.ctypes.data, len(blocks)
         traced.warps = sum(1 << warp for warp in one.warps)
-        traced.rooms, traced.room_bytes, traced.record_bytes = content.ctypes.data, rooms[1], stride
+        traced.rooms, traced.rooms_bytes = content.ctypes.data, content.nbytes
+        traced.room_bytes, traced.record_bytes = rooms[1], stride
         traced.first, traced.limit = one.first, one.limit
 
     def records(self, atlas: Atlas) -> tuple[TraceRecord, ...]:

@@ -16,7 +16,7 @@ from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.memory import load_lanes, store_lanes
-from ptxloom.machine.runtime.state import Span, Warp
+from ptxloom.machine.runtime.state import Site, Warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,9 +148,9 @@ class _Access:
             size = e.load("i64", e.offset(W, field("shared_bytes")), 8)
             return Value("i32", "0"), e.resize(size, 32)
         sites = e.load("ptr", e.offset(W, field("sites")), 8)
-        at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(Span).size)))
+        at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(Site).size)))
         span = e.offset(sites, at)
-        start, end = (e.load("i64", e.offset(span, record(Span).offsets[name]), 8) for name in ("start", "end"))
+        start, end = (e.load("i64", e.offset(span, record(Site).offsets[name]), 8) for name in ("start", "end"))
         return start, e.apply("sub", end, start)
 
     def _host(self, at: Value) -> Value:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32, view
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
+from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.racecheck.cta_exit import end_shared
 from ptxloom.machine.runtime.racecheck.vector_clocks import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
@@ -22,9 +23,8 @@ def settle(cta: Cta, number: u32) -> u32:
         return 0
     if address(cta.shadow) != 0:
         complete_barrier(cta, number)
-    at = cta.warps
-    for _warp in range(cta.launch.warps):
-        w = pointer(Warp, at)[0]
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
         waiting = w.waits[number]
         if waiting != 0:
             if barrier.site != 0:
@@ -33,7 +33,6 @@ def settle(cta: Cta, number: u32) -> u32:
                 give_results(w, w.reducing & waiting, barrier)
             w.blocked = w.blocked & ~waiting
             w.waits[number] = 0
-        at = at + u64(cta.launch.warp_bytes)
     cta.waiting = cta.waiting - barrier.arrived
     barrier.arrived = 0
     barrier.expected = 0
@@ -57,7 +56,7 @@ def settle_all(w: Warp, gone: u32, site: u32) -> None:
             if w.waits[number] != 0 and cta.barriers[number].site != 0:
                 note(w, LEFT, cta.barriers[number].site - 1, w.waits[number], 0, gone)
             settle(cta, number)
-    head = pointer(Cta, pointer(u64, cta.peers)[0])[0]
+    head = cta.peers[0].cta
     if head.cluster_arrived != 0:
         head.cluster_arrived = head.cluster_arrived - popcount(gone & w.cluster_arrived)
         w.cluster_arrived = w.cluster_arrived & ~gone
@@ -89,9 +88,8 @@ def give_results(w: Warp, lanes: u32, barrier: Barrier) -> None:
     w.reducing = w.reducing & ~lanes
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            place = pointer(u32, address(w) + u64(w.results[lane]))
             if w.kinds[lane] == POPC:
-                place[lane] = barrier.value
+                view(u32, registers(w, w.results[lane], 128))[lane] = barrier.value
             else:
                 holds: u32 = 0
                 if w.kinds[lane] == AND:
@@ -99,7 +97,8 @@ def give_results(w: Warp, lanes: u32, barrier: Barrier) -> None:
                         holds = 1
                 elif barrier.value != 0:
                     holds = 1
-                place[0] = place[0] & ~(1 << lane) | holds << lane
+                mask = view(u32, registers(w, w.results[lane], 4))
+                mask[0] = mask[0] & ~(1 << lane) | holds << lane
 
 
 def settle_cluster(head: Cta) -> None:
@@ -107,20 +106,18 @@ def settle_cluster(head: Cta) -> None:
     launch = head.launch
     live: u32 = 0
     for rank in range(launch.members):
-        live = live + pointer(Cta, pointer(u64, head.peers)[rank])[0].live_threads
+        live = live + head.peers[rank].cta.live_threads
     if head.cluster_arrived == 0 or head.cluster_arrived < live:
         return
     head.cluster_arrived = 0
     if address(head.shadow) != 0:
         complete_cluster(head)
     for rank in range(launch.members):
-        at = pointer(Cta, pointer(u64, head.peers)[rank])[0].warps
-        for _warp in range(launch.warps):
-            w = pointer(Warp, at)[0]
+        for index in range(launch.warps):
+            w = warp_at(head.peers[rank].cta, index)
             if address(w.shadow) != 0:
                 wait_in_cluster(w, w.cluster_waiting)
             w.blocked = w.blocked & ~w.cluster_waiting
             w.cluster_passed = w.cluster_passed | w.cluster_arrived & ~w.cluster_waiting
             w.cluster_arrived = 0
             w.cluster_waiting = 0
-            at = at + u64(launch.warp_bytes)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32
 from ptxloom.machine.runtime.arrivals import settle, settle_cluster
 from ptxloom.machine.runtime.hazards import note, note_count
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.racecheck.vector_clocks import arrive_at_barrier, wait_in_cluster
 from ptxloom.machine.runtime.scheduler import choose, place_lanes
-from ptxloom.machine.runtime.state import INVALID, LEFT, NONE, Cta, Warp
+from ptxloom.machine.runtime.state import INVALID, LEFT, NONE, Warp
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -156,7 +156,7 @@ def barrier_reduce(w: Warp, lanes: u32, numbers: Ptr[u32], holds: u32, result: u
 def cluster_arrive(w: Warp, lanes: u32) -> None:
     """`barrier.cluster.arrive`."""
     coming = lanes & ~w.cluster_arrived
-    head = pointer(Cta, pointer(u64, w.cta.peers)[0])[0]
+    head = w.cta.peers[0].cta
     head.cluster_arrived = head.cluster_arrived + popcount(coming)
     w.cluster_arrived = w.cluster_arrived | coming
     settle_cluster(head)

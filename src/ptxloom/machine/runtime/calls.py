@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, copy, pointer, u16, u32, u64
+from ptxloom.machine.native.language import copy, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.initcheck.slow_path import carry, forget_local, mark_frame
 from ptxloom.machine.runtime.memory import fault, move
+from ptxloom.machine.runtime.places import register_bytes, registers
 from ptxloom.machine.runtime.scheduler import choose, place_lanes
 from ptxloom.machine.runtime.state import (
     BAD_CALL,
@@ -26,19 +27,20 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr, u8
+    from ptxloom.machine.native.language import Ptr, Slice
 
 HEAD_CELLS = 2  # of each call: the caller's block and frame, what it has from `alloca`
 
 
-def frame(w: Warp, lane: u32) -> u64:
-    """The host address of a lane's frame."""
-    return w.local + u64(lane) * w.local_bytes + u64(w.sp[lane])
+def frame(w: Warp, lane: u32) -> Slice[u8]:
+    """A lane's local memory from its frame on."""
+    start = u64(w.sp[lane])
+    return part(w.local, u64(lane) * w.local_bytes + start, w.local_bytes - start)
 
 
-def cell(w: Warp, lane: u32, number: u32) -> u64:
-    """The host address of a cell of a lane's control stack."""
-    return w.control + (u64(number) * 32 + u64(lane)) * 8
+def cell(w: Warp, lane: u32, number: u32) -> Slice[u64]:
+    """A cell of a lane's control stack."""
+    return part(w.control, u64(number) * 32 + u64(lane), 1)
 
 
 def has_room(w: Warp, lane: u32, caller_bytes: u32, callee_bytes: u32, cells: u32, site: u32) -> u32:
@@ -65,10 +67,11 @@ def copy_in_frames(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> 
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             at = frame(w, lane)
+            into = part(at, target, size)
             if size == 4 or size == 8:  # noqa: PLR1714 - as the native language has it
-                move(at + u64(target), at + u64(source), size)
+                move(into, part(at, source, size), size)
             else:
-                copy(at + u64(target), at + u64(source), u64(size))
+                copy(into, part(at, source, size), u64(size))
     carry(w, lanes, target, source, size)
 
 
@@ -77,8 +80,8 @@ def enter(w: Warp, lanes: u32, caller_bytes: u32, kept_cells: u32, back: u32) ->
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             top = w.depth[lane] + kept_cells
-            pointer(u64, cell(w, lane, top))[0] = u64(back) | u64(w.sp[lane]) << 32
-            pointer(u64, cell(w, lane, top + 1))[0] = u64(w.stack[lane])
+            cell(w, lane, top)[0] = u64(back) | u64(w.sp[lane]) << 32
+            cell(w, lane, top + 1)[0] = u64(w.stack[lane])
             w.depth[lane] = top + HEAD_CELLS
             w.sp[lane] = w.sp[lane] + caller_bytes
 
@@ -89,10 +92,10 @@ def give_back(w: Warp, lanes: u32, following: u32) -> u32:
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             top = w.depth[lane] - HEAD_CELLS
-            head = pointer(u64, cell(w, lane, top))[0]
+            head = cell(w, lane, top)[0]
             w.pcs[lane] = u32(head)
             w.sp[lane] = u32(head >> 32)
-            w.stack[lane] = u32(pointer(u64, cell(w, lane, top + 1))[0])
+            w.stack[lane] = u32(cell(w, lane, top + 1)[0])
             w.depth[lane] = top
     return choose(w)
 
@@ -113,46 +116,45 @@ def request(w: Warp, lanes: u32, number: u32, frame_bytes: u32, result: u32, res
 
 def save_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32) -> None:
     """Put a register of each lane (`size` bytes of it; 0: a predicate) into the cell `offset` above its stack's top."""
-    source = address(w) + u64(register)
+    source = registers(w, register, register_bytes(size))
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            kept = pointer(u64, cell(w, lane, w.depth[lane] + offset))
-            at = source + u64(lane * size)
+            kept = cell(w, lane, w.depth[lane] + offset)
             if size == 4:
-                kept[0] = u64(pointer(u32, at)[0])
+                kept[0] = u64(view(u32, source)[lane])
             elif size == 8:
-                kept[0] = pointer(u64, at)[0]
+                kept[0] = view(u64, source)[lane]
             elif size == 0:
-                kept[0] = u64(pointer(u32, source)[0] >> lane & 1)
+                kept[0] = u64(view(u32, source)[0] >> lane & 1)
             elif size == 2:
-                kept[0] = u64(pointer(u16, at)[0])
+                kept[0] = u64(view(u16, source)[lane])
             elif size == 1:
-                kept[0] = u64(pointer(u8, at)[0])
+                kept[0] = u64(source[lane])
             else:
-                kept[0] = pointer(u64, at)[0]
-                pointer(u64, cell(w, lane, w.depth[lane] + offset + 1))[0] = pointer(u64, at + 8)[0]
+                kept[0] = view(u64, source)[2 * lane]
+                cell(w, lane, w.depth[lane] + offset + 1)[0] = view(u64, source)[2 * lane + 1]
 
 
 def restore_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32) -> None:
     """Take a register of each lane back; the mirror of `save_register`, the stack's top below the kept registers."""
-    target = address(w) + u64(register)
+    target = registers(w, register, register_bytes(size))
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            kept = pointer(u64, cell(w, lane, w.depth[lane] + offset))[0]
-            at = target + u64(lane * size)
+            kept = cell(w, lane, w.depth[lane] + offset)[0]
             if size == 4:
-                pointer(u32, at)[0] = u32(kept)
+                view(u32, target)[lane] = u32(kept)
             elif size == 8:
-                pointer(u64, at)[0] = kept
+                view(u64, target)[lane] = kept
             elif size == 0:
-                pointer(u32, target)[0] = pointer(u32, target)[0] & ~(1 << lane) | u32(kept) << lane
+                mask = view(u32, target)
+                mask[0] = mask[0] & ~(1 << lane) | u32(kept) << lane
             elif size == 2:
-                pointer(u16, at)[0] = u16(kept)
+                view(u16, target)[lane] = u16(kept)
             elif size == 1:
-                pointer(u8, at)[0] = u8(kept)
+                target[lane] = u8(kept)
             else:
-                pointer(u64, at)[0] = kept
-                pointer(u64, at + 8)[0] = pointer(u64, cell(w, lane, w.depth[lane] + offset + 1))[0]
+                view(u64, target)[2 * lane] = kept
+                view(u64, target)[2 * lane + 1] = cell(w, lane, w.depth[lane] + offset + 1)[0]
 
 
 def drop_cells(w: Warp, lanes: u32, cells: u32) -> None:
@@ -225,7 +227,7 @@ def restore_stack(w: Warp, lanes: u32, tokens: Ptr[u64], site: u32) -> u32:
         if lanes >> lane & 1 != 0:
             before: u64 = 0  # what the callers have taken
             if w.depth[lane] != 0:
-                before = pointer(u64, cell(w, lane, w.depth[lane] - 1))[0]
+                before = cell(w, lane, w.depth[lane] - 1)[0]
             token = tokens[lane]
             if token < before or token > u64(w.stack[lane]):
                 fault(w, BAD_TOKEN, site, lane, 0, 0, 0, 0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.language import address, pointer, u32, u64
+from ptxloom.machine.native.language import address, u32, u64, view
 from ptxloom.machine.runtime.copies import finish, write_told
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.initcheck.slow_path import written_lane
@@ -45,9 +45,9 @@ def try_cancel(
     """
     for lane in range(32):
         if mask >> lane & 1 != 0:
-            if place_object(w, lane, responses[lane], space, RESPONSE_BYTES, site) == 0:
+            if address(place_object(w, lane, responses[lane], space, RESPONSE_BYTES, site)) == 0:
                 return 1
-            if place_object(w, lane, barriers[lane], space, 8, site) == 0:
+            if address(place_object(w, lane, barriers[lane], space, 8, site)) == 0:
                 return 1
             index = request_cluster(w)
             at = responses[lane] & (WINDOW_BYTES - 1)
@@ -78,9 +78,9 @@ def respond(w: Warp, lane: u32, at: u64, told: u64, index: u64, site: u32) -> u3
     """Write a response to shared memory, and tell an mbarrier of its bytes; 1 after a fault."""
     if address(w.shadow) != 0:
         stamp = stamp_of(w, site)
-        write_told(w, lane, at, SHARED, RESPONSE_BYTES, stamp, shared_place(w, told, 8))
+        write_told(w, lane, at, SHARED, RESPONSE_BYTES, stamp, address(shared_place(w, told, 8)))
     written_lane(w, lane, at, SHARED, RESPONSE_BYTES)
-    words = pointer(u32, shared_place(w, at, RESPONSE_BYTES))
+    words = view(u32, shared_place(w, at, RESPONSE_BYTES))
     if index < w.launch.total:
         place_cluster(w.launch, index, words)
         words[3] = 1

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.language import address, copy, fill, invoke, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import (
+    Code,
+    address,
+    copy,
+    fill,
+    invoke,
+    length,
+    nothing,
+    part,
+    trailing_zeros,
+    u8,
+    u32,
+    u64,
+    view,
+)
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.mbarriers import complete_at
-from ptxloom.machine.runtime.memory import fault, holds, in_global, place, shared_place
+from ptxloom.machine.runtime.memory import fault, holds_site, in_global, place, refuse, shared_place
+from ptxloom.machine.runtime.places import site_bytes
 from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by, write_by, write_for
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
@@ -29,7 +44,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 FACTS: Final = 1024  # where in the scratch the code that combines finds target, source and bytes
 
@@ -45,7 +60,7 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
     for lane in range(32):
         if mask >> lane & 1 != 0:
             into = place(w, lane, targets[lane], SHARED, size, 1, site)
-            if into == 0:
+            if address(into) == 0:
                 return 1
             take = takes[lane]
             at = sources[lane]
@@ -55,19 +70,19 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
             if address(w.shadow) != 0:
                 write_by(w, lane, targets[lane], SHARED, size)
                 read_by(w, lane, at, GLOBAL, take, 0)
-            if w.written != 0:
+            if address(w.written) != 0:
                 written_lane(w, lane, targets[lane], SHARED, size)
             if w.launch.watches_global != 0:
                 read_lane(w, lane, at, GLOBAL, take, site)
             if take < size:
-                fill(into, 0, u64(size))
+                fill(into, 0)
             if take != 0:
                 if at & u64(size - 1) != 0:
                     fault(w, MISALIGNED, site, lane, at, GLOBAL, size, 0)
                     return 1
-                if holds(w.sites[site], at, u64(take)) == 0 and reach(w, lane, at, take, 0, site) == 0:
+                if holds_site(w.sites[site], at, u64(take)) == 0 and reach(w, lane, at, take, 0, site) == 0:
                     return 1
-                copy_bytes(into, at, take)
+                copy_bytes(into, site_bytes(w.sites[site], at, u64(take)), take)
     return 0
 
 
@@ -76,24 +91,24 @@ def copy_whole(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: 
 
     If not, all are to be made again, with care: some may have been made, but what they read has not changed.
     """
-    if address(w.shadow) != 0 or w.written != 0 or w.launch.watches_global != 0:
+    if address(w.shadow) != 0 or address(w.written) != 0 or w.launch.watches_global != 0:
         return 0
     known = w.sites[site]
     shared = w.shared
-    room = w.shared_bytes
+    room = length(shared)
     for lane in range(32):
         if mask >> lane & 1 != 0:
             into = targets[lane] & 0xFFFFFFFF
             at = sources[lane]
             if (into | at) & 15 != 0 or takes[lane] != 16:
                 return 0
-            if within(into, 16, room) == 0 or holds(known, at, 16) == 0:
+            if within(into, 16, room) == 0 or holds_site(known, at, 16) == 0:
                 return 0
-            copy(shared + into, at, 16)
+            copy(part(shared, into, 16), site_bytes(known, at, 16), 16)
     return 1
 
 
-def copy_bytes(into: u64, at: u64, size: u32) -> None:
+def copy_bytes(into: Slice[u8], at: Slice[u8], size: u32) -> None:
     """Copy bytes; the common sizes without a call."""
     if size == 16:
         copy(into, at, 16)
@@ -116,18 +131,18 @@ def reach(w: Warp, lane: u32, at: u64, size: u32, write: u32, site: u32) -> u32:
     return 0
 
 
-def bulk_place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> u64:
-    """The host address of `size` bytes, a multiple of 16 and aligned to 16; 0 after a fault."""
+def bulk_place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> Slice[u8]:
+    """So many bytes, a multiple of 16 and aligned to 16; nothing after a fault."""
     if (at | u64(size)) & 15 != 0:
-        return fault(w, MISALIGNED, site, lane, at, space, size, write)
+        return refuse(w, MISALIGNED, site, lane, at, space, size, write)
     if space == SHARED:
         found = shared_place(w, at & 0xFFFFFFFF, u64(size))
-        if found == 0:
+        if address(found) == 0:
             fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
         return found
     if reach(w, lane, at, size, write, site) == 0:
-        return 0
-    return at
+        return nothing(u8)
+    return site_bytes(w.sites[site], at, u64(size))
 
 
 def copy_bulk(  # noqa: C901 - one lane after the other
@@ -140,7 +155,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
     ctas: Ptr[u32],
     target_space: u32,
     source_space: u32,
-    combine: u64,
+    combine: Code,
     site: u32,
 ) -> u32:
     """`cp.async.bulk`: lanes copy stretches; mbarriers (0: none) learn of the bytes; 1 after a fault.
@@ -152,7 +167,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
         if mask >> lane & 1 != 0:
             size = sizes[lane]
             source = bulk_place(w, lane, sources[lane], source_space, size, 0, site)
-            if source == 0:
+            if address(source) == 0:
                 return 1
             if address(w.shadow) != 0:
                 begin_operation(w, site if combine == 0 else site | STRONG, 1)
@@ -167,7 +182,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                     window = u64(trailing_zeros(left) + 1) << CLUSTER_SHIFT
                     strip = 255 << CLUSTER_SHIFT
                 into = bulk_place(w, lane, targets[lane] & ~strip | window, target_space, size, 1, site)
-                if into == 0:
+                if address(into) == 0:
                     return 1
                 if combine != 0:
                     read_lane(w, lane, targets[lane], target_space, size, site)
@@ -191,7 +206,7 @@ def told_at(w: Warp, barrier: u64, ctas: u32) -> u64:
     at = barrier - 1
     if ctas != 0:
         at = at & ~(255 << CLUSTER_SHIFT) | u64(trailing_zeros(ctas) + 1) << CLUSTER_SHIFT
-    return shared_place(w, at & 0xFFFFFFFF, 8)
+    return address(shared_place(w, at & 0xFFFFFFFF, 8))
 
 
 def write_bulk(w: Warp, lane: u32, at: u64, space: u32, size: u32, told: u64) -> None:
@@ -209,22 +224,22 @@ def write_told(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, t
     released(w)
 
 
-def move_stretch(w: Warp, into: u64, source: u64, size: u32, combine: u64) -> None:
+def move_stretch(w: Warp, into: Slice[u8], source: Slice[u8], size: u32, combine: Code) -> None:
     """Copy a stretch, or have code combine it with what is there; that finds the facts in the scratch."""
     if combine == 0:
         copy(into, source, u64(size))
     else:
-        facts = pointer(u64, address(w.scratch) + FACTS)
-        facts[0] = into
-        facts[1] = source
-        facts[2] = u64(size)
+        facts = view(u64, part(w.scratch, FACTS, 24))
+        facts[0] = address(into)
+        facts[1] = address(source)
+        facts[2] = min(length(into), length(source))
         invoke(combine, facts)
 
 
 def finish(w: Warp, lane: u32, at: u64, size: u32, site: u32) -> u32:
     """Tell the mbarrier at a shared address that bytes have come; 1 after a fault."""
     host = place(w, lane, at, SHARED, 8, 1, site)
-    if host == 0:
+    if address(host) == 0:
         return 1
     if complete_at(w, host, u64(size)) != 0:
         fault(w, UNINITIALISED, site, lane, at, SHARED, 8, 0)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from ptxloom.machine.native.language import Array, Ptr, address, copy, fill, pointer, popcount, trailing_zeros, u32, u64
+from ptxloom.machine.native import language
+from ptxloom.machine.native.language import Array, Ptr, address, copy, fill, length, popcount, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.memory import find_span
 from ptxloom.machine.runtime.state import (
     GLOBAL,
@@ -17,7 +18,6 @@ from ptxloom.machine.runtime.state import (
     SHARED,
     SHARED_WINDOW,
     WINDOW_BYTES,
-    Span,
     Warp,
 )
 
@@ -44,6 +44,9 @@ class Pattern:
     ideal: u32
     sectors: u32
     ideal_sectors: u32
+
+
+PATTERN_BYTES: Final = language.record(Pattern).size
 
 
 class Slot:
@@ -131,7 +134,7 @@ def make_room(slot: Slot) -> Pattern:
     worst = slot.patterns[0]
     if pattern.wavefronts - pattern.ideal > worst.wavefronts - worst.ideal:
         settle_pattern(slot, worst)
-        copy(address(worst), address(pattern), address(slot.patterns[1]) - address(worst))
+        copy(worst, pattern, PATTERN_BYTES)
         pattern.hits = 0
     else:
         settle_pattern(slot, pattern)
@@ -191,7 +194,7 @@ def partners(slot: Slot, mask: u32, distance: u32) -> u32:
 
 def distinct(slot: Slot, mask: u32, first: u32, lanes: u32, banks: u32, rules: u32) -> u32:
     """The most distinct units that some of the lanes want of one bank; ALONE, the most lanes that want any."""
-    fill(address(slot.counts), 0, 128)
+    fill(slot.counts, 0)
     most: u32 = 0
     for index in range(lanes):
         lane = first + index
@@ -236,12 +239,12 @@ def count_sectors(w: Warp, slot: Slot, pattern: Pattern, mask: u32, size: u32, s
             if at < start or at >= end:
                 found = find_span(w.launch, at)
                 pieces = pieces + 1
-                base = found << APART_SHIFT
+                base = address(found) << APART_SHIFT
                 start = at
                 end = at + 1
-                if found != 0:
-                    start = pointer(Span, found)[0].start
-                    end = pointer(Span, found)[0].end
+                if length(found) != 0:
+                    start = found[0].start
+                    end = found[0].end
             turn: u32 = 0
             if rules & ALONE != 0:
                 turn = same_before(pattern, counted, lane)

@@ -12,7 +12,7 @@ from ptxloom.machine.native.language import u32, u64
 from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, Event, Warp, Worker
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Slice
 
 
 def note(w: Warp, kind: u32, site: u32, lanes: u32, at: u64, other: u32) -> None:
@@ -57,7 +57,7 @@ def note_pair(
     second_site: u32,
     second_warp: u32,
     second_lane: u32,
-    second_block: Ptr[u32],
+    second_block: Slice[u32],
 ) -> None:
     """Note that two accesses of `size` bytes at `at` are in no order: this warp's, and the one described last."""
     index = entry(w, kind, site, second_site)
@@ -99,7 +99,7 @@ def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
     return entry_of_party(w.worker, kind, site, second_site, w.index, w.cta.ctaid)
 
 
-def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp: u32, block: Ptr[u32]) -> u32:
+def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp: u32, block: Slice[u32]) -> u32:
     """The same of any warp of any CTA."""
     for index in range(worker.event_count):
         seen = worker.events[index]
@@ -125,14 +125,14 @@ def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp:
     return index
 
 
-def head(event: Event, warp: u32, block: Ptr[u32]) -> None:
+def head(event: Event, warp: u32, block: Slice[u32]) -> None:
     """Which warp of which block."""
     event.warp = warp
     for axis in range(3):
         event.block[axis] = block[axis]
 
 
-def is_earlier(seen: Event, warp: u32, block: Ptr[u32]) -> u32:
+def is_earlier(seen: Event, warp: u32, block: Slice[u32]) -> u32:
     """Whether a warp does not stand behind the one a record is about: by its block (z, y, x), then by its number."""
     for axis in range(3):
         mine = block[2 - axis]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, atomic, pointer, u32, u64
+from ptxloom.machine.native.language import atomic, u32, u64
 from ptxloom.machine.runtime.state import Launch, Worker
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Slice
 
 
 def next_cluster(launch: Launch) -> u64:
     """Take the next cluster off the queue, whoever asks; gives its number, `launch.total` or more if none is left."""
-    return atomic("add", pointer(u64, address(launch) + 8), 1)
+    return atomic("add", launch.next, 1)
 
 
-def place_cluster(launch: Launch, index: u64, first: Ptr[u32]) -> None:
+def place_cluster(launch: Launch, index: u64, first: Slice[u32]) -> None:
     """The index in x, y, z of the first CTA of a cluster, by the cluster's number."""
     columns = u64(launch.grid[0] // launch.cluster[0])
     plane = columns * u64(launch.grid[1] // launch.cluster[1])

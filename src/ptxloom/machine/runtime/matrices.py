@@ -14,7 +14,7 @@ from ptxloom.fragments.native import Together, body, sides
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Emitter, Value
-from ptxloom.machine.native.language import Ptr, u32, u64
+from ptxloom.machine.native.language import Ptr, address, u32, u64
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.memory import fault, place, shared_place
 from ptxloom.machine.runtime.state import GENERIC, SHARED, SHARED_WINDOW, WRONG_SPACE, Warp
@@ -41,11 +41,11 @@ def place_rows(
                 fault(w, WRONG_SPACE, site, lane, at, space, size, write)
                 failed = 1
             else:
-                found = place(w, lane, at, space, size, write, site)
+                found = address(place(w, lane, at, space, size, write, site))
                 if found == 0:
                     failed = 1
         elif write == 0 and at & u64(size - 1) == 0:
-            found = shared_place(w, at & 0xFFFFFFFF, u64(size))
+            found = address(shared_place(w, at & 0xFFFFFFFF, u64(size)))
         if found == 0:
             found = spare
         addresses[lane] = found

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.language import address, pointer, u32, u64
-from ptxloom.machine.runtime.memory import fault, place
+from ptxloom.machine.native.language import address, u8, u32, u64, view
+from ptxloom.machine.runtime.memory import fault, place, refuse
 from ptxloom.machine.runtime.racecheck.vector_clocks import arrive_at, complete_phase, released, start_phases, wait_at
 from ptxloom.machine.runtime.scheduler import pause
 from ptxloom.machine.runtime.state import (
@@ -25,7 +25,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 INIT, INVAL, EXPECT, COMPLETE, ARRIVE, DROP, ARRIVE_EXPECT, DROP_EXPECT, TEST, TEST_PARITY = range(10)
 
@@ -58,10 +58,11 @@ def mbarrier(  # noqa: C901 - one lane after the other
         releases = 1
     for lane in range(32):
         if mask >> lane & 1 != 0:
-            host = place_object(w, lane, addresses[lane], space, 8, site)
+            found = place_object(w, lane, addresses[lane], space, 8, site)
+            host = address(found)
             if host == 0:
                 return 1
-            barrier = pointer(u64, host)
+            barrier = view(u64, found)
             results[lane] = barrier[0]
             if releases != 0:
                 arrive_at(w, lane, host, relaxed)
@@ -93,15 +94,15 @@ def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) ->
     return 1
 
 
-def place_object(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> u64:
-    """The host address of an mbarrier, or of another object that lies in shared memory; 0 after a fault."""
+def place_object(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> Slice[u8]:
+    """The bytes of an mbarrier, or of another object that lies in shared memory; nothing after a fault."""
     if space == GENERIC and at & ~u64(WINDOW_BYTES - 1) != SHARED_WINDOW:
-        return fault(w, WRONG_SPACE, site, lane, at, space, size, 1)
+        return refuse(w, WRONG_SPACE, site, lane, at, space, size, 1)
     return place(w, lane, at, space, size, 1, site)
 
 
 def act(  # noqa: C901, PLR0911 - one case an operation
-    w: Warp, barrier: Ptr[u64], operation: u32, value: u64
+    w: Warp, barrier: Slice[u64], operation: u32, value: u64
 ) -> u32:
     """Change one mbarrier; gives the kind of fault, or 0."""
     if operation == INIT:
@@ -151,7 +152,7 @@ def has_completed(now: u64, operation: u32, value: u64) -> u64:
     return now >> 63 ^ parity
 
 
-def change(w: Warp, barrier: Ptr[u64], arrivals: u64, dropped: u64, expected: u64) -> u32:
+def change(w: Warp, barrier: Slice[u64], arrivals: u64, dropped: u64, expected: u64) -> u32:
     """Count arrivals, those that stay away from now on, and bytes more to wait for; gives the kind of fault, or 0."""
     now = barrier[0]
     count = now & LIMIT
@@ -172,9 +173,9 @@ def change(w: Warp, barrier: Ptr[u64], arrivals: u64, dropped: u64, expected: u6
     return 0
 
 
-def complete_at(w: Warp, host: u64, count: u64) -> u32:
-    """Bytes of a copy have arrived for the mbarrier at a host address; 1 if there is none."""
-    barrier = pointer(u64, host)
+def complete_at(w: Warp, found: Slice[u8], count: u64) -> u32:
+    """Bytes of a copy have arrived for the mbarrier that some bytes hold; 1 if they hold none."""
+    barrier = view(u64, found)
     if barrier[0] & VALID == 0:
         return 1
     return change(w, barrier, 0, 0, -count)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import Ptr, address, copy, pointer, u32, u64
+from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64, view
 from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.places import remember_block, remember_constants, remember_span, site_bytes, spans_of
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -22,27 +23,26 @@ from ptxloom.machine.runtime.state import (
     READ_ONLY,
     SHARED,
     SHARED_WINDOW,
-    SPANS_HEAD,
     WINDOW_BYTES,
     WRONG_SPACE,
-    Cta,
     Heap,
     Launch,
+    Site,
     Span,
     Warp,
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import u8
+    from ptxloom.machine.native.language import Ptr, Slice
 
 
-def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> u64:
-    """Note why the kernel must end here; gives 0. Further lanes at fault in the same way are added to the first."""
+def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> None:
+    """Note why the kernel must end here. Further lanes at fault in the same way are added to the first."""
     note = w.worker.fault[0]
     if note.kind != 0:
         if note.kind == kind:
             note.lanes = note.lanes | 1 << lane
-        return 0
+        return
     note.lanes = 1 << lane
     note.kind = kind
     note.site = site
@@ -56,7 +56,12 @@ def fault(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u
     note.block[0] = w.cta.ctaid[0]
     note.block[1] = w.cta.ctaid[1]
     note.block[2] = w.cta.ctaid[2]
-    return 0
+
+
+def refuse(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: u32, write: u32) -> Slice[u8]:
+    """Note the same; gives no bytes."""
+    fault(w, kind, site, lane, at, space, size, write)
+    return nothing(u8)
 
 
 def fault_if_any(
@@ -81,12 +86,11 @@ def fault_without_clusters(w: Warp, lanes: u32, site: u32) -> u32:
     return 1
 
 
-def find_span(launch: Launch, at: u64) -> u64:
-    """The host address of the last span that starts at or before an address; 0 if none does."""
-    table = launch.spans
-    spans = pointer(Span, address(table) + SPANS_HEAD)
+def find_span(launch: Launch, at: u64) -> Slice[Span]:
+    """The last span that starts at or before an address; nothing if none does."""
+    spans = spans_of(launch)
     low: u64 = 0
-    high = table.count
+    high = length(spans)
     while low < high:
         middle = (low + high) >> 1
         if spans[middle].start <= at:
@@ -94,8 +98,8 @@ def find_span(launch: Launch, at: u64) -> u64:
         else:
             high = middle
     if low == 0:
-        return 0
-    return address(spans[low - 1])
+        return nothing(Span)
+    return part(spans, low - 1, 1)
 
 
 def holds(span: Span, at: u64, size: u64) -> u32:
@@ -103,95 +107,94 @@ def holds(span: Span, at: u64, size: u64) -> u32:
     return within(at - span.start, size, span.end - span.start)
 
 
+def holds_site(site: Site, at: u64, size: u64) -> u32:
+    """1 if `size` bytes from a host address on lie in what an instruction hit last."""
+    return within(at - site.start, size, site.end - site.start)
+
+
 def in_global(w: Warp, at: u64, size: u64, write: u32, site: u32) -> u32:
     """0 if `size` bytes lie in one piece of global memory, else the kind of fault; remembers the piece by site."""
     found = find_span(w.launch, at)
-    if found == 0:
+    if length(found) == 0:
         return OUT_OF_BOUNDS
-    span = pointer(Span, found)[0]
+    span = found[0]
     if holds(span, at, size) == 0:
         return OUT_OF_BOUNDS
     if write != 0 and span.writable == 0:
         return READ_ONLY
-    known = w.sites[site]
-    if span.heap != 0:
-        return in_block(w, pointer(Heap, span.heap)[0], at, size, known)
-    known.start = span.start
-    known.end = span.end
+    if address(span.heap) != 0:
+        return in_block(w, span.heap, at, size, site)
+    remember_span(w, site, span)
     return 0
 
 
-def in_block(w: Warp, heap: Heap, at: u64, size: u64, known: Span) -> u32:
+def in_block(w: Warp, heap: Heap, at: u64, size: u64, site: u32) -> u32:
     """The same within the device heap: 0 if `size` bytes lie in one block that has not been freed."""
-    owner = u64(heap.owners[(at - heap.start) >> 4])
+    owner = heap.owners[(at - heap.start) >> 4]
     if owner == 0:
         return OUT_OF_BOUNDS
-    start = heap.start + (owner - 1 << 4)
-    if within(at - start, size, u64(heap.sizes[owner - 1])) == 0:
+    start = heap.start + (u64(owner - 1) << 4)
+    if within(at - start, size, heap.sizes[owner - 1]) == 0:
         return OUT_OF_BOUNDS
-    w.worker.in_heap = 1
-    known.start = start
-    known.end = start + u64(heap.sizes[owner - 1])
+    remember_block(w, site, heap, owner - 1)
     return 0
 
 
-def shared_place(w: Warp, offset: u64, size: u64) -> u64:
-    """The host address of an offset in a shared window (own CTA or one of its cluster), or 0."""
+def shared_place(w: Warp, offset: u64, size: u64) -> Slice[u8]:
+    """Bytes at an offset in a shared window (own CTA or one of its cluster), or nothing."""
     rank = offset >> CLUSTER_SHIFT
     inside = offset & ((1 << CLUSTER_SHIFT) - 1)
     if within(inside, size, w.shared_bytes) == 0:
-        return 0
+        return nothing(u8)
     if rank == 0:
-        return w.shared + inside
+        return part(w.shared, inside, size)
     if rank > u64(w.launch.members):
-        return 0
-    peer = pointer(Cta, pointer(u64, w.cta.peers)[rank - 1])[0]
-    return peer.shared + inside
+        return nothing(u8)
+    return part(w.cta.peers[rank - 1].cta.shared, inside, size)
 
 
-def local_place(w: Warp, lane: u32, offset: u64, size: u64) -> u64:
-    """The host address of an offset in a lane's local memory, or 0."""
+def local_place(w: Warp, lane: u32, offset: u64, size: u64) -> Slice[u8]:
+    """Bytes at an offset in a lane's local memory, or nothing."""
     if within(offset, size, w.local_bytes) == 0:
-        return 0
-    return w.local + u64(lane) * w.local_bytes + offset
+        return nothing(u8)
+    return part(w.local, u64(lane) * w.local_bytes + offset, size)
 
 
-def param_place(w: Warp, offset: u64, size: u64) -> u64:
-    """The host address of an offset in the kernel's parameters, or 0."""
-    if within(offset, size, w.params_end - w.params) == 0:
-        return 0
-    return w.params + offset
+def param_place(w: Warp, offset: u64, size: u64) -> Slice[u8]:
+    """Bytes at an offset in the kernel's parameters, or nothing."""
+    if within(offset, size, length(w.params)) == 0:
+        return nothing(u8)
+    return part(w.params, offset, size)
 
 
-def const_place(w: Warp, at: u64, size: u64, site: u32) -> u64:
-    """A host address if it lies in the module's constants, which are remembered by site, or 0."""
+def const_place(w: Warp, at: u64, size: u64, site: u32) -> Slice[u8]:
+    """Bytes at a host address if they lie in the module's constants, which are remembered by site, or nothing."""
     launch = w.launch
-    if within(at - launch.constants, size, launch.constants_end - launch.constants) == 0:
-        return 0
-    known = w.sites[site]
-    known.start = launch.constants
-    known.end = launch.constants_end
-    return at
+    offset = at - address(launch.constants)
+    if within(offset, size, length(launch.constants)) == 0:
+        return nothing(u8)
+    remember_constants(w, site)
+    return part(launch.constants, offset, size)
 
 
-def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> u64:
-    """The host address of one lane's access of `size` bytes, or 0 after noting the fault."""
+def place(w: Warp, lane: u32, at: u64, space: u32, size: u32, write: u32, site: u32) -> Slice[u8]:
+    """The bytes of one lane's access, or nothing (at address 0) after noting the fault."""
     long = u64(size)
     if at & (long - 1) & 15 != 0:  # arrays of the host start at multiples of 16, not at 256 as the device's do
-        return fault(w, MISALIGNED, site, lane, at, space, size, write)
+        return refuse(w, MISALIGNED, site, lane, at, space, size, write)
     if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
         kind = in_global(w, at, long, write, site)
         if kind == 0:
-            return at
+            return site_bytes(w.sites[site], at, long)
         if space == GLOBAL and at >= SHARED_WINDOW and at < CODE_WINDOW:
             kind = WRONG_SPACE
-        return fault(w, kind, site, lane, at, space, size, write)
+        return refuse(w, kind, site, lane, at, space, size, write)
     named = space_at(at, space)
     if write != 0 and (named == PARAM or named == CONST):  # noqa: PLR1714, SIM109 - native code has no sets
-        return fault(w, READ_ONLY, site, lane, at, space, size, write)
+        return refuse(w, READ_ONLY, site, lane, at, space, size, write)
     found = place_window(w, lane, at, named, long, site)
-    if found == 0:
-        return fault(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
+    if address(found) == 0:
+        return refuse(w, OUT_OF_BOUNDS, site, lane, at, space, size, write)
     return found
 
 
@@ -209,8 +212,8 @@ def space_at(at: u64, space: u32) -> u32:
     return GENERIC
 
 
-def place_window(w: Warp, lane: u32, at: u64, space: u32, size: u64, site: u32) -> u64:
-    """The host address of an access outside global memory, in the space named; 0 if it is not in bounds."""
+def place_window(w: Warp, lane: u32, at: u64, space: u32, size: u64, site: u32) -> Slice[u8]:
+    """The bytes of an access outside global memory, in the space named; nothing if it is not in bounds."""
     offset = at & (WINDOW_BYTES - 1)
     if space == SHARED:
         return shared_place(w, offset, size)
@@ -220,7 +223,7 @@ def place_window(w: Warp, lane: u32, at: u64, space: u32, size: u64, site: u32) 
         return param_place(w, offset, size)
     if space == CONST:
         return const_place(w, at, size, site)
-    return 0
+    return nothing(u8)
 
 
 def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u32, write: u32, site: u32) -> u32:
@@ -229,60 +232,76 @@ def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u3
     for lane in range(32):
         if mask >> lane & 1 != 0:
             found = place(w, lane, addresses[lane], space, size, write, site)
-            if found == 0:
+            if address(found) == 0:
                 failed = 1
-            addresses[lane] = found
+            addresses[lane] = address(found)
     return failed
 
 
 def load_lanes(
-    w: Warp, out: Ptr[u8], addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, parts: u32, site: u32
+    w: Warp,
+    out: Annotated[Slice[u8], "32 * size * parts"],
+    addresses: Ptr[u64],
+    offset: u64,
+    mask: u32,
+    space: u32,
+    size: u32,
+    parts: u32,
+    site: u32,
 ) -> u32:
-    """Load lane by lane: `parts` values of `size` bytes each; part p of lane l goes to out[(p * 32 + l) * size]."""
+    """Load lane by lane: `parts` values of `size` bytes each; number n of lane l goes to out[(n * 32 + l) * size]."""
     failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:
             found = place(w, lane, addresses[lane] + offset, space, size * parts, 0, site)
-            if found == 0:
+            if address(found) == 0:
                 failed = 1
             elif failed == 0:
-                for part in range(parts):
-                    into = address(out) + u64((part * 32 + lane) * size)
-                    move(into, found + u64(part * size), size)
+                for number in range(parts):
+                    move(part(out, (number * 32 + lane) * size, size), part(found, number * size, size), size)
     return failed
 
 
 def store_lanes(
-    w: Warp, values: Ptr[u8], addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, parts: u32, site: u32
+    w: Warp,
+    values: Annotated[Slice[u8], "32 * size * parts"],
+    addresses: Ptr[u64],
+    offset: u64,
+    mask: u32,
+    space: u32,
+    size: u32,
+    parts: u32,
+    site: u32,
 ) -> u32:
     """Store lane by lane, in the order of lanes; the mirror of `load_lanes`. Every lane is checked first."""
     failed: u32 = 0
     for lane in range(32):
-        if mask >> lane & 1 != 0 and place(w, lane, addresses[lane] + offset, space, size * parts, 1, site) == 0:
-            failed = 1
+        if mask >> lane & 1 != 0:
+            found = place(w, lane, addresses[lane] + offset, space, size * parts, 1, site)
+            if address(found) == 0:
+                failed = 1
     if failed != 0:
         return 1
     for lane in range(32):
         if mask >> lane & 1 != 0:
             found = place(w, lane, addresses[lane] + offset, space, size * parts, 1, site)
-            if found == 0:  # freed in between, by a warp that another thread of the host runs
+            if address(found) == 0:  # freed in between, by a warp that another thread of the host runs
                 return 1
-            for part in range(parts):
-                source = address(values) + u64((part * 32 + lane) * size)
-                move(found + u64(part * size), source, size)
+            for number in range(parts):
+                move(part(found, number * size, size), part(values, (number * 32 + lane) * size, size), size)
     return 0
 
 
-def move(into: u64, source: u64, size: u32) -> None:
+def move(into: Slice[u8], source: Slice[u8], size: u32) -> None:
     """Copy 1, 2, 4, 8 or 16 bytes, each in one piece."""
     if size == 4:
-        pointer(u32, into)[0] = pointer(u32, source)[0]
+        view(u32, into)[0] = view(u32, source)[0]
     elif size == 8:
-        pointer(u64, into)[0] = pointer(u64, source)[0]
+        view(u64, into)[0] = view(u64, source)[0]
     elif size == 1:
         copy(into, source, 1)
     elif size == 2:
         copy(into, source, 2)
     else:
-        pointer(u64, into)[0] = pointer(u64, source)[0]
-        pointer(u64, into + 8)[0] = pointer(u64, source + 8)[0]
+        view(u64, into)[0] = view(u64, source)[0]
+        view(u64, into)[1] = view(u64, source)[1]

@@ -8,22 +8,24 @@ from ptxloom.machine.native.language import (
     address,
     fill,
     invoke,
+    lanes,
     lanes_above,
     lanes_equal,
     lowest,
-    pointer,
     set_lanes,
     trailing_zeros,
+    u32,
     u64,
+    view,
 )
 from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.initcheck.poison import is_clean
 from ptxloom.machine.runtime.initcheck.slow_path import start_marks
 from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
+from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.async_operations import start_watch
 from ptxloom.machine.runtime.state import (
-    BARRIERS_BYTES,
     BLOCKED,
     BUDGET,
     DEADLOCK,
@@ -50,7 +52,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr, u32
+    from ptxloom.machine.native.language import Ptr
 
 # -- lanes
 
@@ -102,7 +104,7 @@ def diverge(w: Warp, taken: u32, target: u32, following: u32) -> u32:
 
 def scatter(w: Warp, lanes: u32) -> u32:
     """Running lanes go where `scratch` (32 block numbers) says, lane by lane."""
-    blocks = pointer(u32, address(w.scratch))
+    blocks = view(u32, w.scratch)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             w.pcs[lane] = blocks[lane]
@@ -165,7 +167,7 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     have to go on without members that wait elsewhere. DIVERGENT is the kind of `.aligned` instructions, at which
     hardware does not wait: their lanes go on as soon as no other lane of the warp can run.
     """
-    named = pointer(u32, address(w.scratch))
+    named = lanes(view(u32, w.scratch))
     if w.mask & ~w.passing == 0:
         go_on(w, named[trailing_zeros(w.mask)], site, kind)
         return block
@@ -187,7 +189,7 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     w.starved = 0
     w.register_changes = 0
     w.register_trail = 0
-    fill(address(w.awaited), 0, 256)
+    fill(w.awaited, 0)
     if ready == here:
         w.mask = here
         w.pc = block
@@ -224,7 +226,7 @@ def note_absent(w: Warp, site: u32) -> None:
 
 def note_gone(w: Warp, site: u32) -> None:
     """Note that running lanes name members (in the scratch) that have exited."""
-    named = pointer(u32, address(w.scratch))
+    named = lanes(view(u32, w.scratch))
     gone: u32 = 0
     for lane in range(32):
         if w.mask >> lane & 1 != 0:
@@ -305,9 +307,9 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.instructions = 0
     w.traced = 0
     if w.launch.has_calls != 0:
-        fill(address(w.sp), 0, 128)
-        fill(address(w.depth), 0, 128)
-        fill(address(w.stack), 0, 128)
+        fill(w.sp, 0)
+        fill(w.depth, 0)
+        fill(w.stack, 0)
 
 
 def start_cta(cta: Cta, index: u64) -> None:
@@ -324,10 +326,9 @@ def start_cta(cta: Cta, index: u64) -> None:
     member = member // launch.cluster[0]
     cta.ctaid[1] = cta.ctaid[1] + member % launch.cluster[1]
     cta.ctaid[2] = cta.ctaid[2] + member // launch.cluster[1]
-    if launch.shared_bytes != 0:
-        fill(cta.shared, 0, u64(launch.shared_bytes))
+    fill(cta.shared, 0)
     if cta.waiting != 0:
-        fill(address(cta.barriers), 0, BARRIERS_BYTES)
+        fill(cta.barriers, 0)
     cta.waiting = 0
     if address(cta.shadow) != 0:
         start_watch(cta)
@@ -335,17 +336,14 @@ def start_cta(cta: Cta, index: u64) -> None:
         start_marks(cta)
     cta.cluster_arrived = 0
     cta.refused = 0
-    at = cta.warps
     left = launch.threads
-    for _index in range(launch.warps):
-        w = pointer(Warp, at)[0]
+    for number in range(launch.warps):
         mask: u32 = NONE
         if left < 32:
             mask = (1 << left) - 1
         else:
             left = left - 32
-        start_warp(w, mask)
-        at = at + u64(launch.warp_bytes)
+        start_warp(warp_at(cta, number), mask)
 
 
 def run_warp(w: Warp) -> u32:
@@ -385,7 +383,7 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
             stride = launch.warps - 1
     for _count in range(launch.warps):
         offset = offset % launch.warps
-        w = pointer(Warp, cta.warps + u64(offset) * u64(launch.warp_bytes))[0]
+        w = warp_at(cta, offset)
         offset = offset + stride
         if w.live & ~w.blocked != 0:
             status = run_warp(w)
@@ -414,7 +412,7 @@ def run_cta(cta: Cta) -> u32:  # noqa: C901 - one loop, compiled as a whole
 def is_free(worker: Worker, slot: u32) -> u32:
     """Whether no CTA of the cluster at a place runs."""
     for member in range(worker.launch.members):
-        if pointer(Cta, worker.ctas[slot + member])[0].running != 0:
+        if worker.ctas[slot + member].cta.running != 0:
             return 0
     return 1
 
@@ -432,12 +430,12 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
             worker.slice = SLICE_ROUNDS
             return SLICE
         for slot in range(worker.cta_count):
-            cta = pointer(Cta, worker.ctas[slot])[0]
+            cta = worker.ctas[slot].cta
             if cta.rank == 0 and (slot == 0 or busy == spinning) and is_free(worker, slot) != 0:
                 index = next_cluster(launch)
                 if index < launch.total:
                     for member in range(launch.members):
-                        start_cta(pointer(Cta, worker.ctas[slot + member])[0], index)
+                        start_cta(worker.ctas[slot + member].cta, index)
             if cta.running != 0:
                 busy = busy + 1
                 status = run_cta(cta)

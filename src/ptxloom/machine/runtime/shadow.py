@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.machine.native import language
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Array, Ptr, u8, u32, u64
+    from ptxloom.machine.native.language import Array, Slice, u8, u32, u64
 
 # A write's entry: the thread's number in the low bits, the tick above. Asynchronous operations have a mark and their
 # number; where an mbarrier tells their end, the number of its agent, which is behind the threads', and the tick.
@@ -66,7 +66,7 @@ class Sync:
 class Trace:
     """What is remembered of one access to some memory: by lanes of a warp, at one tick."""
 
-    next: u64  # the address of another trace of the same place; 0 if it is the last
+    next: Trace  # another trace of the same place; null if it is the last
     owner: u32  # 1 + the number of the cluster; 0 if nothing is remembered here
     who: u32  # the warp's first thread and the tick within the cluster, as in a write's entry
     stamp: u32
@@ -79,7 +79,7 @@ class Crowd:
     """The history of some bytes of shared memory of which one write and plain reads are not all there is to know."""
 
     first: Annotated[Array[Trace], 1]
-    shadow: u64  # of their CTA; 0 if it is free
+    shadow: Shadow  # of their CTA; null if it is free
     at: u32
     size: u32  # bytes of one history; if free: the number of the next free one
 
@@ -95,9 +95,10 @@ class Cell:
 class Access:
     """What an instruction does, for the functions that compare it with what is remembered."""
 
-    addresses: Ptr[u64]
-    values: Ptr[u64]  # the registers that are stored; null if nobody knows them
+    addresses: Annotated[Slice[u64], "32"]
+    values: Annotated[Slice[u64], "value_count"]  # the registers that are stored; null if nobody knows them
     offset: u64
+    value_count: u64
     part: u32  # bytes of one of them
     stamp: u32
     agent: u32  # the entry of the agent that makes it; 0 if the warp's lanes do
@@ -123,12 +124,15 @@ class Grid:
     limit: u32  # flags
     lost: u32  # 1: there were more flags than can be kept; nothing is reported between clusters any more
     spare: u32
-    next_trace: u64  # room for further traces
-    last_trace: u64
-    over: Ptr[u8]  # [cluster] 1: it has come to its end
-    told: Ptr[u32]  # [column] the tick up to which anybody has published what its threads did
-    flags: Ptr[Flag]
-    rows: Ptr[u32]  # [flag][column] the tick of its cluster up to which it publishes what a thread did
+    traces: Annotated[Slice[Trace], "trace_limit"]  # further ones
+    trace_limit: u64
+    trace_count: u64  # those in use
+    over: Annotated[Slice[u8], "columns // share"]  # [cluster] 1: it has come to its end
+    told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which anybody has published what its threads did
+    flags: Annotated[Slice[Flag], "limit"]
+    rows: Annotated[
+        Slice[u32], "limit * columns"
+    ]  # [flag][column] the tick of its cluster up to which it publishes what a thread did
     block: Annotated[Array[u32], 4]  # room
 
 
@@ -161,44 +165,58 @@ class Order:
     threads: u32  # of the cluster, whole warps
     columns: u32
     lost: u32  # 1: there were more sync places than can be kept; nothing is reported any more
-    known: Ptr[u32]  # [thread][column]; null if the program has nothing finer than barriers of a CTA
-    seen: Ptr[u32]  # [thread][column] what relaxed reads have seen; known after a fence that holds the cluster
-    seen_inside: Ptr[u32]  # [thread][column] the same within the CTA, after any fence
-    points: Ptr[Point]  # [kind][thread]
-    kept: Ptr[u32]  # [row, from 1 on][column] what threads knew at points
-    keepers: Ptr[u32]  # [row] 1 + the thread
-    released_at: Ptr[u64]  # [thread] the flag it has released at last,
-    released_scope: Ptr[u32]  # [thread] and the scope
-    syncs: Ptr[Sync]
-    arriving: Ptr[u32]  # [sync][column] released in this phase
-    complete: Ptr[u32]  # [sync][column] released in the last complete phase, or by writes to the flag
-    inside: Ptr[u32]  # [sync][column] what threads of one CTA have released at a flag, for threads of this CTA
-    barriers: Ptr[u32]  # [CTA of the cluster][barrier][column] released by those who came
-    gathering: Ptr[u32]  # [now, at its last completion][column] released by those who came to the cluster's barrier
+    known: Annotated[
+        Slice[u32], "threads * columns"
+    ]  # [thread][column]; null if the program has nothing finer than barriers of a CTA
+    seen: Annotated[
+        Slice[u32], "threads * columns"
+    ]  # [thread][column] what relaxed reads have seen; known after a fence that holds the cluster
+    seen_inside: Annotated[Slice[u32], "threads * columns"]  # [thread][column] the same within the CTA, after any fence
+    points: Annotated[Slice[Point], "POINTS * threads"]  # [kind][thread]
+    kept: Annotated[Slice[u32], "(kept_limit + 1) * columns"]  # [row, from 1 on][column] what threads knew at points
+    keepers: Annotated[Slice[u32], "kept_limit + 1"]  # [row] 1 + the thread
+    released_at: Annotated[Slice[u64], "threads"]  # [thread] the flag it has released at last,
+    released_scope: Annotated[Slice[u32], "threads"]  # [thread] and the scope
+    syncs: Annotated[Slice[Sync], "SYNCS"]
+    arriving: Annotated[Slice[u32], "SYNCS * columns"]  # [sync][column] released in this phase
+    complete: Annotated[
+        Slice[u32], "SYNCS * columns"
+    ]  # [sync][column] released in the last complete phase, or by writes to the flag
+    inside: Annotated[
+        Slice[u32], "SYNCS * columns"
+    ]  # [sync][column] what threads of one CTA have released at a flag, for threads of this CTA
+    barriers: Annotated[
+        Slice[u32], "members * 16 * columns"
+    ]  # [CTA of the cluster][barrier][column] released by those who came
+    gathering: Annotated[
+        Slice[u32], "2 * columns"
+    ]  # [now, at its last completion][column] released by those who came to the cluster's barrier
     used: u32  # syncs
     reading: u32  # stretches of shared memory that operations may still read
-    room: Ptr[u32]  # [column] for intermediate results
+    room: Annotated[Slice[u32], "columns"]  # [column] for intermediate results
     access: Access
-    crowds: Ptr[Crowd]  # from number 1 on
+    crowds: Annotated[Slice[Crowd], "crowd_limit + 1"]  # from number 1 on
     crowd_count: u32
     crowd_limit: u32
     free_crowd: u32  # the number of one that is free; 0 if there is none
-    padding: u32
-    next_trace: u64  # room for further traces
-    last_trace: u64
-    first_trace: u64
+    members: u32  # CTAs of the cluster
+    traces: Annotated[Slice[Trace], "trace_limit"]  # further ones
+    trace_limit: u64
+    trace_count: u64  # those in use
     grid: Grid  # null unless global memory is watched
-    lessons: Ptr[Lesson]  # [LESSONS]
-    learnt: Ptr[u32]  # [lesson, and room][column of the grid]
-    taught: Ptr[u32]  # [column of the grid] what all threads know of other clusters
-    fences_total: Ptr[u32]  # [thread] the tick of its last `fence.sc` of a scope wider than a cluster
+    lessons: Annotated[Slice[Lesson], "LESSONS"]  # [LESSONS]
+    learnt: Annotated[Slice[u32], "(LESSONS + 1) * grid.columns"]  # [lesson, and room][column of the grid]
+    taught: Annotated[Slice[u32], "grid.columns"]  # [column of the grid] what all threads know of other clusters
+    fences_total: Annotated[
+        Slice[u32], "threads"
+    ]  # [thread] the tick of its last `fence.sc` of a scope wider than a cluster
     lesson_count: u32
     informed: u32  # 1 if `taught` holds anything
     started: u32  # the tick before the cluster started
     running: u32  # 1 + the number of the cluster
     far_reads: u32  # stretches of global memory that operations may still read
     far_writes: u32  # or write
-    issuers: Ptr[u32]  # [agent] the thread that last issued an operation for it
+    issuers: Annotated[Slice[u32], "COLUMNS"]  # [agent] the thread that last issued an operation for it
     issued: u32  # the tick of the last one for any
     kept_limit: u32
     kept_last: u32  # the row kept last
@@ -257,19 +275,23 @@ class Shadow:
     first: u32  # the number of the CTA's first thread in the cluster
     warps: u32  # of a CTA
     summaries: u32  # warps of the cluster, a multiple of 8
-    writes: Ptr[u32]  # [byte]
-    write_sites: Ptr[u32]  # [byte]
-    reads: Ptr[u64]  # [warp of the cluster][byte] tick << 32 | lanes
-    summary: Ptr[u32]  # [block of bytes][warp of the cluster] the tick of its last read
-    common: Ptr[u32]  # [column] what all threads of the CTA know
-    common_before: Ptr[u32]  # [column] and what they knew before that changed last
+    writes: Annotated[Slice[u32], "bytes"]  # [byte]
+    write_sites: Annotated[Slice[u32], "bytes"]  # [byte]
+    reads: Annotated[Slice[u64], "order.threads // 32 * bytes"]  # [warp of the cluster][byte] tick << 32 | lanes
+    summary: Annotated[
+        Slice[u32], "((bytes >> BLOCK_SHIFT) + 1) * summaries"
+    ]  # [block of bytes][warp of the cluster] the tick of its last read
+    common: Annotated[Slice[u32], "order.columns"]  # [column] what all threads of the CTA know
+    common_before: Annotated[Slice[u32], "order.columns"]  # [column] and what they knew before that changed last
     changed: u32  # the base since which it is so
     changed_before: u32  # and since which it was so before
-    looks: Ptr[Look]  # [warp of the CTA][LOOKS]
+    looks: Annotated[Slice[Look], "warps * LOOKS"]  # [warp of the CTA][LOOKS]
     ended: u32  # 1 + the instruction at which its last threads have exited
     last_warp: u32  # whose they were
-    visits: Ptr[Visit]  # [thread of the cluster] its last access from another CTA
-    operations: Ptr[Operation]  # [warp of the CTA][OPERATIONS]; null if the program has none
+    visits: Annotated[Slice[Visit], "order.threads"]  # [thread of the cluster] its last access from another CTA
+    operations: Annotated[
+        Slice[Operation], "warps * OPERATIONS"
+    ]  # [warp of the CTA][OPERATIONS]; null if the program has none
 
 
 GRID_BYTES: Final = language.record(Grid).size

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.shadow import Shadow
+from ptxloom.machine.runtime.shadow import Cell, Shadow
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Array, Ptr, i32, u8, u16, u32, u64
+    from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64
 
 NONE: Final = 0xFFFFFFFF  # no block, no lane: larger than every block number
 
@@ -79,26 +79,35 @@ STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait a
 ROTATION: Final = LOOP_COST << 9  # before waiting lanes of a diverged warp get their turn
 
 
-class Heap:
+class Heap(language.Sealed):
     """The device heap: which block each granule of 16 bytes belongs to."""
 
     start: u64
-    owners: Ptr[u32]  # by granule: 1 + the first granule of its block, 0 if it has none
-    sizes: Ptr[u64]  # by first granule of a block: its bytes
+    granules: u64
+    owners: Annotated[Slice[u32], "granules"]  # by granule: 1 + the first granule of its block, 0 if it has none
+    sizes: Annotated[Slice[u64], "granules"]  # by first granule of a block: its bytes
 
 
-class Span:
+class Site(language.Sealed):
+    """The piece of memory that an instruction hit last: [start, end), host addresses."""
+
+    start: u64
+    end: u64
+
+
+class Span(language.Sealed):
     """A piece of memory a kernel may touch: [start, end), host addresses."""
 
     start: u64
     end: u64
     writable: u64
-    written: u64  # initcheck's marks; 0 if all has been written
-    cells: u64  # racecheck's cells: one for each aligned word, then one a byte; 0 unless it watches
-    heap: u64  # of the device heap its `Heap`; else 0
+    written: Annotated[Slice[u8], "end - start"]  # initcheck's marks; null if all has been written
+    cells: Annotated[Slice[Cell], "cell_count"]  # racecheck's: one for each aligned word, then one a byte; or null
+    heap: Heap  # of the device heap its `Heap`; else null
+    cell_count: u64
 
 
-class Spans:
+class Spans(language.Sealed):
     """All pieces of global memory: the number of them; at `SPANS_HEAD` they follow, in order.
 
     Once published, a table stays as it is: native code that holds an old one finds what it said.
@@ -152,7 +161,7 @@ class Function:
     frame_bytes: u32
 
 
-class Launch:
+class Launch(language.Sealed):
     """What all workers of one launch share."""
 
     stop: u32
@@ -170,29 +179,32 @@ class Launch:
     local_bytes: u32  # a lane's
     entry: u32
     seed: u32
-    full: u64  # code for whole warps
-    masked: u64  # code for parts of warps
-    params: u64
+    full: Code  # code for whole warps
+    masked: Code  # code for parts of warps
+    params: Annotated[Slice[u8], "params_end - address(params)"]
     params_end: u64
-    constants: u64
+    constants: Annotated[Slice[u8], "constants_end - address(constants)"]
     constants_end: u64
     spans: Spans
-    tids: Ptr[u32]  # [warp][x y z][lane]
-    symbols: Ptr[u64]  # host addresses of the module's global and const variables
-    functions: Ptr[Function]  # by their numbers
+    tids: Annotated[Slice[u32], "warps * 96"]  # [warp][x y z][lane]
+    symbols: u64  # host addresses of the module's global and const variables
+    functions: Annotated[Slice[Function], "function_count"]  # by their numbers
     function_count: u64
     grid_id: u64
     workspace: u64  # what a grid-wide barrier may write; 0 if the module has none
     has_calls: u32
     members: u32  # the CTAs of a cluster
     clustered: u32  # 1: the launch is one of clusters, of one CTA even
-    poisoned: u64  # code for warps in whose registers there is something that nobody has written
+    poisoned: Code  # code for warps in whose registers there is something that nobody has written
     poison: u32  # where a warp keeps which bits of its registers nobody has written, after its start
     poison_bytes: u32  # 0 unless initcheck watches
     unsure: u32  # the first of them that belong to registers which may be read before they are written
     first_frame: u32  # bytes of the entry's frame
+    sites: u32  # the instructions of the kernel
     watches_global: u32  # 1: some global memory came unwritten
-    strengths: Ptr[u8]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
+    strengths: Annotated[
+        Slice[u8], "sites"
+    ]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
 
 
 class Barrier:
@@ -206,13 +218,19 @@ class Barrier:
     first: u32  # of the instruction that came first + 1
 
 
+class Resident:
+    """The place of a CTA."""
+
+    cta: Cta
+
+
 class Cta:
     """A resident CTA."""
 
     worker: Worker
     launch: Launch
-    warps: u64  # address of the first warp
-    shared: u64
+    warps: Annotated[Slice[u8], "launch.warps * launch.warp_bytes"]
+    shared: Annotated[Slice[u8], "launch.shared_bytes"]
     local: u64
     live_warps: u32
     turn: u32
@@ -220,29 +238,28 @@ class Cta:
     rank: u32  # in its cluster
     index: u64
     ctaid: Annotated[Array[u32], 4]
-    peers: u64  # address of the addresses of the CTAs of its cluster, by rank
+    peers: Annotated[Slice[Resident], "launch.members"]  # the CTAs of its cluster, by rank
     live_threads: u32
     waiting: u32  # threads at any barrier
     barriers: Annotated[Array[Barrier], 16]
     cluster_arrived: u32  # live threads of the cluster at its barrier (kept by its first CTA)
     refused: u32  # 1: it has seen that a request to cancel the launch of a cluster was refused
     shadow: Shadow  # null unless racecheck watches
-    written: u64  # initcheck's marks of shared memory; 0 unless it watches
+    written: Annotated[Slice[u8], "launch.shared_bytes"]  # initcheck's marks of shared memory; null unless it watches
 
 
 class Worker:
     """One thread of the host, with the CTAs it keeps resident."""
 
     launch: Launch
-    ctas: Ptr[u64]  # addresses of the places for resident CTAs
+    ctas: Annotated[Slice[Resident], "cta_count"]  # places for resident CTAs
     cta_count: u32
     slice: i32  # rounds left before Python gets a look in
     event_count: u32
     event_limit: u32
-    events: Ptr[Event]
+    events: Annotated[Slice[Event], "event_limit"]
     missed: Annotated[Array[u32], MISSED_BITS // 32]  # a bit for each different event that there was no room for
-    sites: Ptr[Span]  # by memory instruction: the span it hit last
-    counters: Ptr[u64]
+    sites: Annotated[Slice[Site], "launch.sites"]  # by memory instruction: the span it hit last
     instructions: u64
     random: u64
     service: u32
@@ -269,6 +286,20 @@ class Source:
     address: u64  # the first of them; of a register, its place + 1, and 0 of the one that this stands beside
 
 
+class TracedSite:
+    """An instruction that is traced."""
+
+    blocks: Annotated[Slice[u64], "block_count"]  # the indices of the CTAs, in order
+    block_count: u64
+    warps: u64  # a bit for each warp of a CTA
+    rooms: Annotated[Slice[u64], "rooms_bytes // 8"]  # of each warp of each CTA
+    rooms_bytes: u64
+    room_bytes: u64  # of one warp: how often it ran the instruction, then its records
+    record_bytes: u64
+    first: u64  # executions that are passed over
+    limit: u64  # records of a warp
+
+
 class Warp:
     """One warp; its registers follow the struct."""
 
@@ -284,18 +315,18 @@ class Warp:
     cta: Cta
     launch: Launch
     worker: Worker
-    shared: u64
+    shared: Annotated[Slice[u8], "shared_bytes"]
     shared_bytes: u64
-    sites: Ptr[Span]
-    local: u64  # lane 0's local memory
+    sites: Annotated[Slice[Site], "launch.sites"]
+    local: Annotated[Slice[u8], "32 * local_bytes"]  # lane 0's local memory
     local_bytes: u64
-    control: u64  # the lanes' control stacks: see `calls`
+    control: Annotated[Slice[u64], "32 * control_cells"]  # the lanes' control stacks: see `calls`
     control_cells: u32  # of each
-    params: u64
+    params: Annotated[Slice[u8], "params_end - address(params)"]
     params_end: u64
-    tids: Ptr[u32]
+    tids: Annotated[Slice[u32], "96"]
     instructions: u64
-    symbols: Ptr[u64]
+    symbols: u64
     waiting: u32  # barrier the whole warp waits at + 1
     sync_blocked: u32  # lanes that wait for others of the warp
     passing: u32  # lanes that need not wait again at the warp-synchronous instruction they are at
@@ -307,7 +338,8 @@ class Warp:
     starved: u32  # how often the others spent their budget meanwhile
     present: u32  # the lanes the warp started with
     profile: u64  # where its worker counts; 0 if nobody does
-    trace: u64  # what is recorded: `tracing.TracedSite`s
+    trace: Annotated[Slice[TracedSite], "trace_sites"]  # the instructions that are recorded
+    trace_sites: u64
     traced: u64  # how many records the warp has
     carry: u32  # CC.CF of each lane
     members: Annotated[Array[u32], 32]  # whom each waiting lane waits for
@@ -336,8 +368,10 @@ class Warp:
     look_head: u32  # reads of shared memory kept
     operation_head: u32  # asynchronous operations issued
     operation_tail: u32  # the oldest that may go on
-    written: u64  # initcheck's marks of shared memory, and of lane 0's local memory; 0 unless it watches
-    local_written: u64
+    written: Annotated[
+        Slice[u8], "shared_bytes"
+    ]  # initcheck's marks of shared memory, and of lane 0's local memory; null unless it watches
+    local_written: Annotated[Slice[u8], "32 * local_bytes"]
     poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
     resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
     source: Annotated[Array[Source], 1]  # of what the last load found unwritten
@@ -352,5 +386,5 @@ class Warp:
 
 
 SPANS_HEAD: Final = 64
+SOURCE_SIZE: Final = language.record(Source).size
 REGISTERS: Final = -(-language.record(Warp).size // 64) * 64
-BARRIERS_BYTES: Final = 16 * language.record(Barrier).size

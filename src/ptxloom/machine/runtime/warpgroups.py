@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.native.language import pointer, u32, u64
+from ptxloom.machine.native.language import u32
 from ptxloom.machine.runtime.hazards import note
+from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.state import UNEVEN, Cta, Warp
 
 WARPGROUP: Final = 4  # warps
@@ -33,8 +34,3 @@ def compare_registers(cta: Cta) -> None:
                 others = others | 1 << group * WARPGROUP + index
         if others != 0:
             note(most, UNEVEN, most.register_site, most.present, 0, others)
-
-
-def warp_at(cta: Cta, index: u32) -> Warp:
-    """A warp of a CTA."""
-    return pointer(Warp, cta.warps + u64(index) * u64(cta.launch.warp_bytes))[0]

@@ -48,4 +48,4 @@ class TraceShadow(Shadow):
 
     def warp(self, warp: Any) -> None:
         """All warps write into the same rooms."""
-        warp.trace = self._recording.address
+        warp.trace, warp.trace_sites = self._recording.address, self._recording.sites

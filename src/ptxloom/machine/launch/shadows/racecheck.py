@@ -74,14 +74,13 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
     order: Any = language.structure(shadow.Order).from_address(at)
     order.bits = (threads + shadow.COLUMNS - 1).bit_length()
     order.ceiling = (1 << shadow.TICK_BITS - order.bits) - LANES
-    order.threads = threads
+    order.threads, order.members = threads, members
     order.columns = threads + shadow.COLUMNS
     order.access = take(shadow.ACCESS_BYTES)
     order.crowd_limit = members * launch.shared_bytes
     order.crowds = take((order.crowd_limit + 1) * shadow.CROWD_BYTES)
-    room = (_TRACES + order.crowd_limit) * shadow.TRACE_BYTES
-    order.first_trace = order.next_trace = take(room)
-    order.last_trace = order.first_trace + room
+    order.trace_limit = _TRACES + order.crowd_limit
+    order.traces = take(order.trace_limit * shadow.TRACE_BYTES)
     if any(racecheck.goes_by_async_proxy(op) for op in program.ops):
         order.fenced = order.columns
         order.columns += threads * (1 if races is None else 2)
@@ -169,16 +168,17 @@ class _GlobalRaces:
             start, end = int(row[0]), int(row[1])
             if start < end and row[2]:
                 row[4] = self._cells[start, end] = self._cells_of(_words(start, end), end - start)
+                row[6] = _words(start, end) + end - start
 
     def _cells_of(self, words: int, size: int) -> int:
         """Cells for a piece of memory, and room for further traces of what is accessed there."""
         take = partial(self._arena.take, what=_GLOBAL)
         at = take((words + size) * shadow.CELL_BYTES)
         state_: Any = language.structure(shadow.Grid).from_address(self.address)
-        room = (_TRACES + 2 * words) * shadow.TRACE_BYTES
-        if state_.last_trace - state_.next_trace < room:
-            state_.next_trace = take(room)
-            state_.last_trace = state_.next_trace + room
+        room = _TRACES + 2 * words
+        if state_.trace_limit - state_.trace_count < room:
+            state_.traces = take(room * shadow.TRACE_BYTES)
+            state_.trace_limit, state_.trace_count = room, 0
         return at
 
     def renew(self, address: int, size: int) -> None:

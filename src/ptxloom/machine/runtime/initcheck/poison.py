@@ -7,43 +7,52 @@ where the poison has 4: which load found the bits unwritten, and where.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, copy, fill, pointer, trailing_zeros, u8, u16, u32, u64
+from ptxloom.machine.native.language import copy, fill, length, part, trailing_zeros, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.hazards import entry, fill_access
 from ptxloom.machine.runtime.initcheck.slow_path import UNWRITTEN_BYTE, WRITTEN, address_behind, plane_of, space_behind
-from ptxloom.machine.runtime.state import GLOBAL, NONE, SOURCE_BYTES, UNWRITTEN, UNWRITTEN_REGISTER, Source, Warp
+from ptxloom.machine.runtime.places import register_bytes, registers, source_at
+from ptxloom.machine.runtime.state import (
+    GLOBAL,
+    NONE,
+    SOURCE_BYTES,
+    SOURCE_SIZE,
+    UNWRITTEN,
+    UNWRITTEN_REGISTER,
+    Source,
+    Warp,
+)
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 
 def is_clean(w: Warp) -> u32:
     """1 if every bit of every register counts as written."""
-    words = pointer(u64, address(w) + u64(w.launch.poison))
+    words = view(u64, registers(w, w.launch.poison, w.launch.poison_bytes))
     seen: u64 = 0
-    for at in range(w.launch.poison_bytes >> 3):
+    for at in range(u32(length(words))):
         seen = seen | words[at]
     return 1 if seen == 0 else 0
 
 
-def poison_of(w: Warp, place: u32) -> u64:
-    """Where the poison of a register lies."""
-    return address(w) + u64(w.launch.poison + place)
+def poison_of(w: Warp, place: u32, size: u32) -> Slice[u8]:
+    """The poison of a register of `size` bytes a lane (0: a predicate)."""
+    return registers(w, w.launch.poison + place, register_bytes(size))
 
 
 def source_of(w: Warp, place: u32) -> Source:
-    """Where the source of a register lies."""
-    return pointer(Source, address(w) + u64(w.launch.poison + w.launch.poison_bytes) + SOURCE_BYTES * u64(place))[0]
+    """The source of a register."""
+    return source_at(w, w.launch.poison + w.launch.poison_bytes + SOURCE_BYTES * place)
 
 
 def lanes_of(w: Warp, place: u32, size: u32) -> u32:
     """The lanes in which some of a register's `size` bytes (0: a predicate) are poison."""
-    at = poison_of(w, place)
+    held = poison_of(w, place, size)
     if size == 0:
-        return pointer(u32, at)[0]
+        return view(u32, held)[0]
     found: u32 = 0
-    held = pointer(u8, at)
     for lane in range(32):
         for byte in range(size):
             if held[lane * size + byte] != WRITTEN:
@@ -73,12 +82,12 @@ def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, moved: u32)
 def come_from(w: Warp, target: u32) -> None:
     """A register takes as its source what the last load found, if anything."""
     if w.source[0].site != 0:
-        copy(address(source_of(w, target)), address(w.source[0]), 24)
+        copy(source_of(w, target), w.source[0], SOURCE_SIZE)
 
 
 def load_poison(
     w: Warp,
-    out: Ptr[u8],
+    out: Annotated[Slice[u8], "32 * size * parts"],
     addresses: Ptr[u64],
     lanes: u32,
     space: u32,
@@ -94,13 +103,12 @@ def load_poison(
     found: u32 = 0
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            plane = plane_of(w, lane, addresses[lane], size * parts, space)
-            marks = pointer(u8, plane)
+            marks = plane_of(w, lane, addresses[lane], size * parts, space)
             missing: u32 = 0
             first: u32 = 0
             for at in range(size * parts):
                 bits: u8 = WRITTEN
-                if plane != 0 and used >> at & 1 != 0:
+                if length(marks) != 0 and used >> at & 1 != 0:
                     bits = marks[at]
                 if bits != WRITTEN:
                     if missing == 0:
@@ -137,28 +145,33 @@ def find_poison(
 
     Addresses have 32 bits unless they are `wide`.
     """
-    narrow = pointer(u32, address(addresses))
+    narrow = view(u32, addresses)
     for lane in range(32):
         if lanes >> lane & 1 != 0 and w.source[0].site == 0:
             at = addresses[lane] + offset
             if wide == 0:
                 at = u64(narrow[lane]) + offset
-            plane = plane_of(w, lane, at, size, space)
-            if plane != 0:
-                marks = pointer(u8, plane)
-                missing: u32 = 0
-                first: u32 = 0
-                for byte in range(size):
-                    if marks[byte] != WRITTEN:
-                        if missing == 0:
-                            first = byte
-                        missing = missing + 1
-                if missing != 0:
-                    remember(w, site, lane, at + u64(first), space, missing)
+            marks = plane_of(w, lane, at, size, space)
+            missing: u32 = 0
+            first: u32 = 0
+            for byte in range(u32(length(marks))):
+                if marks[byte] != WRITTEN:
+                    if missing == 0:
+                        first = byte
+                    missing = missing + 1
+            if missing != 0:
+                remember(w, site, lane, at + u64(first), space, missing)
 
 
 def store_poison(
-    w: Warp, values: Ptr[u8], addresses: Ptr[u64], lanes: u32, space: u32, size: u32, parts: u32, moved: u32
+    w: Warp,
+    values: Annotated[Slice[u8], "32 * size * parts"],
+    addresses: Ptr[u64],
+    lanes: u32,
+    space: u32,
+    size: u32,
+    parts: u32,
+    moved: u32,
 ) -> u32:
     """Lanes store poison, laid out as `store_lanes` wants values; gives those that store some for the host to see.
 
@@ -167,12 +180,11 @@ def store_poison(
     given: u32 = 0
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            plane = plane_of(w, lane, addresses[lane], size * parts, space)
-            marks = pointer(u8, plane)
+            marks = plane_of(w, lane, addresses[lane], size * parts, space)
             for at in range(size * parts):
                 if moved >> at & 1 != 0:
                     bits = values[(at // size * 32 + lane) * size + at % size]
-                    if plane != 0:
+                    if length(marks) != 0:
                         marks[at] = bits
                     elif bits != WRITTEN and space_behind(addresses[lane], space) == GLOBAL:
                         given = given | 1 << lane
@@ -187,7 +199,7 @@ def note_given(w: Warp, site: u32, lanes: u32, place: u32, size: u32, stored: u3
     if source_of(w, place).raw == 0:
         note_use(w, site, lanes, place, size, use)
     elif stored > 1:
-        held = pointer(u8, poison_of(w, place))
+        held = poison_of(w, place, size)
         whole: u32 = 0
         for lane in range(32):
             all_: u32 = 1
@@ -225,23 +237,23 @@ def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) ->
 
 def clear_poison(w: Warp, place: u32, size: u32, lanes: u32) -> None:
     """Take a register for written in some lanes."""
-    at = poison_of(w, place)
+    held = poison_of(w, place, size)
     if size == 0:
-        mask = pointer(u32, at)
+        mask = view(u32, held)
         mask[0] = mask[0] & ~lanes
         return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            fill(at + u64(lane * size), WRITTEN, u64(size))
+            fill(part(held, lane * size, size), WRITTEN)
 
 
 def overwhelm(w: Warp, place: u32, size: u32, lanes: u32) -> None:
     """A register is poison throughout in some lanes."""
-    at = poison_of(w, place)
+    held = poison_of(w, place, size)
     if size == 0:
-        mask = pointer(u32, at)
+        mask = view(u32, held)
         mask[0] = mask[0] | lanes
         return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            fill(at + u64(lane * size), UNWRITTEN_BYTE, u64(size))
+            fill(part(held, lane * size, size), UNWRITTEN_BYTE)

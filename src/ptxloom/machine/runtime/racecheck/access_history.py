@@ -7,7 +7,7 @@ no load, as stores of equal values do not race with each other.
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, pointer, u32, u64
+from ptxloom.machine.native.language import address, fill, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
 from ptxloom.machine.runtime.shadow import (
     CLASSES,
@@ -19,18 +19,11 @@ from ptxloom.machine.runtime.shadow import (
     SITE,
     SIZES,
     STRONG,
-    TRACE_BYTES,
     Access,
     Order,
-    Shadow,
     Trace,
 )
 from ptxloom.machine.runtime.state import Warp
-
-
-def trace_at(place: u64) -> Trace:
-    """The trace at an address."""
-    return pointer(Trace, place)[0]
 
 
 def covers(w: Warp, stamp: u32, does: u32, t: Trace) -> u32:
@@ -56,14 +49,13 @@ def class_of(t: Trace) -> u32:
     return t.does + 2 * u32(t.stamp & STRONG != 0)
 
 
-def drop_alike(w: Warp, here: u64) -> None:
+def drop_alike(w: Warp, t: Trace) -> None:
     """Of traces that nothing can come behind any more one of a class is enough."""
     access = w.shadow.order.access
-    t = trace_at(here)
     number = class_of(t)
     if access.over[number] == 0:
-        access.over[number] = here
-    elif t.stamp & STRONG == 0 or is_as_narrow(w, trace_at(access.over[number]).stamp, t.stamp) != 0:
+        access.over[number] = u64(t.stamp) | 1 << 32
+    elif t.stamp & STRONG == 0 or is_as_narrow(w, u32(access.over[number]), t.stamp) != 0:
         t.owner = 0
 
 
@@ -101,17 +93,17 @@ def fill_trace(w: Warp, lane: u32, t: Trace) -> None:
 
 def has_trace(first: Trace, other: Trace) -> u32:
     """1 if a place holds the trace that another place holds."""
-    here = address(first)
-    while here != 0:
-        t = trace_at(here)
+    here = first
+    while address(here) != 0:
+        t = here
         if t.owner == other.owner and t.who == other.who and t.stamp == other.stamp and t.does == other.does:
             return 1
         here = t.next
     return 0
 
 
-def copy_traces(source: Trace, into: Trace) -> u64:
-    """Copy the first trace of a chain; gives the address of what is left to copy."""
+def copy_traces(source: Trace, into: Trace) -> Trace:
+    """Copy the first trace of a chain; gives what is left to copy, null if that is nothing."""
     into.owner = source.owner
     into.who = source.who
     into.stamp = source.stamp
@@ -124,34 +116,34 @@ def copy_chain(order: Order, source: Trace, into: Trace) -> None:
     """Copy a chain of traces of shared memory to an empty one."""
     last = into
     left = copy_traces(source, last)
-    while left != 0:
+    while address(left) != 0:
         last = following(order, last)
-        left = copy_traces(trace_at(left), last)
+        left = copy_traces(left, last)
 
 
 def following(order: Order, last: Trace) -> Trace:
     """A trace of shared memory behind one: that which is there, or a new one; the same again if there is no room."""
-    if last.next == 0:
-        if order.next_trace == order.last_trace:
+    if address(last.next) == 0:
+        if order.trace_count == order.trace_limit:
             return last
-        last.next = order.next_trace
-        order.next_trace = order.next_trace + TRACE_BYTES
-        trace_at(last.next).next = 0
-        trace_at(last.next).owner = 0
-    return trace_at(last.next)
+        fresh = order.traces[order.trace_count]
+        order.trace_count = order.trace_count + 1
+        fill(fresh, 0)
+        last.next = fresh
+    return last.next
 
 
 def reset_crowds(order: Order) -> None:
     """All that crowds remember is over, but for copies that go on."""
     for number in range(1, order.crowd_count + 1):
         crowd = order.crowds[number]
-        if crowd.shadow != 0:
-            s = pointer(Shadow, crowd.shadow)[0]
+        if address(crowd.shadow) != 0:
+            s = crowd.shadow
             held: u32 = 0
             stamp: u32 = 0
-            here = address(crowd.first)
-            while here != 0:
-                t = trace_at(here)
+            here = crowd.first[0]
+            while address(here) != 0:
+                t = here
                 if t.owner != 0 and t.who & PENDING != 0:
                     held = t.who
                     stamp = t.stamp
@@ -160,9 +152,7 @@ def reset_crowds(order: Order) -> None:
                 if s.writes[crowd.at + offset] == CROWDED | number:
                     s.writes[crowd.at + offset] = held
                     s.write_sites[crowd.at + offset] = stamp
-        crowd.shadow = 0
-        crowd.first[0].owner = 0
-        crowd.first[0].next = 0
+        fill(crowd, 0)
     order.crowd_count = 0
     order.free_crowd = 0
-    order.next_trace = order.first_trace
+    order.trace_count = 0

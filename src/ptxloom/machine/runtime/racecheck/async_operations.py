@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, fill, pointer, popcount, u32, u64
+from ptxloom.machine.native.language import address, fill, nothing, popcount, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.crowds import swap_writes
 from ptxloom.machine.runtime.racecheck.global_flags import start_grid
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy
@@ -74,7 +75,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
     """
     op = operation_at(w, w.operation_head - 1)
     order = w.shadow.order
-    if size == 0 or (space == SHARED and shared_place(w, at & 0xFFFFFFFF, u64(size)) == 0):
+    if size == 0 or (space == SHARED and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) == 0):
         return
     agent: u32 = 0
     if host != 0:
@@ -86,7 +87,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
         op.column[lane] = column
         op.told[lane] = order.clock
     if space == SHARED:
-        check_lane(w, lane, at, size, op.stamp, 0, pointer(u64, 0), 1)
+        check_lane(w, lane, at, size, op.stamp, 0, nothing(u64), 1)
         order.reading = order.reading + 1
     else:
         meet_lane(w, lane, at, size, op.stamp, 0)
@@ -104,7 +105,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
 def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
     """A lane of the operation issued last writes a stretch, and its thread is to wait for that."""
     op = operation_at(w, w.operation_head - 1)
-    if size == 0 or (space == SHARED and shared_place(w, at & 0xFFFFFFFF, u64(size)) == 0):
+    if size == 0 or (space == SHARED and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) == 0):
         return
     if space == SHARED:
         write_shared(w, lane, at, size, op.stamp, mark_of(w, w.operation_head - 1, lane))
@@ -126,7 +127,7 @@ def write_async(w: Warp, lanes: u32, addresses: Ptr[u64], barriers: Ptr[u64], si
     stamp = stamp_of(w, site)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            host = shared_place(w, barriers[lane] & 0xFFFFFFFF, 8)
+            host = address(shared_place(w, barriers[lane] & 0xFFFFFFFF, 8))
             if host != 0:
                 write_for(w, lane, addresses[lane], size, stamp, host)
     released(w)
@@ -135,7 +136,7 @@ def write_async(w: Warp, lanes: u32, addresses: Ptr[u64], barriers: Ptr[u64], si
 def write_for(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, host: u64) -> None:
     """A lane writes a stretch of shared memory, its own CTA's or a peer's; the mbarrier at a host address tells."""
     column = column_told(w, host)
-    if column != NONE and size != 0 and shared_place(w, at & 0xFFFFFFFF, u64(size)) != 0:
+    if column != NONE and size != 0 and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) != 0:
         write_shared(w, lane, at, size, stamp, agent_entry(w, lane, column))
 
 
@@ -145,7 +146,7 @@ def write_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, held: u32) 
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     if s.ended != 0:
         tell_end(w, s, me(w, lane), place, size, stamp)
-    check(w, s, lane, place, size, stamp, 1, pointer(u64, 0), 1)
+    check(w, s, lane, place, size, stamp, 1, nothing(u64), 1)
     replace_writes(s, place, size, held, stamp)
 
 
@@ -289,9 +290,8 @@ def start_watch(cta: Cta) -> None:
     drop_operations(cta)
     begin(cta)
     start_grid(cta)
-    at = cta.warps
-    for _warp in range(cta.launch.warps):
-        w = pointer(Warp, at)[0]
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
         w.since = 0
         w.steps = 0
         w.steps_base = cta.shadow.base
@@ -300,7 +300,6 @@ def start_watch(cta: Cta) -> None:
         w.saw = 0
         w.pointed = 0
         w.look_head = 0
-        at = at + u64(cta.launch.warp_bytes)
 
 
 def drop_operations(cta: Cta) -> None:
@@ -308,9 +307,8 @@ def drop_operations(cta: Cta) -> None:
     if address(cta.shadow.operations) == 0:
         return
     order = cta.shadow.order
-    at = cta.warps
-    for _warp in range(cta.launch.warps):
-        w = pointer(Warp, at)[0]
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
         number = w.operation_tail
         while number != w.operation_head:
             op = operation_at(w, number)
@@ -329,6 +327,5 @@ def drop_operations(cta: Cta) -> None:
             number = number + 1
         w.operation_head = 0
         w.operation_tail = 0
-        fill(address(w.groups), 0, 128)
-        fill(address(w.bulk_groups), 0, 128)
-        at = at + u64(cta.launch.warp_bytes)
+        fill(w.groups, 0)
+        fill(w.bulk_groups, 0)

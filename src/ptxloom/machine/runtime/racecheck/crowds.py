@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.native.language import address, null, part, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.racecheck.access_history import copy_chain, covers, fill_trace, following, is_own, trace_at
+from ptxloom.machine.runtime.places import stored_byte
+from ptxloom.machine.runtime.racecheck.access_history import copy_chain, covers, fill_trace, following, is_own
 from ptxloom.machine.runtime.racecheck.happens_before import (
     are_morally_strong,
     entry_of,
@@ -25,6 +26,7 @@ from ptxloom.machine.runtime.racecheck.race_report import COPYING, begun_at, rep
 from ptxloom.machine.runtime.racecheck.shared_flags import forget_sync
 from ptxloom.machine.runtime.shadow import (
     AGENT,
+    CROWD_BYTES,
     CROWDED,
     PENDING,
     READS,
@@ -38,7 +40,7 @@ from ptxloom.machine.runtime.shadow import (
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Slice
 
 
 def is_crowd(held: u32) -> u32:
@@ -80,7 +82,7 @@ def crowd_of(w: Warp, s: Shadow, at: u32, end: u32) -> Crowd:
 
 def mark_crowd(order: Order, s: Shadow, crowd: Crowd) -> None:
     """Let the bytes of a crowd name it."""
-    number = u32((address(crowd) - address(order.crowds)) // (address(order.crowds[1]) - address(order.crowds)))
+    number = u32((address(crowd) - address(order.crowds)) // CROWD_BYTES)
     for offset in range(crowd.size):
         s.writes[crowd.at + offset] = CROWDED | number
 
@@ -94,7 +96,7 @@ def new_crowd(order: Order, s: Shadow, at: u32, size: u32) -> Crowd:
         number = min(order.crowd_count + 1, order.crowd_limit)
         order.crowd_count = number
     crowd = order.crowds[number]
-    crowd.shadow = address(s)
+    crowd.shadow = s
     crowd.at = at
     crowd.size = size
     return crowd
@@ -103,11 +105,11 @@ def new_crowd(order: Order, s: Shadow, at: u32, size: u32) -> Crowd:
 def free_crowd(order: Order, number: u32) -> None:
     """A crowd is needed no more; its bytes name something else."""
     crowd = order.crowds[number]
-    here = address(crowd.first)
-    while here != 0:
-        trace_at(here).owner = 0
-        here = trace_at(here).next
-    crowd.shadow = 0
+    here = crowd.first[0]
+    while address(here) != 0:
+        here.owner = 0
+        here = here.next
+    crowd.shadow = null(Shadow)
     crowd.size = order.free_crowd
     order.free_crowd = number
 
@@ -134,24 +136,24 @@ def leave_crowds(s: Shadow, at: u32, size: u32) -> None:
             free_crowd(s.order, number_of(held))
 
 
-def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: Ptr[u64], part: u32) -> None:
+def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32) -> None:
     """Compare a lane's access with a crowd, and remember it there; plain reads are remembered elsewhere.
 
     `start` is where the access starts. A store that stands for all there was takes the place of the crowd.
     """
     access = s.order.access
     order = s.order
-    here = address(crowd.first)
+    here = crowd.first[0]
     last = here
-    free: u64 = 0
+    free = null(Trace)
     kept: u32 = 0
-    while here != 0:
-        t = trace_at(here)
+    while address(here) != 0:
+        t = here
         if t.owner != 0:
             if is_own(w, access, t) != 0 and t.lanes >> lane & 1 != 0 and access.stamp & STRONG != 0:
                 return  # again, and nothing has happened since
-            kept = kept | face(w, s, lane, t, crowd, start, values, part)
-        if (t.owner == 0 and free == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
+            kept = kept | face(w, s, lane, t, crowd, start, values, part_bytes)
+        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
             free = here
         last = here
         here = t.next
@@ -160,19 +162,19 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     if kept == 0 and access.stamp & STRONG == 0:
         replace_crowd(w, s, lane, crowd)
         return
-    if free == 0:
-        free = address(following(order, trace_at(last)))
-    fill_trace(w, lane, trace_at(free))
+    if address(free) == 0:
+        free = following(order, last)
+    fill_trace(w, lane, free)
 
 
-def face(w: Warp, s: Shadow, lane: u32, t: Trace, crowd: Crowd, start: u32, values: Ptr[u64], part: u32) -> u32:
+def face(w: Warp, s: Shadow, lane: u32, t: Trace, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32) -> u32:
     """Compare a lane's access with one that left a trace; 1 if that must still be remembered."""
     access = s.order.access
     left = unknown_lanes(w, lane, t)
-    if left != 0 and is_race(w, s, lane, t, left, crowd, start, values, part) != 0:
+    if left != 0 and is_race(w, s, lane, t, left, crowd, start, values, part_bytes) != 0:
         tell_race(w, s, lane, t, left, crowd)
     if access.does == WRITES and access.stamp & STRONG == 0 and t.stamp & STRONG != 0:
-        forget_sync(s.order, shared_place(w, window_of(s, crowd.at), 1))
+        forget_sync(s.order, address(shared_place(w, window_of(s, crowd.at), 1)))
     if covers(w, access.stamp, access.does, t) != 0:
         t.lanes = left
     if t.lanes == 0:
@@ -192,7 +194,7 @@ def replace_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd) -> None:
 
 
 def is_race(
-    w: Warp, s: Shadow, lane: u32, t: Trace, left: u32, crowd: Crowd, start: u32, values: Ptr[u64], part: u32
+    w: Warp, s: Shadow, lane: u32, t: Trace, left: u32, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32
 ) -> u32:
     """1 if an access and those of some lanes that left a trace race."""
     access = s.order.access
@@ -205,7 +207,7 @@ def is_race(
     racing = trailing_zeros(left)
     for number in range(crowd.size):
         at = crowd.at + number
-        if is_same(w, s, lane, at, at - start, access.stamp, first_of(w, t) + racing, t.stamp, values, part) == 0:
+        if is_same(w, s, lane, at, at - start, access.stamp, first_of(w, t) + racing, t.stamp, values, part_bytes) == 0:
             return 1
     return 0
 
@@ -219,18 +221,17 @@ def is_same(
     stamp: u32,
     other: u32,
     other_stamp: u32,
-    values: Ptr[u64],
-    part: u32,
+    values: Slice[u64],
+    part_bytes: u32,
 ) -> u32:
     """1 if a store puts into a byte what another one has put there: which came first makes no difference."""
-    mine = pointer(u8, values[offset // part] + u64(lane * part + offset % part))[0]
+    mine = stored_byte(values, part_bytes, lane, offset)
     if other_stamp == stamp and (other - w.shadow.first) // 32 == w.index:
         # the very same instruction: memory does not hold the other lane's value yet
         apart = at - inside_of(w, s, w.starts[other & 31])
         if within(u64(apart), 1, u64(s.order.access.size)) != 0:  # else it was there when the instruction ran before
-            theirs = pointer(u8, values[apart // part] + u64((other & 31) * part + apart % part))[0]
-            return u32(mine == theirs)
-    return u32(pointer(u8, shared_place(w, window_of(s, at), 1))[0] == mine)
+            return u32(mine == stored_byte(values, part_bytes, other & 31, apart))
+    return u32(shared_place(w, window_of(s, at), 1)[0] == mine)
 
 
 def inside_of(w: Warp, s: Shadow, start: u32) -> u32:
@@ -279,8 +280,8 @@ def spill(w: Warp, s: Shadow, at: u32, lanes: u32, first: u32, tick: u32, stamp:
 
 def swap_writes(s: Shadow, at: u32, size: u32, held: u32, by: u32, stamp: u32) -> None:
     """Put another entry in the place of the entry of some bytes, wherever they still have it."""
-    writes = pointer(u32, address(s.writes) + u64(at) * 4)
-    sites = pointer(u32, address(s.write_sites) + u64(at) * 4)
+    writes = part(s.writes, at, size)
+    sites = part(s.write_sites, at, size)
     others: u32 = 0
     for offset in range(size):
         others = others | writes[offset] ^ held
@@ -299,9 +300,9 @@ def swap_write(s: Shadow, at: u32, held: u32, by: u32, stamp: u32) -> None:
         s.writes[at] = by
         s.write_sites[at] = stamp
     elif is_crowd(s.writes[at]) != 0:
-        here = address(s.order.crowds[number_of(s.writes[at])].first)
-        while here != 0:
-            t = trace_at(here)
+        here = s.order.crowds[number_of(s.writes[at])].first[0]
+        while address(here) != 0:
+            t = here
             if t.owner != 0 and t.who == held:
                 fill_entry(t, by, stamp)
                 if by == 0:
@@ -323,9 +324,9 @@ def agent_of(s: Shadow, at: u32) -> u32:
     held = s.writes[at]
     if is_crowd(held) == 0:
         return held if held & PENDING != 0 and held & AGENT != 0 else 0
-    here = address(s.order.crowds[number_of(held)].first)
-    while here != 0:
-        t = trace_at(here)
+    here = s.order.crowds[number_of(held)].first[0]
+    while address(here) != 0:
+        t = here
         if t.owner != 0 and t.who & PENDING != 0 and t.who & AGENT != 0:
             return t.who
         here = t.next
@@ -335,9 +336,9 @@ def agent_of(s: Shadow, at: u32) -> u32:
 def stamp_at(s: Shadow, at: u32, who: u32) -> u32:
     """The stamp beside an entry among all that is remembered of a byte's writes."""
     if is_crowd(s.writes[at]) != 0:
-        here = address(s.order.crowds[number_of(s.writes[at])].first)
-        while here != 0:
-            t = trace_at(here)
+        here = s.order.crowds[number_of(s.writes[at])].first[0]
+        while address(here) != 0:
+            t = here
             if t.owner != 0 and t.who == who:
                 return t.stamp
             here = t.next

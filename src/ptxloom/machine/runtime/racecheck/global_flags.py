@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, fill, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, fill, length, part, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
 from ptxloom.machine.runtime.racecheck.release_points import point_of
 from ptxloom.machine.runtime.racecheck.shared_flags import (
@@ -29,7 +29,7 @@ from ptxloom.machine.runtime.shadow import GPU_SCOPE, LESSONS, RELEASED, Grid, L
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 
 def start_grid(cta: Cta) -> None:
@@ -43,7 +43,7 @@ def start_grid(cta: Cta) -> None:
     if address(order.taught) == 0:
         return
     if order.informed != 0:
-        fill(address(order.taught), 0, u64(order.grid.columns) * 4)
+        fill(order.taught, 0)
         order.informed = 0
     order.lesson_count = 0
     order.started = order.clock - 1
@@ -82,14 +82,14 @@ def is_learnt(w: Warp, lane: u32, lesson: Lesson) -> u32:
     return 0
 
 
-def row_of_lesson(order: Order, number: u32) -> Ptr[u32]:
+def row_of_lesson(order: Order, number: u32) -> Slice[u32]:
     """What a lesson teaches."""
-    return pointer(u32, address(order.learnt) + u64(number) * u64(order.grid.columns) * 4)
+    return part(order.learnt, u64(number) * u64(order.grid.columns), order.grid.columns)
 
 
-def row_of_flag(grid: Grid, number: u32) -> Ptr[u32]:
+def row_of_flag(grid: Grid, number: u32) -> Slice[u32]:
     """What a flag publishes."""
-    return pointer(u32, address(grid.rows) + u64(number) * u64(grid.columns) * 4)
+    return part(grid.rows, u64(number) * u64(grid.columns), grid.columns)
 
 
 def fence_grid(w: Warp, lanes: u32, does: u32, total: u32) -> None:
@@ -130,8 +130,8 @@ def believe_others(w: Warp, lanes: u32) -> None:
         behind = lanes_behind(w, lanes, order.lessons[number])
         if behind != 0:
             room = row_of_lesson(order, LESSONS)
-            fill(address(room), 0, u64(order.grid.columns) * 4)
-            join(room, row_of_lesson(order, number), order.grid.columns)
+            fill(room, 0)
+            join(room, row_of_lesson(order, number))
             learn(w, behind, room, 1, order.clock, 1)
 
 
@@ -203,7 +203,7 @@ def publish_at(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
     flag.scope = scope
     total = u32(does & RELEASE == 0 and order.fences_total[thread] >= when)
     flag.pure = flag.pure & total
-    fill(address(order.room), 0, u64(order.columns) * 4)
+    fill(order.room, 0)
     base = w.shadow.base
     if total != 0:
         release(w, lane, order.room, when)  # what others have fenced, and the barriers since, count for a `fence.sc`
@@ -227,7 +227,7 @@ def last_base(w: Warp, lane: u32, host: u64, does: u32) -> u32:
 
 def forget_row(grid: Grid, number: u32) -> None:
     """A flag publishes nothing any more."""
-    fill(address(row_of_flag(grid, number)), 0, u64(grid.columns) * 4)
+    fill(row_of_flag(grid, number), 0)
     grid.flags[number].pure = 1
 
 
@@ -238,17 +238,16 @@ def forget_flag(grid: Grid, at: u64) -> None:
         forget_row(grid, found)
 
 
-def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32, seen: u32, pure: u32) -> None:
+def learn(w: Warp, lanes: u32, row: Slice[u32], known: u32, seen: u32, pure: u32) -> None:
     """Lanes of a warp have read a flag; they know what it says only when a fence follows, unless they acquire."""
     order = w.shadow.order
-    columns = order.grid.columns
     for number in range(order.lesson_count):
         lesson = order.lessons[number]
         if lesson.warp == me(w, 0) // 32 and lesson.lanes == lanes and (lesson.tick == 0) == (known == 0):
-            if teaches_more(row_of_lesson(order, number), row, columns) == 0:
+            if teaches_more(row_of_lesson(order, number), row) == 0:
                 return
             if known == 0:
-                join(row_of_lesson(order, number), row, columns)
+                join(row_of_lesson(order, number), row)
                 lesson.seen = seen
                 lesson.pure = lesson.pure & pure
                 return
@@ -265,14 +264,14 @@ def learn(w: Warp, lanes: u32, row: Ptr[u32], known: u32, seen: u32, pure: u32) 
     if known != 0:
         lesson.tick = order.clock
     own = row_of_lesson(order, number)
-    fill(address(own), 0, u64(columns) * 4)
-    join(own, row, columns)
+    fill(own, 0)
+    join(own, row)
 
 
-def teaches_more(known: Ptr[u32], row: Ptr[u32], columns: u32) -> u32:
+def teaches_more(known: Slice[u32], row: Slice[u32]) -> u32:
     """1 if a row says more than what is known."""
     more: u32 = 0
-    for column in range(columns):
+    for column in range(u32(min(length(known), length(row)))):
         more = more | u32(row[column] > known[column])
     return more
 
@@ -298,7 +297,7 @@ def forget_lesson(w: Warp) -> None:
 
 def teach(order: Order, number: u32) -> None:
     """All threads of the cluster know a lesson."""
-    join(order.taught, row_of_lesson(order, number), order.grid.columns)
+    join(order.taught, row_of_lesson(order, number))
     order.taught_at = order.clock
     order.informed = 1
 
@@ -320,7 +319,7 @@ def move_lesson(order: Order, number: u32, to: u32) -> None:
         into[column] = row[column]
 
 
-def publish(w: Warp, row: Ptr[u32], base: u32, when: u32) -> None:
+def publish(w: Warp, row: Slice[u32], base: u32, when: u32) -> None:
     """Put into a flag's row what is known, as the order's room says, up to a base of the CTA and a tick of its own."""
     s = w.shadow
     order = s.order
@@ -333,10 +332,10 @@ def publish(w: Warp, row: Ptr[u32], base: u32, when: u32) -> None:
         row[column] = max(row[column], order.room[thread])
         grid.told[column] = max(grid.told[column], order.room[thread])
     if order.informed != 0 and when >= order.taught_at:
-        join(row, order.taught, grid.columns)
+        join(row, order.taught)
     for number in range(order.lesson_count):
         if was_learnt(order, order.lessons[number]) != 0:
-            join(row, row_of_lesson(order, number), grid.columns)
+            join(row, row_of_lesson(order, number))
 
 
 def was_learnt(order: Order, lesson: Lesson) -> u32:

@@ -6,12 +6,13 @@ byte instead. Within a cluster the same orders count as for shared memory; `grid
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, pointer, trailing_zeros, u8, u32, u64
+from ptxloom.machine.native.language import address, length, nothing, null, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
 from ptxloom.machine.runtime.memory import find_span, holds
+from ptxloom.machine.runtime.places import span_bytes, stored_byte
 from ptxloom.machine.runtime.racecheck.access_history import (
     copy_traces,
     covers,
@@ -20,7 +21,6 @@ from ptxloom.machine.runtime.racecheck.access_history import (
     has_trace,
     is_own,
     start,
-    trace_at,
 )
 from ptxloom.machine.runtime.racecheck.global_flags import forget_flag, is_taught
 from ptxloom.machine.runtime.racecheck.happens_before import (
@@ -38,7 +38,6 @@ from ptxloom.machine.runtime.shadow import (
     SITE,
     STEP_SHIFT,
     STRONG,
-    TRACE_BYTES,
     WRITES,
     Cell,
     Grid,
@@ -58,7 +57,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 
 def look(
@@ -70,7 +69,7 @@ def look(
     size: u32,
     site: u32,
     does: u32,
-    values: Ptr[u64],
+    values: Annotated[Slice[u64], "size // part"],
     part: u32,
 ) -> None:
     """Compare an access of lanes to global memory with those before it, and remember it.
@@ -87,7 +86,7 @@ def look(
     access.does = does
     access.agent = 0
     left = lanes
-    found: u64 = 0
+    found = nothing(Span)
     while left != 0:
         lane = trailing_zeros(left)
         left = left & left - 1
@@ -96,7 +95,7 @@ def look(
             if takes(found, at, size, does) == 0:
                 found = find_span(w.launch, at)
             if takes(found, at, size, does) != 0:
-                look_lane(w, lane, pointer(Span, found)[0], at, size)
+                look_lane(w, lane, found[0], at, size)
 
 
 def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, agent: u32) -> None:
@@ -104,33 +103,33 @@ def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, age
     if address(w.shadow) == 0 or address(w.shadow.order.grid) == 0 or size == 0:
         return
     access = w.shadow.order.access
-    access.values = pointer(u64, 0)
+    access.values = nothing(u64)
     access.stamp = stamp
     access.does = does
     access.agent = agent
     found = find_span(w.launch, at)
     if takes(found, at, size, does) != 0:
-        look_lane(w, lane, pointer(Span, found)[0], at, size)
+        look_lane(w, lane, found[0], at, size)
 
 
-def takes(found: u64, at: u64, size: u32, does: u32) -> u32:
-    """1 if an access is one that the span at a host address (0: none) takes; the others are left to memcheck."""
-    if found == 0:
+def takes(found: Slice[Span], at: u64, size: u32, does: u32) -> u32:
+    """1 if an access is one that a span takes, if there is one; the others are left to memcheck."""
+    if length(found) == 0:
         return 0
-    span = pointer(Span, found)[0]
-    if holds(span, at, u64(size)) == 0 or span.cells == 0:
+    span = found[0]
+    if holds(span, at, u64(size)) == 0 or address(span.cells) == 0:
         return 0
     return u32(does != WRITES or span.writable != 0)
 
 
 def word_of(span: Span, at: u64) -> Cell:
     """The cell of the aligned word that holds a byte."""
-    return pointer(Cell, span.cells)[(at >> 2) - (span.start >> 2)]
+    return span.cells[(at >> 2) - (span.start >> 2)]
 
 
 def byte_of(span: Span, at: u64) -> Cell:
     """The cell of a byte."""
-    return pointer(Cell, span.cells)[(span.end - 1 >> 2) - (span.start >> 2) + 1 + (at - span.start)]
+    return span.cells[(span.end - 1 >> 2) - (span.start >> 2) + 1 + (at - span.start)]
 
 
 def cell_of(span: Span, at: u64) -> Cell:
@@ -152,18 +151,18 @@ def split(grid: Grid, span: Span, at: u64) -> None:
         if place >= span.start and place < span.end:
             into = byte_of(span, place).first[0]
             left = copy_traces(whole.first[0], into)
-            while left != 0:
+            while address(left) != 0:
                 into = further_trace(grid, into)
-                left = copy_traces(trace_at(left), into)
+                left = copy_traces(left, into)
 
 
 def further_trace(grid: Grid, last: Trace) -> Trace:
     """A new trace behind the last one of a chain; the last one itself if there is no room for more."""
-    if grid.next_trace == grid.last_trace:
+    if grid.trace_count == grid.trace_limit:
         return last
-    last.next = grid.next_trace
-    grid.next_trace = grid.next_trace + TRACE_BYTES
-    return trace_at(last.next)
+    last.next = grid.traces[grid.trace_count]
+    grid.trace_count = grid.trace_count + 1
+    return last.next
 
 
 def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
@@ -189,31 +188,31 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: Cell, place: u64, step: u32,
     access = w.shadow.order.access
     start(access)
     last = told
-    here = address(cell.first)
+    here = cell.first[0]
     end_of_chain = here
-    free: u64 = 0
-    while here != 0:
-        t = trace_at(here)
+    free = null(Trace)
+    while address(here) != 0:
+        t = here
         if t.owner != 0:
             left = unordered_lanes(w, lane, t)
-            if t.stamp != last and is_hazard(w, lane, t, left, place, step) != 0:
+            if t.stamp != last and is_hazard(w, lane, span, t, left, place, step) != 0:
                 last = t.stamp
                 racing = trailing_zeros(left if left != 0 else t.lanes)
                 tell(w, lane, t, racing, place, run(span, place, end, t))
             if t.stamp & STRONG != 0 and access.does == WRITES and access.stamp & STRONG == 0:
                 forget_flag(w.shadow.order.grid, place)
-            settle_trace(w, t, left, here)
-        if (t.owner == 0 and free == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
+            settle_trace(w, t, left)
+        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
             free = here
         end_of_chain = here
         here = t.next
-    if free == 0:
-        free = address(further_trace(w.shadow.order.grid, trace_at(end_of_chain)))
-    fill_trace(w, lane, trace_at(free))
+    if address(free) == 0:
+        free = further_trace(w.shadow.order.grid, end_of_chain)
+    fill_trace(w, lane, free)
     return last
 
 
-def settle_trace(w: Warp, t: Trace, left: u32, here: u64) -> None:
+def settle_trace(w: Warp, t: Trace, left: u32) -> None:
     """Forget the part of a trace that an access stands for, `left` being the lanes that it does not come behind."""
     access = w.shadow.order.access
     if covers(w, access.stamp, access.does, t) != 0:
@@ -221,10 +220,10 @@ def settle_trace(w: Warp, t: Trace, left: u32, here: u64) -> None:
     if t.lanes == 0:
         t.owner = 0
     elif t.owner != owner_of(w) and is_over(w, t) != 0:
-        drop_alike(w, here)
+        drop_alike(w, t)
 
 
-def is_hazard(w: Warp, lane: u32, t: Trace, left: u32, place: u64, step: u32) -> u32:
+def is_hazard(w: Warp, lane: u32, span: Span, t: Trace, left: u32, place: u64, step: u32) -> u32:
     """1 if an access and one that left a trace must not meet; `left` are the lanes that it does not come behind."""
     access = w.shadow.order.access
     both = access.does | t.does
@@ -234,7 +233,7 @@ def is_hazard(w: Warp, lane: u32, t: Trace, left: u32, place: u64, step: u32) ->
         return 0
     if access.does & t.does == 0 or (access.stamp | t.stamp) & STRONG != 0 or address(access.values) == 0:
         return 1
-    return u32(is_same_value(w, lane, t, trailing_zeros(left), place, step) == 0)
+    return u32(is_same_value(w, lane, span, t, trailing_zeros(left), place, step) == 0)
 
 
 def is_near(w: Warp, t: Trace) -> u32:
@@ -275,20 +274,18 @@ def is_over(w: Warp, t: Trace) -> u32:
     return 1
 
 
-def is_same_value(w: Warp, lane: u32, t: Trace, racing: u32, at: u64, size: u32) -> u32:
+def is_same_value(w: Warp, lane: u32, span: Span, t: Trace, racing: u32, at: u64, size: u32) -> u32:
     """1 if a store puts into some bytes what another one has put there."""
     access = w.shadow.order.access
     for number in range(size):
         apart = u32(at - access.addresses[lane] - access.offset) + number
-        mine = pointer(u8, access.values[apart // access.part] + u64(lane * access.part + apart % access.part))[0]
-        theirs = pointer(u8, at + u64(number))[0]
+        mine = stored_byte(access.values, access.part, lane, apart)
+        theirs = span_bytes(span, at + u64(number), 1)[0]
         if is_near(w, t) != 0 and t.stamp == access.stamp:  # the very same instruction
             theirs_at = at + u64(number) - access.addresses[racing] - access.offset
             if within(theirs_at, 1, u64(access.size)) == 0:  # it was there when the instruction ran before
                 return 0
-            apart = u32(theirs_at)
-            kept = access.values[apart // access.part]
-            theirs = pointer(u8, kept + u64(racing * access.part + apart % access.part))[0]
+            theirs = stored_byte(access.values, access.part, racing, u32(theirs_at))
         if mine != theirs:
             return 0
     return 1
@@ -334,7 +331,7 @@ def tell(w: Warp, lane: u32, t: Trace, racing: u32, at: u64, size: u32) -> None:
         fill_second(w, index, w.index, lane, w.cta.ctaid)
 
 
-def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Ptr[u32]) -> None:
+def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Slice[u32]) -> None:
     """The other side of a hazard."""
     event = w.worker.events[index]
     event.second_warp = warp
@@ -353,7 +350,7 @@ def comes_first(w: Warp, t: Trace) -> u32:
     return u32(mine < theirs or (mine == theirs and stamp & SITE < t.stamp & SITE))
 
 
-def block_of(launch: Launch, cluster: u32, rank: u32, out: Ptr[u32]) -> None:
+def block_of(launch: Launch, cluster: u32, rank: u32, out: Slice[u32]) -> None:
     """The index of a CTA, by its cluster and its rank there."""
     columns = launch.grid[0] // launch.cluster[0]
     rows = launch.grid[1] // launch.cluster[1]

@@ -5,7 +5,7 @@ An access is named by its thread and a tick of its cluster's clock; a copy that 
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, trailing_zeros, u32
 from ptxloom.machine.runtime.shadow import (
     AGENT,
     CLUSTER_SCOPE,
@@ -23,7 +23,7 @@ from ptxloom.machine.runtime.shadow import (
     Operation,
     Trace,
 )
-from ptxloom.machine.runtime.state import Cta, Warp
+from ptxloom.machine.runtime.state import Warp
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
@@ -79,7 +79,7 @@ def operation_of(w: Warp, held: u32) -> Operation:
     number = held & (PENDING - 1)
     warp = number >> OPERATION_SHIFT
     members = w.launch.warps
-    s = pointer(Cta, pointer(u64, w.cta.peers)[warp // members])[0].shadow
+    s = w.cta.peers[warp // members].cta.shadow
     return s.operations[warp % members * OPERATIONS + (number >> 5 & (OPERATIONS - 1))]
 
 

@@ -8,10 +8,9 @@ each. They travel with the rest of what threads publish and learn. The end of a 
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.memory import find_span
-from ptxloom.machine.runtime.racecheck.access_history import trace_at
 from ptxloom.machine.runtime.racecheck.crowds import crowd_at, is_crowd
 from ptxloom.machine.runtime.racecheck.global_memory import cell_of, takes
 from ptxloom.machine.runtime.racecheck.happens_before import first_of, is_known, me, owner_of, thread_of, trace_tick
@@ -62,7 +61,7 @@ def check_fence(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32) 
     elif address(w.shadow.order.grid) != 0:
         found = find_span(w.launch, at)
         if takes(found, at, size, READS) != 0:
-            check_cells(w, lane, pointer(Span, found)[0], at, size, stamp)
+            check_cells(w, lane, found[0], at, size, stamp)
 
 
 def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
@@ -88,9 +87,9 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
 def check_chain(w: Warp, lane: u32, first: Trace, at: u64, space: u32, size: u32, stamp: u32, told: u32) -> u32:
     """The same for what is remembered of one place; gives the stamp of what was told last."""
     last = told
-    here = address(first)
-    while here != 0:
-        t = trace_at(here)
+    here = first
+    while address(here) != 0:
+        t = here
         here = t.next
         if t.owner == owner_of(w) and t.does == WRITES and t.who & PENDING == 0 and t.stamp != last:
             left = t.lanes

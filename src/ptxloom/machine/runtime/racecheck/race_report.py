@@ -6,8 +6,9 @@ warp had made more weak accesses since the last barrier, then the later in the t
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, pointer, u32, u64
+from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.runtime.hazards import note_pair
+from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.shadow import LOOKS, SITE, STEP_SHIFT, STRONG, Shadow
 from ptxloom.machine.runtime.state import (
@@ -19,7 +20,6 @@ from ptxloom.machine.runtime.state import (
     WARP_WRITE_WRITE,
     WRITE_READ,
     WRITE_WRITE,
-    Cta,
     Warp,
 )
 
@@ -36,9 +36,8 @@ def begun_at(w: Warp, stamp: u32, tick: u32) -> u32:
 def warp_of(w: Warp, thread: u32) -> Warp:
     """The warp of a thread of the cluster."""
     launch = w.launch
-    there = pointer(Cta, pointer(u64, w.cta.peers)[thread // (launch.warps * 32)])[0]
-    index = thread % (launch.warps * 32) // 32
-    return pointer(Warp, there.warps + u64(index) * u64(launch.warp_bytes))[0]
+    there = w.cta.peers[thread // (launch.warps * 32)].cta
+    return warp_at(there, thread % (launch.warps * 32) // 32)
 
 
 def site_of_read(w: Warp, s: Shadow, thread: u32, at: u32) -> u32:

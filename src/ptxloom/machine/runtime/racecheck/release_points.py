@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, copy, u32, u64
+from ptxloom.machine.native.language import copy, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.shadow import POINTS, Order, Point
 from ptxloom.machine.runtime.state import NONE, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Slice
 
 
 def point_of(order: Order, thread: u32, kind: u32) -> Point:
@@ -58,11 +58,11 @@ def keep_row(order: Order, thread: u32) -> u32:
             if point_of(order, keeper - 1, kind).kept == number:
                 point_of(order, keeper - 1, kind).kept = NONE
     order.keepers[number] = thread + 1
-    copy(address(at_row(order.kept, order, number)), address(row_of(order, thread)), u64(order.columns) * 4)
+    copy(at_row(order.kept, order, number), row_of(order, thread), u64(order.columns) * 4)
     return number
 
 
-def publish_point(w: Warp, lane: u32, kind: u32, into: Ptr[u32]) -> None:
+def publish_point(w: Warp, lane: u32, kind: u32, into: Slice[u32]) -> None:
     """Publish what a lane knew at a point, and what it had done itself."""
     s = w.shadow
     order = s.order
@@ -74,11 +74,11 @@ def publish_point(w: Warp, lane: u32, kind: u32, into: Ptr[u32]) -> None:
         row = row_of(order, thread)
         if point.kept != 0:
             row = at_row(order.kept, order, point.kept)
-        join(into, row, order.columns)
+        join(into, row)
         if point.base >= s.changed:
-            join(into, s.common, order.columns)
+            join(into, s.common)
         elif point.base >= s.changed_before:
-            join(into, s.common_before, order.columns)
+            join(into, s.common_before)
     if w.launch.members > 1:
         for other in range(s.warps * 32):
             into[s.first + other] = max(into[s.first + other], point.base)

@@ -28,7 +28,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 ACQUIRE, RELEASE, STORES, LOADS = 1, 2, 4, 8  # what a strong access does
 
@@ -74,7 +74,7 @@ def strong(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32, scop
 def flag_place(w: Warp, at: u64, space: u32) -> u64:
     """The host address of a flag; 0 if it is not in shared or global memory."""
     if space == SHARED or (space == GENERIC and at & ~u64(WINDOW_BYTES - 1) == SHARED_WINDOW):
-        return shared_place(w, at & (WINDOW_BYTES - 1), 4)
+        return address(shared_place(w, at & (WINDOW_BYTES - 1), 4))
     if space == GLOBAL or (space == GENERIC and at < SHARED_WINDOW):
         return at
     return 0
@@ -118,9 +118,9 @@ def read_flag(w: Warp, lane: u32, number: u32, does: u32, wide: u32) -> None:
             acquire(w, lane, inside)
         return
     if wide != 0:
-        join(at_row(order.seen, order, thread), everywhere, order.columns)
+        join(at_row(order.seen, order, thread), everywhere)
     if home != 0 and w.launch.members > 1:
-        join(at_row(order.seen_inside, order, thread), inside, order.columns)
+        join(at_row(order.seen_inside, order, thread), inside)
     w.saw = w.saw | 1 << lane
 
 
@@ -145,7 +145,7 @@ def write_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> None:
         if w.launch.members > 1:
             inside = at_row(order.inside, order, number)
             if sync.home != w.cta.rank:
-                fill(address(inside), 0, u64(order.columns) * 4)
+                fill(inside, 0)
                 sync.home = w.cta.rank
             publish_at_flag(w, lane, host, does, CTA_SCOPE, inside)
     if does & RELEASE != 0:
@@ -166,7 +166,7 @@ def last_point(w: Warp, lane: u32, host: u64, does: u32, scope: u32) -> u32:
     return min(when, order.clock)
 
 
-def publish_at_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32, into: Ptr[u32]) -> None:
+def publish_at_flag(w: Warp, lane: u32, host: u64, does: u32, scope: u32, into: Slice[u32]) -> None:
     """Publish what a lane's strong write to a flag publishes, to threads that a scope holds."""
     order = w.shadow.order
     if does & RELEASE != 0:
@@ -184,9 +184,8 @@ def has_released(order: Order, thread: u32, host: u64, scope: u32) -> u32:
 
 def clear_flag(order: Order, number: u32) -> None:
     """A flag says nothing any more."""
-    size = u64(order.columns) * 4
-    fill(address(at_row(order.complete, order, number)), 0, size)
-    fill(address(at_row(order.inside, order, number)), 0, size)
+    fill(at_row(order.complete, order, number), 0)
+    fill(at_row(order.inside, order, number), 0)
 
 
 def forget_sync(order: Order, host: u64) -> None:

@@ -6,9 +6,9 @@ thread when it comes. The order in which the machine happens to run them decides
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import address, pointer, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u32, u64, view
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
 from ptxloom.machine.runtime.racecheck.happens_before import (
@@ -22,10 +22,10 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
 )
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Cta, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Ptr, Slice
 
 
 def shadow_at(w: Warp, at: u64) -> Shadow:
@@ -33,15 +33,15 @@ def shadow_at(w: Warp, at: u64) -> Shadow:
     rank = at >> CLUSTER_SHIFT & 255
     if rank == 0 or rank > u64(w.launch.members):
         return w.shadow
-    return pointer(Cta, pointer(u64, w.cta.peers)[rank - 1])[0].shadow
+    return w.cta.peers[rank - 1].cta.shadow
 
 
 def check(
-    w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, write: u32, values: Ptr[u64], part: u32
+    w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, write: u32, values: Slice[u64], part_bytes: u32
 ) -> None:
     """Compare one lane's access with what is remembered of its bytes; `values` are the registers it stores, or null.
 
-    `part` is the size of one of the values, which lie as in `store_lanes`.
+    `part_bytes` is the size of one of the values, which lie as in `store_lanes`.
     """
     access = s.order.access
     access.stamp = stamp
@@ -54,7 +54,7 @@ def check(
         if is_settled(w, s, lane, at + offset) == 0:
             crowd = crowd_of(w, s, at + offset, at + size)
             step = crowd.size
-            meet_crowd(w, s, lane, crowd, at, values, part)
+            meet_crowd(w, s, lane, crowd, at, values, part_bytes)
         offset = offset + step
     if write != 0:
         readers(w, s, lane, at, size, stamp)
@@ -64,10 +64,10 @@ def check(
 
 def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
     """1 if whatever was written to some bytes comes before all that happens now."""
-    writes = pointer(u32, address(s.writes) + u64(at) * 4)
+    writes = part(s.writes, at, size)
     limit = s.limit
     fresh: u32 = 0
-    for offset in range(size):
+    for offset in range(u32(length(writes))):
         fresh = fresh | u32(writes[offset] >= limit)
     return u32(fresh == 0)
 
@@ -141,28 +141,46 @@ def reader(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, warp: 
                     return
 
 
-def check_near(w: Warp, lanes: u32, at: u32, size: u32, stamp: u32, write: u32, values: Ptr[u64], part: u32) -> None:
+def check_near(
+    w: Warp,
+    lanes: u32,
+    at: u32,
+    size: u32,
+    stamp: u32,
+    write: u32,
+    values: Annotated[Slice[u64], "size // part_bytes"],
+    part_bytes: u32,
+) -> None:
     """Check the accesses of lanes to the same bytes of the CTA's own memory."""
     left = lanes
     while left != 0:
-        check(w, w.shadow, trailing_zeros(left), at, size, stamp, write, values, part)
+        check(w, w.shadow, trailing_zeros(left), at, size, stamp, write, values, part_bytes)
         left = left & left - 1
     if write == 0:
         spill_reads(w, w.shadow, lanes, at, size)
 
 
-def check_lane(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, write: u32, values: Ptr[u64], part: u32) -> None:
+def check_lane(
+    w: Warp,
+    lane: u32,
+    at: u64,
+    size: u32,
+    stamp: u32,
+    write: u32,
+    values: Annotated[Slice[u64], "size // part_bytes"],
+    part_bytes: u32,
+) -> None:
     """Check and remember one lane's access at an address in the shared window, which may be a peer's.
 
     An address that is out of bounds is left to the access itself, which faults; no bytes at all are no access.
     """
-    if size == 0 or shared_place(w, at & (WINDOW_BYTES - 1), u64(size)) == 0:
+    if size == 0 or address(shared_place(w, at & (WINDOW_BYTES - 1), u64(size))) == 0:
         return
     s = shadow_at(w, at)
     place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
     if s.first != w.shadow.first:
         visit_peer(w, s, lane, place, size, stamp)
-    check(w, s, lane, place, size, stamp, write, values, part)
+    check(w, s, lane, place, size, stamp, write, values, part_bytes)
     if write != 0:
         keep_write(s, place, size, entry_of(w, lane), stamp)
     else:
@@ -174,14 +192,14 @@ def check_strong(
 ) -> None:
     """Check and remember strong accesses of lanes; addresses have 64 bits if they are `wide`, else 32."""
     stamp = stamp_of(w, site)
-    narrow = pointer(u32, address(addresses))
+    narrow = view(u32, addresses)
     left = lanes
     while left != 0:
         lane = trailing_zeros(left)
         left = left & left - 1
         at = addresses[lane] + offset if wide != 0 else u64(narrow[lane]) + offset
         inside = u32(space == SHARED or at & ~u64(WINDOW_BYTES - 1) == SHARED_WINDOW)
-        if inside != 0 and shared_place(w, at & (WINDOW_BYTES - 1), u64(size)) != 0:
+        if inside != 0 and address(shared_place(w, at & (WINDOW_BYTES - 1), u64(size))) != 0:
             s = shadow_at(w, at)
             place = u32(at & ((1 << CLUSTER_SHIFT) - 1))
             if s.first != w.shadow.first:
@@ -200,7 +218,7 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
     while offset < size:
         crowd = crowd_of(w, s, at + offset, at + size)
         offset = offset + crowd.size
-        meet_crowd(w, s, lane, crowd, at, pointer(u64, 0), 1)
+        meet_crowd(w, s, lane, crowd, at, nothing(u64), 1)
     if does != READS:
         readers(w, s, lane, at, size, stamp)
         if s.order.reading != 0:
@@ -231,8 +249,8 @@ def replace_writes(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None
     """Remember what an asynchronous operation writes, and nothing else."""
     if is_over_for_all(s, at, size) == 0:
         leave_crowds(s, at, size)
-    writes = pointer(u32, address(s.writes) + u64(at) * 4)
-    sites = pointer(u32, address(s.write_sites) + u64(at) * 4)
+    writes = part(s.writes, at, size)
+    sites = part(s.write_sites, at, size)
     for offset in range(size):
         writes[offset] = held
         sites[offset] = stamp

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, pointer, u32, u64
+from ptxloom.machine.native.language import length, part, u32, u64
 from ptxloom.machine.runtime.shadow import Order
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
+    from ptxloom.machine.native.language import Slice
 
 
-def row_of(order: Order, thread: u32) -> Ptr[u32]:
+def row_of(order: Order, thread: u32) -> Slice[u32]:
     """What a thread knows."""
-    return pointer(u32, address(order.known) + u64(thread * order.columns) * 4)
+    return part(order.known, u64(thread) * u64(order.columns), order.columns)
 
 
-def at_row(rows: Ptr[u32], order: Order, number: u32) -> Ptr[u32]:
+def at_row(rows: Slice[u32], order: Order, number: u32) -> Slice[u32]:
     """A row of a table."""
-    return pointer(u32, address(rows) + u64(number * order.columns) * 4)
+    return part(rows, u64(number) * u64(order.columns), order.columns)
 
 
-def join(into: Ptr[u32], source: Ptr[u32], count: u32) -> None:
+def join(into: Slice[u32], source: Slice[u32]) -> None:
     """Take the later tick of each column."""
-    for column in range(count):
+    for column in range(u32(min(length(into), length(source)))):
         into[column] = max(into[column], source[column])

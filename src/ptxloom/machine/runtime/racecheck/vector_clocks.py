@@ -9,21 +9,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, copy, fill, pointer, popcount, set_lanes, trailing_zeros, u32, u64
+from ptxloom.machine.native.language import (
+    address,
+    copy,
+    fill,
+    part,
+    popcount,
+    set_lanes,
+    trailing_zeros,
+    u32,
+    u64,
+    view,
+)
+from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import keep_points, publish_point
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.shadow import (
-    BLOCK_SHIFT,
     CLUSTER_SCOPE,
     COLUMNS,
     CTA_SCOPE,
-    POINT_BYTES,
-    POINTS,
-    SYNC_BYTES,
     SYNCS,
-    VISIT_BYTES,
     Order,
     Shadow,
 )
@@ -33,12 +40,7 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr
-
-
-def peer(cta: Cta, rank: u32) -> Cta:
-    """A CTA of the cluster."""
-    return pointer(Cta, pointer(u64, cta.peers)[rank])[0]
+    from ptxloom.machine.native.language import Slice
 
 
 # -- the clock
@@ -83,74 +85,68 @@ def forget(cta: Cta, order: Order) -> None:
     """The clock's bits are used up: set it back, with empty shadows."""
     order.clock = 1
     if address(order.known) != 0:
-        row = u64(order.columns) * 4
-        fill(address(order.known), 0, row * u64(order.threads))
-        fill(address(order.seen), 0, row * u64(order.threads))
-        fill(address(order.seen_inside), 0, row * u64(order.threads))
-        fill(address(order.points), 0, u64(order.threads) * POINTS * POINT_BYTES)
-        fill(address(order.released_at), 0, u64(order.threads) * 8)
-        fill(address(order.syncs), 0, u64(SYNCS) * SYNC_BYTES)
-        fill(address(order.arriving), 0, row * SYNCS)
-        fill(address(order.complete), 0, row * SYNCS)
-        fill(address(order.inside), 0, row * SYNCS)
-        fill(address(order.barriers), 0, row * 16 * u64(cta.launch.members))
-        fill(address(order.gathering), 0, row * 2)
+        fill(order.known, 0)
+        fill(order.seen, 0)
+        fill(order.seen_inside, 0)
+        fill(order.points, 0)
+        fill(order.released_at, 0)
+        fill(order.syncs, 0)
+        fill(order.arriving, 0)
+        fill(order.complete, 0)
+        fill(order.inside, 0)
+        fill(order.barriers, 0)
+        fill(order.gathering, 0)
         order.used = 0
         order.lost = 0
         order.issued = 0
     reset_crowds(order)
     for rank in range(cta.launch.members):
-        forget_cta(peer(cta, rank), order)
+        forget_cta(cta.peers[rank].cta, order)
 
 
 def forget_cta(cta: Cta, order: Order) -> None:
     """Empty the shadow of one CTA."""
     s = cta.shadow
-    size = u64(s.bytes)
-    fill(address(s.writes), 0, size * 4)
-    fill(address(s.reads), 0, size * u64(order.threads // 32) * 8)
-    fill(address(s.summary), 0, ((size >> BLOCK_SHIFT) + 1) * u64(s.summaries) * 4)
-    if address(s.common) != 0:
-        fill(address(s.common), 0, u64(order.columns) * 4)
-        fill(address(s.common_before), 0, u64(order.columns) * 4)
-        s.changed = 0
-        s.changed_before = 0
-    if address(s.visits) != 0:
-        fill(address(s.visits), 0, u64(order.threads) * VISIT_BYTES)
+    fill(s.writes, 0)
+    fill(s.reads, 0)
+    fill(s.summary, 0)
+    fill(s.common, 0)
+    fill(s.common_before, 0)
+    s.changed = 0
+    s.changed_before = 0
+    fill(s.visits, 0)
     s.birth = 0
     s.base = 0
     s.floor = 0
     s.limit = 1 << order.bits
-    at = cta.warps
-    for _warp in range(s.warps):
-        w = pointer(Warp, at)[0]
+    for index in range(s.warps):
+        w = warp_at(cta, index)
         w.since = 0
         w.pointed = 0
         w.steps_base = 0xFFFFFFFF
-        at = at + u64(cta.launch.warp_bytes)
 
 
 # -- what is known
 
 
-def release(w: Warp, lane: u32, into: Ptr[u32], when: u32) -> None:
+def release(w: Warp, lane: u32, into: Slice[u32], when: u32) -> None:
     """Publish what a thread knows, and what it did itself up to a tick."""
     s = w.shadow
     order = s.order
     thread = me(w, lane)
-    join(into, row_of(order, thread), order.columns)
-    join(into, s.common, order.columns)
+    join(into, row_of(order, thread))
+    join(into, s.common)
     if w.launch.members > 1:
         for other in range(s.warps * 32):
             into[s.first + other] = max(into[s.first + other], s.base)
     into[thread] = max(into[thread], when)
 
 
-def acquire(w: Warp, lane: u32, source: Ptr[u32]) -> None:
+def acquire(w: Warp, lane: u32, source: Slice[u32]) -> None:
     """Learn what has been published."""
     order = w.shadow.order
     keep_points(w, lane)
-    join(row_of(order, me(w, lane)), source, order.columns)
+    join(row_of(order, me(w, lane)), source)
     w.acquired = w.acquired | 1 << lane
     w.uneven = w.uneven | 1 << lane
 
@@ -172,7 +168,7 @@ def sync_lanes(w: Warp, lanes: u32) -> None:
     """`bar.warp.sync`: each lane names its members in the scratch."""
     if address(w.shadow.order.known) == 0:
         return
-    named = pointer(u32, address(w.scratch))
+    named = view(u32, w.scratch)
     left = lanes
     while left != 0:
         group = named[trailing_zeros(left)] & lanes | left & -left
@@ -191,18 +187,18 @@ def sync_group(w: Warp, lanes: u32) -> None:
     uneven = w.uneven & lanes
     if uneven != 0:
         room = order.room
-        fill(address(room), 0, u64(order.columns) * 4)
+        fill(room, 0)
         while uneven != 0:
-            join(room, row_of(order, me(w, trailing_zeros(uneven))), order.columns)
+            join(room, row_of(order, me(w, trailing_zeros(uneven))))
             uneven = uneven & uneven - 1
         for lane in range(32):
             if lanes >> lane & 1 != 0:
-                join(row_of(order, me(w, lane)), room, order.columns)
+                join(row_of(order, me(w, lane)), room)
     first = me(w, 0)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             row = row_of(order, first + lane)
-            set_lanes(pointer(u32, address(row) + u64(first) * 4), lanes, order.clock)
+            set_lanes(part(row, first, 32), lanes, order.clock)
     w.uneven = w.uneven & ~lanes
     if lanes & w.live != w.live:
         w.uneven = w.uneven | lanes
@@ -221,7 +217,7 @@ def arrive_at_barrier(w: Warp, lanes: u32, number: u32) -> None:
     released(w)
 
 
-def barrier_row(cta: Cta, number: u32) -> Ptr[u32]:
+def barrier_row(cta: Cta, number: u32) -> Slice[u32]:
     """What has been published at one of a CTA's barriers."""
     order = cta.shadow.order
     return at_row(order.barriers, order, cta.rank * 16 + number)
@@ -230,10 +226,8 @@ def barrier_row(cta: Cta, number: u32) -> Ptr[u32]:
 def complete_barrier(cta: Cta, number: u32) -> None:
     """A barrier of a CTA is complete, and its lanes still wait."""
     waiting: u32 = 0
-    at = cta.warps
-    for _warp in range(cta.launch.warps):
-        waiting = waiting + popcount(pointer(Warp, at)[0].waits[number])
-        at = at + u64(cta.launch.warp_bytes)
+    for index in range(cta.launch.warps):
+        waiting = waiting + popcount(warp_at(cta, index).waits[number])
     if cta.barriers[number].expected == 0 or waiting >= cta.launch.threads:
         complete_whole(cta)  # the threads that are not here have exited
     elif address(cta.shadow.order.known) != 0:
@@ -251,23 +245,21 @@ def complete_whole(cta: Cta) -> None:
 def gather_knowledge(cta: Cta) -> None:
     """What any thread of a CTA has learnt is known to the CTA."""
     s = cta.shadow
-    at = cta.warps
     moved: u32 = 0
-    for _warp in range(cta.launch.warps):
-        w = pointer(Warp, at)[0]
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
         take_seen(w, w.saw)
         left = w.acquired
         if left != 0 and moved == 0:
             moved = 1
-            copy(address(s.common_before), address(s.common), u64(s.order.columns) * 4)
+            copy(s.common_before, s.common, u64(s.order.columns) * 4)
             s.changed_before = s.changed
             s.changed = s.order.clock
         while left != 0:
-            join(s.common, row_of(s.order, me(w, trailing_zeros(left))), s.order.columns)
+            join(s.common, row_of(s.order, me(w, trailing_zeros(left))))
             left = left & left - 1
         w.acquired = 0
         w.uneven = 0
-        at = at + u64(cta.launch.warp_bytes)
 
 
 def complete_part(cta: Cta, number: u32) -> None:
@@ -275,9 +267,8 @@ def complete_part(cta: Cta, number: u32) -> None:
     order = cta.shadow.order
     source = barrier_row(cta, number)
     for turn in range(2):
-        at = cta.warps
-        for _warp in range(cta.launch.warps):
-            w = pointer(Warp, at)[0]
+        for index in range(cta.launch.warps):
+            w = warp_at(cta, index)
             take_seen(w, w.saw & w.waits[number])
             for lane in range(32):
                 if w.waits[number] >> lane & 1 != 0:
@@ -285,15 +276,12 @@ def complete_part(cta: Cta, number: u32) -> None:
                         release(w, lane, source, order.clock)
                     else:
                         acquire(w, lane, source)
-            at = at + u64(cta.launch.warp_bytes)
-    fill(address(source), 0, u64(order.columns) * 4)
+    fill(source, 0)
     advance(cta)
-    at = cta.warps
-    for _warp in range(cta.launch.warps):
-        w = pointer(Warp, at)[0]
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
         if w.waits[number] != 0:
             w.since = order.clock
-        at = at + u64(cta.launch.warp_bytes)
 
 
 def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
@@ -311,7 +299,7 @@ def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
 def complete_cluster(cta: Cta) -> None:
     """The cluster's barrier is complete."""
     order = cta.shadow.order
-    join(at_row(order.gathering, order, 1), order.gathering, order.columns)
+    join(at_row(order.gathering, order, 1), order.gathering)
 
 
 def wait_in_cluster(w: Warp, lanes: u32) -> None:
@@ -373,9 +361,8 @@ def complete_phase(w: Warp, host: u64) -> None:
     number = find_sync(order, host, 0)
     if number < SYNCS:
         arrived = at_row(order.arriving, order, number)
-        size = u64(order.columns) * 4
-        copy(address(at_row(order.complete, order, number)), address(arrived), size)
-        fill(address(arrived), 0, size)
+        copy(at_row(order.complete, order, number), arrived, u64(order.columns) * 4)
+        fill(arrived, 0)
 
 
 def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
@@ -388,5 +375,5 @@ def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
         if relaxed == 0:
             acquire(w, lane, at_row(order.complete, order, number))
         else:
-            join(at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number), order.columns)
+            join(at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number))
             w.saw = w.saw | 1 << lane

@@ -1,0 +1,95 @@
+"""Where a number becomes a pointer: the few places that the structs of the run-time cannot tell by themselves.
+
+Everything else is reached through fields that say how many elements they point to (`native`), and no other module may
+make a pointer. What a kernel has a hand in comes here as the address of global memory alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import address, part, pointer, u8, u32, u64
+from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.state import (
+    REGISTERS,
+    SOURCE_SIZE,
+    SPANS_HEAD,
+    Cta,
+    Heap,
+    Launch,
+    Site,
+    Source,
+    Span,
+    Warp,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
+
+
+def spans_of(launch: Launch) -> Slice[Span]:
+    """The pieces of global memory, in order."""
+    table = launch.spans
+    return pointer(Span, address(table) + SPANS_HEAD, table.count)
+
+
+def span_bytes(span: Span, at: u64, size: u64) -> Slice[u8]:
+    """Bytes of a piece of global memory, from a host address on."""
+    assert within(at - span.start, size, span.end - span.start) != 0
+    return pointer(u8, at, size)
+
+
+def site_bytes(site: Site, at: u64, size: u64) -> Slice[u8]:
+    """The same of the piece that an instruction hit last."""
+    assert within(at - site.start, size, site.end - site.start) != 0
+    return pointer(u8, at, size)
+
+
+def remember_span(w: Warp, site: u32, span: Span) -> None:
+    """An instruction has hit a piece of global memory."""
+    known = w.sites[site]
+    known.start = span.start
+    known.end = span.end
+
+
+def remember_block(w: Warp, site: u32, heap: Heap, first: u32) -> None:
+    """An instruction has hit the block of the device heap that starts at a granule."""
+    known = w.sites[site]
+    known.start = heap.start + (u64(first) << 4)
+    known.end = known.start + heap.sizes[first]
+    w.worker.in_heap = 1
+
+
+def remember_constants(w: Warp, site: u32) -> None:
+    """An instruction has hit the module's constants."""
+    known = w.sites[site]
+    known.start = address(w.launch.constants)
+    known.end = w.launch.constants_end
+
+
+def warp_at(cta: Cta, index: u32) -> Warp:
+    """A warp of a CTA."""
+    size = u64(cta.launch.warp_bytes)
+    return pointer(Warp, address(part(cta.warps, u64(index) * size, size)), 1)[0]
+
+
+def registers(w: Warp, offset: u32, size: u32) -> Slice[u8]:
+    """Bytes of a warp behind its state: of its registers, of what is poison in them and of where that comes from."""
+    assert offset >= REGISTERS
+    assert within(u64(offset), u64(size), u64(w.launch.warp_bytes)) != 0
+    return pointer(u8, address(w) + u64(offset), u64(size))
+
+
+def register_bytes(size: u32) -> u32:
+    """What a register of `size` bytes a lane (0: a predicate) takes."""
+    return 4 if size == 0 else 32 * size
+
+
+def source_at(w: Warp, offset: u32) -> Source:
+    """Where the poison of a register comes from, so far behind the start of its warp."""
+    return pointer(Source, address(registers(w, offset, SOURCE_SIZE)), 1)[0]
+
+
+def stored_byte(values: Slice[u64], part_bytes: u32, lane: u32, offset: u32) -> u8:
+    """A byte of what a lane stores: `values` are the places of its registers, `part_bytes` a lane each."""
+    return pointer(u8, values[offset // part_bytes], 32 * u64(part_bytes))[lane * part_bytes + offset % part_bytes]

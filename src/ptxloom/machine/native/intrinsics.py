@@ -52,7 +52,9 @@ class Intrinsics(Writer, ABC):
         start, count = (self.cast(self.bare(a), U64).text for a in arguments[1:])
         room = self.room(whole)
         self.check("ule", start, room)
-        self.check("ule", count, self.emit(f"sub i64 {room}, {start}", U64).text)
+        constant = start.isdecimal() and room.isdecimal()
+        left = str(int(room) - int(start)) if constant else self.emit(f"sub i64 {room}, {start}", U64).text
+        self.check("ule", count, left)
         return self.slice(self.element(whole, start), count, whole.kind)
 
     def call_view(self, arguments: list[ast.expr]) -> Operand:
@@ -189,7 +191,8 @@ class Intrinsics(Writer, ABC):
     def call_set_lanes(self, arguments: list[ast.expr]) -> Operand:
         """`set_lanes(values, lanes, value)`."""
         place = self.call_lanes(arguments).text
-        old, lanes, new = self.lanes(arguments[0]), self.selected(arguments[1]), self.spread(arguments[2])
+        old = self.emit(f"load {_LANES}, ptr {place}, align 4", U32)
+        lanes, new = self.selected(arguments[1]), self.spread(arguments[2])
         value = self.emit(f"select <32 x i1> {lanes}, {_LANES} {new}, {_LANES} {old.text}", U32)
         self.lines.append(f"store {_LANES} {value.text}, ptr {place}, align 4")
         return Operand("", VOID)

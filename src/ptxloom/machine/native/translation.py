@@ -130,7 +130,7 @@ class _Translator(Intrinsics):
             self.lines.append(f"store {kind.llvm} %{argument.arg}, ptr %v.{argument.arg}")
         for name, kind in bound:
             count = self.cast(self.bare(_bound(kind.bound, self.names, ast.Name)), U64)
-            self.assign(ast.Name(name), self.slice(f"%{name}", count.text, kind))
+            self.assign(ast.Name(name), self.some(f"%{name}", count.text, kind))
         self.body(self.tree.body)
         self.lines.append("ret void" if self.result is VOID else f"ret {self.result.llvm} zeroinitializer")
         if self.traps:
@@ -403,8 +403,12 @@ class _Translator(Intrinsics):
         expression = _bound(loaded.kind.bound, names, lambda name: ast.Attribute(ast.Name(_OWNER), name))
         count = self.cast(self.bare(expression), U64).text
         self.owners.pop()
-        none = self.emit(f"icmp eq ptr {loaded.text}, null", BOOL).text
-        return self.slice(loaded.text, self.emit(f"select i1 {none}, i64 0, i64 {count}", U64).text, loaded.kind)
+        return self.some(loaded.text, count, loaded.kind)
+
+    def some(self, start: str, count: str, kind: Kind) -> Operand:
+        """So many elements, none at a null pointer."""
+        none = self.emit(f"icmp eq ptr {start}, null", BOOL).text
+        return self.slice(start, self.emit(f"select i1 {none}, i64 0, i64 {count}", U64).text, kind)
 
     def place(self, node: ast.expr) -> tuple[str, Kind]:
         match node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     import ast
 
 LANE_COUNT: Final = 32
+_COMPARE: Final = {"ult": operator.lt, "ule": operator.le, "uge": operator.ge}
 #: The only modules of ours that may make a pointer of a number, and store into what is sealed.
 MAKERS: Final = frozenset({"ptxloom.machine.runtime.places"})
 
@@ -110,7 +112,15 @@ class Writer:
         return home in MAKERS or not home.startswith("ptxloom.")
 
     def check(self, predicate: str, left: str, right: str) -> None:
-        """Trap unless two numbers of 64 bits compare as they should."""
+        """Trap unless two numbers of 64 bits compare as they should; of constants that is known.
+
+        Raises:
+            TypeError: They never do.
+        """
+        if left.isdecimal() and right.isdecimal():
+            if not _COMPARE[predicate](int(left), int(right)):
+                raise TypeError(f"{self.tree.name}: {left} is never {predicate} {right}")
+            return
         self.demand(self.emit(f"icmp {predicate} i64 {left}, {right}", BOOL).text)
 
     def demand(self, condition: str) -> None:
@@ -150,7 +160,10 @@ class Writer:
     def element(self, whole: Operand, index: str) -> str:
         """The address of an element, which nobody checks."""
         kind = cast("Kind", whole.kind.element)
-        offset = self.emit(f"mul i64 {index}, {kind.stride}", U64).text
+        if index.isdecimal() and whole.kind.name != "Slice":
+            offset = str(int(index) * kind.stride)
+        else:
+            offset = self.emit(f"mul i64 {index}, {kind.stride}", U64).text
         return self.emit(f"getelementptr i8, ptr {self.start(whole)}, i64 {offset}", U64).text
 
     def field(self, owner: Operand, name: str) -> tuple[str, Kind]:

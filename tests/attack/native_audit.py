@@ -1,0 +1,149 @@
+"""The rule of the sandbox, proved on native functions: nothing is touched but behind a check of its own.
+
+`broken_rules` reads the IR that the translator writes, before any optimisation. A local is an `alloca`; a field of a
+struct lies at a constant offset; an element of a table at an index, and right before it is touched the code compares
+that index with the table's length and traps if it is beyond. So do parts of tables and copies with their sizes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CHECKED: Final = re.compile(r"br i1 (%t\d+), label %(\w+), label %trap$")
+_RESULT: Final = re.compile(r"(%[\w.]+) = (.*)$")
+_COMPARED: Final = re.compile(r"icmp (ult|ule|uge) i64 (\S+), (\S+)$")
+_PLACE: Final = re.compile(r"getelementptr i8, ptr (%\w+|null), i64 (\S+)$")
+_TOUCHED: Final = re.compile(r"(?:load|store) .*, ptr (%[\w.]+)(?:, align 4)?$|(?:atomicrmw \w+|cmpxchg) ptr (%\w+),")
+_GIVEN: Final = re.compile(r"ptr (%t\d+)")
+_LARGEST_RECORD: Final = 1 << 17
+_LANES: Final = "<32 x i32>"
+
+
+@dataclass
+class Audit:
+    """What is known of one function while its IR is read: who makes each value, and what has just been checked."""
+
+    ir: str
+    makes: bool = False
+    made: dict[str, str] = field(default_factory=dict[str, str])
+    known: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    stored: set[str] = field(default_factory=set[str])
+    errors: list[str] = field(default_factory=list[str])
+
+    def run(self) -> list[str]:
+        """What breaks the rule."""
+        checked = ""  # the block that begins behind a check
+        for line in self.ir.splitlines()[1:]:
+            if line.endswith(":"):
+                if line != f"{checked}:":
+                    self.known.clear()  # one can come here another way
+                checked = ""
+            elif found := _CHECKED.match(line):
+                checked = found[2]
+                if compared := _COMPARED.match(self.made[found[1]]):
+                    self.known.add((compared[1], compared[2], compared[3]))
+            else:
+                self.read(line)
+        return self.errors
+
+    def read(self, line: str) -> None:
+        """One instruction: what it touches has to be checked by now."""
+        found = _RESULT.match(line)
+        result, text = (found[1], found[2]) if found else ("", line)
+        self.made[result] = text
+        if text.startswith("call i32 %"):
+            self.jump(line, text.removeprefix("call i32 ").split("(")[0])
+        elif text.startswith(("store ptr %t", "call")) and "@llvm." not in text:
+            for place in _GIVEN.findall(text):
+                if self.slice_of(place) and not self.is_counted(self.slice_of(place)):
+                    self.errors.append(f"nothing says how many elements there are: {line}")
+        if found := _PLACE.match(text):
+            self.offset(line, found[1], found[2])
+        if text.startswith("store i64 %t"):
+            self.stored.add(text.split(" ")[2].rstrip(","))
+        if text.startswith(("load", "store", "atomicrmw", "cmpxchg")):
+            touched = _TOUCHED.search(text)
+            place = (touched[1] or touched[2]) if touched else ""
+            if not self.holds(place, text):
+                self.errors.append(f"nothing says that this is inside: {line}")
+        if text.startswith("call void @llvm.memcpy"):
+            size = text.split("i64 ")[-1].split(",")[0]
+            sides = [s for s in map(self.slice_of, _GIVEN.findall(text)) if s]
+            if len([k for k in self.known if k[:2] == ("ule", size)]) < len(sides):
+                self.errors.append(f"nothing says that both sides have as many bytes: {line}")
+        if text.startswith("insertvalue") and text.endswith(", 1"):
+            start = self.made[text.split(" ")[5].rstrip(",")].split("ptr ")[-1].split(",")[0]
+            self.count(line, text.split("i64 ")[-1].removesuffix(", 1"), start)
+
+    def jump(self, line: str, target: str) -> None:
+        """Code is jumped to that a field or a parameter of type `Code` holds: no arithmetic makes it."""
+        number = self.made[target].removeprefix("inttoptr i64 ").removesuffix(" to ptr")
+        if not self.made[number].startswith("load i64, ptr %v."):
+            self.errors.append(f"a jump to what is computed: {line}")
+
+    def offset(self, line: str, start: str, offset: str) -> None:
+        """A field of a struct, or an element whose index has been compared with the length of that very table."""
+        index, whole = self.index_of(offset), self.slice_of(start)
+        rooms = [k[2] for k in self.known if k[0] != "uge" and k[1] == index]
+        length = f"extractvalue {{ ptr, i64 }} {whole}, 1"
+        if index and not any(self.made.get(r) == length if whole else r.isdecimal() for r in rooms):
+            self.errors.append(f"nothing says that there is such an element: {line}")
+
+    def index_of(self, offset: str) -> str:
+        """The index that an offset is made from; "" for a constant."""
+        if offset.isdecimal():
+            assert int(offset) < _LARGEST_RECORD
+            return ""
+        return self.made[offset].removeprefix("mul i64 ").split(",")[0]
+
+    def slice_of(self, place: str) -> str:
+        """The slice whose start a place is; "" if it is none."""
+        made = self.made.get(place, "")
+        return made.removeprefix("extractvalue { ptr, i64 } ").removesuffix(", 0") if made.endswith(", 0") else ""
+
+    def is_counted(self, whole: str) -> bool:
+        """Whether the length of a slice has been compared, or stored beside its start."""
+        lengths = [k[1] for k in self.known if k[0] == "uge"] + [*self.stored]
+        return any(self.made.get(length, "") == f"extractvalue {{ ptr, i64 }} {whole}, 1" for length in lengths)
+
+    def holds(self, place: str, text: str) -> bool:
+        """Whether a place is a local, a field of a struct, or an element that has been checked."""
+        if place.startswith(("%v.", "%b.")):
+            return True
+        found = _PLACE.match(self.made.get(place, ""))
+        if _LANES in text and found is None:
+            return self.is_counted(self.slice_of(place)) or self.made[place].startswith("load ptr, ptr %v.")
+        if found is None:
+            return False
+        index = self.index_of(found[2])
+        return not index or any(k[:2] == ("ult", index) for k in self.known)
+
+    def count(self, line: str, count: str, start: str) -> None:
+        """The length of a slice: one that is declared, of a view, of a pointer that was made; of a part, checked."""
+        place = _PLACE.match(self.made.get(start, ""))
+        if self.makes or (count.isdecimal() and (place is None or place[2].isdecimal())):
+            return
+        if self.made.get(count, "").startswith(("select", "udiv")):
+            return
+        rooms = [k[2] for k in self.known if k[:2] == ("ule", count)]
+        parts = [self.made.get(room, "").removeprefix("sub i64 ").split(", ") for room in rooms]
+        if not any(len(p) == 2 and ("ule", p[1], p[0]) in self.known for p in parts):  # noqa: PLR2004 - a difference
+            self.errors.append(f"nothing says that there are as many: {line}")
+
+
+def broken_rules(ir: str, *, makes: bool = False) -> list[str]:
+    """What breaks the rule in a native function's IR; `makes` if it may make pointers of numbers."""
+    return Audit(ir, makes).run()
+
+
+def without_each_check(ir: str) -> Iterator[str]:
+    """The IR with one of its checks taken away, each in turn: the code goes on whatever the comparison says."""
+    lines = ir.splitlines()
+    for number, line in enumerate(lines):
+        if found := _CHECKED.match(line):
+            yield "\n".join([*lines[:number], f"br label %{found[2]}", *lines[number + 1 :]])

@@ -87,7 +87,7 @@ class Audit:
     branches: frozenset[str] = frozenset()
     placed: str = ""
     checked: bool = False
-    reaches: dict[str, list[int] | None] = field(default_factory=dict[str, "list[int] | None"])
+    reaches: dict[str, list[int | Kind] | None] = field(default_factory=dict[str, "list[int | Kind] | None"])
 
     def run(self) -> list[str]:
         """What breaks the rule, each with its instruction; nothing if it holds."""
@@ -296,12 +296,20 @@ class Audit:
             self.error(one, "addresses that nobody has placed")
         elif not name.startswith("ptxloom_atom_"):
             self.placed, self.checked = "", False
-        for argument, room in zip(arguments_of(one), rooms, strict=False):
-            type_, text = typed(argument)
+        given = [typed(argument) for argument in arguments_of(one)]
+        for (type_, text), bound in zip(given, rooms, strict=False):
+            room = bound if isinstance(bound, int) else self.declared(name, bound, [text for _, text in given])
             if type_ == "ptr" and text != "null" and not (text[0] == "@" and text[1:] in self.variant.builder.helpers):
                 self.inside(one, text, room)
 
-    def rooms(self, name: str) -> list[int] | None:
+    def declared(self, name: str, kind: Kind, given: list[str]) -> int:
+        """The bytes that a native function counts on behind a pointer, by what it is given beside."""
+        names = translate(self.variant.builder.natives[name]).names
+        known = {n: int(text) for n, text in zip(names, given, strict=True) if text.lstrip("-").isdecimal()}
+        assert kind.element is not None
+        return kind.element.stride * int(eval(kind.bound, known))  # noqa: S307 - from an annotation of ours
+
+    def rooms(self, name: str) -> list[int | Kind] | None:
         """For each parameter of a function, the bytes it may touch behind a pointer (0: it is none)."""
         b = self.variant.builder
         if name in b.natives:
@@ -329,14 +337,16 @@ def arguments_of(one: Instruction) -> list[str]:
     return [a for a in split(one.text.split("@", 1)[1].split("(", 1)[1].rsplit(")", 1)[0]) if a]
 
 
-def _room(kind: Kind) -> int:
-    """What a native function may touch behind a parameter: a struct, or a value a lane."""
+def _room(kind: Kind) -> int | Kind:
+    """What a native function may touch behind a parameter: a struct, a value a lane, or what its annotation says."""
+    if kind.bound:
+        return kind
     if kind.struct is not None:
         return language.record(kind.struct).size
     return _LANES * kind.element.stride if kind.element is not None else 0
 
 
-def _rooms_of_access(name: str) -> list[int]:
+def _rooms_of_access(name: str) -> list[int | Kind]:
     """The same for accesses of a warp and for what looks at them."""
     warp = _RECORD.size
     if found := access.NAME.fullmatch(name):
@@ -351,7 +361,7 @@ def _rooms_of_access(name: str) -> list[int]:
     return [warp, _LANES * (4 if found[2] == "shared" else 8), 0, 0, 0]
 
 
-def _rooms_of_helper(function: Function) -> list[int]:
+def _rooms_of_helper(function: Function) -> list[int | Kind]:
     """The same for code that is made for an instruction: how far its constant offsets reach behind each parameter."""
     reach = {name: (name, 0) for type_, name in function.parameters if type_ == "ptr"}
     rooms = dict.fromkeys(reach, 0)

@@ -235,7 +235,7 @@ class _Translator(Intrinsics):
             raise TypeError(f"{self.tree.name}: {ast.unparse(target)} says how many elements a table has")
         if not kind.bound:
             return
-        if kind.element != value.kind.element:
+        if kind.element != value.kind.element or not (kind.bound.isdecimal() or kind.bound.isidentifier()):
             raise TypeError(f"{self.tree.name}: {value.kind.name} stored in {ast.unparse(target)}")
         if kind.bound.isdecimal():
             self.check("uge", self.room(value), kind.bound)

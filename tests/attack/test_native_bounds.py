@@ -1,0 +1,287 @@
+"""Native functions hold by construction: what is not checked does not translate, what is checked traps."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import importlib
+import inspect
+import pkgutil
+import signal
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import pytest
+
+from attack.native_audit import broken_rules, without_each_check
+from ptxloom.machine import runtime
+from ptxloom.machine.native import jit, language
+from ptxloom.machine.native.language import (
+    Array,
+    Code,
+    Ptr,
+    Sealed,
+    Slice,
+    copy,
+    fill,
+    invoke,
+    length,
+    part,
+    pointer,
+    u8,
+    u32,
+    u64,
+    view,
+)
+from ptxloom.machine.native.translation import translate
+from ptxloom.machine.native.writer import MAKERS
+from ptxloom.machine.runtime.places import registers, site_bytes, span_bytes
+from ptxloom.machine.runtime.state import REGISTERS, Launch, Site, Span, Warp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ptxloom.machine.native.translation import Native
+
+
+class Other:
+    number: u64
+
+
+class Fixed(Sealed):
+    start: u64
+
+
+class Table:
+    count: u32
+    entries: Annotated[Slice[u32], "count"]
+    pairs: Annotated[Slice[u64], "2 * count"]
+    inside: Annotated[Array[u32], 8]
+    other: Other
+    fixed: Fixed
+    code: Code
+
+
+def number_as_pointer(at: u64) -> u32:
+    return pointer(u32, at, 1)[0]
+
+
+def number_as_code(at: u64, t: Table) -> u32:
+    return invoke(at, t)
+
+
+def code_by_arithmetic(t: Table) -> u32:
+    return invoke(t.code + 8, t)
+
+
+def code_by_complement(t: Table) -> u32:
+    return invoke(~t.code, t)
+
+
+def beyond_an_array(t: Table) -> u32:
+    return t.inside[8]
+
+
+def too_many_for_lanes(t: Table) -> u32:
+    return language.lowest(t.inside, 1)
+
+
+def another_count(t: Table) -> None:
+    t.count = 1 << 20
+
+
+def another_table(t: Table, found: Slice[u64]) -> None:
+    t.pairs = found
+
+
+def another_struct(t: Table) -> None:
+    t.other = t.fixed  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def into_what_is_sealed(t: Table) -> None:
+    t.fixed.start = 0
+
+
+def struct_as_numbers(t: Table) -> None:
+    view(u64, t)[1] = 0
+
+
+def numbers_into_a_struct(t: Table) -> None:
+    copy(t, t.inside, 32)
+
+
+def pointers_of_ones(t: Table) -> None:
+    fill(t, 1)
+
+
+def lanes_of_another_type(values: Ptr[u64]) -> u32:
+    return first_of_lanes(values)  # pyright: ignore[reportArgumentType]
+
+
+def first_of_lanes(values: Ptr[u32]) -> u32:
+    return values[0]
+
+
+REFUSED: Final = (
+    number_as_pointer,
+    number_as_code,
+    code_by_arithmetic,
+    code_by_complement,
+    beyond_an_array,
+    too_many_for_lanes,
+    another_count,
+    another_table,
+    another_struct,
+    into_what_is_sealed,
+    struct_as_numbers,
+    numbers_into_a_struct,
+    pointers_of_ones,
+    lanes_of_another_type,
+)
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
+def test_what_nobody_can_check_does_not_translate(function: FunctionType) -> None:
+    names = {**function.__globals__, "__name__": "ptxloom.machine.runtime.anything", "lowest": language.lowest}
+    ours = FunctionType(function.__code__, names, function.__name__)
+    with pytest.raises(TypeError, match=function.__name__):
+        translate(ours)
+
+
+def test_a_table_of_a_struct_says_how_many_elements_it_has() -> None:
+    with pytest.raises(TypeError, match=r"Loose\.entries does not say how many"):
+        language.record(type("Loose", (), {"__annotations__": {"entries": "Slice[u32]"}, "__module__": __name__}))
+
+
+def read_table(t: Table, index: u64) -> u32:
+    return t.entries[index]
+
+
+def read_array(t: Table, index: u64) -> u32:
+    return t.inside[index]
+
+
+def write_lane(values: Ptr[u32], index: u64) -> None:
+    values[index] = 7
+
+
+def read_part(t: Table, index: u64) -> u32:
+    return part(t.entries, index, 2)[1]
+
+
+def copy_part(t: Table, size: u64) -> None:
+    copy(t.inside, t.entries, size)
+
+
+def fill_part(t: Table, size: u64) -> None:
+    fill(part(view(u8, t.inside), 0, size), 9)
+
+
+def from_site(site: Site, offset: u64) -> u64:
+    return length(site_bytes(site, site.start + offset, 8))
+
+
+def from_span(span: Span, offset: u64) -> u64:
+    return length(span_bytes(span, span.start + offset, 8))
+
+
+def of_registers(w: Warp, offset: u64) -> u64:
+    return length(registers(w, u32(offset), 8))
+
+
+# Each with the smallest and the largest argument that it takes: the table has 5 entries, the array 8, lanes are 32, the
+# piece of memory 16 bytes, and the warp as many for registers.
+BOUNDED: Final[dict[str, tuple[Callable[..., object], int, int]]] = {
+    f.__name__: (f, least, most)
+    for f, least, most in (
+        (read_table, 0, 4),
+        (read_array, 0, 7),
+        (write_lane, 0, 31),
+        (read_part, 0, 3),
+        (copy_part, 0, 20),
+        (fill_part, 0, 32),
+        (from_site, 0, 8),
+        (from_span, 0, 8),
+        (of_registers, REGISTERS, REGISTERS + 8),
+    )
+}
+
+
+def _run(name: str, argument: int) -> None:
+    """Call one of these functions; a process of its own may die of it."""
+    entries = (ctypes.c_uint32 * 32)()
+    launch = language.structure(Launch)(warp_bytes=REGISTERS + 16)
+    places: dict[Callable[..., object], Any] = {
+        write_lane: entries,
+        from_site: language.structure(Site)(start=1 << 20, end=(1 << 20) + 16),
+        from_span: language.structure(Span)(start=1 << 20, end=(1 << 20) + 16),
+        of_registers: language.structure(Warp)(launch=ctypes.addressof(launch)),
+    }
+    table = language.structure(Table)(count=5, entries=ctypes.addressof(entries))
+    function = BOUNDED[name][0]
+    place = ctypes.addressof(places.get(function, table))
+    ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64)(jit.native_address(function))(place, argument)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_what_lies_beyond_a_table_traps(name: str) -> None:
+    _, least, most = BOUNDED[name]
+    _run(name, least)
+    _run(name, most)
+    script = f"from attack.test_native_bounds import _run; _run({name!r}, int(input()))"
+    path = [str(Path(__file__).parents[1]), *sys.path]
+    for beyond in (least - 1, most + 1, 1 << 62):
+        child = subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path[:] = {path!r}; {script}"],
+            input=str(beyond % (1 << 64)),
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert child.returncode == -signal.SIGILL, (beyond, child.returncode, child.stderr[-500:])
+
+
+@cache
+def natives() -> dict[str, tuple[Native, bool]]:
+    """All native functions of the run-time, and whether they may make pointers."""
+    found: dict[str, tuple[Native, bool]] = {}
+    for module in pkgutil.walk_packages(runtime.__path__, f"{runtime.__name__}."):
+        for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
+            if function.__module__ == module.name and _is_native(function):
+                found[name] = translate(function), module.name in MAKERS
+    return found
+
+
+def _is_native(function: FunctionType) -> bool:
+    """Whether a function of the run-time is one of the native language, by its annotations."""
+    try:
+        for text in inspect.get_annotations(function).values():
+            kind = language.kind_of(ast.parse(str(text), mode="eval").body, function.__globals__)
+            if kind.struct is not None and not language.record(kind.struct).size:
+                return False
+    except TypeError:
+        return False
+    return True
+
+
+def test_every_native_function_touches_nothing_but_behind_a_check() -> None:
+    assert len(natives()) > 300
+    assert {name: broken for name, (n, makes) in natives().items() if (broken := broken_rules(n.ir, makes=makes))} == {}
+
+
+def _cut() -> Iterator[tuple[str, bool]]:
+    """Each native function without each of its checks, and whether the proof still passes."""
+    for name, (native, makes) in natives().items():
+        for ir in without_each_check(native.ir):
+            yield name, not broken_rules(ir, makes=makes)
+
+
+def test_the_proof_fails_without_any_of_the_checks() -> None:
+    passes = list(_cut())
+    assert len(passes) > 600
+    # what makes pointers asserts what it relies on: `test_what_lies_beyond_a_table_traps` shows that it does
+    assert sorted(name for name, still in passes if still) == ["registers", "registers", "site_bytes", "span_bytes"]

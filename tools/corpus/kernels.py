@@ -16,22 +16,24 @@ ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "tests" / "kernels"
 LARGE_BYTES = 65_536
 ASSEMBLER_OPTIONS = ("-fmad=false",)
+ARCHITECTURES = ("sm_80", "sm_90")
+BLACKWELL = ("work_stealing",)  # sources of what only sm_100a has: no GPU here runs them
 
 
 def _texts() -> dict[str, str]:
     texts: dict[str, str] = {}
     for source in sorted((KERNELS / "src").glob("*.cu")):
-        for architecture in ("sm_80", "sm_90"):
+        for architecture in ("sm_100a",) if source.stem in BLACKWELL else ARCHITECTURES:
             texts[f"{source.stem}-{architecture}"] = toolchain.nvcc(source, architecture, ("-lineinfo",))
     source = KERNELS / "src" / "triton_kernels.py"
     for kernel in toolchain.triton_kernels(source):
-        for architecture in ("sm_80", "sm_90"):
+        for architecture in ARCHITECTURES:
             texts[f"triton_{kernel}-{architecture}"] = toolchain.triton(source, kernel, architecture)
     return texts
 
 
 def _machine_code(text: str) -> bytes:
-    architecture = "sm_90a" if ".target sm_90a" in text else "sm_90"
+    architecture = next((one for one in ("sm_100a", "sm_90a") if f".target {one}" in text), "sm_90")
     return toolchain.ptxas(text, architecture, ASSEMBLER_OPTIONS)
 
 

@@ -7,13 +7,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from ptxloom.isa.forms import MOST_QUALIFIERS, forms, nearby, readings_of, resolve
 from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.problem import (
+    Broken,
+    Clash,
+    Crowded,
+    Disordered,
+    Misread,
+    Missing,
+    NoForm,
+    Repeated,
+    TooMany,
+    Unknown,
+)
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import is_type
@@ -22,8 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptxloom.isa.form import Form
-
-Words = tuple[str, ...]
+    from ptxloom.isa.problem import Problem, Words
 
 _PARTS = re.compile("_|::")
 _NUMBERED = re.compile(r"[vxL]?\d+|\d+d|\w+::\d+")
@@ -33,115 +43,6 @@ _SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
 SPACES = ("const", "global", "local", "param", "shared", "reg", "sreg", "tex")
 """The state spaces (PTX ISA 5.1); an address may name a part of one after `::`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """No form has the qualifier at `place`; one of `near` may have been meant, `expected` are of its sort."""
-
-    place: int
-    near: Words
-    expected: Words
-
-
-@dataclass(frozen=True, slots=True)
-class Misread:
-    """ptxas takes the qualifier at `place` for another one, without a word."""
-
-    place: int
-    taken_as: str
-    expected: Words
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """The qualifier at `place` stands already at `first`."""
-
-    place: int
-    first: int
-
-
-@dataclass(frozen=True, slots=True)
-class Crowded:
-    """The qualifiers at `first` and `place` are two values of one slot."""
-
-    place: int
-    first: int
-    slot: str
-
-
-@dataclass(frozen=True, slots=True)
-class Disordered:
-    """The types at `first` and `place` fit only the other way round."""
-
-    place: int
-    first: int
-
-
-@dataclass(frozen=True, slots=True)
-class Clash:
-    """No form has both the qualifier at `place` and the one at `other`.
-
-    Attributes:
-        place: The one to change first.
-        other: The one it does not go with.
-        instead: What may stand instead of `place`, each a row of qualifiers; an empty row means nothing.
-        instead_of_other: Likewise for `other`.
-        why: The constraint's reason, or an empty string.
-    """
-
-    place: int
-    other: int
-    instead: tuple[Words, ...]
-    instead_of_other: tuple[Words, ...]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Qualifiers are missing.
-
-    Attributes:
-        additions: The rows of qualifiers, one of which is to be added.
-        after: The place after which the first of them stands in the manual's order; -1 is the opcode.
-        because: The place of a qualifier that asks for them; -1 if the opcode does.
-        why: The constraint's reason, or an empty string.
-    """
-
-    additions: tuple[Words, ...]
-    after: int
-    because: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """The qualifiers fit a syntax line and break a constraint on it.
-
-    Attributes:
-        place: One that the constraint is about.
-        instead: What may stand there; an empty word means nothing.
-        why: The constraint's reason.
-    """
-
-    place: int
-    instead: Words
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class NoForm:
-    """The qualifiers fit no form, for no simpler reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class TooMany:
-    """More qualifiers than any instruction has; `most` were to be looked at."""
-
-    most: int
-
-
-Problem = TooMany | Unknown | Misread | Repeated | Crowded | Disordered | Clash | Missing | Broken | NoForm
 
 
 def problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:

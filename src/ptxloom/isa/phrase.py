@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from ptxloom.isa.mismatch import (
-    Broken,
-    Clash,
-    Crowded,
-    Disordered,
-    Misread,
-    Missing,
-    NoForm,
-    Repeated,
-    TooMany,
-    Unknown,
-    problems,
-)
+from ptxloom.isa.mismatch import problems
+from ptxloom.isa.problem import Broken, Clash, Crowded, Disordered, Misread, Missing, NoForm, Repeated, TooMany, Unknown
 
 if TYPE_CHECKING:
-    from ptxloom.isa.mismatch import Problem, Words
+    from ptxloom.isa.problem import Problem, Words
 
 
 _MOST_LISTED = 12  # beyond that a few stand for all

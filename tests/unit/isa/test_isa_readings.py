@@ -6,8 +6,9 @@ import pytest
 
 from ptxloom.checker import check
 from ptxloom.isa.forms import forms, resolve
-from ptxloom.isa.mismatch import Broken, problems
+from ptxloom.isa.mismatch import problems
 from ptxloom.isa.notation import read_syntax
+from ptxloom.isa.problem import Broken
 from ptxloom.isa.vectors import split_length, vector_length
 from ptxloom.syntax import instructions, parse
 from ptxloom.syntax.bind import bind

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, assert_never
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.matrix import MOVES
-from ptxloom.isa.mismatch import (
+from ptxloom.isa.phrase import listing, sentence, spell
+from ptxloom.isa.problem import (
     Broken,
     Clash,
     Crowded,
@@ -20,7 +21,6 @@ from ptxloom.isa.mismatch import (
     TooMany,
     Unknown,
 )
-from ptxloom.isa.phrase import listing, sentence, spell
 from ptxloom.source import Span
 
 if TYPE_CHECKING:

@@ -31,7 +31,8 @@ from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
-from ptxloom.machine.results.trace import Recording, choose
+from ptxloom.machine.results.recording import Recording
+from ptxloom.machine.results.trace_choice import choose
 from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Integer

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.memory.heap import Maker
     from ptxloom.machine.results.hazard import Hazard
-    from ptxloom.machine.results.trace import Recording
+    from ptxloom.machine.results.recording import Recording
 
 _CTA_BYTES: Final = language.record(state.Cta).size
 _WORKSPACE_BYTES: Final = 4096

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
-import re
 from dataclasses import dataclass, field
-from math import prod
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ptxloom.diagnostics import PtxloomError, UsageError, must_be, must_be_several
+from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.fragments.filled import fill
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.types import element_type, is_type
-from ptxloom.machine.codegen.addresses import space_of
-from ptxloom.machine.instruments.trace import DONE, HEAD_BYTES, fields_of, record_bytes
-from ptxloom.machine.memory.arena import zeroed
-from ptxloom.machine.native import language
 from ptxloom.machine.results.wording import lanes_text
-from ptxloom.machine.runtime import tracing as recorder
-from ptxloom.machine.runtime.state import TracedSite
 from ptxloom.syntax import print_operand, tree
-from ptxloom.syntax.origins import Origins
-from ptxloom.syntax.visitor import instructions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,16 +23,11 @@ if TYPE_CHECKING:
 
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
-    from ptxloom.machine.instruments.trace import Field
-    from ptxloom.machine.memory.address_map import Atlas
-    from ptxloom.machine.memory.arena import Budget
-    from ptxloom.machine.program.model import Op, Program
     from ptxloom.syntax.origins import SourceLine
 
 Blocks: TypeAlias = "str | Iterable[int | Sequence[int]]"
 Request: TypeAlias = "str | int | Trace"
 
-_SOURCE: Final = re.compile(r"(.+):(\d{1,9})")
 _OPERANDS: Final = {"mma": ("d", "a", "b", "c"), "movmatrix": ("d", "a"), "ldmatrix": ("r",), "stmatrix": ("", "r")}
 
 
@@ -223,185 +206,3 @@ class TraceRecord:
         if missing:
             raise UsageError("operand", operand, f"one whose registers are all recorded; `{missing[0]}` is not")
         return np.stack([values[name].astype(np.uint64) for name in names], axis=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A request held against a program and a launch: sites by number, CTAs by index."""
-
-    sites: tuple[int, ...]
-    blocks: Sequence[int]
-    warps: tuple[int, ...]
-    first: int
-    limit: int
-
-
-def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, int], warps: int) -> tuple[Chosen, ...]:
-    """Find what is asked for; an instruction belongs to the first request that names it.
-
-    Raises:
-        UsageError: A request names nothing, or a CTA or warp that there is not.
-    """
-    taken = set[int]()
-    found: list[Chosen] = []
-    must_be_several("trace", requests, "patterns, lines and `Trace`s")
-    for request in requests:
-        trace = request if isinstance(request, Trace) else Trace(request)
-        sites = tuple(site for site in _sites(trace.what, program) if site not in taken)
-        taken.update(sites)
-        numbers = tuple(range(warps)) if trace.warps is None else tuple(sorted(set(trace.warps)))
-        if any(not 0 <= n < warps for n in numbers):
-            raise UsageError("warps", trace.warps, f"warps from 0 to {warps - 1}")
-        if trace.first < 0:
-            raise UsageError("first", trace.first, "0 or more")
-        if trace.limit < 1:
-            raise UsageError("limit", trace.limit, "1 or more")
-        found.append(Chosen(sites, _blocks(trace.blocks, grid), numbers, trace.first, trace.limit))
-    return tuple(found)
-
-
-def _sites(what: str | int, program: Program) -> tuple[int, ...]:
-    """The instructions that a request names.
-
-    Raises:
-        UsageError: There are none.
-    """
-    must_be(str | int, "trace", what, "a pattern or a line")
-    ops = [op for op in program.ops if op.node.end > op.node.start]
-    match what:
-        case int():
-            sites = [op.site for op in ops if op.line == what]
-        case _ if source := _SOURCE.fullmatch(what):
-            origins = Origins(program.module)
-            sites = [op.site for op in ops if _comes_from(origins.at(op.node.start), source[1], int(source[2]))]
-        case _:
-            sites = [op.site for op in ops if any(instructions(op.node, what))]
-    if not sites:
-        raise UsageError(
-            "trace",
-            what,
-            "a PTX line, a source line such as 'kernel.cu:45', or a pattern that some "
-            "instruction of the kernel matches",
-        )
-    return tuple(sites)
-
-
-def _comes_from(origin: SourceLine | None, file: str, line: int) -> bool:
-    while origin is not None:
-        path, wanted = PurePath(origin.file).parts, PurePath(file).parts
-        if origin.line == line and path[-len(wanted) :] == wanted:
-            return True
-        origin = origin.into
-    return False
-
-
-def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> Sequence[int]:
-    """The CTAs by index, in order.
-
-    Raises:
-        UsageError: There is no such CTA.
-    """
-    total = prod(grid)
-    if isinstance(blocks, str):
-        if blocks != "all":
-            raise UsageError("blocks", blocks, "blocks by number or as (x, y, z), or 'all'")
-        return range(total)
-    found: list[int] = []
-    for block in blocks:
-        x, y, z = (block, 0, 0) if isinstance(block, int) else (*block, 0, 0)[:3]
-        most, too_long = (total, False) if isinstance(block, int) else (grid[0], len(block) > len(grid))
-        if too_long or not (0 <= x < most and 0 <= y < grid[1] and 0 <= z < grid[2]):
-            raise UsageError("blocks", block, f"within the grid {grid}, by number or as (x, y, z)")
-        found.append(x + grid[0] * (y + grid[1] * z))
-    return tuple(sorted(set(found)))
-
-
-class Recording:
-    """The rooms of one launch: what native code writes, and how it is read."""
-
-    def __init__(
-        self, program: Program, chosen: Sequence[Chosen], grid: tuple[int, int, int], warps: int, budget: Budget
-    ) -> None:
-        self.program = program
-        self._budget = budget
-        self.grid = grid
-        self.warps = warps
-        self.rooms: dict[int, tuple[Chosen, NDArray[np.uint8]]] = {}
-        owners = sorted((site, one) for one in chosen for site in one.sites)
-        table = (language.structure(TracedSite) * len(owners))()
-        self.kept: list[Any] = [table]
-        for number, (site, one) in enumerate(owners):
-            self._fill(table[number], site, one)
-        self.address, self.sites = ctypes.addressof(table), len(owners)
-
-    def _fill(self, traced: Any, site: int, one: Chosen) -> None:
-        """Tell native code of a traced instruction, and make room."""
-        stride = -(-record_bytes(self.program.ops[site]) // 64) * 64
-        rooms = (len(one.blocks) * self.warps, recorder.ROOM_HEAD + one.limit * stride)
-        what = f"records of line {self.program.ops[site].line}"
-        self._budget.charge(what, prod(rooms) + 8 * len(one.blocks))
-        content = zeroed(prod(rooms), 1, what).reshape(rooms)
-        blocks = np.array(one.blocks, np.uint64)
-        self.kept.append(blocks)
-        self.rooms[site] = (one, content)
-        traced.blocks, traced.block_count = blocks.ctypes.data, len(blocks)
-        traced.warps = sum(1 << warp for warp in one.warps)
-        traced.rooms, traced.rooms_bytes = content.ctypes.data, content.nbytes
-        traced.room_bytes, traced.record_bytes = rooms[1], stride
-        traced.first, traced.limit = one.first, one.limit
-
-    def records(self, atlas: Atlas) -> tuple[TraceRecord, ...]:
-        """Everything recorded, by CTA, warp and order."""
-        origins = Origins(self.program.module)
-        found: list[TraceRecord] = []
-        for site, (one, content) in self.rooms.items():
-            op = self.program.ops[site]
-            origin = origins.at(op.node.start)
-            locate = _locator(atlas, op)
-            stride = (content.shape[1] - recorder.ROOM_HEAD) // one.limit
-            for room in np.flatnonzero(content[:, :8].view(np.uint64)[:, 0] > one.first).tolist():
-                count = int(content[room, :8].view(np.uint64)[0])
-                block, warp = one.blocks[room // self.warps], room % self.warps
-                for number in range(one.first, min(count, one.first + one.limit)):
-                    at = recorder.ROOM_HEAD + (number - one.first) * stride
-                    record = content[room, at : at + stride]
-                    found.append(_record(op, record, origin, (self._place(block), warp, number), locate))
-        return tuple(sorted(found, key=lambda r: (r.block[::-1], r.warp, r.order)))
-
-    def _place(self, block: int) -> tuple[int, int, int]:
-        x, y, _ = self.grid
-        return block % x, block // x % y, block // (x * y)
-
-
-def _locator(atlas: Atlas, op: Op) -> Callable[[int], str]:
-    """Names the addresses of an instruction."""
-    return lambda address: atlas.locate(op, space_of(op), address).name
-
-
-def _record(
-    op: Op,
-    content: NDArray[np.uint8],
-    origin: SourceLine | None,
-    place: tuple[tuple[int, int, int], int, int],
-    locate: Callable[[int], str],
-) -> TraceRecord:
-    order, mask = (int(n) for n in content[:HEAD_BYTES].view(np.uint64))
-    values = [(part, _values(part, content[part.at : part.at + part.bytes])) for part in fields_of(op)]
-    return TraceRecord(
-        op.line, op.text, op.node, origin, *place, order - 1,
-        tuple(lane for lane in range(LANES) if mask >> lane & 1),
-        next((value for part, value in values if not part.name), None),
-        {part.name: value for part, value in values if part.name and not part.after},
-        {part.name: value for part, value in values if part.after and mask & DONE},
-        locate,
-    )  # fmt: skip
-
-
-def _values(part: Field, content: NDArray[np.uint8]) -> NDArray[Any]:
-    """(32,) what a part of a record holds by lane; (32, 2) of 128 bits."""
-    if part.bits == 1:
-        mask = int(content.view(np.uint64)[0])
-        return np.array([mask >> lane & 1 for lane in range(LANES)], np.bool_)
-    if part.bits == 128:
-        return content.view(np.uint64).reshape(32, 2).copy()
-    return content[: 4 * part.bits].view(f"u{part.bits // 8}").copy()

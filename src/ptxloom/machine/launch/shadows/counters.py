@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arena import Arena
     from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.profile import Countable, Profile
-    from ptxloom.machine.results.trace import Recording
+    from ptxloom.machine.results.recording import Recording
 
 
 class ProfileShadow(Shadow):

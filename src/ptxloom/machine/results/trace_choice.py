@@ -1,0 +1,114 @@
+"""Which instructions of which warps a launch records: what was asked for, found in the program."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import UsageError, must_be, must_be_several
+from ptxloom.machine.results.trace import Trace
+from ptxloom.syntax.origins import Origins
+from ptxloom.syntax.visitor import instructions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.machine.program.model import Program
+    from ptxloom.machine.results.trace import Blocks, Request
+    from ptxloom.syntax.origins import SourceLine
+
+_SOURCE: Final = re.compile(r"(.+):(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A request held against a program and a launch: sites by number, CTAs by index."""
+
+    sites: tuple[int, ...]
+    blocks: Sequence[int]
+    warps: tuple[int, ...]
+    first: int
+    limit: int
+
+
+def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, int], warps: int) -> tuple[Chosen, ...]:
+    """Find what is asked for; an instruction belongs to the first request that names it.
+
+    Raises:
+        UsageError: A request names nothing, or a CTA or warp that there is not.
+    """
+    taken = set[int]()
+    found: list[Chosen] = []
+    must_be_several("trace", requests, "patterns, lines and `Trace`s")
+    for request in requests:
+        trace = request if isinstance(request, Trace) else Trace(request)
+        sites = tuple(site for site in _sites(trace.what, program) if site not in taken)
+        taken.update(sites)
+        numbers = tuple(range(warps)) if trace.warps is None else tuple(sorted(set(trace.warps)))
+        if any(not 0 <= n < warps for n in numbers):
+            raise UsageError("warps", trace.warps, f"warps from 0 to {warps - 1}")
+        if trace.first < 0:
+            raise UsageError("first", trace.first, "0 or more")
+        if trace.limit < 1:
+            raise UsageError("limit", trace.limit, "1 or more")
+        found.append(Chosen(sites, _blocks(trace.blocks, grid), numbers, trace.first, trace.limit))
+    return tuple(found)
+
+
+def _sites(what: str | int, program: Program) -> tuple[int, ...]:
+    """The instructions that a request names.
+
+    Raises:
+        UsageError: There are none.
+    """
+    must_be(str | int, "trace", what, "a pattern or a line")
+    ops = [op for op in program.ops if op.node.end > op.node.start]
+    match what:
+        case int():
+            sites = [op.site for op in ops if op.line == what]
+        case _ if source := _SOURCE.fullmatch(what):
+            origins = Origins(program.module)
+            sites = [op.site for op in ops if _comes_from(origins.at(op.node.start), source[1], int(source[2]))]
+        case _:
+            sites = [op.site for op in ops if any(instructions(op.node, what))]
+    if not sites:
+        raise UsageError(
+            "trace",
+            what,
+            "a PTX line, a source line such as 'kernel.cu:45', or a pattern that some "
+            "instruction of the kernel matches",
+        )
+    return tuple(sites)
+
+
+def _comes_from(origin: SourceLine | None, file: str, line: int) -> bool:
+    while origin is not None:
+        path, wanted = PurePath(origin.file).parts, PurePath(file).parts
+        if origin.line == line and path[-len(wanted) :] == wanted:
+            return True
+        origin = origin.into
+    return False
+
+
+def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> Sequence[int]:
+    """The CTAs by index, in order.
+
+    Raises:
+        UsageError: There is no such CTA.
+    """
+    total = prod(grid)
+    if isinstance(blocks, str):
+        if blocks != "all":
+            raise UsageError("blocks", blocks, "blocks by number or as (x, y, z), or 'all'")
+        return range(total)
+    found: list[int] = []
+    for block in blocks:
+        x, y, z = (block, 0, 0) if isinstance(block, int) else (*block, 0, 0)[:3]
+        most, too_long = (total, False) if isinstance(block, int) else (grid[0], len(block) > len(grid))
+        if too_long or not (0 <= x < most and 0 <= y < grid[1] and 0 <= z < grid[2]):
+            raise UsageError("blocks", block, f"within the grid {grid}, by number or as (x, y, z)")
+        found.append(x + grid[0] * (y + grid[1] * z))
+    return tuple(sorted(set(found)))

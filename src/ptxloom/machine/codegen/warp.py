@@ -143,3 +143,13 @@ class WarpEmitter(Emitter):
         action()
         self.do(f"br label %{following}")
         self.label(following)
+
+    def either(self, condition: Value, then: Callable[[], object], otherwise: Callable[[], object]) -> None:
+        """Emit code for both sides of an i1."""
+        yes, no, following = self.fresh("L"), self.fresh("L"), self.fresh("L")
+        self.do(f"br {condition}, label %{yes}, label %{no}")
+        for label, action in ((yes, then), (no, otherwise)):
+            self.label(label)
+            action()
+            self.do(f"br label %{following}")
+        self.label(following)

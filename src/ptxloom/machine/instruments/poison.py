@@ -134,7 +134,7 @@ class Poisoning(Instrument):
                     b.runtime(poison.inherit, W, result.poison, *facts)
 
         some = b.apply("and", _lanes(b, values), b.active_mask)
-        _either(b, b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
+        b.either(b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
 
     def _compute(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         op = b.op
@@ -226,7 +226,7 @@ class Poisoning(Instrument):
                 b.runtime(poison.come_from, W, result.poison)
 
         some = b.runtime(poison.load_poison, W, *facts)
-        _either(b, b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
+        b.either(b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
 
     def _store(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """Memory of the CTA takes the poison; what leaves it is used."""
@@ -253,7 +253,7 @@ class Poisoning(Instrument):
                     b.runtime(marks.written_lanes, W, b.scratch(), part.at, b.active_mask, space, part.bytes)
 
         some = b.apply("and", _lanes(b, values), b.active_mask)
-        _either(b, b.compare("ne", some, _NONE), found, none)
+        b.either(b.compare("ne", some, _NONE), found, none)
 
     def _matrix(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """A matrix of poison: the same move, with the marks of shared memory in its place."""
@@ -276,7 +276,7 @@ class Poisoning(Instrument):
 
         watched = b.compare("ne", at, Value("i64", "0"))
         b.runtime(poison.forget_source, W)
-        _either(b, watched, found, lambda: self._clear(b, results))
+        b.either(watched, found, lambda: self._clear(b, results))
 
     # -- registers
 
@@ -391,14 +391,3 @@ def _in_addresses(op: Op) -> frozenset[int]:
     """The names that stand in addresses, by identity."""
     kinds = (tree.Address, tree.Indexed)
     return frozenset(id(node) for operand in op.operands if isinstance(operand, kinds) for node in walk(operand))
-
-
-def _either(b: Builder, condition: Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-    """Emit code for both sides of an i1."""
-    yes, no, after = b.fresh("L"), b.fresh("L"), b.fresh("L")
-    b.do(f"br {condition}, label %{yes}, label %{no}")
-    for label, action in ((yes, then), (no, otherwise)):
-        b.label(label)
-        action()
-        b.do(f"br label %{after}")
-    b.label(after)

@@ -11,6 +11,7 @@ from ptxloom.binding.call_graph import called
 from ptxloom.binding.sizes import declared_bytes, parameters
 from ptxloom.flow import FlowGraph, flow_graphs
 from ptxloom.isa import instruction_classes
+from ptxloom.isa.spaces import MEMORY
 from ptxloom.syntax import instructions, print_operand, print_statements
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax import Module
 
-SPACES: Final = ("global", "shared", "local", "param", "const")
 _ACCESS: Final = {"ld": "loads", "ldu": "loads", "st": "stores", "atom": "atomics", "red": "atomics"}
 
 
@@ -192,7 +192,7 @@ def class_of(instruction: Instruction) -> str:
 def _class_of(opcode: str, qualifiers: tuple[str, ...]) -> str:
     if opcode in _ACCESS:
         spaces = (q.partition("::")[0] for q in qualifiers)
-        return f"{next((q for q in spaces if q in SPACES), 'generic')} {_ACCESS[opcode]}"
+        return f"{next((q for q in spaces if q in MEMORY), 'generic')} {_ACCESS[opcode]}"
     if opcode == "cp":
         return "asynchronous copies"
     purpose = _classes().get(opcode, "unknown")

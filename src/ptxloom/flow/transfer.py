@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from ptxloom.flow import bits
 from ptxloom.flow.bits import Bits, Level, fixed, shared, various
+from ptxloom.isa.spaces import Owner, spelled
 from ptxloom.isa.types import element_type, is_type
 from ptxloom.syntax.tree import Address, Name, Vector
 
@@ -283,7 +284,7 @@ def _load(op: Op) -> Bits:
     return shared(64)
 
 
-_SPACES: Final = frozenset(("global", "const", "shared", "shared::cta", "shared::cluster"))
+_SPACES: Final = spelled(Owner.MODULE, Owner.CTA)
 
 
 def _atomic(op: Op) -> Bits:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.isa.form import Form
 from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.spaces import MEMORY
 from ptxloom.isa.types import is_type
 
 if TYPE_CHECKING:
@@ -186,10 +187,7 @@ def _sort(line: SyntaxLine, word: str) -> str:
         return "lead"
     if word in _LAYOUTS:
         return "layout"
-    return "space" if word.partition("::")[0] in _SPACES else ""
-
-
-_SPACES = ("const", "global", "local", "param", "shared")
+    return "space" if word.partition("::")[0] in MEMORY else ""
 
 
 def _filling(line: SyntaxLine, words: tuple[str, ...], placed: tuple[int, ...]) -> dict[str, str] | None:

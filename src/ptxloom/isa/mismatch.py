@@ -26,6 +26,7 @@ from ptxloom.isa.problem import (
     Unknown,
 )
 from ptxloom.isa.shapes import is_shape
+from ptxloom.isa.spaces import SPACES
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import is_type
 
@@ -41,7 +42,6 @@ _DIGITS = re.compile(r"\d+")
 _MOST_NEAR = 3
 _SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
-SPACES = ("const", "global", "local", "param", "shared", "reg", "sreg", "tex")
 """The state spaces (PTX ISA 5.1); an address may name a part of one after `::`."""
 
 

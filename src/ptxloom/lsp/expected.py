@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker.core.expected_operand import wanted
 from ptxloom.isa import known, resolve
+from ptxloom.isa.spaces import MEMORY
 from ptxloom.isa.types import element_type, is_type
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 _HEAD: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]+)*)\s+", re.ASCII)
 _ADDRESS_BITS: Final = (64, 32)
-_GENERIC: Final = frozenset(("global", "shared", "local", "const"))
-"""The state spaces that a generic address may point into (PTX ISA 5.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Expected:
     def _reaches(self, space: str) -> bool:
         """Whether the address may be that of a variable in a state space; a generic one reaches several."""
         named = self.wanted.type.partition("::")[0] if self.wanted else ""
-        return space == named if named else space in _GENERIC
+        return space == named if named else space in MEMORY and MEMORY[space].is_generic
 
 
 def _is_address(type_: str) -> bool:

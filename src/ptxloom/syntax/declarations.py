@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa import spaces
 from ptxloom.syntax.operands import expression
 from ptxloom.syntax.tree import (
     Attribute,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand
 
 LINKAGES: Final = frozenset((".extern", ".visible", ".weak", ".common"))
-SPACES: Final = frozenset((".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"))
+SPACES: Final = frozenset(f".{name}" for name in spaces.SPACES)
 STARTS: Final = LINKAGES | SPACES | {".entry", ".func", ".attribute"}
 """Words that a declaration or a function starts with."""
 _ELSEWHERE: Final = STARTS | {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.type_compatibility import register_fits
-from ptxloom.isa.mismatch import SPACES
+from ptxloom.isa.spaces import SPACES
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.vectors import fragment_register, vector_length
 

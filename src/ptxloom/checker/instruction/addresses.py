@@ -9,6 +9,7 @@ from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.instruction.row_address import minus_fix, parenthesised
 from ptxloom.checker.instruction.values import undeclared
 from ptxloom.diagnostics import Fix, Label
+from ptxloom.isa.spaces import MEMORY
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.syntax.tree import Address, Indexed, Integer, Name
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _INTEGERS = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 _NARROWEST, _WIDEST = 32, 64
-_GENERIC = ("global", "shared", "local")  # the spaces whose variables have a generic address here
 _INDEXING = ("ld", "ldu", "st")  # the instructions that take an element of an array for its address
 _LONG = ("", "global")  # the spaces whose addresses have 64 bits
 
@@ -147,7 +147,7 @@ def _space(site: Site, wanted: Wanted, operand: Address | Indexed, it: Seen) -> 
     if it.space == stated == "param":
         yield from _parameter(site, wanted, operand, it.owner)
         return
-    if it.space == stated or (not stated and it.space in _GENERIC):
+    if it.space == stated or (not stated and it.space in MEMORY and MEMORY[it.space].is_generic):
         return
     span = site.span(operand.base)
     symbol = site.scope.find(span.text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.spaces import Owner, spelled
 from ptxloom.machine.analysis.uniform_values import mentioned, written
 from ptxloom.machine.program.knowledge import Sum
 from ptxloom.machine.program.parts import is_whole
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.program.model import BasicBlock, Op
 
-_SPACES: Final = frozenset(("global", "const"))
+_SPACES: Final = spelled(Owner.MODULE)
 _SUMMANDS: Final = 2
-_OTHER_SPACES: Final = frozenset(("shared", "shared::cta", "shared::cluster", "local", "param", "param::func"))
+_OTHER_SPACES: Final = spelled(Owner.CTA, Owner.THREAD, Owner.CALL)
 
 
 def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int, Sum]:

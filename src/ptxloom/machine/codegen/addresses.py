@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.spaces import QUALIFIERS
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.program.symbols import Register, Variable
@@ -17,17 +18,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
 
-SPACES: Final = {
-    "global": state.GLOBAL,
-    "shared": state.SHARED,
-    "shared::cta": state.SHARED,
-    "shared::cluster": state.SHARED,
-    "local": state.LOCAL,
-    "const": state.CONST,
-    "param": state.PARAM,
-    "param::entry": state.PARAM,
-    "param::func": state.LOCAL,
-}
+SPACES: Final = {word: space.number for word, space in QUALIFIERS.items()} | {"param::func": state.LOCAL}
+"""By qualifier: what is passed by calls lies in frames."""
 
 
 def space_of(op: Op) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from ptxloom.binding.constants import simplified
+from ptxloom.isa.spaces import MEMORY, Owner
 from ptxloom.machine.analysis.definite_assignment import key_of, names_written
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.native.ir import Value, vector
@@ -37,7 +38,7 @@ _W: Final = Value("ptr", "%w")
 Pointees: TypeAlias = "frozenset[Variable] | None"
 _DATA: Final[frozenset[Variable]] = frozenset()
 
-_SPACES: Final = {"shared": state.SHARED, "global": state.GLOBAL, "const": state.CONST, "local": state.LOCAL}
+_SPACES: Final = {name: space.number for name, space in MEMORY.items() if space.owner is not Owner.CALL}
 _COPIES: Final = frozenset(("mov", "cvta", "cvt"))
 _STEPS: Final = frozenset(("add", "sub", "and", "or", "mad"))
 #: What gives something that was made elsewhere, or no address at all.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ptxloom.isa.spaces import Owner, spelled
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from ptxloom.syntax.module import Module
 
-_LASTING: Final = ("global", "const")  # the spaces of variables that outlive a kernel
+_LASTING: Final = spelled(Owner.MODULE)  # the spaces of variables that outlive a kernel
 
 
 class Lasting(NamedTuple):
@@ -39,7 +40,7 @@ def module_variables(module: Module) -> tuple[Lasting, ...]:
     inner: list[Lasting] = []
     for statement in module.statements:
         match statement:
-            case tree.Declaration(space="global" | "const"):
+            case tree.Declaration(space=space) if space in _LASTING:
                 for declarator in statement.declarators:
                     if declarator.name not in found or statement.linkage != "extern":
                         found[declarator.name] = Lasting(statement, declarator)

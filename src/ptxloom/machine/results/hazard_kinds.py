@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ptxloom.diagnostics import Severity
+from ptxloom.isa.spaces import MEMORY
 from ptxloom.machine.runtime import state
 
 
@@ -516,11 +517,4 @@ REVERSED: Final = {  # the same race with its sides in the other order
     state.OWN_READ_WRITE: state.OWN_WRITE_READ,
     state.OWN_WRITE_READ: state.OWN_READ_WRITE,
 }
-SPACES: Final = {
-    state.GENERIC: "generic",
-    state.GLOBAL: "global",
-    state.SHARED: "shared",
-    state.LOCAL: "local",
-    state.CONST: "const",
-    state.PARAM: "param",
-}
+SPACES: Final = {state.GENERIC: "generic", **{space.number: name for name, space in MEMORY.items()}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
+from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Cell, Shadow
 
@@ -32,15 +33,16 @@ YIELD_COST: Final = 16
 PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted
 
 # Address windows, as generic addresses: outside what a process maps, low 32 bits are the address within the space.
-SHARED_WINDOW: Final = 1 << 48
-LOCAL_WINDOW: Final = 1 << 49
-PARAM_WINDOW: Final = 1 << 50
+SHARED_WINDOW: Final = SPACES["shared"].window
+LOCAL_WINDOW: Final = SPACES["local"].window
+PARAM_WINDOW: Final = SPACES["param"].window
 CODE_WINDOW: Final = 1 << 51
 WINDOW_BYTES: Final = 1 << 32
 CLUSTER_SHIFT: Final = 24  # bits above hold 1 + the rank of a CTA in its cluster, 0 means the own one
 
 # State spaces, as memory functions name them.
-GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
+GENERIC: Final = 0
+GLOBAL, SHARED, LOCAL, CONST, PARAM = (SPACES[name].number for name in ("global", "shared", "local", "const", "param"))
 
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.spaces import QUALIFIERS
 from ptxloom.machine.codegen.addresses import address_values, base_and_offset
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.special_registers import read_special
@@ -19,14 +20,7 @@ if TYPE_CHECKING:
 
 family: Final = Family()
 
-_WINDOWS: Final = {
-    "shared": state.SHARED_WINDOW,
-    "shared::cta": state.SHARED_WINDOW,
-    "shared::cluster": state.SHARED_WINDOW,
-    "local": state.LOCAL_WINDOW,
-    "param": state.PARAM_WINDOW,
-    "param::entry": state.PARAM_WINDOW,
-}
+_WINDOWS: Final = {word: space.window for word, space in QUALIFIERS.items() if space.window}
 
 
 @family("mov", types="pred", lanewise=True)
@@ -87,7 +81,7 @@ def _value(b: Builder, operand: tree.Operand, type_: Type) -> Value:
 
 
 def _space(op: Op) -> str:
-    return next((q for q in op.qualifiers if q in {*_WINDOWS, "global", "const"}), "")
+    return next((q for q in op.qualifiers if q in QUALIFIERS), "")
 
 
 @family("cvta", lanewise=True)

@@ -1,0 +1,74 @@
+"""The state spaces: whom they belong to, how generic addresses reach them, how they are spelled (PTX ISA 5.1).
+
+A new space is one more row of `STATE_SPACES`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Owner(StrEnum):
+    """Who shares the contents of a space."""
+
+    MODULE = "module"  # all threads, and they outlive a kernel
+    CTA = "CTA"
+    THREAD = "thread"
+    CALL = "call"  # a kernel or a function, while it runs
+
+
+@dataclass(frozen=True, slots=True)
+class StateSpace:
+    """A state space.
+
+    Attributes:
+        name: Without the dot.
+        owner: Who shares it.
+        number: What memory functions call it; 0 for one that is not memory (they call generic addresses so).
+        is_generic: Whether ptxas takes a variable of it where an instruction names no space.
+        window: Where its generic addresses begin in the machine: outside what a process maps, the low 32 bits are the
+            address within the space; 0 for one whose addresses are generic ones, or that has none.
+        parts: What may follow its name: `.shared::cta`.
+    """
+
+    name: str
+    owner: Owner
+    number: int = 0
+    is_generic: bool = False
+    window: int = 0
+    parts: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The qualifiers that name it."""
+        return (self.name, *(f"{self.name}::{part}" for part in self.parts))
+
+
+STATE_SPACES: Final = (
+    StateSpace("reg", Owner.THREAD),
+    StateSpace("sreg", Owner.THREAD),
+    StateSpace("tex", Owner.MODULE),
+    StateSpace("global", Owner.MODULE, 1, is_generic=True),
+    StateSpace("shared", Owner.CTA, 2, is_generic=True, window=1 << 48, parts=("cta", "cluster")),
+    StateSpace("local", Owner.THREAD, 3, is_generic=True, window=1 << 49),
+    StateSpace("const", Owner.MODULE, 4),
+    StateSpace("param", Owner.CALL, 5, window=1 << 50, parts=("entry", "func")),
+)
+SPACES: Final = {space.name: space for space in STATE_SPACES}
+"""By name."""
+MEMORY: Final = {space.name: space for space in STATE_SPACES if space.number}
+"""Those that loads and stores reach, by name."""
+QUALIFIERS: Final = {word: space for space in MEMORY.values() for word in space.words}
+"""Those that an instruction may name, by the qualifier that does."""
+
+
+def spelled(*owners: Owner) -> frozenset[str]:
+    """The qualifiers that name memory of some owners.
+
+    Example:
+        >>> sorted(spelled(Owner.MODULE, Owner.CTA))
+        ['const', 'global', 'shared', 'shared::cluster', 'shared::cta']
+    """
+    return frozenset(word for word, space in QUALIFIERS.items() if space.owner in owners)

@@ -165,11 +165,17 @@ class Execution:
         return pairs
 
     def _synchronize(self, observed: set[tuple[int, int]]) -> None:
-        """Release patterns synchronize with acquire patterns (8.8, 8.9.4)."""
+        """Release patterns synchronize with acquire patterns (8.8, 8.9.4).
+
+        One pattern is left out, as racecheck does not know it: a relaxed read, then an acquire operation on the same
+        place that sees something else.
+        """
         for write, read in observed:
             place = self.nodes[write].place
             firsts = [n for n in self._patterns(write, RELEASES, place) if n <= write]
-            lasts = [n for n in self._patterns(read, ACQUIRES, place) if n >= read]
+            lasts = [
+                n for n in self._patterns(read, ACQUIRES, place) if n == read or (n > read and self.nodes[n].is_fence)
+            ]
             for first in firsts:
                 for last in lasts:
                     if are_morally_strong(self.nodes[first], self.nodes[last]):

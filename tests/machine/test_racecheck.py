@@ -428,3 +428,17 @@ def test_what_a_bulk_copy_reads_is_not_written_before_its_thread_has_waited(
     body = body.replace("@%p4 st", "and.pred %p6, %p1, %p4;\n@%p6 st") if who == "%p4" else body
     for seed in (0, 2, 5):
         assert {kind for kind, _, _ in found(body, block=64, seed=seed)} == kinds
+
+
+# A flag for each thread of a block that is asked for, set behind a fence.
+FLAGS = "fence.acq_rel.cta;\nst.relaxed.cta.shared.u32 [%r10], 1;"
+
+
+@pytest.mark.parametrize(("blocks", "threads", "told"), [(1, 320, True), (1, 256, False), (4, 256, False)])
+def test_more_flags_than_there_is_room_for_are_said(blocks: int, threads: int, told: bool) -> None:
+    ready = kernel_of(FLAGS)
+    result = ready.launch(blocks, threads, [np.zeros(64, np.uint32)], checks=CHECKS, threads=1, timeout=60)
+    assert not result.hazards
+    assert any("256 mbarriers and flags" in text for text in result.hazards.limits) == told
+    assert str(result.hazards).startswith("no hazards")
+    assert ("may have missed" in str(result.hazards)) == told

@@ -117,6 +117,7 @@ class Grid:
         for worker in workers:
             missed |= int.from_bytes(bytes(worker.state.missed), sys.byteorder)
         self.hazards.more = missed.bit_count()
+        self.hazards.limits = tuple(text for shadow in launch.shadows for text in shadow.limits())
         failure = launch.failure
         if isinstance(failure, LaunchError):
             ends = {h.span.start for h in failure.hazards if h.tool == "memcheck"}

@@ -160,23 +160,26 @@ class Hazards(tuple[Hazard, ...]):  # noqa: SLOT001 - a tuple's own slots are of
 
     Attributes:
         more: How many more there were, of other kinds or at other places, than are kept.
+        limits: What a tool had no room for, a sentence each: it may have missed something, or told too much.
     """
 
     more: int = 0
+    limits: tuple[str, ...] = ()
 
     _repr_mimebundle_ = mimebundle
 
     @property
     def rest(self) -> str:
-        """What to say of those that are not kept; empty if there are none."""
-        return f"and {self.more:,} more place{'s' * (self.more > 1)}" if self.more else ""
+        """What to say of those that are not kept, and of what had no room; empty if there is nothing to say."""
+        more = [f"and {self.more:,} more place{'s' * (self.more > 1)}"] if self.more else []
+        return "\n".join([*more, *self.limits])
 
     def __str__(self) -> str:
         alike: dict[object, list[Hazard]] = {}
         for hazard in self:
             alike.setdefault(hazard.likeness, []).append(hazard)
         lines = [str(first) + _also(first, rest) for first, *rest in alike.values()]
-        return "\n".join([*lines, self.rest] if self.rest else lines) or "no hazards"
+        return "\n".join([*(lines or ["no hazards"]), *([self.rest] if self.rest else [])])
 
 
 def _also(first: Hazard, rest: list[Hazard]) -> str:

@@ -40,6 +40,7 @@ CTA_SCOPE, CLUSTER_SCOPE, GPU_SCOPE, SYSTEM_SCOPE = range(4)
 SCOPE: Final = 3
 SIZE_SHIFT: Final = 2  # the bytes of what it moves as one follow; 0 for what is not a number
 SIZES: Final = 31 << SIZE_SHIFT
+SETS_UP: Final = SIZES  # `mbarrier.init`, which moves no number
 ASYNC_PROXY: Final = 1 << 7  # bulk copies, which go another way to memory
 
 BLOCK_SHIFT: Final = 7  # bytes of shared memory that share a summary of readers
@@ -51,6 +52,10 @@ OPERATION_SHIFT: Final = 12  # 7 bits of the operation in its ring, 5 of the lan
 COLUMNS: Final = 64  # of `known`, for agents: what has been done by operations that tell an mbarrier
 LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
 SYNCS: Final = 256  # places in memory that order accesses: mbarriers, flags
+
+
+# What there may be no room for, bits of `limits`.
+FEW_SYNCS, FEW_TRACES, FEW_LESSONS, FEW_ROWS, FEW_FLAGS = 1, 2, 4, 8, 16
 
 
 class Sync:
@@ -123,7 +128,7 @@ class Grid:
     shift: u32  # so many threads, as a power of two, share a column
     limit: u32  # flags
     lost: u32  # 1: there were more flags than can be kept; nothing is reported between clusters any more
-    spare: u32
+    limits: u32  # what there was no room for
     traces: Annotated[Slice[Trace], "trace_limit"]  # further ones
     trace_limit: u64
     trace_count: u64  # those in use
@@ -220,6 +225,8 @@ class Order:
     issued: u32  # the tick of the last one for any
     kept_limit: u32
     kept_last: u32  # the row kept last
+    limits: u32  # what there was no room for
+    inits: u32  # the first of the columns that tell up to which tick a `fence.mbarrier_init` lies; 0: none are kept
     taught_at: u32  # the tick at which `taught` changed last
     fenced: u32  # the first of the columns that tell up to which tick a fence between proxies lies; 0: none are kept
 

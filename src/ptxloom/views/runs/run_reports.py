@@ -77,7 +77,7 @@ def full(run: Run, style: Style = PLAIN) -> str:
     if run.hazards:
         lines += ["", hazard_reports.full(run.hazards, style).rstrip("\n")]
     if not run.hazards and not run.error:
-        lines.append("no hazards")
+        lines += ["no hazards", *getattr(run.hazards, "limits", ())]
     lines += [_compared(c, style) for c in run.comparisons]
     if run.profile is not None:
         lines += ["", profiles.full(run.profile, style).rstrip("\n")]

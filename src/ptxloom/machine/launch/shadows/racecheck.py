@@ -29,6 +29,16 @@ _TRACES: Final = 1 << 14  # further ones, beside those that cells hold and two f
 _KEPT: Final = 1024  # rows of what threads knew at fences, at most
 _FLAGS: Final = (64, 4096)  # how many at least, and at most
 _SHARED: Final = "racecheck's record of shared memory"
+_LIMITS: Final = {  # by bits of `shadow.FEW_SYNCS` and its like
+    shadow.FEW_SYNCS: f"racecheck keeps {shadow.SYNCS} mbarriers and flags of a cluster apart, and there are more: "
+    "it may have missed races",
+    shadow.FEW_FLAGS: "racecheck has no room for all flags in global memory: it may have missed races between CTAs",
+    shadow.FEW_LESSONS: f"racecheck keeps {shadow.LESSONS} looks at flags in global memory apart, and a cluster took "
+    "more: it may have missed races between CTAs",
+    shadow.FEW_TRACES: "racecheck has no room for all accesses that may still race: it may have missed races",
+    shadow.FEW_ROWS: f"racecheck keeps what {_KEPT:,} threads knew at their fences, and there are more: "
+    "it may have told races that are none",
+}
 _GLOBAL: Final = "racecheck's record of global memory"
 
 
@@ -39,6 +49,7 @@ class RaceShadow(Shadow):
         self._arena = arena
         self._program = program
         self._global = _GlobalRaces(arena) if racecheck.FAR in checks else None
+        self._orders: list[int] = []
 
     def start(self, launch: Any) -> None:
         """Tell native code how strong each instruction's accesses are."""
@@ -59,11 +70,19 @@ class RaceShadow(Shadow):
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
         """Give the CTAs shadows of their shared memory."""
         order = _order(self._arena, launch, self._program, self._global)
+        self._orders.append(order)
         for rank, at in enumerate(ctas):
             cta: Any = language.structure(state.Cta).from_address(at)
             cta.shadow = _shadow(self._arena, launch, self._program, order, rank)
             for warp in warps_of(launch, cta):
                 warp.shadow = cta.shadow
+
+    def limits(self) -> tuple[str, ...]:
+        """What of this there was no room for."""
+        full = 0 if self._global is None else self._global.limits
+        for order in self._orders:
+            full |= int(language.structure(shadow.Order).from_address(order).limits)
+        return tuple(text for bit, text in _LIMITS.items() if full & bit)
 
 
 def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | None) -> int:
@@ -84,6 +103,9 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
     if any(racecheck.goes_by_async_proxy(op) for op in program.ops):
         order.fenced = order.columns
         order.columns += threads * (1 if races is None else 2)
+    if any(op.opcode == "fence" and op.has("mbarrier_init") for op in program.ops):
+        order.inits = order.columns
+        order.columns += threads
     order.issuers = take(shadow.COLUMNS * _WORD)
     if races is not None:
         order.grid = races.address
@@ -161,6 +183,11 @@ class _GlobalRaces:
         state_.flags = take(state_.limit * shadow.FLAG_BYTES)
         state_.rows = take(state_.limit * self.columns * _WORD)
         state_.over, state_.told = take(launch.total), take(self.columns * _WORD)
+
+    @property
+    def limits(self) -> int:
+        """What there was no room for, as bits."""
+        return int(language.structure(shadow.Grid).from_address(self.address).limits)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
         """Give the spans of a table (`state.Span`) that may be written their cells."""

@@ -46,6 +46,10 @@ class Shadow:
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
         """The CTAs of a cluster are made (the addresses of each `state.Cta`, by rank)."""
 
+    def limits(self) -> tuple[str, ...]:
+        """What it had no room for, a sentence each, once the launch is over."""
+        return ()
+
 
 def warps_of(launch: Any, cta: Any) -> Iterator[Any]:
     """The warps of a CTA, as native code reads them."""

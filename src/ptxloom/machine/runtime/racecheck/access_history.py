@@ -12,6 +12,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong,
 from ptxloom.machine.runtime.shadow import (
     CLASSES,
     CROWDED,
+    FEW_TRACES,
     PENDING,
     READS,
     READS_ONLY,
@@ -125,6 +126,7 @@ def following(order: Order, last: Trace) -> Trace:
     """A trace of shared memory behind one: that which is there, or a new one; the same again if there is no room."""
     if address(last.next) == 0:
         if order.trace_count == order.trace_limit:
+            order.limits = order.limits | FEW_TRACES
             return last
         fresh = order.traces[order.trace_count]
         order.trace_count = order.trace_count + 1

@@ -25,7 +25,7 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
 )
 from ptxloom.machine.runtime.racecheck.tick_rows import join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
-from ptxloom.machine.runtime.shadow import GPU_SCOPE, LESSONS, RELEASED, Grid, Lesson, Order
+from ptxloom.machine.runtime.shadow import FEW_FLAGS, FEW_LESSONS, GPU_SCOPE, LESSONS, RELEASED, Grid, Lesson, Order
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
 if TYPE_CHECKING:
@@ -288,6 +288,7 @@ def forget_lesson(w: Warp) -> None:
             move_lesson(order, number, kept)
             kept = kept + 1
     if kept == LESSONS:
+        order.limits = order.limits | FEW_LESSONS
         teach(order, 0)
         for number in range(1, LESSONS):
             move_lesson(order, number, number - 1)
@@ -365,4 +366,5 @@ def find_flag(grid: Grid, key: u64, make: u32) -> u32:
         slot = (slot + 1) % grid.limit
     if make != 0:
         grid.lost = 1
+        grid.limits = grid.limits | FEW_FLAGS
     return grid.limit

@@ -34,6 +34,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     unknown_lanes,
 )
 from ptxloom.machine.runtime.shadow import (
+    FEW_TRACES,
     READS_ONLY,
     SITE,
     STEP_SHIFT,
@@ -159,6 +160,7 @@ def split(grid: Grid, span: Span, at: u64) -> None:
 def further_trace(grid: Grid, last: Trace) -> Trace:
     """A new trace behind the last one of a chain; the last one itself if there is no room for more."""
     if grid.trace_count == grid.trace_limit:
+        grid.limits = grid.limits | FEW_TRACES
         return last
     last.next = grid.traces[grid.trace_count]
     grid.trace_count = grid.trace_count + 1

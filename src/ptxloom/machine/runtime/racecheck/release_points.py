@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.language import copy, u32, u64
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
-from ptxloom.machine.runtime.shadow import POINTS, Order, Point
+from ptxloom.machine.runtime.shadow import FEW_ROWS, POINTS, Order, Point
 from ptxloom.machine.runtime.state import NONE, Warp
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def keep_row(order: Order, thread: u32) -> u32:
         for kind in range(POINTS):
             if point_of(order, keeper - 1, kind).kept == number:
                 point_of(order, keeper - 1, kind).kept = NONE
+                order.limits = order.limits | FEW_ROWS
     order.keepers[number] = thread + 1
     copy(at_row(order.kept, order, number), row_of(order, thread), u64(order.columns) * 4)
     return number
@@ -67,6 +68,8 @@ def publish_point(w: Warp, lane: u32, kind: u32, into: Slice[u32]) -> None:
     s = w.shadow
     order = s.order
     thread = me(w, lane)
+    if order.inits != 0:
+        into[order.inits + thread] = max(into[order.inits + thread], row_of(order, thread)[order.inits + thread])
     point = point_of(order, thread, kind)
     if point.tick <= s.birth or point.tick > order.clock:
         return

@@ -30,6 +30,7 @@ from ptxloom.machine.runtime.shadow import (
     CLUSTER_SCOPE,
     COLUMNS,
     CTA_SCOPE,
+    FEW_SYNCS,
     SYNCS,
     Order,
     Shadow,
@@ -64,6 +65,8 @@ def begin(cta: Cta) -> None:
     """A CTA starts: nothing of those before it matters any more."""
     s = cta.shadow
     advance(cta)
+    if cta.rank == 0 and address(s.order.known) != 0:
+        forget_syncs(s.order)
     s.birth = s.order.clock
     s.ended = 0
     rebase(cta, s)
@@ -323,6 +326,7 @@ def find_sync(order: Order, key: u64, make: u32) -> u32:
         if sync.key == 0:
             if make == 0:
                 return SYNCS
+            renew_sync(order, slot)
             sync.key = key
             sync.column = order.used % COLUMNS
             order.used = order.used + 1
@@ -330,7 +334,23 @@ def find_sync(order: Order, key: u64, make: u32) -> u32:
         slot = (slot + 1) % SYNCS
     if make != 0:
         order.lost = 1
+        order.limits = order.limits | FEW_SYNCS
     return SYNCS
+
+
+def renew_sync(order: Order, number: u32) -> None:
+    """Another place takes the room of one that clusters before this one have used: nothing has been released there."""
+    fill(at_row(order.arriving, order, number), 0)
+    fill(at_row(order.complete, order, number), 0)
+    fill(at_row(order.inside, order, number), 0)
+
+
+def forget_syncs(order: Order) -> None:
+    """A cluster starts: no thread of it can learn anything at the places of those before it."""
+    if order.used != 0:
+        fill(order.syncs, 0)
+    order.used = 0
+    order.lost = 0
 
 
 def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:

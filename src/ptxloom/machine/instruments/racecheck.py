@@ -74,7 +74,9 @@ class Racecheck(Instrument):
 
     def _fence(self, b: Builder) -> None:
         op = b.op
-        if not op.has("proxy"):
+        if op.has("mbarrier_init"):
+            b.runtime(shared_flags.fence_inits, W, b.active_mask)
+        elif not op.has("proxy"):
             does = shared_flags.RELEASE * (not op.has("acquire")) | shared_flags.ACQUIRE * (not op.has("release"))
             if scope_of(op) >= shadow.GPU_SCOPE and self.far:
                 total = int(op.opcode == "membar" or op.has("sc"))
@@ -220,6 +222,8 @@ def strength_of(op: Op) -> int:
     are the values of those which report to it.
     """
     proxy = shadow.ASYNC_PROXY if goes_by_async_proxy(op) else 0
+    if op.opcode == "mbarrier" and op.has("init"):
+        return shadow.SETS_UP
     if op.opcode in {"mbarrier", "cp"} or op.has("async") or not op.types:
         return proxy | shadow.SYSTEM_SCOPE
     return scope_of(op) | op.type.bits // op.type.packed // 8 << shadow.SIZE_SHIFT

@@ -15,6 +15,7 @@ from ptxloom.machine.runtime.shadow import (
     OPERATIONS,
     PENDING,
     SCOPE,
+    SETS_UP,
     SITE,
     SIZES,
     STEP_SHIFT,
@@ -164,6 +165,21 @@ def unknown_lanes(w: Warp, lane: u32, t: Trace) -> u32:
     while left != 0:
         other = first + trailing_zeros(left)
         if is_known(w, thread, other, tick) == 0:
+            found = found | left & -left
+        left = left & left - 1
+    if found != 0 and order.inits != 0 and w.launch.strengths[t.stamp & SITE] & SIZES == SETS_UP:
+        found = lanes_not_set_up(w, thread, first, found, tick)
+    return found
+
+
+def lanes_not_set_up(w: Warp, thread: u32, first: u32, lanes: u32, tick: u32) -> u32:
+    """Of lanes that set up an mbarrier those of which a thread knows no `fence.mbarrier_init` behind that."""
+    s = w.shadow
+    found: u32 = 0
+    left = lanes
+    while left != 0:
+        column = s.order.inits + first + trailing_zeros(left)
+        if max(s.order.known[thread * s.order.columns + column], s.common[column]) < tick:
             found = found | left & -left
         left = left & left - 1
     return found

@@ -8,7 +8,7 @@ from ptxloom.machine.native.language import address, fill, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import mark_point, point_of, publish_point
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, find_sync, release, released
 from ptxloom.machine.runtime.shadow import (
     CLUSTER_SCOPE,
@@ -50,6 +50,17 @@ def fence(w: Warp, lanes: u32, scope: u32, does: u32) -> None:
                     mark_point(w, lane, kind)
     if wide != 0 and does & ACQUIRE != 0:
         w.saw = w.saw & ~lanes
+    released(w)
+
+
+def fence_inits(w: Warp, lanes: u32) -> None:
+    """`fence.mbarrier_init`: relaxed writes and arrivals after it publish what lanes have set up, and nothing else."""
+    order = w.shadow.order
+    if order.inits == 0:
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            row_of(order, me(w, lane))[order.inits + me(w, lane)] = order.clock
     released(w)
 
 

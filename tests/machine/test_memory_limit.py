@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import re
+import weakref
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +14,8 @@ import pytest
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine import LaunchError, UnsupportedInstruction, kernel
-from ptxloom.machine.memory.arena import Budget, zeroed
+from ptxloom.machine.launch import launch_state
+from ptxloom.machine.memory.arena import Arena, Budget, zeroed
 from ptxloom.machine.results.trace import Trace
 from ptxloom.syntax import parse
 
@@ -138,3 +142,44 @@ def test_a_budget_counts_to_the_last_byte() -> None:
 def test_limits_without_sense_are_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(UsageError, match=rf"^{name} is "):
         entry(STORE).launch(1, 1, [np.zeros(1, np.uint32)], **{name: value})  # pyright: ignore[reportArgumentType]
+
+
+class Watched(Arena):
+    """Arenas that can be referred to weakly."""
+
+    made: Final[list[weakref.ref[Watched]]] = []
+
+    def __init__(self, budget: Budget) -> None:
+        super().__init__(budget)
+        self.made.append(weakref.ref(self))
+
+
+def interrupt(_: int, __: int) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        (STORE, {}),
+        ("st.global.u32 [%rd0+1000000], %r0;", {}),
+        ("setp.eq.u32 %p1, %r0, 0; @%p1 bar.sync 1, 64;", {}),
+        ("L: bra L;", {"timeout": 0.1}),
+        ("L: bra L;", {"progress": interrupt, "timeout": 20}),
+    ],
+    ids=["done", "fault", "deadlock", "time limit", "interrupt"],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_memory_goes_with_the_launch_however_that_ends(
+    body: str, options: dict[str, Any], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch_state, "Arena", Watched)
+    made = entry(body)
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(LaunchError, KeyboardInterrupt):
+            made.launch(2, 32, [np.zeros(64, np.uint32)], threads=threads, **options)
+        assert Watched.made.pop()() is None
+    finally:
+        gc.enable()

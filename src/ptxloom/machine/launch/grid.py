@@ -45,6 +45,7 @@ class Grid:
         finally:
             profiled = None if launch.failure else self._profile()
             self.workers.clear()
+            launch.failure = None  # its traceback leads back here: memory goes now, not when it is collected
         records = recording.records(launch.atlas) if recording else ()
         printed = launch.printed
         return LaunchResult(self.instructions, self.hazards, str(printed), profiled, records, printed.cut)
@@ -124,8 +125,11 @@ class Grid:
             told = ("initcheck.", "memcheck.overrun")  # what ended it says as much of its instruction
             before = (h for h in self.hazards if not h.rule.startswith(told) or h.span.start not in ends)
             raise LaunchError(failure.reason, (*failure.hazards, *before))
-        if failure is not None:
-            raise failure
+        try:
+            if failure is not None:
+                raise failure
+        finally:
+            del failure  # likewise
 
     def _profile(self) -> Profile | None:
         """What the run cost, if that was counted."""

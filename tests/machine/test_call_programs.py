@@ -23,6 +23,7 @@ def test_nothing_is_lost_over_a_call(seed: int) -> None:
     assert not result.hazards
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("seed", range(4))
 def test_nor_under_the_tools(seed: int) -> None:
     made = program(seed)

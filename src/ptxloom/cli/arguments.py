@@ -77,6 +77,8 @@ class Options(argparse.Namespace):
     trace_limit: int
     trace_type: str
     trace_operand: str
+    stage: str
+    part: bool
     threads: int | None
     timeout: float | None
     seed: int
@@ -238,6 +240,20 @@ def _run(parser: Parser) -> None:
     _formats(parser, (*FINDING_FORMATS, "svg"))
 
 
+def _debug(parser: Parser) -> None:
+    parser.add_argument(
+        "stage",
+        choices=("plan", "ir", "asm", "runtime"),
+        help="plan: blocks, places, what is known; ir: LLVM's language; asm: the host's assembly; "
+        "runtime: the IR of the functions that the kernel calls",
+    )
+    parser.add_argument("file", metavar="FILE", help="a PTX file, or - for standard input")
+    parser.add_argument("--function", metavar="NAME", help="which kernel, if the file holds several")
+    parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_90")
+    parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, as `run --checks` has them")
+    parser.add_argument("--part", action="store_true", help="the code for warps of which only some lanes run")
+
+
 def _lsp(parser: Parser) -> None:
     parser.add_argument("--stdio", action="store_true", help="speak on standard input and output, as it does anyway")
     _availability(parser)
@@ -299,5 +315,6 @@ VERBS: Final = {
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
+    "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", _debug),
     "lsp": ("the language server, for editors to start", _lsp),
 }

@@ -76,6 +76,10 @@ EXAMPLES: Final = {
         ("run launch.toml --profile", "what each line costs"),
         ("run launch.toml --trace ldmatrix --trace-type f16", "what an instruction sees"),
     ),
+    "debug": (
+        ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
+        ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
+    ),
     "lsp": (("lsp --target sm_90a", "judge every file for this target"),),
 }
 """By verb: commands (`ptxloom` in front is left out where they start with it) and what they answer."""
@@ -95,6 +99,7 @@ EXITS: Final = {
     "atom": DONE,
     "emit": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
+    "debug": DONE,
     "lsp": "0 the editor said goodbye, 1 it went without, 2 the server could not start",
 }
 

@@ -64,14 +64,32 @@ def compile_here(ir: str, level: int) -> bytes:
     must_have(_WORKING_BYTES * len(ir) + _LEAST_BYTES, "compiling")
     with LOCK:
         machine = _machine(level)
-        module = binding.parse_assembly(ir)
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        if level:
-            tuning = binding.create_pipeline_tuning_options(level)
-            builder = binding.create_pass_builder(machine, tuning)
-            builder.getModulePassManager().run(module, builder)
-        return bytes(machine.emit_object(module))
+        return bytes(machine.emit_object(_ready(ir, machine, level)))
+
+
+def assembly(ir: str, level: int) -> str:
+    """The host's assembly for a module of IR, as `compile_here` would have it.
+
+    Raises:
+        RuntimeError: The IR is wrong (a fault of ours).
+        Refused: The host has no memory for it.
+    """
+    must_have(_WORKING_BYTES * len(ir) + _LEAST_BYTES, "compiling")
+    with LOCK:
+        machine = _machine(level)
+        return machine.emit_assembly(_ready(ir, machine, level))
+
+
+def _ready(ir: str, machine: binding.TargetMachine, level: int) -> binding.ModuleRef:
+    """A module of IR for a machine, optimised if that is wanted."""
+    module = binding.parse_assembly(ir)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    if level:
+        tuning = binding.create_pipeline_tuning_options(level)
+        builder = binding.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+    return module
 
 
 @dataclass(frozen=True, slots=True)

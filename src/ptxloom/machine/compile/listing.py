@@ -1,0 +1,30 @@
+"""What becomes of a kernel on its way to machine code, as text: for people who look for a fault in the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.compile.variant import translate
+from ptxloom.machine.native import jit, llvm, translation
+from ptxloom.machine.runtime import library
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program.model import Program
+
+
+def kernel_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
+    """The LLVM IR of one variant of a kernel, before LLVM has seen it."""
+    return translate(program, whole=whole, checks=checks).ir
+
+
+def kernel_assembly(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
+    """The host's assembly of one variant of a kernel, as it is run."""
+    return llvm.assembly(kernel_ir(program, whole=whole, checks=checks), 0)
+
+
+def runtime_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
+    """The LLVM IR of every function of the run-time that one variant of a kernel calls by itself, in order of names."""
+    builder = translate(program, whole=whole, checks=checks).builder
+    made = {native.name: native.ir for native in map(translation.translate, builder.natives.values())}
+    made |= {name: library.made(name)[0] for name in builder.accesses} | builder.helpers
+    return "\n".join(f"; {name}\n{made[name].strip()}\n" for name in sorted(made)) + jit.ATTRIBUTES

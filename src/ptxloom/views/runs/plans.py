@@ -1,0 +1,51 @@
+"""A kernel as the machine has planned it: where its parameters and registers lie, its blocks and instructions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Table, row, text_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.machine.program.model import BasicBlock, Op, Program
+
+
+def full(program: Program, style: Style = PLAIN) -> str:
+    """What was planned, block by block."""
+    return "\n".join(harmless(line) for line in _lines(program, style)) + "\n"
+
+
+def _lines(program: Program, style: Style) -> Iterator[str]:
+    counted = f"{len(program.ops)} instructions in {len(program.blocks)} blocks"
+    yield style.paint(f"{program.entry.name}: {counted}, tensor cores as of {program.target}", Ink.BOLD)
+    yield f"registers   {program.register_bytes} bytes a warp"
+    yield f"shared      {program.shared_bytes} bytes"
+    for parameter in program.parameters:
+        where = f"{parameter.offset:>4} to {parameter.offset + parameter.size - 1}"
+        yield f"parameter   {where}  .{parameter.type.name} {parameter.name}"
+    for function in program.functions:
+        if not function.is_entry:
+            yield f"function    {function.name}, from block {function.first}, frame of {function.frame_bytes} bytes"
+    for block in program.blocks:
+        yield ""
+        yield from _block(program, block, style)
+
+
+def _block(program: Program, block: BasicBlock, style: Style) -> Iterator[str]:
+    after = f", after the call on line {block.after.line}" if block.after else ""
+    yield style.paint(f"block {block.number} of {block.function.name}{after}", Ink.BOLD)
+    if block.ops:
+        rows = tuple(row(op.site, op.line, op.text, _known(program, op)) for op in block.ops)
+        yield from text_table(Table(("site", "line", "instruction", "known"), rows), style)
+
+
+def _known(program: Program, op: Op) -> str:
+    """What the planner found out about an instruction."""
+    found = ["the same in all lanes"] if op.site in program.knowledge.uniform_ops else []
+    if op.site in program.sums:
+        found.append(f"its address is the sum made at {program.sums[op.site].site}")
+    return "; ".join(found)

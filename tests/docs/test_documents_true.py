@@ -17,9 +17,26 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (".", "docs", "bench", "tests", "tests/kernels", "tests/recorded/profile", "editors", "editors/vscode")
+FOLDERS = (
+    ".",
+    "docs",
+    "docs/decisions",
+    "bench",
+    "tests",
+    "tests/kernels",
+    "tests/recorded/profile",
+    "editors",
+    "editors/vscode",
+)
 DOCUMENTS = sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).glob("*.md"))
-TOLD = ("README.md", "CONTRIBUTING.md", "docs/continuous-integration.md", "editors/README.md", "CHANGELOG.md")
+TOLD = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/continuous-integration.md",
+    "docs/internals.md",
+    "editors/README.md",
+    "CHANGELOG.md",
+)
 """Those that tell a user what to type."""
 OTHERS = {"--update", "--dump-ptx"}
 """Options of other programs that they mention."""

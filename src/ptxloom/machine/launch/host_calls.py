@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.memory.heap import Maker
-from ptxloom.machine.native import interrupts, language
+from ptxloom.machine.native import interrupts, jit, language
 from ptxloom.machine.program.signatures import FRAME_HEAD, SERVICES
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.runtime.state import GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
+from ptxloom.machine.runtime.initcheck import slow_path
+from ptxloom.machine.runtime.state import GENERIC, GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -46,7 +48,13 @@ class Request:
 
     def number(self, lane: int, offset: int, size: int = 8) -> int:
         """An integer in the callee's frame."""
+        self.use(lane, LOCAL_WINDOW + self.warp.sp[lane] + self.frame + offset, size)
         return int.from_bytes(ctypes.string_at(self.place(lane, offset), size), "little")
+
+    def use(self, lane: int, address: int, size: int) -> None:
+        """A lane's call uses what lies at a generic address: initcheck is told, if it watches."""
+        if self.launch.native.poison_bytes or self.launch.native.watches_global:
+            _read_lane()(ctypes.addressof(self.warp), lane, address, GENERIC, size, self.op.site)
 
     def bytes_at(self, lane: int, address: int, size: int) -> bytes:
         """What a lane finds at a generic address; fewer bytes where its memory ends."""
@@ -66,11 +74,20 @@ class Request:
             if not more:
                 break
             found += more
-        return found.partition(b"\0")[0]
+        text, end, _ = found.partition(b"\0")
+        self.use(lane, address, len(text) + len(end))
+        return text
 
     def result(self, lane: int, value: int, size: int) -> None:
         """Leave what the call gives where the caller takes it."""
         ctypes.memmove(self.place(lane, FRAME_HEAD), value.to_bytes(size, "little", signed=value < 0), size)
+
+
+@cache
+def _read_lane() -> Callable[[int, int, int, int, int, int], None]:
+    """Initcheck's look at what one lane reads."""
+    kinds = (ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, *[ctypes.c_uint32] * 3)
+    return ctypes.CFUNCTYPE(None, *kinds)(jit.native_address(slow_path.read_lane))
 
 
 def called(program: Program) -> frozenset[str]:
@@ -113,6 +130,8 @@ def _print(request: Request, lane: int) -> None:
     def take(size: int) -> bytes:
         nonlocal at
         at = -(-at // size) * size
+        if values:
+            request.use(lane, values + at, size)
         found = request.bytes_at(lane, values + at, size).ljust(size, b"\0") if values else bytes(size)
         at += size
         return found

@@ -98,10 +98,10 @@ def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
     assert hazards(case) == case.wanted
 
 
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=11)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("case", ASYNCHRONOUS, ids=lambda c: c.place)
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
 def test_no_order_of_warps_hides_a_hazard(case: Case, seed: int, threads: int) -> None:
     again = replace(case, options=case.options | {"schedule_seed": seed, "threads": threads})
     assert hazards(again) == case.wanted
@@ -111,13 +111,6 @@ def test_no_order_of_warps_hides_a_hazard(case: Case, seed: int, threads: int) -
 def test_a_clock_set_back_again_and_again_accuses_nobody(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shadow, "TICK_BITS", 13)
     assert hazards(case) == set()
-
-
-@pytest.mark.sample(every=3)
-@pytest.mark.parametrize("case", [c for c in CASES if c.place.startswith("racecheck")], ids=lambda c: c.place)
-def test_a_race_is_reported_in_every_schedule_and_on_any_number_of_threads(case: Case) -> None:
-    assert hazards(case, schedule_seed=3, threads=3) == case.wanted
-    assert hazards(case, schedule_seed=8, threads=1) == case.wanted
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

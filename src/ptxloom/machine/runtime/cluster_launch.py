@@ -18,7 +18,7 @@ from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.initcheck.slow_path import written_lane
 from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
 from ptxloom.machine.runtime.mbarriers import place_object
-from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.memory import place, shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
@@ -76,11 +76,14 @@ def in_cta(at: u64, rank: u32) -> u64:
 
 def respond(w: Warp, lane: u32, at: u64, told: u64, index: u64, site: u32) -> u32:
     """Write a response to shared memory, and tell an mbarrier of its bytes; 1 after a fault."""
+    into = place(w, lane, at, SHARED, RESPONSE_BYTES, 1, site)
+    if address(into) == 0:
+        return 1
     if address(w.shadow) != 0:
         stamp = stamp_of(w, site)
         write_told(w, lane, at, SHARED, RESPONSE_BYTES, stamp, address(shared_place(w, told, 8)))
     written_lane(w, lane, at, SHARED, RESPONSE_BYTES)
-    words = view(u32, shared_place(w, at, RESPONSE_BYTES))
+    words = view(u32, into)
     if index < w.launch.total:
         place_cluster(w.launch, index, words)
         words[3] = 1

@@ -10,6 +10,7 @@ Arrays lie at addresses known beforehand (`room`), so that a launch can be aimed
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import mmap
 import os
@@ -296,7 +297,7 @@ def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[
     hazards: Iterable[Any] = ()
     kind, words = "done", ""
     try:
-        result = _kernel(one).launch(
+        result = _kernel(one, zones).launch(
             one.grid,
             one.block,
             args,
@@ -326,13 +327,16 @@ def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[
 _KERNELS: Final[dict[tuple[str, str], object]] = {}
 
 
-def _kernel(one: Attack) -> Any:
-    """The kernel of a launch; the last one is kept, as neighbours share it."""
+def _kernel(one: Attack, zones: Zones) -> Any:
+    """The kernel of a launch; the last one is kept, as neighbours share it, and what others took is given back."""
     import ptxloom as pl  # noqa: PLC0415 - of the child alone
 
     key = (one.ptx, one.name)
     if key not in _KERNELS:
         _KERNELS.clear()
+        gc.collect()  # a process has 65,530 maps, a zone takes three, and launches may hold themselves
+        zones.check()
+        zones.release_kept()
         _KERNELS[key] = pl.kernel(pl.parse(one.ptx), one.name)
     return _KERNELS[key]
 

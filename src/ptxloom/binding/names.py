@@ -45,6 +45,17 @@ def index_of(name: str, stem: str) -> int:
     return int(plain or "0") if digits and len(plain) <= _LONGEST else -1
 
 
+def has_needless_zeros(name: str) -> bool:
+    """Whether a name would be another one without the zeros that its number begins with.
+
+    Example:
+        >>> [has_needless_zeros(name) for name in ("%r01", "%r10", "%r0", "%r")]
+        [True, False, False, False]
+    """
+    at = len(name.rstrip(_DIGITS))
+    return at < len(name) - 1 and name[at] == "0"
+
+
 class Series(NamedTuple, Generic[Thing]):
     """Names that are declared together: so many, from 0 on, and what they stand for."""
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
-from ptxloom.binding.names import Scope
+from ptxloom.binding.names import Scope, has_needless_zeros
 from ptxloom.syntax.tree import Block, Declaration, Instruction
 
 if TYPE_CHECKING:
@@ -184,6 +184,8 @@ class _Names:
 
     def key(self, instruction: Instruction, name: str) -> str:
         """A name that no other register has, however it is spelled."""
+        if not self._inside and not has_needless_zeros(name):
+            return name
         scope = self._inside.get(id(instruction), self._top)
         known = self._keys.setdefault(scope, {})
         found = known.get(name)

@@ -28,16 +28,20 @@ class Symbol:
         space: Its state space: "reg", "shared", "param"...
         type: Its element type, without dot; may be empty or unknown to us.
         vector: 2 or 4 for `.v2` and `.v4`, 0 for a scalar.
-        alignment: The bytes that its address is a multiple of, as declared or by its type.
-        declarator: Where it is declared.
+        declaration: What declares it, and `declarator` where.
     """
 
     name: str
     space: str
     type: str
     vector: int
-    alignment: int
+    declaration: Declaration
     declarator: Declarator
+
+    @property
+    def alignment(self) -> int:
+        """The bytes that its address is a multiple of, as declared or by its type."""
+        return alignment_of(self.declaration)
 
     @property
     def bits(self) -> int:
@@ -177,11 +181,4 @@ class Scope:
 
 
 def _symbol(name: str, declaration: Declaration, declarator: Declarator) -> Symbol:
-    return Symbol(
-        name,
-        declaration.space,
-        declaration.type,
-        declaration.vector,
-        alignment_of(declaration),
-        declarator,
-    )
+    return Symbol(name, declaration.space, declaration.type, declaration.vector, declaration, declarator)

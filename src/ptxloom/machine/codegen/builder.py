@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.codegen.operands import Operands
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import scheduler, state
+from ptxloom.machine.runtime import reconvergence, state
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ptxloom.machine.codegen.access import Access
+    from ptxloom.machine.program.knowledge import Sum
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 
@@ -58,7 +61,7 @@ class Builder(Operands):
         self.instruments = Instrument() if instruments is None else instruments
         self.entered = False
         self.block: BasicBlock = program.blocks[0]
-        self.sums = program.sums if instruments is None else {}
+        self.sums: Mapping[int, Sum] = program.sums if instruments is None else {}
         self.ended = False
         self.follows = False
 
@@ -82,7 +85,7 @@ class Builder(Operands):
             direct, slow = self.fresh("L"), self.fresh("L")
             self.do(f"br {first}, label %{direct}, label %{slow}")
             self.label(slow)
-            self.resume(self.runtime(scheduler.go, W, Value("i32", str(target))))
+            self.resume(self.runtime(reconvergence.go, W, Value("i32", str(target))))
             self.label(direct)
         if target > self.block.number:
             self.do(f"br label %B{target}")
@@ -101,7 +104,7 @@ class Builder(Operands):
         spent, on = self.compare("slt", self.spend(cost), Value("i32", "0")), self.fresh("L")
         self.do(f"br {spent}, label %{on}, label %{label}")
         self.label(on)
-        chosen = self.runtime(scheduler.tick, W, target)
+        chosen = self.runtime(reconvergence.tick, W, target)
         none = self.compare("eq", chosen, Value("i32", "-1"))
         self.do(f"br {none}, label %yield, label %dispatch")
 
@@ -118,7 +121,7 @@ class Builder(Operands):
         self.label(some)
         self.instruments.diverged(self)
         self.resume(
-            self.runtime(scheduler.diverge, W, taken, Value("i32", str(target)), Value("i32", str(self.following)))
+            self.runtime(reconvergence.diverge, W, taken, Value("i32", str(target)), Value("i32", str(self.following)))
         )
         self.label(all_)
         self.goto(target)

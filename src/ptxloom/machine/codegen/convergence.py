@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.codegen.operands import LANE_BITS
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime import hazards, members, scheduler, state
+from ptxloom.machine.runtime import hazards, members, reconvergence, state
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
@@ -29,7 +29,7 @@ def converge(b: Builder, named: tree.Operand, kind: int = state.STUCK) -> None:
     _wait(b, b.read(named, "b32"), kind)
     if kind and "synccheck" in b.checks:
         b.store(b.read(named, "b32"), b.scratch(), 64)
-        b.runtime(scheduler.note_gone, W, _site(b))
+        b.runtime(reconvergence.note_gone, W, _site(b))
 
 
 def aligned(b: Builder, *, every: bool = True) -> None:
@@ -44,7 +44,7 @@ def aligned(b: Builder, *, every: bool = True) -> None:
     if not b.whole:
         _wait(b, b.constant(vector("i32"), -1), state.DIVERGENT)
         if watched and every:
-            b.runtime(scheduler.note_absent, W, _site(b))
+            b.runtime(reconvergence.note_absent, W, _site(b))
     if watched and b.op.node.predicate is not None and b.active is not None:
         some = b.compare("ne", b.active, Value("i32", "0"))
         part = b.compare("ne", b.active, b.mask)
@@ -62,7 +62,7 @@ def _wait(b: Builder, members_: Value, kind: int) -> None:
     b.store(members_, b.scratch(), 64)
     number = Value("i32", str(b.block.number))
     watched = kind if "synccheck" in b.checks or kind == state.DIVERGENT else 0
-    chosen = b.runtime(scheduler.converge, W, number, _site(b), Value("i32", str(watched)))
+    chosen = b.runtime(reconvergence.converge, W, number, _site(b), Value("i32", str(watched)))
     here, elsewhere, on, full = (b.fresh("L") for _ in range(4))
     b.do(f"br {b.compare('eq', chosen, number)}, label %{here}, label %{elsewhere}")
     b.label(elsewhere)

@@ -14,7 +14,7 @@ from ptxloom.machine.native.language import copy, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.initcheck.slow_path import carry, forget_local, mark_frame
 from ptxloom.machine.runtime.memory import fault, move
 from ptxloom.machine.runtime.places import register_bytes, registers
-from ptxloom.machine.runtime.scheduler import choose, place_lanes
+from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import (
     BAD_CALL,
     BAD_TOKEN,

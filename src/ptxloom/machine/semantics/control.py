@@ -8,7 +8,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Place
-from ptxloom.machine.runtime import memory, scheduler, state
+from ptxloom.machine.runtime import memory, reconvergence, state
 from ptxloom.syntax import print_operand, tree
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def scattered(b: Builder, blocks: Value, following: int) -> Value:
     if b.active is not None:
         blocks = b.select(b.lanes(b.active), blocks, b.constant(blocks.type, following))
     b.store(blocks, b.scratch(), 64)
-    return b.runtime(scheduler.scatter, W, b.mask)
+    return b.runtime(reconvergence.scatter, W, b.mask)
 
 
 def _block_of(b: Builder, operand: tree.Operand) -> int:
@@ -79,11 +79,13 @@ def exit_(b: Builder, op: Op) -> None:
     """The lanes are done."""
     if b.active is None:
         b.ended = True
-        b.runtime(scheduler.leave_whole, W, Value("i32", str(op.site)))
+        b.runtime(reconvergence.leave_whole, W, Value("i32", str(op.site)))
         b.do(f"ret i32 {state.DONE}")
         return
     if_any(b, b.following)
-    b.resume(b.runtime(scheduler.leave, W, b.active_mask, Value("i32", str(b.following)), Value("i32", str(op.site))))
+    b.resume(
+        b.runtime(reconvergence.leave, W, b.active_mask, Value("i32", str(b.following)), Value("i32", str(op.site)))
+    )
 
 
 def if_any(b: Builder, following: int) -> None:

@@ -9,7 +9,7 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.runtime import scheduler, warpgroups
+from ptxloom.machine.runtime import reconvergence, warpgroups
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
@@ -27,7 +27,7 @@ def fence(b: Builder, op: Op) -> None:
 @family("nanosleep")
 def nanosleep(b: Builder, op: Op) -> None:
     """Let others run at the next occasion; the time itself means nothing here."""
-    b.runtime(scheduler.pause, W)
+    b.runtime(reconvergence.pause, W)
 
 
 @family("prefetch", "prefetchu", "applypriority", "discard", "brkpt", "pmevent", "griddepcontrol")

@@ -13,20 +13,9 @@ from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.instruments.variable_bounds import provenance_of
 from ptxloom.machine.memory.address_map import readable
+from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REVERSED, SIDES, SPACES, USES
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
-from ptxloom.machine.results.hazard_kinds import (
-    AFTER_COPY,
-    BETWEEN_CTAS,
-    BY_RULE,
-    EVENTS,
-    FAULTS,
-    IN_CLUSTER,
-    MORE_SHARED,
-    REVERSED,
-    SIDES,
-    SPACES,
-    USES,
-)
+from ptxloom.machine.results.hazard_kinds import AFTER_COPY, BETWEEN_CTAS, BY_RULE, IN_CLUSTER, MORE_SHARED
 from ptxloom.machine.results.program_order import Reach, Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state

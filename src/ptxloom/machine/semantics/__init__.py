@@ -30,7 +30,7 @@ an element (packed types: `<64 x half>` for f16x2), predicates and lane masks ar
 * accesses to memory: `b.touch(Access(READ, state.SHARED, addresses, bits=32))` (`codegen/access.py`), once, before each
   is made: racecheck, initcheck, profile and every other instrument hear of it, and no family knows of any of them;
 * hazards: `b.runtime(hazards.note, W, state.DIVERGENT, op.site, lanes, 0, other)` notes one (kinds: `state`, meanings:
-  `hazard_kinds.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
+  `event_kinds.EVENTS`; the run goes on), `memory.fault` ends the kernel; `b.checks` are the tools that watch this run;
 * control: a row with `ends=True` must be the last of its block and may end it with `b.goto(block)`, `b.branch(taken,
   block)`, `b.resume(chosen)` (after a run-time function has placed the lanes); a row with `starts=True` begins a block,
   which a warp-synchronous instruction needs to wait for its members: `converge(b, members)` of

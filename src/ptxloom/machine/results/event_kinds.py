@@ -1,0 +1,86 @@
+"""Which hazard each record of native code is, and what is said of its sides."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptxloom.isa.spaces import MEMORY
+from ptxloom.machine.runtime import state
+
+FAULTS: Final = {  # what ends a kernel; all are memcheck's
+    state.OUT_OF_BOUNDS: "out-of-bounds",
+    state.MISALIGNED: "misaligned",
+    state.READ_ONLY: "read-only",
+    state.WRONG_SPACE: "wrong-space",
+    state.TRAP: "trap",
+    state.STACK_OVERFLOW: "stack-overflow",
+    state.BAD_CALL: "bad-call",
+    state.ASSERTION: "assertion",
+    state.INVALID: "invalid",
+    state.UNINITIALISED: "no-mbarrier",
+    state.OVERRUN: "mbarrier-overrun",
+    state.NO_CLUSTER: "no-cluster",
+    state.CALL_MISMATCH: "call-mismatch",
+    state.BAD_TOKEN: "bad-token",
+    state.BAD_BRANCH: "bad-branch",
+}
+EVENTS: Final = {  # after these it goes on
+    state.ENDED: "racecheck.early-exit",
+    state.UNFENCED: "racecheck.cross-proxy",
+    state.DIVERGENT: "synccheck.divergent",
+    state.EXITED: "synccheck.exited",
+    state.PREDICATED: "synccheck.predicated",
+    state.MISSING: "synccheck.partial-warp",
+    state.UNEVEN: "synccheck.partial-warpgroup",
+    state.ABSENT: "synccheck.absent",
+    state.MISMATCH: "synccheck.mask-mismatch",
+    state.STUCK: "synccheck.elsewhere",
+    state.GONE: "synccheck.exited-members",
+    state.MISCOUNT: "synccheck.barrier-count",
+    state.LEFT: "synccheck.exited-barrier",
+    state.REQUESTED_AGAIN: "synccheck.requested-again",
+    state.NOT_CANCELED: "synccheck.not-canceled",
+    state.WRITE_WRITE: "racecheck.write-after-write",
+    state.READ_WRITE: "racecheck.write-after-read",
+    state.WRITE_READ: "racecheck.read-after-write",
+    state.WARP_WRITE_WRITE: "racecheck.warp-order",
+    state.WARP_READ_WRITE: "racecheck.warp-order",
+    state.WARP_WRITE_READ: "racecheck.warp-order",
+    state.OWN_WRITE_WRITE: "racecheck.not-waited",
+    state.OWN_READ_WRITE: "racecheck.not-waited",
+    state.OWN_WRITE_READ: "racecheck.not-waited",
+    state.NOT_READ_ONLY: "racecheck.not-read-only",
+    state.STRAYED: "memcheck.overrun",
+    state.UNWRITTEN: "initcheck.uninitialised",
+    state.UNWRITTEN_REGISTER: "initcheck.uninitialised-register",
+}
+# What is done with what nobody has written: `instruments.poison.GUARD`, `ADDRESS`, `VALUE`.
+USES: Final = (
+    "whether `{instruction}` is executed depends on",
+    "the address of `{instruction}` depends on",
+    "`{instruction}` is given what depends on",
+)
+# What the two sides of a race do: this warp's access, and the one before it.
+SIDES: Final = {
+    state.WRITE_WRITE: ("write", "write"),
+    state.READ_WRITE: ("write", "read"),
+    state.WRITE_READ: ("read", "write"),
+    state.WARP_WRITE_WRITE: ("write", "write"),
+    state.WARP_READ_WRITE: ("write", "read"),
+    state.WARP_WRITE_READ: ("read", "write"),
+    state.OWN_WRITE_WRITE: ("write", "write"),
+    state.OWN_READ_WRITE: ("write", "read"),
+    state.OWN_WRITE_READ: ("read", "write"),
+    state.NOT_READ_ONLY: ("read", "write"),
+    state.ENDED: ("access", "exit"),
+    state.UNFENCED: ("access", "write"),
+}
+REVERSED: Final = {  # the same race with its sides in the other order
+    state.READ_WRITE: state.WRITE_READ,
+    state.WRITE_READ: state.READ_WRITE,
+    state.WARP_READ_WRITE: state.WARP_WRITE_READ,
+    state.WARP_WRITE_READ: state.WARP_READ_WRITE,
+    state.OWN_READ_WRITE: state.OWN_WRITE_READ,
+    state.OWN_WRITE_READ: state.OWN_READ_WRITE,
+}
+SPACES: Final = {state.GENERIC: "generic", **{space.number: name for name, space in MEMORY.items()}}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kernels.case import read_ptx
 from ptxloom.machine import kernel
-from ptxloom.machine.kernel import CHECKS
+from ptxloom.machine.launch.options import CHECKS
 from ptxloom.syntax import parse
 
 Integers = NDArray[np.int32]

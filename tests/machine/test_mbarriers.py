@@ -7,7 +7,7 @@ import pytest
 
 from machine.small_kernels import entry
 from ptxloom.machine import LaunchError
-from ptxloom.machine.kernel import CHECKS
+from ptxloom.machine.launch.options import CHECKS
 
 BAR = ".shared .align 8 .b64 bar; .shared .align 16 .b8 room[512];"
 START = "setp.eq.u32 %p7, %r0, 0; mov.u32 %r20, bar;"

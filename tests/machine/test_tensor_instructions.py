@@ -10,9 +10,9 @@ import pytest
 import ptxloom as pl
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import IllegalPtx, Kernel
-from ptxloom.machine.kernel import tensor_target
 from ptxloom.machine.tensor.batch import mma
 from ptxloom.machine.tensor.form import TensorForm, tensor_form
+from ptxloom.machine.tensor.recipe import tensor_target
 
 FORMS = [
     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",

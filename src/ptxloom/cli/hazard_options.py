@@ -8,7 +8,7 @@ from ptxloom import __version__
 from ptxloom.cli.output import style_for
 from ptxloom.diagnostics import TOOLS, UsageError
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
-from ptxloom.machine.kernel import CHECKS, DEFAULT_CHECKS
+from ptxloom.machine.launch.options import CHECKS, DEFAULT_CHECKS
 from ptxloom.machine.results.hazard_kinds import KINDS
 from ptxloom.views.runs import hazard_reports, run_reports
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import time
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
-import numpy as np
-
-from ptxloom.diagnostics import UsageError, must_be, must_be_several
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
-from ptxloom.isa.target import Target
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import variant
 from ptxloom.machine.compile.meaning import lasting_names, names_register
 from ptxloom.machine.instruments.trace import keys_of
-from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.grid import Grid, Progress, default_threads
-from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent, whole
-from ptxloom.machine.launch.launch_state import LEAKS, LaunchState, compiled_checks
+from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent
+from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks
+from ptxloom.machine.launch.options import (
+    DEFAULT_CHECKS,
+    MEMORY_LIMIT,
+    PRINTF_BYTES,
+    PRINTF_LIMIT,
+    THREADS_LIMIT,
+    deadline_of,
+    integer,
+    known_checks,
+    unwritten_arrays,
+)
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, pack
 from ptxloom.machine.memory.heap import HEAP, MOST_BYTES
@@ -33,7 +39,7 @@ from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
 from ptxloom.machine.results.recording import Recording
 from ptxloom.machine.results.trace_choice import choose
-from ptxloom.machine.tensor.recipe import ARCHITECTURES, architecture
+from ptxloom.machine.tensor.recipe import architecture, tensor_target
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Integer
 
@@ -42,17 +48,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.isa.target import Target
     from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.results.trace import Request
-
-PRINTF_BYTES = 1 << 20
-DEFAULT_CHECKS = ("memcheck", "synccheck")
-CHECKS = (
-    "memcheck", VARIABLES, LEAKS, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global"
-)  # fmt: skip
-_THREADS_LIMIT = 1024
-_PRINTF_LIMIT = 1 << 30
-_MEMORY_LIMIT = 1 << 48
 
 
 class Kernel:
@@ -81,12 +79,12 @@ class Kernel:
     ) -> None:
         with (
             interrupts.guarded(),
-            interrupts.until(_deadline(timeout)),
+            interrupts.until(deadline_of(timeout)),
             legality.explained(module, name, unchecked=unchecked),
         ):
             self.name = name
-            self.program = plan(module, name, semantics.Table())
-            self.program.target = tensor_target(module) if target is None else str(target)
+            cores = tensor_target(module) if target is None else str(target)
+            self.program = plan(module, name, semantics.Table(), cores)
             self.memory = memory_of(module)
             self._code: dict[tuple[bool, frozenset[str]], Code] = {}
             self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
@@ -288,7 +286,7 @@ class Kernel:
             UnsupportedInstruction: A variable is `.extern`, and nobody has filled it; nothing has run.
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
-        deadline = _deadline(timeout)
+        deadline = deadline_of(timeout)
         shape = Shape(
             extent("grid", grid),
             extent("block", block),
@@ -298,15 +296,15 @@ class Kernel:
         check_shape(shape, self.program.entry.node.directives)
         static = self.program.shared_bytes - self.program.reserved_bytes
         room = max(SHARED_BYTES - static, 0)
-        shared_bytes = _integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
-        stack_bytes = _integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES)
-        schedule_seed = _integer("schedule_seed", schedule_seed)
-        count = default_threads() if threads is None else _integer("threads", threads, 1, _THREADS_LIMIT)
+        shared_bytes = integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
+        stack_bytes = integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES)
+        schedule_seed = integer("schedule_seed", schedule_seed)
+        count = default_threads() if threads is None else integer("threads", threads, 1, THREADS_LIMIT)
         if heap_bytes is not None:
-            heap_bytes = _integer("heap_bytes", heap_bytes, 0, MOST_BYTES)
-        printf_bytes = _integer("printf_bytes", printf_bytes, 0, _PRINTF_LIMIT)
-        budget = Budget(None if memory_limit is None else _integer("memory_limit", memory_limit, 1, _MEMORY_LIMIT))
-        _check_names(checks)
+            heap_bytes = integer("heap_bytes", heap_bytes, 0, MOST_BYTES)
+        printf_bytes = integer("printf_bytes", printf_bytes, 0, PRINTF_LIMIT)
+        budget = Budget(None if memory_limit is None else integer("memory_limit", memory_limit, 1, MEMORY_LIMIT))
+        known_checks(checks)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
         if "racecheck:global" in checks:
@@ -314,7 +312,7 @@ class Kernel:
         self.memory.must_be_defined(self._named)
         memory = Memory()
         params = pack(self.program, args, memory)
-        memory.unwritten += _unwritten(uninitialised, args)
+        memory.unwritten += unwritten_arrays(uninitialised, args)
         self._charge(budget, memory, heap_bytes, printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         recording = None
@@ -376,46 +374,3 @@ def kernel(
     if known is None or known.program.module is not module:
         known = _KERNELS[key] = Kernel(module, name, target, unchecked=unchecked, timeout=timeout)
     return known
-
-
-def tensor_target(module: Module) -> str:
-    """The architecture whose tensor cores a module's target stands for."""
-    numbers = [Target.parse(name).number for name in module.target if name.startswith("sm_")]
-    known = [n for n in ARCHITECTURES if n <= (numbers[0] if numbers else ARCHITECTURES[-1])]
-    return f"sm_{known[-1] if known else ARCHITECTURES[0]}"
-
-
-def _unwritten(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:
-    found: list[NDArray[Any]] = []
-    must_be_several("uninitialised", named, "arrays among args, or their places there")
-    for item in named:
-        number = None if isinstance(item, np.ndarray) else whole(item)
-        array = args[number] if number is not None and 0 <= number < len(args) else cast("object", item)
-        if not isinstance(array, np.ndarray):
-            raise UsageError("uninitialised", cast("object", item), "an array among args, or its place there")
-        found.append(cast("NDArray[Any]", array))
-    return found
-
-
-def _check_names(checks: Sequence[str]) -> None:
-    must_be_several("checks", checks, "names of tools")
-    for name in checks:
-        if name not in CHECKS:
-            raise UsageError("checks", name, f"any of {', '.join(CHECKS)}")
-
-
-def _integer(argument: str, value: object, low: int | None = None, high: int | None = None, note: str = "") -> int:
-    number = whole(value)
-    if number is None or (low is not None and number < low) or (high is not None and number > high):
-        legal = "an integer" if low is None else f"{low} or more" if high is None else f"{low} to {high}{note}"
-        raise UsageError(argument, value, legal)
-    return number
-
-
-def _deadline(timeout: object) -> float | None:
-    """When a time limit that starts now ends."""
-    if timeout is None:
-        return None
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0:
-        raise UsageError("timeout", timeout, "a number of seconds, or None")
-    return time.monotonic() + timeout

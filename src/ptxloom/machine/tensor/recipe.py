@@ -28,10 +28,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.target import Target
 from ptxloom.machine.tensor.form import BITS, TensorForm
+
+if TYPE_CHECKING:
+    from ptxloom.syntax.module import Module
 
 
 class Sum(StrEnum):
@@ -131,3 +135,10 @@ def _fused(form: TensorForm, *, hopper: bool) -> Recipe:
         return Recipe(Sum.FUSED, halves if split else (places,), 25, wide)
     longest = len(places) * BITS[form.a_type] == 256
     return Recipe(Sum.FUSED, halves if longest else (places,), 24, wide)
+
+
+def tensor_target(module: Module) -> str:
+    """The architecture whose tensor cores a module's target stands for."""
+    numbers = [Target.parse(name).number for name in module.target if name.startswith("sm_")]
+    known = [n for n in ARCHITECTURES if n <= (numbers[0] if numbers else ARCHITECTURES[-1])]
+    return f"sm_{known[-1] if known else ARCHITECTURES[0]}"

@@ -1,0 +1,82 @@
+"""What may be asked of a launch beside its shape and its arguments, judged before anything runs."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError, must_be_several
+from ptxloom.machine.instruments.variable_bounds import VARIABLES
+from ptxloom.machine.launch.launch_limits import whole
+from ptxloom.machine.launch.launch_state import LEAKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+PRINTF_BYTES = 1 << 20
+DEFAULT_CHECKS = ("memcheck", "synccheck")
+CHECKS = (
+    "memcheck", VARIABLES, LEAKS, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global"
+)  # fmt: skip
+THREADS_LIMIT = 1024
+PRINTF_LIMIT = 1 << 30
+MEMORY_LIMIT = 1 << 48
+
+
+def unwritten_arrays(named: Sequence[object], args: Sequence[object]) -> list[NDArray[Any]]:
+    """The arrays that hold nothing yet, named by themselves or by their places among the arguments.
+
+    Raises:
+        UsageError: Something else is named.
+    """
+    found: list[NDArray[Any]] = []
+    must_be_several("uninitialised", named, "arrays among args, or their places there")
+    for item in named:
+        number = None if isinstance(item, np.ndarray) else whole(item)
+        array = args[number] if number is not None and 0 <= number < len(args) else cast("object", item)
+        if not isinstance(array, np.ndarray):
+            raise UsageError("uninitialised", cast("object", item), "an array among args, or its place there")
+        found.append(cast("NDArray[Any]", array))
+    return found
+
+
+def known_checks(checks: Sequence[str]) -> None:
+    """Refuse a tool that there is not.
+
+    Raises:
+        UsageError: It names the tools that there are.
+    """
+    must_be_several("checks", checks, "names of tools")
+    for name in checks:
+        if name not in CHECKS:
+            raise UsageError("checks", name, f"any of {', '.join(CHECKS)}")
+
+
+def integer(argument: str, value: object, low: int | None = None, high: int | None = None, note: str = "") -> int:
+    """A number that an argument gives, from `low` to `high`.
+
+    Raises:
+        UsageError: It is none.
+    """
+    number = whole(value)
+    if number is None or (low is not None and number < low) or (high is not None and number > high):
+        legal = "an integer" if low is None else f"{low} or more" if high is None else f"{low} to {high}{note}"
+        raise UsageError(argument, value, legal)
+    return number
+
+
+def deadline_of(timeout: object) -> float | None:
+    """When a time limit that starts now ends, on `time.monotonic`.
+
+    Raises:
+        UsageError: It is no time.
+    """
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise UsageError("timeout", timeout, "a number of seconds, or None")
+    return time.monotonic() + timeout

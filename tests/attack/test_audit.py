@@ -44,7 +44,6 @@ PAIRS: Final = [(case, architecture) for case in cases() for architecture in cas
 def variants_of(ptx: str, name: str, tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
     """A kernel's code for whole warps and for parts of warps, and what of it is traced."""
     program = plan(parse(ptx), name, semantics.Table())
-    program.target = "sm_90"
     sites = tuple(range(len(program.ops))) if "trace" in tools else ()
     checks = frozenset(tools) - {"trace"} | keys_of(sites)
     ways = (False,) if POISON in tools else (True, False)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptxloom.machine import Kernel, LaunchError, kernel
-from ptxloom.machine.kernel import CHECKS
+from ptxloom.machine.launch.options import CHECKS
 from ptxloom.syntax import parse
 
 BLOCK = 64

@@ -75,9 +75,7 @@ def program_of(statement: str) -> Program:
     body = f".entry k(.param .b64 par) {{ {declared} {places}\n{statement}\nlabel: ret; }}"
     module = parse(f".version 9.0\n.target sm_90a\n.address_size 64\n{HEAD}\n{body}\n")
     with explained(module, "k", unchecked=True):
-        program = plan(module, "k", semantics.Table())
-        program.target = "sm_90"
-        return program
+        return plan(module, "k", semantics.Table())
 
 
 def code(statement: str) -> str:

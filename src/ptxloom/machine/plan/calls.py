@@ -20,34 +20,37 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.analysis.register_allocation import Life, Placement
     from ptxloom.machine.plan.register_parameters import Formals
-    from ptxloom.machine.program.model import FunctionPlan, Op, Program
+    from ptxloom.machine.program.model import FunctionPlan, Op
     from ptxloom.machine.program.signatures import Signature, Slot
 
 _VERBS: Final = {"result": "gives", "argument": "takes"}
 
 
-def plan_calls(program: Program, formals: Mapping[int, Formals], placement: Placement) -> Mapping[int, Call]:
+def plan_calls(
+    functions: Sequence[FunctionPlan], ops: Sequence[Op], formals: Mapping[int, Formals], placement: Placement
+) -> Mapping[int, Call]:
     """Every call of a program by its site.
 
     Args:
-        program: Its functions and registers have their places.
+        functions: Of the program, with their places.
+        ops: Its instructions.
         formals: What a call's function, prototype or list of targets declares, by the call's site, where it is known.
         placement: Of its registers.
 
     Raises:
         UnsupportedInstruction: A call and its function disagree.
     """
-    ops = [op for op in program.ops if op.opcode == "call"]
-    calls = {op.site: _call(op, program, formals.get(op.site)) for op in ops}
-    reached = reached_from(_edges(program, ops, calls))
+    ops = [op for op in ops if op.opcode == "call"]
+    calls = {op.site: _call(op, functions, formals.get(op.site)) for op in ops}
+    reached = reached_from(_edges(functions, ops, calls))
     for op in ops:
-        again = any(op.function.number in reached[number] for number in _targets(program, calls[op.site]))
+        again = any(op.function.number in reached[number] for number in _targets(functions, calls[op.site]))
         if again:
             calls[op.site] = _keeping(calls[op.site], placement.alive_across(op.site))
     return calls
 
 
-def _call(op: Op, program: Program, formals: Formals | None) -> Call:
+def _call(op: Op, functions: Sequence[FunctionPlan], formals: Formals | None) -> Call:
     named = call_of(op.node)
     if named is None:
         raise op.unsupported("it names no function")
@@ -58,7 +61,7 @@ def _call(op: Op, program: Program, formals: Formals | None) -> Call:
     callee: FunctionPlan | Service | None = None
     name = f"`{print_operand(function)}`"
     if isinstance(found, FunctionName):
-        callee = program.functions[found.number]
+        callee = functions[found.number]
         if callee.is_entry:
             raise op.unsupported(f"{name} is a kernel, and a call reaches functions only")
         signature = callee.signature
@@ -105,21 +108,21 @@ def _agree(op: Op, name: str, what: str, slots: tuple[Slot, ...], given: tuple[V
             raise op.unsupported(f"{name} {verb} {slot.size:,} bytes as {what} {number}, {has}")
 
 
-def _targets(program: Program, call: Call) -> Iterable[int]:
+def _targets(functions: Sequence[FunctionPlan], call: Call) -> Iterable[int]:
     """The functions that a call may enter, by number: one through an address any that agrees."""
     match call.callee:
         case Service():
             return ()
         case None:
-            return [f.number for f in program.functions if not f.is_entry and f.signature == call.signature]
+            return [f.number for f in functions if not f.is_entry and f.signature == call.signature]
         case callee:
             return (callee.number,)
 
 
-def _edges(program: Program, ops: Sequence[Op], calls: Mapping[int, Call]) -> Mapping[int, set[int]]:
-    edges: dict[int, set[int]] = {f.number: set() for f in program.functions}
+def _edges(functions: Sequence[FunctionPlan], ops: Sequence[Op], calls: Mapping[int, Call]) -> Mapping[int, set[int]]:
+    edges: dict[int, set[int]] = {f.number: set() for f in functions}
     for op in ops:
-        edges[op.function.number].update(_targets(program, calls[op.site]))
+        edges[op.function.number].update(_targets(functions, calls[op.site]))
     return edges
 
 

@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 _LISTS: Final = (tree.BranchTargets, tree.CallTargets, tree.CallPrototype)  # what labels name that no branch goes to
 
 
-def plan(module: Module, name: str, boundaries: Boundaries) -> Program:
+def plan(module: Module, name: str, boundaries: Boundaries, target: str = "sm_90") -> Program:
     """Cut a kernel and all it can reach into blocks.
 
     Args:
         module: The parsed module.
         name: The kernel's name.
         boundaries: Which instructions start or end a block.
+        target: Whose tensor cores compute.
 
     Raises:
         UsageError: No kernel of the module has this name.
@@ -49,7 +50,7 @@ def plan(module: Module, name: str, boundaries: Boundaries) -> Program:
     if function is None or function.kind != "entry" or function.body is None:
         kernels = [f.name for f in module.functions.values() if f.kind == "entry"]
         raise UsageError("name", name, f"a kernel of the module: {', '.join(kernels) or 'it has none'}")
-    return _Planner(module, function, boundaries).run()
+    return _Planner(module, function, boundaries).run(target)
 
 
 class _Planner:
@@ -69,26 +70,43 @@ class _Planner:
         self.plans = tuple(FunctionPlan(f, n, Scope(self.outer), f is entry) for n, f in enumerate(reached))
         self.scopes += [p.scope for p in self.plans]
         self.mentioned = Mentioned(reached)
-        self.program = Program(module, self.plans[-1], self.plans)
+        self.blocks: list[BasicBlock] = []
+        self.ops: list[Op] = []
+        self.reserved_bytes = 0
+        self.parameters: tuple[Parameter, ...] = ()
+        self.parameter_bytes = 0
 
-    def run(self) -> Program:
+    def run(self, target: str) -> Program:
         self._module_names()
         for function in self.plans:
             self._function(function)
-        if any(_names_reserved(op) for op in self.program.ops):
+        if any(_names_reserved(op) for op in self.ops):
             self._reserve()
-        self.program.shared_bytes = self.shared
+        shared_bytes = self.shared
         for scope, name, declaration in self.dynamic:
             at = align(self.shared, max(alignment_of(declaration), 16))
             _check_shared(declaration, at)
             declared = scope.names[name]
             assert isinstance(declared, Variable)
             scope.names[name] = replace(declared, offset=at)
-            self.program.shared_bytes = max(self.program.shared_bytes, at)
+            shared_bytes = max(shared_bytes, at)
         for function in self.plans:
             function.frame_bytes = align(function.frame_bytes, self.frame_alignment)
-        self.program.calls = plan_calls(self.program, self.formals, self._place_registers())
-        return self.program
+        known = analyse(self.ops)
+        sums = find_sums(self.blocks, known.uniform)
+        placement = place_registers(self.blocks, known.uniform, sums)
+        self._move_registers(placement)
+        return Program(
+            self.module, self.plans[-1], self.plans, target, tuple(self.blocks), tuple(self.ops),
+            register_bytes=align(max(placement.size, 64), 64),
+            shared_bytes=shared_bytes,
+            reserved_bytes=self.reserved_bytes,
+            parameters=self.parameters,
+            parameter_bytes=self.parameter_bytes,
+            calls=plan_calls(self.plans, self.ops, self.formals, placement),
+            sums=sums,
+            knowledge=placement.moved(known),
+        )  # fmt: skip
 
     def _reserve(self) -> None:
         """Leave the start of shared memory to the system: every variable moves up."""
@@ -102,21 +120,15 @@ class _Planner:
         for scope, name, variable in shared:
             scope.names[name] = replace(variable, offset=variable.offset + by)
         self.shared += by
-        self.program.reserved_bytes = by
+        self.reserved_bytes = by
 
-    def _place_registers(self) -> Placement:
+    def _move_registers(self, placement: Placement) -> None:
         """Move registers that are never needed together to one place, and drop those never mentioned."""
-        knowledge = analyse(self.program.ops)
-        self.program.sums = find_sums(self.program.blocks, knowledge.uniform)
-        placement = place_registers(self.program.blocks, knowledge.uniform, self.program.sums)
         places = placement.places
-        self.program.register_bytes = align(max(placement.size, 64), 64)
-        self.program.knowledge = placement.moved(knowledge)
         for scope in self.scopes:
             for name, symbol in scope.names.items():
                 if isinstance(symbol, Register) and symbol.offset in places:
                     scope.names[name] = replace(symbol, offset=places[symbol.offset])
-        return placement
 
     def _module_names(self) -> None:
         for number, kept in enumerate(module_variables(self.module)):
@@ -136,7 +148,7 @@ class _Planner:
                 self.outer.declare(statement.name, target)
 
     def _function(self, function: FunctionPlan) -> None:
-        function.first = len(self.program.blocks)
+        function.first = len(self.blocks)
         if function.is_entry:
             self._entry_parameters(function)
         else:
@@ -152,7 +164,7 @@ class _Planner:
         blocks.pop()
         called: Op | None = None
         for ops in blocks:
-            self.program.blocks.append(BasicBlock(len(self.program.blocks), tuple(ops), function, called))
+            self.blocks.append(BasicBlock(len(self.blocks), tuple(ops), function, called))
             called = ops[-1] if ops and ops[-1].opcode == "call" else None
 
     def _entry_parameters(self, function: FunctionPlan) -> None:
@@ -166,8 +178,8 @@ class _Planner:
             function.scope.declare(declarator.name, variable)
             if at + size > PARAMETER_BYTES:
                 raise _refused(declaration, f"a kernel has no more than {PARAMETER_BYTES:,} bytes of parameters")
-        self.program.parameters = tuple(found)
-        self.program.parameter_bytes = placed[-1].end if placed else 0
+        self.parameters = tuple(found)
+        self.parameter_bytes = placed[-1].end if placed else 0
 
     def _frame_parameters(self, function: FunctionPlan, declarations: tuple[tree.Declaration, ...]) -> tuple[Slot, ...]:
         slots: list[Slot] = []
@@ -317,8 +329,8 @@ class _Planner:
     ) -> None:
         types = tuple(ptx_type(q) for q in node.qualifiers if is_type(q))
         used, self.used = self.used, -1
-        op = Op(node, scope, len(self.program.ops), types, function, used if node.opcode in LOADS else -1)
-        self.program.ops.append(op)
+        op = Op(node, scope, len(self.ops), types, function, used if node.opcode in LOADS else -1)
+        self.ops.append(op)
         if self.boundaries.starts(op) and blocks[-1]:
             blocks.append([])
         blocks[-1].append(op)

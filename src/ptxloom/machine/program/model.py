@@ -1,11 +1,10 @@
-"""A kernel made ready for translation: its functions, blocks, instructions and parameters, as `planner` makes them."""
+"""A kernel made ready for translation: its functions, blocks, instructions and parameters, as `plan` makes them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.machine.program.knowledge import Knowledge, Sum
 from ptxloom.machine.program.signatures import FRAME_HEAD, Service, Signature
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.syntax import print_statements, tree
@@ -13,6 +12,7 @@ from ptxloom.syntax import print_statements, tree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ptxloom.machine.program.knowledge import Knowledge, Sum
     from ptxloom.machine.program.symbols import Scope, Variable
     from ptxloom.machine.program.types import Type
     from ptxloom.syntax.module import Module
@@ -176,7 +176,7 @@ def cells_of(size: int) -> int:
     return -(-size // _CELL) or 1
 
 
-@dataclass(slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Program:
     """A kernel with every function it can reach.
 
@@ -189,17 +189,17 @@ class Program:
     module: Module
     entry: FunctionPlan
     functions: tuple[FunctionPlan, ...]
-    target: str = "sm_90"
-    blocks: list[BasicBlock] = field(default_factory=list[BasicBlock])
-    ops: list[Op] = field(default_factory=list[Op])
-    register_bytes: int = 64
-    shared_bytes: int = 0
-    reserved_bytes: int = 0
-    parameters: tuple[Parameter, ...] = ()
-    parameter_bytes: int = 0
-    calls: Mapping[int, Call] = field(default_factory=dict[int, Call])  # by their sites
-    sums: dict[int, Sum] = field(default_factory=dict[int, Sum])  # of addresses, by the sites that use them
-    knowledge: Knowledge = Knowledge({}, frozenset(), frozenset())  # noqa: RUF009 - immutable
+    target: str
+    blocks: tuple[BasicBlock, ...]
+    ops: tuple[Op, ...]
+    register_bytes: int
+    shared_bytes: int
+    reserved_bytes: int
+    parameters: tuple[Parameter, ...]
+    parameter_bytes: int
+    calls: Mapping[int, Call]  # by their sites
+    sums: Mapping[int, Sum]  # of addresses, by the sites that use them
+    knowledge: Knowledge
 
     @property
     def has_calls(self) -> bool:

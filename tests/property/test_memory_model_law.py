@@ -355,3 +355,10 @@ def test_races_are_those_of_the_memory_model(arena: Arena) -> None:
             compare(arena, program, seed + 4, threads=3)
 
     law()
+
+
+def test_a_read_of_a_peer_is_told_by_its_own_line() -> None:
+    program: list[Step] = [Access(64, 0, False), Access(33, 0, True), Access(64, 1, False)]
+    told, expected = judge(ARENAS[1], program, 1)
+    assert told == {(0, 1)}
+    assert expected == {(0, 1, "data 0")}

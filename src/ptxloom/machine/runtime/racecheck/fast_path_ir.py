@@ -79,7 +79,9 @@ READ: Final = """
   %plane = mul i64 %warp64, %bytes64
   %reads = getelementptr i64, ptr %s.reads, i64 %plane
   %look.ring = mul i32 %w.index, {looks}
-  %look.number = and i32 %w.look_head, {last_look}
+  ; reads of a peer's memory have been kept since the head was loaded
+  %look.count = load i32, ptr %w.look_head.at, align 4
+  %look.number = and i32 %look.count, {last_look}
   %look.index = add i32 %look.ring, %look.number
   %look.index64 = zext i32 %look.index to i64
   %look.bytes = mul i64 %look.index64, {look_bytes}
@@ -91,7 +93,7 @@ READ: Final = """
   store <4 x i32> %look.head3, ptr %look, align 8
   %look.starts = getelementptr i8, ptr %look, i64 16
   store <32 x i32> %low, ptr %look.starts, align 8
-  %look.next = add i32 %w.look_head, 1
+  %look.next = add i32 %look.count, 1
   store i32 %look.next, ptr %w.look_head.at, align 4
 {halves}
 loop:

@@ -12,9 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import ptxloom as pl
+from ptxloom.explanation import topics
 from ptxloom.syntax import tree
 
 FACE = Path(pl.__file__)
@@ -203,3 +205,31 @@ def test_help_is_complete(space: str, name: str) -> None:
             complete(function)
     else:
         complete(said)
+
+
+def test_a_target_is_taken_wherever_its_spelling_is() -> None:
+    module = pl.parse(".version 8.0 .target sm_80 .address_size 64 .entry k() { cp.async.wait_all; ret; }")
+    turing, hopper = pl.Target.parse("sm_75"), pl.Target.parse("sm_90")
+    assert str(pl.check(module, target=turing)) == str(pl.check(module, target="sm_75")) != "()"
+    assert pl.check(module, ptx_version=pl.isa.PtxVersion(9, 0)) == pl.check(module, ptx_version="9.0")
+    assert pl.kernel(module, "k", hopper) is pl.kernel(module, "k", "sm_90")
+    assert pl.kernel(module, "k", turing).program.target == "sm_75"
+    mma = "m16n8k16.row.col.f32.f16.f16.f32"
+    assert pl.atoms.advise(mma, "a", "k", hopper) == pl.atoms.advise(mma, "a", "k", "sm_90")
+    a, b, c = np.ones((32, 4), "f4"), np.ones((32, 2), "f4"), np.zeros((32, 4), "f4")
+    form = "m16n8k8.row.col.f32.tf32.tf32.f32"
+    assert np.array_equal(pl.mma(form, a, b, c, target=hopper), pl.mma(form, a, b, c, target="sm_90"))
+    for call in (lambda: pl.check(module, target="sm_"), lambda: pl.kernel(module, "k", "sm_")):
+        with pytest.raises(pl.UsageError, match="target is 'sm_'; it must be a target such as sm_90a"):
+            call()
+
+
+def test_explain_knows_what_the_command_knows() -> None:
+    kinds = {topic.word: topic.kind for topic in topics()}
+    for word in ("missing-trans", "racecheck", "ldmatrix", "%laneid", ".reqntid"):
+        assert pl.explain(word).kind == kinds[word]
+    assert pl.explain("racecheck.read-after-write").kind == "hazard"
+    assert "only this architecture" in str(pl.explain("sm_90a"))
+    assert pl.explain("cp.async.wait_all").markdown != pl.explain("cp").markdown
+    with pytest.raises(pl.UsageError, match="did you mean `missing-trans`"):
+        pl.explain("missing-tran")

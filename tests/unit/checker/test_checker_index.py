@@ -13,7 +13,7 @@ import pytest
 
 from ptxloom.checker import check, rule_page, rules
 from ptxloom.checker.index import finders
-from ptxloom.checker.instruction.fragments import Element
+from ptxloom.checker.instruction.fragments import VectorElement
 from ptxloom.diagnostics import Diagnostic, UsageError
 from ptxloom.isa.load import opcodes
 from ptxloom.syntax import parse
@@ -67,7 +67,7 @@ def test_every_finding_comes_from_a_function_of_the_index(monkeypatch: pytest.Mo
 
     watch(Diagnostic, lambda one: one.rule)
     watch(Problem, lambda one: one.rule)
-    watch(Element, lambda one: one.problem[0] if one.problem else "")
+    watch(VectorElement, lambda one: one.problem[0] if one.problem else "")
     for text in broken_texts():
         check(parse(text), hints=True)
     assert stray == {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.lsp import completion, edits, hover, outline, tokens
-from ptxloom.lsp.changes import Change, edited
+from ptxloom.lsp.changes import ClientEdit, edited
 from ptxloom.lsp.document import Document
 from ptxloom.lsp.positions import Position
 
@@ -55,8 +55,8 @@ def measure(name: str, text: str, repeat: int) -> None:
     names = whole.names
     register = next(one for one in names.occurrences if one.start > place)
     asked: dict[str, Callable[[], object]] = {
-        "keystroke to findings": lambda: Document(edited(text, [Change(row, row, "x")])).findings,
-        "5,000 edits at once": lambda: edited(text, [Change(row, row, "x")] * 5000),
+        "keystroke to findings": lambda: Document(edited(text, [ClientEdit(row, row, "x")])).findings,
+        "5,000 edits at once": lambda: edited(text, [ClientEdit(row, row, "x")] * 5000),
         "names, once a version": lambda: Document(text).names,
         "hover": lambda: hover.hover(whole, place),
         "completion of qualifiers": lambda: completion.complete(whole, place + len("ldmatrix.sync.")),

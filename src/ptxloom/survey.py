@@ -44,7 +44,7 @@ class LoopSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionSummary:
+class FunctionSurvey:
     """A kernel or function with a body.
 
     Attributes:
@@ -91,7 +91,7 @@ class ModuleSummary:
     """
 
     module: Module
-    functions: tuple[FunctionSummary, ...]
+    functions: tuple[FunctionSurvey, ...]
     external: tuple[str, ...]
     shared_bytes: int
     global_bytes: int
@@ -126,12 +126,12 @@ def survey(module: Module) -> ModuleSummary:
     )
 
 
-def _function(graph: FlowGraph, functions: Container[str]) -> FunctionSummary:
+def _function(graph: FlowGraph, functions: Container[str]) -> FunctionSurvey:
     """What one function declares and does."""
     function = graph.function
     inside = tuple(instructions(function))
     declared = declarations(function)
-    return FunctionSummary(
+    return FunctionSurvey(
         function=function,
         graph=graph,
         parameters=tuple(map(parameter_text, function.params)),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from corpus_files import CorpusFile, corpus_files
 from ptxloom.binding.names import index_of
 from ptxloom.binding.sizes import alignment_of, parameters, size_of
-from ptxloom.checker.core.scope import Scope
+from ptxloom.checker.core.scope import VisibleNames
 from ptxloom.flow import flow_graphs
-from ptxloom.flow.registers import Registers
+from ptxloom.flow.registers import RegisterWrites
 from ptxloom.lsp.document import Document
 from ptxloom.machine import semantics
 from ptxloom.machine.plan.planner import plan
@@ -39,7 +39,7 @@ def names_of(instruction: tree.Instruction) -> Iterator[str]:
 def of_checker(module: Module, kernel: str) -> Meaning:
     """By instruction and name: the declaration (and member) it means, its type, its vector length."""
     found: Meaning = {}
-    scope = Scope()
+    scope = VisibleNames()
 
     def read(statements: tuple[tree.Statement, ...], *, inside: bool) -> None:
         for one in statements:
@@ -125,7 +125,7 @@ def test_all_agree_which_names_mean_the_same(body: str) -> None:
     assert {key: found[1:] for key, found in checker.items()} == {key: found[1:] for key, found in machine.items()}
     same_partition(checker, machine)
     (graph,) = flow_graphs(module)
-    registers = Registers(graph)
+    registers = RegisterWrites(graph)
     flow: Meaning = {
         (one.start, name): (registers.key(one, name), "", 1)
         for block in graph.blocks

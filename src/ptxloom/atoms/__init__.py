@@ -2,7 +2,7 @@
 
 from ptxloom.atoms.advice import Advice, advise, available, blas_majors, usage_of
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms
-from ptxloom.atoms.fit import Fit, Major, Place, Usage, fit
+from ptxloom.atoms.fit import Coordinates, Fit, Major, Usage, fit
 from ptxloom.atoms.lookup import atom, copy_atom, mma_atom
 from ptxloom.atoms.mma import MmaAtom, Operand, mma_atom_of, mma_atoms
 from ptxloom.atoms.tiled_copy import TiledCopy, make_tiled_copy, make_tiled_copy_a, make_tiled_copy_b, make_tiled_copy_c
@@ -11,12 +11,12 @@ from ptxloom.atoms.wrappers import emit
 
 __all__ = [
     "Advice",
+    "Coordinates",
     "CopyAtom",
     "Fit",
     "Major",
     "MmaAtom",
     "Operand",
-    "Place",
     "ThreadValues",
     "TiledCopy",
     "TiledMma",

@@ -27,7 +27,7 @@ _REGISTER_BITS: Final = 32
 AXES: Final = {"a": "mk", "b": "nk", "c": "mn"}  # the two coordinates of an operand
 
 
-class Place(NamedTuple):
+class Coordinates(NamedTuple):
     """An element of an operand by its two coordinates, (m, k), (n, k) or (m, n)."""
 
     first: int
@@ -91,8 +91,8 @@ class Fit:
     atom: CopyAtom
     usage: Usage
     reason: str
-    rows: tuple[Place, ...] = ()
-    registers: tuple[Place, ...] = ()
+    rows: tuple[Coordinates, ...] = ()
+    registers: tuple[Coordinates, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -160,14 +160,14 @@ def _obstacle(atom: CopyAtom, usage: Usage) -> str:
     return reason
 
 
-def _registers_of(usage: Usage) -> list[list[Place]]:
+def _registers_of(usage: Usage) -> list[list[Coordinates]]:
     """What each register of the operand holds, by lane, then bits from 0 upwards."""
     layout = usage.mma.layout(usage.operand)
     height = usage.mma.extent(usage.operand)[0]
-    return _by_register(layout, usage.bits, lambda index: Place(index % height, index // height))
+    return _by_register(layout, usage.bits, lambda index: Coordinates(index % height, index // height))
 
 
-def _by_register(layout: Layout, bits: int, place: Callable[[int], Place]) -> list[list[Place]]:
+def _by_register(layout: Layout, bits: int, place: Callable[[int], Coordinates]) -> list[list[Coordinates]]:
     count = max(1, _REGISTER_BITS // bits)
     values = layout[1].size
     return [
@@ -176,13 +176,13 @@ def _by_register(layout: Layout, bits: int, place: Callable[[int], Place]) -> li
     ]
 
 
-def _offered(held: Layout, usage: Usage) -> list[list[Place]]:
+def _offered(held: Layout, usage: Usage) -> list[list[Coordinates]]:
     """What each register of the copy holds, in the operand's coordinates, counted from the copy's first element."""
     across = _ROW_BITS // usage.bits
 
-    def place(index: int) -> Place:
+    def place(index: int) -> Coordinates:
         row, column = divmod(index, across)
-        return Place(column, row) if usage.along_first else Place(row, column)
+        return Coordinates(column, row) if usage.along_first else Coordinates(row, column)
 
     return _by_register(held, usage.bits, place)
 
@@ -201,14 +201,14 @@ def _placed(atom: CopyAtom, usage: Usage, held: Layout) -> Fit:
     offered = _offered(held, usage)
     free = _origins(usage, _registers_of(usage), len(offered))
     rows_of_matrix = 8 if atom.permuted else atom.instruction.rows
-    shifts: dict[int, Place] = {}
-    registers: list[Place] = []
+    shifts: dict[int, Coordinates] = {}
+    registers: list[Coordinates] = []
     for register in offered:
         origin = register[0]
         matrix = _row(origin, usage) // rows_of_matrix
-        shift = shifts.get(matrix) or Place(free[0].first - origin.first, free[0].second - origin.second)
+        shift = shifts.get(matrix) or Coordinates(free[0].first - origin.first, free[0].second - origin.second)
         shifts[matrix] = shift
-        target = Place(origin.first + shift.first, origin.second + shift.second)
+        target = Coordinates(origin.first + shift.first, origin.second + shift.second)
         if target not in free:
             return Fit(atom, usage, f"{atom} does not fit {usage}: its registers belong to tiles that lie apart")
         free.remove(target)
@@ -217,36 +217,42 @@ def _placed(atom: CopyAtom, usage: Usage, held: Layout) -> Fit:
     return Fit(atom, usage, "", rows, tuple(registers))
 
 
-def _row(place: Place, usage: Usage) -> int:
+def _row(place: Coordinates, usage: Usage) -> int:
     return place.second if usage.along_first else place.first
 
 
-def _start(atom: CopyAtom, lane: int, usage: Usage, shifts: dict[int, Place], rows_of_matrix: int) -> Place:
+def _start(atom: CopyAtom, lane: int, usage: Usage, shifts: dict[int, Coordinates], rows_of_matrix: int) -> Coordinates:
     """The element at which the row starts that a lane names."""
     row = atom.src_layout(lane, 0) // _ROW_BITS if atom.loads else atom.dst_layout(lane, 0) // _ROW_BITS
     shift = shifts[row // rows_of_matrix]
-    return Place(shift.first, shift.second + row) if usage.along_first else Place(shift.first + row, shift.second)
+    return (
+        Coordinates(shift.first, shift.second + row)
+        if usage.along_first
+        else Coordinates(shift.first + row, shift.second)
+    )
 
 
-def _origins(usage: Usage, wanted: list[list[Place]], needed: int) -> list[Place]:
+def _origins(usage: Usage, wanted: list[list[Coordinates]], needed: int) -> list[Coordinates]:
     """Where registers start: those of the operand in order, then those of the tiles next to it along M or N."""
     height = usage.mma.extent(usage.operand)[0]
     tiles = max(2, -(-needed // len(wanted)) + 1)
-    return [Place(w[0].first + tile * height, w[0].second) for tile in range(tiles) for w in wanted]
+    return [Coordinates(w[0].first + tile * height, w[0].second) for tile in range(tiles) for w in wanted]
 
 
-def _first_difference(offered: list[Place], wanted: list[Place]) -> tuple[int, Place, Place] | None:
+def _first_difference(
+    offered: list[Coordinates], wanted: list[Coordinates]
+) -> tuple[int, Coordinates, Coordinates] | None:
     """The first slot that differs, and what stands there, both counted from the first element."""
     a, b = offered[0], wanted[0]
     for slot, (mine, theirs) in enumerate(zip(offered, wanted, strict=True)):
-        here = Place(mine.first - a.first, mine.second - a.second)
-        there = Place(theirs.first - b.first, theirs.second - b.second)
+        here = Coordinates(mine.first - a.first, mine.second - a.second)
+        there = Coordinates(theirs.first - b.first, theirs.second - b.second)
         if here != there:
             return slot, here, there
     return None
 
 
-def _said(difference: tuple[int, Place, Place], usage: Usage, per_lane: int) -> str:
+def _said(difference: tuple[int, Coordinates, Coordinates], usage: Usage, per_lane: int) -> str:
     slot, here, there = difference
     x, y = AXES[usage.operand]
     return (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ptxloom.checker.control_flow.aligned import divergent
 from ptxloom.checker.control_flow.lints import hints as asides
 from ptxloom.checker.core.context import Platform, Site
-from ptxloom.checker.core.scope import Scope
+from ptxloom.checker.core.scope import VisibleNames
 from ptxloom.checker.core.signature import signature
 from ptxloom.checker.findings.cascades import without_guesses
 from ptxloom.checker.findings.grouping import of_series
@@ -113,7 +113,7 @@ def check(
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:
     """The findings about statements and all that is nested in them, without recursion: blocks may nest deep."""
-    scope, strangers = Scope(), dict[str, str]()
+    scope, strangers = VisibleNames(), dict[str, str]()
     sound: set[Hashable] = set()
     waiting = [iter(statements)]
     while waiting:
@@ -140,7 +140,7 @@ def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterat
 
 
 def _any_instruction(
-    instruction: Instruction, scope: Scope, platform: Platform, sound: set[Hashable], strangers: dict[str, str]
+    instruction: Instruction, scope: VisibleNames, platform: Platform, sound: set[Hashable], strangers: dict[str, str]
 ) -> Iterable[Diagnostic]:
     """The findings about an instruction of which the data may know nothing."""
     opcode = instruction.opcode
@@ -151,7 +151,7 @@ def _any_instruction(
 
 
 def _instruction(
-    instruction: Instruction, scope: Scope, platform: Platform, sound: set[Hashable]
+    instruction: Instruction, scope: VisibleNames, platform: Platform, sound: set[Hashable]
 ) -> Iterator[Diagnostic]:
     """The findings about one instruction; of one that is like another `sound` one only the guard is looked at."""
     like = signature(instruction, scope)

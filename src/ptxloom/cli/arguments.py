@@ -84,7 +84,7 @@ class Options(argparse.Namespace):
     seed: int
 
 
-class Parser(argparse.ArgumentParser):
+class VerbParser(argparse.ArgumentParser):
     """argparse that says what is wrong in a sentence, for each verb by itself."""
 
     def __init__(self, **settings: Any) -> None:
@@ -124,15 +124,15 @@ def read_arguments(arguments: Sequence[str]) -> Options:
     return parser.parse_args(arguments, Options())
 
 
-def build_parser(verb: str | None = None) -> Parser:
+def build_parser(verb: str | None = None) -> VerbParser:
     """The whole command line, or as much of it as one verb needs."""
-    parser = Parser(
+    parser = VerbParser(
         prog="ptxloom",
         description=INTRODUCTION,
         epilog=examples.of_all(),
     )
     parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser, title="verbs")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser, title="verbs")
     for name in (verb,) if verb in VERBS else VERBS:
         summary, declare = VERBS[name]
         described = f"{summary[0].upper()}{summary[1:]}."
@@ -146,7 +146,7 @@ def build_parser(verb: str | None = None) -> Parser:
     return parser
 
 
-def _inspect(parser: Parser) -> None:
+def _inspect(parser: VerbParser) -> None:
     _files(parser)
     parser.add_argument(
         "--profile",
@@ -158,19 +158,19 @@ def _inspect(parser: Parser) -> None:
     _availability(parser)
 
 
-def _check(parser: Parser) -> None:
+def _check(parser: VerbParser) -> None:
     _files(parser)
     _formats(parser, FINDING_FORMATS)
     _availability(parser)
     _rules(parser)
 
 
-def _parse(parser: Parser) -> None:
+def _parse(parser: VerbParser) -> None:
     explorer_arguments.parse(parser)
     _formats(parser, FINDING_FORMATS)
 
 
-def _fmt(parser: Parser) -> None:
+def _fmt(parser: VerbParser) -> None:
     _files(parser)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--check", action="store_true", help="change nothing; exit 1 if a file would change")
@@ -180,7 +180,7 @@ def _fmt(parser: Parser) -> None:
     )
 
 
-def _explain(parser: Parser) -> None:
+def _explain(parser: VerbParser) -> None:
     parser.add_argument(
         "word",
         metavar="WORD",
@@ -189,13 +189,13 @@ def _explain(parser: Parser) -> None:
     )
 
 
-def _map(parser: Parser) -> None:
+def _map(parser: VerbParser) -> None:
     _instruction(parser)
     _operand(parser)
     _formats(parser, MAP_FORMATS)
 
 
-def _where(parser: Parser) -> None:
+def _where(parser: VerbParser) -> None:
     _instruction(parser)
     _operand(parser)
     held = parser.add_argument_group("what a lane holds")
@@ -209,7 +209,7 @@ def _where(parser: Parser) -> None:
     _formats(parser, TABLE_FORMATS)
 
 
-def _banks(parser: Parser) -> None:
+def _banks(parser: VerbParser) -> None:
     _instruction(parser)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pitch", type=int, metavar="BYTES", help="rows of a tile that are BYTES apart")
@@ -221,7 +221,7 @@ def _banks(parser: Parser) -> None:
     _formats(parser, ("full", "concise", "json"))
 
 
-def _run(parser: Parser) -> None:
+def _run(parser: VerbParser) -> None:
     parser.add_argument(
         "file", metavar="LAUNCH.toml", help="which kernel runs on which arrays, what to compare or save"
     )
@@ -240,7 +240,7 @@ def _run(parser: Parser) -> None:
     _formats(parser, (*FINDING_FORMATS, "svg"))
 
 
-def _debug(parser: Parser) -> None:
+def _debug(parser: VerbParser) -> None:
     parser.add_argument(
         "stage",
         choices=("plan", "ir", "asm", "runtime"),
@@ -254,17 +254,17 @@ def _debug(parser: Parser) -> None:
     parser.add_argument("--part", action="store_true", help="the code for warps of which only some lanes run")
 
 
-def _lsp(parser: Parser) -> None:
+def _lsp(parser: VerbParser) -> None:
     parser.add_argument("--stdio", action="store_true", help="speak on standard input and output, as it does anyway")
     _availability(parser)
     _rules(parser)
 
 
-def _files(parser: Parser) -> None:
+def _files(parser: VerbParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help="PTX files, folders of them, or - for standard input")
 
 
-def _instruction(parser: Parser) -> None:
+def _instruction(parser: VerbParser) -> None:
     parser.add_argument(
         "instruction",
         metavar="INSTRUCTION",
@@ -272,22 +272,22 @@ def _instruction(parser: Parser) -> None:
     )
 
 
-def _operand(parser: Parser) -> None:
+def _operand(parser: VerbParser) -> None:
     parser.add_argument("--operand", choices=("a", "b", "c", "d"), help="which operand of an mma or a movmatrix")
 
 
-def _formats(parser: Parser, names: Sequence[str]) -> None:
+def _formats(parser: VerbParser, names: Sequence[str]) -> None:
     parser.add_argument("--output-format", choices=names, default="full", help="how to print the result (default full)")
 
 
-def _availability(parser: Parser) -> None:
+def _availability(parser: VerbParser) -> None:
     parser.add_argument(
         "--target", metavar="SM", help="judge for this target instead of the file's own, such as sm_90a"
     )
     parser.add_argument("--ptx-version", metavar="X.Y", help="judge for this PTX version instead of the file's own")
 
 
-def _rules(parser: Parser) -> None:
+def _rules(parser: VerbParser) -> None:
     which = parser.add_argument_group("which rules", "ids or patterns (missing-*), comma-separated")
     which.add_argument("--select", metavar="RULES", type=_names, action="extend", default=[], help="tell only of these")
     which.add_argument(

@@ -78,7 +78,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchFile:
     """A launch file, read and checked."""
 
     ptx: Path
@@ -92,14 +92,14 @@ class Launch:
     comparisons: tuple[Comparison, ...]
 
 
-def read_launch(name: str, budget: Budget | None = None) -> Launch:
+def read_launch(name: str, budget: Budget | None = None) -> LaunchFile:
     """Read a launch file and make its arrays, within a budget of memory.
 
     Raises:
         BadLaunchFile: It is missing, no TOML, or says something that cannot be done; the sentence names the key.
     """
     path = Path(name)
-    return _Reader(name, path.parent, budget or Budget()).launch(_table(name, path))
+    return _LaunchReader(name, path.parent, budget or Budget()).launch(_table(name, path))
 
 
 def _table(name: str, path: Path) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _table(name: str, path: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _LaunchReader:
     name: str
     folder: Path
     budget: Budget
@@ -132,7 +132,7 @@ class _Reader:
     def wrong(self, where: str, what: str) -> BadLaunchFile:
         return BadLaunchFile(f"{self.name}: {where} {what}")
 
-    def launch(self, table: Mapping[str, Any]) -> Launch:
+    def launch(self, table: Mapping[str, Any]) -> LaunchFile:
         self.known(table, _KEYS, "the file")
         arguments = tuple(self.argument(n, entry) for n, entry in enumerate(self.tables(table, "args")))
         self.once([a.name for a in arguments])
@@ -145,7 +145,7 @@ class _Reader:
         ptx = self.folder / self.text(table, "ptx", "the file")
         if self.is_something_else(ptx):
             raise self.wrong("ptx", f"names {ptx}, which is not a file")
-        return Launch(
+        return LaunchFile(
             ptx,
             self.text(table, "kernel", "the file"),
             table.get("grid", 1),

@@ -27,7 +27,7 @@ Kind: TypeAlias = Literal["next", "jump", "taken", "passed", "table"]
 
 
 @dataclass(slots=True)
-class Piece:
+class OpenBlock:
     """A block under construction; `ways` are (block, kind of edge)."""
 
     labels: list[str] = field(default_factory=list[str])
@@ -40,7 +40,7 @@ class Piece:
 _Scope: TypeAlias = "Scope[None, int | BranchTargets]"  # a label stands for a block, or for a list of labels
 
 
-def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[list[Piece], list[Instruction]]:
+def cut(function: Function, noreturn: Collection[str], *, marks: bool) -> tuple[list[OpenBlock], list[Instruction]]:
     """The blocks of a function's body, and the branches whose target is not found."""
     cutter = _Cutter(noreturn, None if marks else _mentioned(function))
     if function.body is not None:
@@ -72,7 +72,7 @@ def _mentioned(function: Function) -> set[str]:
 
 class _Cutter:
     def __init__(self, noreturn: Collection[str], mentioned: Collection[str] | None) -> None:
-        self.pieces: list[Piece] = [Piece()]
+        self.pieces: list[OpenBlock] = [OpenBlock()]
         self._noreturn = noreturn
         self._mentioned = mentioned
 
@@ -108,7 +108,7 @@ class _Cutter:
         piece.instructions.append(node)
         piece.scope = scope
         if node.opcode in {"bra", "brx"} or node.opcode in ENDING or self._never_returns(node):
-            self.pieces.append(Piece())
+            self.pieces.append(OpenBlock())
 
     def _label(self, name: str, scope: _Scope, following: Statement | None) -> int:
         """Note a label; how many statements it takes with it: the directive that it names, if any."""
@@ -122,7 +122,7 @@ class _Cutter:
                 if self.pieces[-1].instructions:
                     if not self._leads(name):
                         return 0
-                    self.pieces.append(Piece())
+                    self.pieces.append(OpenBlock())
                 self.pieces[-1].labels.append(name)
                 scope.labels.setdefault(name, len(self.pieces) - 1)
                 return 0
@@ -134,7 +134,7 @@ class _Cutter:
     def _never_returns(self, node: Instruction) -> bool:
         return bool(self._noreturn) and called(node) in self._noreturn
 
-    def connect(self, number: int, piece: Piece) -> bool:
+    def connect(self, number: int, piece: OpenBlock) -> bool:
         """Find where a piece leads; whether all its targets were found."""
         last = piece.instructions[-1] if piece.instructions else None
         found = True
@@ -158,7 +158,7 @@ class _Cutter:
         return found
 
     @staticmethod
-    def _branch(node: Instruction, piece: Piece, scope: _Scope) -> bool:
+    def _branch(node: Instruction, piece: OpenBlock, scope: _Scope) -> bool:
         """Add the ways of a branch; whether all its targets were found."""
         match node.opcode, node.operands:
             case "bra", (Name(text), *_):

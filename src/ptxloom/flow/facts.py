@@ -10,9 +10,9 @@ from ptxloom.binding.effects import destinations
 from ptxloom.flow import bits
 from ptxloom.flow.bits import Bits, Level, fixed, shared, various
 from ptxloom.flow.control import Control
-from ptxloom.flow.launch import Launch
-from ptxloom.flow.registers import Merge, Nothing, Registers, Write
-from ptxloom.flow.transfer import Op, result
+from ptxloom.flow.launch import LaunchShape
+from ptxloom.flow.registers import Merge, Nothing, RegisterWrites, Write
+from ptxloom.flow.transfer import KnownOp, result
 from ptxloom.syntax.tree import Address, Arguments, Binary, Component, Integer, Name, Pair, Unary, Vector
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class Outlived:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class BranchCondition:
     """What decides where control goes at a block's end."""
 
     block: int
 
 
 Origin: TypeAlias = "Write | Merge | Nothing"
-FlowNode: TypeAlias = "Write | Merge | Nothing | Outlived | Condition"
+FlowNode: TypeAlias = "Write | Merge | Nothing | Outlived | BranchCondition"
 
 
 class FlowFacts:
@@ -49,8 +49,8 @@ class FlowFacts:
     def __init__(self, graph: FlowGraph) -> None:
         self.graph = graph
         self.control = Control(graph)
-        self._registers = Registers(graph)
-        self._launch = Launch(graph.function)
+        self._registers = RegisterWrites(graph)
+        self._launch = LaunchShape(graph.function)
         entry = graph.function.kind == "entry"
         names = frozenset(one.name for param in graph.function.params for one in param.declarators)
         self._kernel_params = names if entry else frozenset[str]()
@@ -90,7 +90,7 @@ class FlowFacts:
             if fresh != before:
                 self._facts[node] = fresh
                 self._waiting.update(self._users.get(node, {}))
-                if isinstance(node, Condition) and fresh.varies:
+                if isinstance(node, BranchCondition) and fresh.varies:
                     self._part(node.block, fresh.level)
         for node in self._asked - self._facts.keys():
             self._facts[node] = shared(64)
@@ -123,7 +123,7 @@ class FlowFacts:
         match node:
             case Nothing():
                 return various(64, Level.UNKNOWN)
-            case Condition(block):
+            case BranchCondition(block):
                 return self._condition(block)
             case Outlived(origin, loops):
                 return self._outlived(node, origin, loops)
@@ -157,10 +157,10 @@ class FlowFacts:
         blocks = self.graph.loops[loop].blocks
         for block in blocks:
             if self.control.forks(block) and any(one not in blocks for one in self.control.ways[block]):
-                self._ask(Condition(block))
+                self._ask(BranchCondition(block))
                 for one in self.control.above(block):
                     if one in blocks:
-                        self._ask(Condition(one))
+                        self._ask(BranchCondition(one))
 
     def _merge(self, node: Merge) -> Bits | None:
         before = [one for one in self.graph.predecessors[node.block] if one not in self.graph.unreachable]
@@ -189,7 +189,7 @@ class FlowFacts:
         for one in before:
             for branch in (one, *self.control.above(one)):
                 if self.control.forks(branch) and (top is None or self.graph.dominates(top, branch)):
-                    self._ask(Condition(branch))
+                    self._ask(BranchCondition(branch))
 
     def _write(self, node: Write) -> Bits | None:
         instruction = self.graph.blocks[node.block].instructions[node.position]
@@ -208,7 +208,7 @@ class FlowFacts:
         def is_symbol(name: str) -> bool:
             return not self._registers.written(self._registers.key(instruction, name))
 
-        fresh = result(Op(instruction, node.place, read, self._kernel_params, is_symbol))
+        fresh = result(KnownOp(instruction, node.place, read, self._kernel_params, is_symbol))
         if missing:
             return None
         return fresh if instruction.predicate is None else self._kept(node, instruction, fresh)

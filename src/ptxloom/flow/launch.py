@@ -18,7 +18,7 @@ _LANE: Final = made(FULL & ~(LANES - 1), 0, LANES - 1, Level.DIVERGENT)
 _READ_LATE: Final = ("clock", "globaltimer", "pm")
 
 
-class Launch:
+class LaunchShape:
     """The threads of a kernel's CTA, as far as the text says.
 
     `.reqntid` says all. Without it the first dimension is taken for a multiple of 32, so that a warp is 32 threads

@@ -50,7 +50,7 @@ Origin: TypeAlias = "Write | Merge | Nothing"
 NOTHING: Final = Nothing()
 
 
-class Registers:
+class RegisterWrites:
     """The writes of all registers of a function, and which one a read sees.
 
     Names are told apart by the braces that declare them: registers of one name in different braces are different, and

@@ -27,7 +27,7 @@ class Read(Protocol):
         ...
 
 
-class Op:
+class KnownOp:
     """An instruction whose operands are known as far as they are."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Op:
         return at < len(self.instruction.operands)
 
 
-def result(op: Op) -> Bits:
+def result(op: KnownOp) -> Bits:
     """What an instruction writes to the destination asked for; of one that lacks operands, nothing is known."""
     try:
         return _BY_OPCODE.get(op.instruction.opcode, _plain)(op)
@@ -74,56 +74,56 @@ def result(op: Op) -> Bits:
         return _plain(op)
 
 
-def _plain(op: Op) -> Bits:
+def _plain(op: KnownOp) -> Bits:
     """A function of the operands, not looked into."""
     return bits.opaque(64, *op.sources())
 
 
-def _predicate(op: Op) -> bool:
+def _predicate(op: KnownOp) -> bool:
     return op.type == "pred"
 
 
-def _signed(op: Op) -> bool:
+def _signed(op: KnownOp) -> bool:
     return op.type.startswith("s")
 
 
-def _integer(op: Op) -> bool:
+def _integer(op: KnownOp) -> bool:
     return op.type[:1] in {"u", "s", "b"} and op.type[1:].isdigit() and not op.has("cc")
 
 
-def _logic(table: int) -> Callable[[Op], Bits]:
-    def found(op: Op) -> Bits:
+def _logic(table: int) -> Callable[[KnownOp], Bits]:
+    def found(op: KnownOp) -> Bits:
         width = 1 if _predicate(op) else op.width
         return bits.combined(table, op.source(1, width), op.source(2, width))
 
     return found
 
 
-def _lop3(op: Op) -> Bits:
+def _lop3(op: KnownOp) -> Bits:
     table = op.source(4, 8).exact if op.has_source(4) else None
     if table is None or op.has("and") or op.has("or"):
         return _plain(op)
     return bits.combined(table, op.source(1), op.source(2), op.source(3))
 
 
-def _not(op: Op) -> Bits:
+def _not(op: KnownOp) -> Bits:
     width = 1 if _predicate(op) else op.width
     return bits.inverted(op.source(1, width), width)
 
 
-def _add(op: Op) -> Bits:
+def _add(op: KnownOp) -> Bits:
     return bits.total(op.source(1), op.source(2), op.width) if _integer(op) and not op.has("sat") else _plain(op)
 
 
-def _sub(op: Op) -> Bits:
+def _sub(op: KnownOp) -> Bits:
     return bits.difference(op.source(1), op.source(2), op.width) if _integer(op) and not op.has("sat") else _plain(op)
 
 
-def _neg(op: Op) -> Bits:
+def _neg(op: KnownOp) -> Bits:
     return bits.difference(fixed(0), op.source(1), op.width) if _integer(op) else _plain(op)
 
 
-def _product(op: Op) -> tuple[Bits, int] | None:
+def _product(op: KnownOp) -> tuple[Bits, int] | None:
     """The product of the first two sources, and its width."""
     if not _integer(op):
         return None
@@ -150,7 +150,7 @@ _MAGIC_BITS: Final = 14
 """A factor this long stands in for a division."""
 
 
-def _mul(op: Op) -> Bits:
+def _mul(op: KnownOp) -> Bits:
     found = _product(op)
     if found is not None and op.instruction.opcode == "mul":
         return found[0]
@@ -158,7 +158,7 @@ def _mul(op: Op) -> Bits:
     return various(64, Level.UNKNOWN) if op.has("hi") and plain.varies else plain
 
 
-def _mad(op: Op) -> Bits:
+def _mad(op: KnownOp) -> Bits:
     found = _product(op)
     if found is not None and op.instruction.opcode == "mad":
         return bits.total(found[0], op.source(3, found[1]), found[1])
@@ -166,7 +166,7 @@ def _mad(op: Op) -> Bits:
     return various(64, Level.UNKNOWN) if op.has("hi") and plain.varies else plain
 
 
-def _division(op: Op) -> Bits:
+def _division(op: KnownOp) -> Bits:
     if not _integer(op):
         return _plain(op)
     a, b = op.source(1), op.source(2)
@@ -176,7 +176,7 @@ def _division(op: Op) -> Bits:
     return bits.quotient(a, b, op.width) if op.instruction.opcode == "div" else bits.remainder(a, b, op.width)
 
 
-def _shift(op: Op) -> Bits:
+def _shift(op: KnownOp) -> Bits:
     a, by = op.source(1), op.source(2, 32).exact
     if by is None:
         return bits.opaque(op.width, a, op.source(2, 32))
@@ -187,14 +187,14 @@ def _shift(op: Op) -> Bits:
     return bits.moved(a, -by, op.width) if by < op.width else fixed(0)
 
 
-def _extract(op: Op) -> Bits:
+def _extract(op: KnownOp) -> Bits:
     at, length = op.source(2, 32).exact, op.source(3, 32).exact
     if at is None or length is None or _signed(op):
         return _plain(op)
     return bits.cut(bits.moved(op.source(1), -(at & 0xFF), op.width), min(length & 0xFF, op.width))
 
 
-def _copy(op: Op) -> Bits:
+def _copy(op: KnownOp) -> Bits:
     """`mov`: also of a vector into a register, lowest element first, or the other way round."""
     destination, source = op.instruction.operands[:2]
     if _predicate(op):
@@ -209,7 +209,7 @@ def _copy(op: Op) -> Bits:
     return op.source(1)
 
 
-def _packed(op: Op, source: Vector) -> Bits:
+def _packed(op: KnownOp, source: Vector) -> Bits:
     part = op.width // max(1, len(source.elements))
     whole = fixed(0)
     for at, element in enumerate(source.elements):
@@ -218,7 +218,7 @@ def _packed(op: Op, source: Vector) -> Bits:
     return whole
 
 
-def _convert(op: Op) -> Bits:
+def _convert(op: KnownOp) -> Bits:
     if len(op.types) < 2 or any(not one[1:].isdigit() or one[0] not in "us" for one in op.types[-2:]) or op.has("sat"):
         return _plain(op)
     to, width = element_type(op.types[-2]).bits, element_type(op.type).bits
@@ -227,7 +227,7 @@ def _convert(op: Op) -> Bits:
     return bits.cut(a, to)
 
 
-def _compare(op: Op) -> Bits:
+def _compare(op: KnownOp) -> Bits:
     """`setp`: the comparison, perhaps combined with a predicate; the second destination is the opposite."""
     found = _comparison(op)
     if op.place == 1:
@@ -238,7 +238,7 @@ def _compare(op: Op) -> Bits:
     return bits.combined(table, found, op.source(3, 1))
 
 
-def _comparison(op: Op) -> Bits:  # noqa: PLR0911 - one return a comparison
+def _comparison(op: KnownOp) -> Bits:  # noqa: PLR0911 - one return a comparison
     a, b, width = op.source(1), op.source(2), op.width
     if not _integer(op):
         return bits.opaque(1, a, b)
@@ -262,14 +262,14 @@ def _comparison(op: Op) -> Bits:  # noqa: PLR0911 - one return a comparison
             return bits.opaque(1, a, b)
 
 
-def _select(op: Op) -> Bits:
+def _select(op: KnownOp) -> Bits:
     a, b, which = op.source(1), op.source(2), op.source(3, 1)
     if which.exact is not None:
         return a if which.exact else b
     return bits.mixed(a, b, which.level)
 
 
-def _load(op: Op) -> Bits:
+def _load(op: KnownOp) -> Bits:
     """A load gives all lanes the same if they read from one place that is not each thread's own."""
     address = op.instruction.operands[1]
     where = op.source(1, 64)
@@ -287,12 +287,12 @@ def _load(op: Op) -> Bits:
 _SPACES: Final = spelled(Owner.MODULE, Owner.CTA)
 
 
-def _atomic(op: Op) -> Bits:
+def _atomic(op: KnownOp) -> Bits:
     """What was in memory before: lanes come one after the other."""
     return various(64, Level.DIVERGENT if op.has("add") or op.has("inc") or op.has("dec") else Level.UNKNOWN)
 
 
-def _shuffle(op: Op) -> Bits:
+def _shuffle(op: KnownOp) -> Bits:
     """A value of another lane: the same for all if it is the same in all, or if all ask the same lane."""
     a = op.source(1, 32)
     if op.place == 0 and a.uniform:
@@ -303,24 +303,24 @@ def _shuffle(op: Op) -> Bits:
     return various(32 if op.place == 0 else 1, Level.UNKNOWN)
 
 
-def _elect(op: Op) -> Bits:
+def _elect(op: KnownOp) -> Bits:
     return shared(32) if op.place == 0 else various(1, Level.DIVERGENT)
 
 
-def _match(op: Op) -> Bits:
+def _match(op: KnownOp) -> Bits:
     return various(32, Level.UNKNOWN) if op.has("any") else shared(64)
 
 
-def _same(op: Op) -> Bits:
+def _same(op: KnownOp) -> Bits:
     """A result that all lanes get."""
     return shared(op.width if op.type != "pred" else 1)
 
 
-def _unknown(_: Op) -> Bits:
+def _unknown(_: KnownOp) -> Bits:
     return various(64, Level.UNKNOWN)
 
 
-_BY_OPCODE: dict[str, Callable[[Op], Bits]] = {
+_BY_OPCODE: dict[str, Callable[[KnownOp], Bits]] = {
     "mov": _copy,
     "and": _logic(0b11000000),
     "or": _logic(0b11111100),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ptxloom.flow import bits
 from ptxloom.flow.bits import Bits, Level, fixed, shared
 from ptxloom.flow.differences import Differences
-from ptxloom.flow.facts import Condition, FlowFacts, FlowNode, Outlived
+from ptxloom.flow.facts import BranchCondition, FlowFacts, FlowNode, Outlived
 from ptxloom.flow.registers import Merge, Write
 from ptxloom.syntax.tree import Component, Name
 
@@ -65,15 +65,15 @@ class Uniformity(FlowFacts):
 
     def branch(self, block: int) -> Bits:
         """What is known of where control goes after a block."""
-        return self._settled(Condition(block)) if self.control.forks(block) else fixed(0)
+        return self._settled(BranchCondition(block)) if self.control.forks(block) else fixed(0)
 
     def partings(self, block: int) -> tuple[int, ...]:
         """The blocks at whose end lanes part for certain, which decides who comes by this block; the nearest first."""
         above = self.control.above(block)
         for one in above:
-            self._ask(Condition(one))
+            self._ask(BranchCondition(one))
         self._settle()
-        differing = [one for one in above if self._facts[Condition(one)].level is Level.DIVERGENT]
+        differing = [one for one in above if self._facts[BranchCondition(one)].level is Level.DIVERGENT]
         return tuple(one for one in differing if not self._keeps_together(one))
 
     def _keeps_together(self, block: int) -> bool:
@@ -128,19 +128,19 @@ class Uniformity(FlowFacts):
             if not any(self._facts.get(one, shared(64)).level is Level.DIVERGENT for one in behind):
                 return Cause(instruction, self._special_in(instruction)), []
         if isinstance(node, Merge):
-            behind += [Condition(one) for one in self._parting_at(node.block)]
+            behind += [BranchCondition(one) for one in self._parting_at(node.block)]
         if isinstance(node, Outlived):
             behind += [
-                Condition(block)
+                BranchCondition(block)
                 for loop in node.loops
                 for block in self.graph.loops[loop].blocks
-                if loop in (self.control.parting(block).loops if Condition(block) in self._facts else ())
+                if loop in (self.control.parting(block).loops if BranchCondition(block) in self._facts else ())
             ]
         return None, behind
 
     def _parting_at(self, block: int) -> Iterator[int]:
         for node in tuple(self._facts):
-            if isinstance(node, Condition) and node.block in self._joins.get(block, {}):
+            if isinstance(node, BranchCondition) and node.block in self._joins.get(block, {}):
                 yield node.block
 
     def _special_in(self, instruction: Instruction) -> str:

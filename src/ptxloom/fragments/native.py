@@ -78,7 +78,7 @@ declare i32 @llvm.vector.reduce.umax.v{lanes}i32(<{lanes} x i32>)
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
+class CompiledMove:
     """A compiled move and the library that owns its code."""
 
     library: Any
@@ -90,10 +90,10 @@ class Native:
 
 
 @cache
-def native(move: MatrixMove) -> Native:
+def native(move: MatrixMove) -> CompiledMove:
     """The function that does a move for many warps; it is compiled on first use."""
     library = _compile(source(move))
-    return Native(library, _SIGNATURE(library["move"]))
+    return CompiledMove(library, _SIGNATURE(library["move"]))
 
 
 def source(move: MatrixMove) -> str:

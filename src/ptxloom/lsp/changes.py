@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n)")
 
 
-class Change(NamedTuple):
+class ClientEdit(NamedTuple):
     """An edit of a client: `text` for what stands from `start` to `end`."""
 
     start: Position
@@ -21,7 +21,7 @@ class Change(NamedTuple):
     text: str
 
 
-def edited(text: str, changes: Iterable[Change], encoding: Encoding = Encoding.UTF16) -> str:
+def edited(text: str, changes: Iterable[ClientEdit], encoding: Encoding = Encoding.UTF16) -> str:
     r"""A text after a client's edits, made one after the other; each costs no more than the lines that it touches.
 
     Example:
@@ -45,7 +45,7 @@ def _lines(text: str) -> list[str]:
     return [*lines, text[sum(map(len, lines)) :]]
 
 
-def _change(lines: list[str], change: Change, encoding: Encoding) -> None:
+def _change(lines: list[str], change: ClientEdit, encoding: Encoding) -> None:
     """Make one edit; what it leaves is divided into lines anew."""
     first, start = _place(lines, change.start, encoding)
     last, end = max(_place(lines, change.end, encoding), (first, start))

@@ -12,7 +12,7 @@ from ptxloom.isa.special import special_register
 from ptxloom.isa.types import is_type
 from ptxloom.isa.words import directives, special_about, special_names
 from ptxloom.lsp.expected import expected
-from ptxloom.lsp.names import Kind
+from ptxloom.lsp.names import NameKind
 from ptxloom.lsp.qualifier_completion import qualifiers
 from ptxloom.lsp.unfinished import unfinished
 
@@ -180,18 +180,18 @@ def _components(document: Document, match: re.Match[str], offset: int) -> Iterat
 
 
 _SORTS: Final = {
-    Kind.REGISTER: Sort.REGISTER,
-    Kind.VARIABLE: Sort.VARIABLE,
-    Kind.PARAMETER: Sort.PARAMETER,
-    Kind.LABEL: Sort.LABEL,
-    Kind.FUNCTION: Sort.FUNCTION,
-    Kind.KERNEL: Sort.FUNCTION,
+    NameKind.REGISTER: Sort.REGISTER,
+    NameKind.VARIABLE: Sort.VARIABLE,
+    NameKind.PARAMETER: Sort.PARAMETER,
+    NameKind.LABEL: Sort.LABEL,
+    NameKind.FUNCTION: Sort.FUNCTION,
+    NameKind.KERNEL: Sort.FUNCTION,
 }
 
 _FIRST: Final = {
-    "bra": (Kind.LABEL,),
-    "brx": (Kind.LABEL,),
-    "call": (Kind.FUNCTION, Kind.PARAMETER, Kind.VARIABLE),
+    "bra": (NameKind.LABEL,),
+    "brx": (NameKind.LABEL,),
+    "call": (NameKind.FUNCTION, NameKind.PARAMETER, NameKind.VARIABLE),
 }
 """What is meant first behind some opcodes."""
 
@@ -204,11 +204,11 @@ def _names(document: Document, before: str, start: int, end: int) -> Iterator[Pr
 
 
 def _declared(document: Document, before: str, start: int, end: int) -> Iterator[Proposal]:
-    wanted = _FIRST.get(before.partition(".")[0].partition(" ")[0], (Kind.REGISTER,))
+    wanted = _FIRST.get(before.partition(".")[0].partition(" ")[0], (NameKind.REGISTER,))
     here = expected(before)
     members = _members(document, start)
     for symbol in document.names.visible(max(start - 1, 0)):
-        if symbol.kind is Kind.KERNEL:
+        if symbol.kind is NameKind.KERNEL:
             continue
         rank = 0 if here is not None and here.fits(symbol) else 1 if symbol.kind in wanted else 3
         detail = f".{symbol.declaration.type}" if symbol.declaration and symbol.declaration.type else str(symbol.kind)

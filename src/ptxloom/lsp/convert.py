@@ -8,9 +8,9 @@ from lsprotocol import types
 
 from ptxloom.checker.pages import HINTS
 from ptxloom.diagnostics import Severity
-from ptxloom.lsp.changes import Change
+from ptxloom.lsp.changes import ClientEdit
 from ptxloom.lsp.completion import Sort
-from ptxloom.lsp.names import Kind
+from ptxloom.lsp.names import NameKind
 from ptxloom.lsp.positions import Position
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ _FADED: Final = frozenset(("unused-ignore", "unused-name", "unreachable-code"))
 """The rules about what may as well not be there: clients draw it pale."""
 
 _SYMBOLS: Final = {
-    Kind.REGISTER: types.SymbolKind.Variable,
-    Kind.VARIABLE: types.SymbolKind.Variable,
-    Kind.PARAMETER: types.SymbolKind.TypeParameter,
-    Kind.LABEL: types.SymbolKind.Key,
-    Kind.FUNCTION: types.SymbolKind.Function,
-    Kind.KERNEL: types.SymbolKind.Function,
+    NameKind.REGISTER: types.SymbolKind.Variable,
+    NameKind.VARIABLE: types.SymbolKind.Variable,
+    NameKind.PARAMETER: types.SymbolKind.TypeParameter,
+    NameKind.LABEL: types.SymbolKind.Key,
+    NameKind.FUNCTION: types.SymbolKind.Function,
+    NameKind.KERNEL: types.SymbolKind.Function,
 }
 
 _ITEMS: Final = {
@@ -69,10 +69,10 @@ def range_of(document: Document, start: int, end: int) -> types.Range:
     return types.Range(types.Position(first.line, first.column), types.Position(last.line, last.column))
 
 
-def change_of(change: types.TextDocumentContentChangePartial) -> Change:
+def change_of(change: types.TextDocumentContentChangePartial) -> ClientEdit:
     """A client's edit of a part of a text."""
     start, end = change.range.start, change.range.end
-    return Change(Position(start.line, start.character), Position(end.line, end.character), change.text)
+    return ClientEdit(Position(start.line, start.character), Position(end.line, end.character), change.text)
 
 
 def diagnostic(document: Document, uri: str, finding: Diagnostic) -> types.Diagnostic:

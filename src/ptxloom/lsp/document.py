@@ -26,7 +26,7 @@ _PART: Final = re.compile(r"(?<=\.)[\w$]*(?:::\w+)*|\A[^.]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WordPart:
     """A piece of a dotted word: what stands between two dots, and where."""
 
     text: str
@@ -47,11 +47,11 @@ class Word:
         place: Which of them is meant.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[WordPart, ...]
     place: int
 
     @property
-    def here(self) -> Part:
+    def here(self) -> WordPart:
         """The part that is meant."""
         return self.parts[self.place]
 
@@ -133,9 +133,9 @@ class Document:
 
 
 def _word(text: str, start: int, offset: int) -> Word:
-    parts = [Part(match[0], start + match.start()) for match in _PART.finditer(text)]
+    parts = [WordPart(match[0], start + match.start()) for match in _PART.finditer(text)]
     if text.startswith("."):
-        parts.insert(0, Part("", start))
+        parts.insert(0, WordPart("", start))
     first = 0 if parts[0].text else 1
     place = max((at for at, part in enumerate(parts) if part.start <= offset), default=0)
     place = max(place, first)

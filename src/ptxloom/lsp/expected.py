@@ -14,7 +14,7 @@ from ptxloom.isa.types import element_type, is_type
 if TYPE_CHECKING:
     from ptxloom.checker.core.expected_operand import Wanted
     from ptxloom.isa import Form
-    from ptxloom.lsp.names import Symbol
+    from ptxloom.lsp.names import Declared
 
 _HEAD: Final = re.compile(r"([a-z]\w*)((?:\.[\w:]+)*)\s+", re.ASCII)
 _ADDRESS_BITS: Final = (64, 32)
@@ -36,7 +36,7 @@ class Expected:
     bracketed: bool
     wanted: Wanted | None
 
-    def fits(self, symbol: Symbol) -> bool:
+    def fits(self, symbol: Declared) -> bool:
         """Whether a register or variable may stand here, as far as its type says."""
         declaration = symbol.declaration
         if declaration is None or self.wanted is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.isa.special import special_register
-from ptxloom.lsp.names import Kind, Names, Occurrence, Scope, Symbol
+from ptxloom.lsp.names import Declared, NameKind, Names, Occurrence, Region
 from ptxloom.syntax.node import Node, fields_of
 from ptxloom.syntax.tree import (
     Alias,
@@ -33,28 +33,28 @@ _NO_NAMES: Final = frozenset(("_", "WARP_SZ"))
 
 def index(module: Module) -> Names:
     """The names of a module."""
-    reader = _Reader(module)
+    reader = _Indexer(module)
     reader.read()
     return Names(reader.scope, reader.found)
 
 
-class _Reader:
+class _Indexer:
     """The walk: blocks wait on a list, for they may nest deep."""
 
     def __init__(self, module: Module) -> None:
         self.module: Final = module
         self.text: Final = module.source.text
-        self.scope = Scope(0, len(self.text) + 1, None)
+        self.scope = Region(0, len(self.text) + 1, None)
         self.found: list[Occurrence] = []
-        self.unknown: list[tuple[int, Scope]] = []  # occurrences to look at again at the end
-        self.everything: dict[str, Symbol] = {}  # by name: debugging sections name what is inside functions
-        self.defined: dict[Symbol, Symbol] = {}  # what a prototype declared -> what a definition did
+        self.unknown: list[tuple[int, Region]] = []  # occurrences to look at again at the end
+        self.everything: dict[str, Declared] = {}  # by name: debugging sections name what is inside functions
+        self.defined: dict[Declared, Declared] = {}  # what a prototype declared -> what a definition did
 
     def read(self) -> None:
         """Find everything."""
         top = self.scope
         self._hoist(self.module.statements)
-        waiting: list[tuple[Iterator[Statement], Scope]] = [(iter(self.module.statements), top)]
+        waiting: list[tuple[Iterator[Statement], Region]] = [(iter(self.module.statements), top)]
         while waiting:
             statements, self.scope = waiting[-1]
             statement = next(statements, None)
@@ -70,9 +70,9 @@ class _Reader:
         self.scope = top
         self._again()
 
-    def _enter(self, node: Statement, inner: tuple[Statement, ...]) -> tuple[Iterator[Statement], Scope]:
+    def _enter(self, node: Statement, inner: tuple[Statement, ...]) -> tuple[Iterator[Statement], Region]:
         """Open a scope and make its labels known, for a branch may come before its label."""
-        self.scope = Scope(node.start, node.end, self.scope)
+        self.scope = Region(node.start, node.end, self.scope)
         self._hoist(inner)
         return iter(inner), self.scope
 
@@ -84,26 +84,26 @@ class _Reader:
                 self._hoist(one.contents)
 
     def _label(self, label: Label) -> None:
-        symbol = Symbol(label.name, Kind.LABEL, label.start, label, None, self.scope)
+        symbol = Declared(label.name, NameKind.LABEL, label.start, label, None, self.scope)
         self.scope.declared.labels.setdefault(label.name, symbol)
         self.everything.setdefault(label.name, symbol)
 
-    def _function(self, function: Function) -> tuple[Iterator[Statement], Scope]:
+    def _function(self, function: Function) -> tuple[Iterator[Statement], Region]:
         """Declare a function, open its scope, declare its parameters."""
         start = self._place(function.name, function.start, function.end, after=f".{function.kind}")
-        kind = Kind.KERNEL if function.kind == "entry" else Kind.FUNCTION
+        kind = NameKind.KERNEL if function.kind == "entry" else NameKind.FUNCTION
         symbol = self.scope.declared.names.get(function.name)
         if symbol is None or not (isinstance(symbol.node, Function) and symbol.node.body is not None):
-            symbol = self._replaced(symbol, Symbol(function.name, kind, start, function, None, self.scope))
+            symbol = self._replaced(symbol, Declared(function.name, kind, start, function, None, self.scope))
         if start >= 0:
             self.found.append(Occurrence(start, function.name, symbol, function, declares=True))
         body = function.body.statements if function.body is not None else ()
         entered = self._enter(function, body)
         for declaration in (*function.returns, *function.params):
-            self._declare(declaration, Kind.PARAMETER)
+            self._declare(declaration, NameKind.PARAMETER)
         return entered
 
-    def _replaced(self, old: Symbol | None, new: Symbol) -> Symbol:
+    def _replaced(self, old: Declared | None, new: Declared) -> Declared:
         """Put a definition in its prototype's place: what named the one names the other."""
         self.scope.declared.declare(new.name, new)
         if old is not None:
@@ -115,7 +115,7 @@ class _Reader:
             case Instruction():
                 self._instruction(statement)
             case Declaration():
-                self._declare(statement, Kind.REGISTER if statement.space == "reg" else Kind.VARIABLE)
+                self._declare(statement, NameKind.REGISTER if statement.space == "reg" else NameKind.VARIABLE)
             case Label(name):
                 self._name(statement.start, name, statement, declares=True)
             case _:
@@ -164,20 +164,20 @@ class _Reader:
                 elif isinstance(value, tuple):
                     waiting += [one for one in cast("tuple[object, ...]", value) if isinstance(one, Node)]
 
-    def _declare(self, declaration: Declaration, kind: Kind) -> None:
+    def _declare(self, declaration: Declaration, kind: NameKind) -> None:
         for declarator in declaration.declarators:
             symbol = self._symbol(declaration, declarator, kind)
             self.found.append(Occurrence(declarator.start, declarator.name, symbol, declaration, declares=True))
             if declarator.initializer is not None:
                 self._operand(declarator.initializer, declaration, -1)
 
-    def _symbol(self, declaration: Declaration, declarator: Declarator, kind: Kind) -> Symbol:
+    def _symbol(self, declaration: Declaration, declarator: Declarator, kind: NameKind) -> Declared:
         declared, name, count = self.scope.declared, declarator.name, declarator.count
         if count is None and name in declared.names:  # declared twice: for the linker, or by mistake
             return declared.names[name]
         if count is not None and name in declared.series:
             return declared.series[name].thing
-        symbol = Symbol(name, kind, declarator.start, declarator, declaration, self.scope, count)
+        symbol = Declared(name, kind, declarator.start, declarator, declaration, self.scope, count)
         declared.declare(name, symbol, count)
         self.everything.setdefault(name, symbol)
         return symbol
@@ -186,7 +186,7 @@ class _Reader:
         start = self._place(name, alias.start, alias.end)
         symbol = self.scope.declared.names.get(name)
         if symbol is None:
-            symbol = self._replaced(None, Symbol(name, Kind.FUNCTION, start, alias, None, self.scope))
+            symbol = self._replaced(None, Declared(name, NameKind.FUNCTION, start, alias, None, self.scope))
         if start >= 0:
             self.found.append(Occurrence(start, name, symbol, alias, declares=True))
             self._name(self._place(target, start + len(name), alias.end), target, alias)

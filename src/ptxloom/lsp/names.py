@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.tree import Alias, Declaration, Declarator, Function, Label, Statement
 
 
-class Kind(StrEnum):
+class NameKind(StrEnum):
     """What a name stands for."""
 
     REGISTER = "register"
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Symbol:
+class Declared:
     """A declared name.
 
     Attributes:
@@ -41,11 +41,11 @@ class Symbol:
     """
 
     name: str
-    kind: Kind
+    kind: NameKind
     start: int
     node: Declarator | Label | Function | Alias
     declaration: Declaration | None
-    scope: Scope = field(repr=False)
+    scope: Region = field(repr=False)
     count: int | None = None
 
     @property
@@ -68,7 +68,7 @@ class Occurrence(NamedTuple):
 
     start: int
     name: str
-    symbol: Symbol | None
+    symbol: Declared | None
     statement: Statement
     place: int = -1
     declares: bool = False
@@ -84,7 +84,7 @@ class Occurrence(NamedTuple):
         return self.end if self.symbol is None else self.start + len(self.symbol.name)
 
 
-class Scope:
+class Region:
     """A stretch of text with names of its own: a module, a function with its parameters, a block.
 
     Attributes:
@@ -93,27 +93,27 @@ class Scope:
 
     __slots__ = ("declared", "end", "inner", "outer", "start")
 
-    def __init__(self, start: int, end: int, outer: Scope | None) -> None:
+    def __init__(self, start: int, end: int, outer: Region | None) -> None:
         self.start: Final = start
         self.end: Final = end
         self.outer: Final = outer
-        self.inner: Final[list[Scope]] = []
-        self.declared: Final[names.Scope[Symbol, Symbol]] = names.Scope(None if outer is None else outer.declared)
+        self.inner: Final[list[Region]] = []
+        self.declared: Final[names.Scope[Declared, Declared]] = names.Scope(None if outer is None else outer.declared)
         if outer is not None:
             outer.inner.append(self)
 
-    def around(self) -> Iterator[Scope]:
+    def around(self) -> Iterator[Region]:
         """The scope and those around it, the innermost first."""
-        scope: Scope | None = self
+        scope: Region | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
 
-    def find(self, name: str, *, label: bool = False) -> Symbol | None:
+    def find(self, name: str, *, label: bool = False) -> Declared | None:
         """What a name means here by what has been declared so far; where a label is meant, other names do not count."""
         return (None if label else self.declared.find(name)) or self.declared.label(name)
 
-    def at(self, offset: int) -> Scope:
+    def at(self, offset: int) -> Region:
         """The innermost scope around an offset."""
         scope = self
         while True:
@@ -131,11 +131,11 @@ class Names:
         occurrences: In the order of the text.
     """
 
-    def __init__(self, module: Scope, occurrences: list[Occurrence]) -> None:
+    def __init__(self, module: Region, occurrences: list[Occurrence]) -> None:
         self.module: Final = module
         self.occurrences: Final = sorted(occurrences, key=lambda one: one.start)
         self._starts: Final = [one.start for one in self.occurrences]
-        self._of: dict[Symbol, list[Occurrence]] = {}
+        self._of: dict[Declared, list[Occurrence]] = {}
 
     def at(self, offset: int) -> Occurrence | None:
         """The name that stands at an offset, or ends there."""
@@ -148,7 +148,7 @@ class Names:
         """The occurrences that start in a stretch of text."""
         return self.occurrences[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
 
-    def of(self, symbol: Symbol) -> list[Occurrence]:
+    def of(self, symbol: Declared) -> list[Occurrence]:
         """Where a symbol is named, its declarations among them."""
         if not self._of:
             for one in self.occurrences:
@@ -167,7 +167,7 @@ class Names:
         index = names.index_of(occurrence.name, stem)
         return [one for one in places if one.declares or names.index_of(one.name, stem) == index]
 
-    def visible(self, offset: int) -> Iterator[Symbol]:
+    def visible(self, offset: int) -> Iterator[Declared]:
         """The symbols that can be named at an offset, the innermost first."""
         seen: set[str] = set()
         for scope in self.module.at(offset).declared.around():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.lsp.names import Kind
+from ptxloom.lsp.names import NameKind
 from ptxloom.syntax.printer import print_line
 from ptxloom.syntax.tree import Block, Declaration, Function, Label, Section
 
@@ -31,7 +31,7 @@ class Entry:
     """
 
     name: str
-    kind: Kind
+    kind: NameKind
     detail: str
     start: int
     end: int
@@ -53,9 +53,9 @@ def _entries(document: Document, statements: tuple[Statement, ...]) -> Iterator[
             case Function():
                 yield _function(document, one)
             case Declaration() if one.space != "reg":
-                yield from _declared(one, Kind.VARIABLE)
+                yield from _declared(one, NameKind.VARIABLE)
             case Label(name):
-                yield Entry(name, Kind.LABEL, "", one.start, one.end, one.start)
+                yield Entry(name, NameKind.LABEL, "", one.start, one.end, one.start)
             case Block(inner):
                 waiting += reversed(inner)
             case _:
@@ -63,8 +63,10 @@ def _entries(document: Document, statements: tuple[Statement, ...]) -> Iterator[
 
 
 def _function(document: Document, function: Function) -> Entry:
-    kind = Kind.KERNEL if function.kind == "entry" else Kind.FUNCTION
-    parameters = [entry for one in (*function.returns, *function.params) for entry in _declared(one, Kind.PARAMETER)]
+    kind = NameKind.KERNEL if function.kind == "entry" else NameKind.FUNCTION
+    parameters = [
+        entry for one in (*function.returns, *function.params) for entry in _declared(one, NameKind.PARAMETER)
+    ]
     inside = _entries(document, function.body.statements) if function.body else ()
     found = document.names.module.declared.names.get(function.name)
     start = next(
@@ -75,7 +77,7 @@ def _function(document: Document, function: Function) -> Entry:
     return Entry(function.name, kind, detail, function.start, function.end, start, (*parameters, *inside))
 
 
-def _declared(declaration: Declaration, kind: Kind) -> Iterator[Entry]:
+def _declared(declaration: Declaration, kind: NameKind) -> Iterator[Entry]:
     for one in declaration.declarators:
         shown = print_line(declaration.replace(declarators=(one.replace(initializer=None),))).rstrip(";")
         detail = shown.replace(f" {one.name}", " ", 1).strip()

@@ -21,7 +21,7 @@ from ptxloom.lsp.settings import Settings, read_settings
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
-    from ptxloom.lsp.changes import Change
+    from ptxloom.lsp.changes import ClientEdit
 
     _Silence = Generator[Any, Any, None]
     """What pygls wants of a notification's handler: it may call others, and ours calls none."""
@@ -99,7 +99,7 @@ class Server(LanguageServer):
     def change(self, uri: str, version: int, changes: Iterable[types.TextDocumentContentChangeEvent]) -> None:
         """Make a client's edits, and judge the text once the typing pauses."""
         text = self.document(uri).text
-        parts: list[Change] = []
+        parts: list[ClientEdit] = []
         for one in changes:
             if isinstance(one, types.TextDocumentContentChangePartial):
                 parts.append(change_of(one))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class OperandHelp:
     """One operand.
 
     Attributes:
@@ -29,7 +29,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class InstructionHelp:
     """An instruction with its operands.
 
     Attributes:
@@ -40,12 +40,12 @@ class Signature:
     """
 
     label: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[OperandHelp, ...]
     active: int
     about: str
 
 
-def signature(document: Document, offset: int) -> Signature | None:
+def signature(document: Document, offset: int) -> InstructionHelp | None:
     """The instruction whose operands are being written at an offset; None elsewhere.
 
     Example:
@@ -59,11 +59,11 @@ def signature(document: Document, offset: int) -> Signature | None:
     if here is None or here.wanted is None:
         return None
     form, label = here.form, f"{here.form.spelling} "
-    parameters: list[Parameter] = []
+    parameters: list[OperandHelp] = []
     for slot in form.operands(form.counts[-1]):
         label += ", " * bool(parameters) + "[" * slot.bracketed
         want = wanted(form, form.spec.operands[slot.name])
-        parameters.append(Parameter(len(label), len(label) + len(slot.name), f"{want.phrase}: {want.about}"))
+        parameters.append(OperandHelp(len(label), len(label) + len(slot.name), f"{want.phrase}: {want.about}"))
         label += slot.name + (f"|{slot.partner}" if slot.partner else "")
         label += "".join(f", {name}" for name in slot.extra) + "]" * slot.bracketed
-    return Signature(label, tuple(parameters), here.place, form.spec.title)
+    return InstructionHelp(label, tuple(parameters), here.place, form.spec.title)

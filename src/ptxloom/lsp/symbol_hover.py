@@ -8,7 +8,7 @@ from ptxloom.isa import element_type
 from ptxloom.isa.types import is_type
 from ptxloom.lsp.fragment_role import fragment_role
 from ptxloom.lsp.meaning import operand_rule, writes
-from ptxloom.lsp.names import Kind
+from ptxloom.lsp.names import NameKind
 from ptxloom.syntax.printer import function_header, print_line
 from ptxloom.syntax.tree import Alias, Declarator, Function, Instruction, Label
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.lsp.document import Document
-    from ptxloom.lsp.names import Occurrence, Symbol
+    from ptxloom.lsp.names import Declared, Occurrence
 
 MOST_WRITERS: Final = 5
 """Instructions that write a register and are quoted."""
@@ -40,15 +40,15 @@ def _lines(document: Document, occurrence: Occurrence) -> Iterator[str]:
     uses = [one for one in places if not one.declares]
     line = document.module.source.location(symbol.start)[0]
     series = f"one of `{symbol.name}0` to `{symbol.name}{symbol.count - 1}`, " if symbol.count else ""
-    used = "" if symbol.kind is Kind.KERNEL and not uses else f", {_times(len(uses))}"  # the host launches it
+    used = "" if symbol.kind is NameKind.KERNEL and not uses else f", {_times(len(uses))}"  # the host launches it
     yield f"{symbol.kind}, {series}declared on line {line}{used}"
     yield from _size(symbol)
-    if symbol.kind is Kind.REGISTER and not occurrence.declares:
+    if symbol.kind is NameKind.REGISTER and not occurrence.declares:
         yield from _writers(document, uses)
         yield from _role(occurrence)
 
 
-def _declaration(symbol: Symbol) -> str:
+def _declaration(symbol: Declared) -> str:
     match symbol.node:
         case Declarator():
             declaration = symbol.declaration
@@ -66,10 +66,10 @@ def _declaration(symbol: Symbol) -> str:
             assert_never(symbol.node)
 
 
-def _size(symbol: Symbol) -> Iterator[str]:
+def _size(symbol: Declared) -> Iterator[str]:
     """How large an array is."""
     declaration, node = symbol.declaration, symbol.node
-    if symbol.kind is Kind.REGISTER or declaration is None or not isinstance(node, Declarator):
+    if symbol.kind is NameKind.REGISTER or declaration is None or not isinstance(node, Declarator):
         return
     if not node.dimensions or not is_type(declaration.type):
         return

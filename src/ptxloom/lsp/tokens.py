@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ptxloom.isa import known
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import is_type
-from ptxloom.lsp.names import Kind
+from ptxloom.lsp.names import NameKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,13 +73,13 @@ _GROUPS: Final = {
     "number": Colour.NUMBER,
     "operator": Colour.OPERATOR,
 }
-_KINDS: Final[dict[Kind, tuple[Colour, tuple[Trait, ...]]]] = {
-    Kind.REGISTER: (Colour.VARIABLE, ()),
-    Kind.VARIABLE: (Colour.VARIABLE, (Trait.STATIC,)),
-    Kind.PARAMETER: (Colour.PARAMETER, ()),
-    Kind.LABEL: (Colour.LABEL, ()),
-    Kind.FUNCTION: (Colour.FUNCTION, ()),
-    Kind.KERNEL: (Colour.FUNCTION, ()),
+_KINDS: Final[dict[NameKind, tuple[Colour, tuple[Trait, ...]]]] = {
+    NameKind.REGISTER: (Colour.VARIABLE, ()),
+    NameKind.VARIABLE: (Colour.VARIABLE, (Trait.STATIC,)),
+    NameKind.PARAMETER: (Colour.PARAMETER, ()),
+    NameKind.LABEL: (Colour.LABEL, ()),
+    NameKind.FUNCTION: (Colour.FUNCTION, ()),
+    NameKind.KERNEL: (Colour.FUNCTION, ()),
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ptxloom.atoms import copy_atom, copy_atoms, make_tiled_copy_c, make_tiled_mma, mma_atom
 from ptxloom.atoms.advice import Advice, advise, blas_majors
-from ptxloom.atoms.fit import AXES, Fit, Place, Usage, fit
+from ptxloom.atoms.fit import AXES, Coordinates, Fit, Usage, fit
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments import fragment
 from ptxloom.layout import LayoutError
@@ -50,7 +50,7 @@ def rows_at(one: Fit, matrix: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.ui
     return np.stack(rows), count
 
 
-def held_by_the_mma(usage: Usage, matrix: npt.NDArray[np.uint32], register: Place) -> npt.NDArray[np.uint64]:
+def held_by_the_mma(usage: Usage, matrix: npt.NDArray[np.uint32], register: Coordinates) -> npt.NDArray[np.uint64]:
     """A register of the mma's operand in every lane, from its fragment; the one whose first element is at a place."""
     form = usage.mma.instruction
     operand = usage.operand

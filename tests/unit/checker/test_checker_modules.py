@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ptxloom.checker import check
-from ptxloom.checker.core.scope import Scope
+from ptxloom.checker.core.scope import VisibleNames
 from ptxloom.diagnostics import Diagnostic, Severity, UsageError, in_order
 from ptxloom.syntax import parse
 from ptxloom.syntax.bind import bind, qualifier_span
@@ -161,7 +161,7 @@ def test_parameters_are_visible_in_their_function_only() -> None:
 
 
 def test_scope_names_and_depth() -> None:
-    scope = Scope()
+    scope = VisibleNames()
     [declaration] = parse(".shared .align 32 .v2 .b32 tile[4], other;").statements
     assert isinstance(declaration, Declaration)
     scope.open()

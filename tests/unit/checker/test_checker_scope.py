@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ptxloom.checker import check, walk
-from ptxloom.checker.core.scope import Scope
+from ptxloom.checker.core.scope import VisibleNames
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ CALLS = """.version 9.0
 """
 
 
-def state(scope: Scope) -> tuple[object, ...]:
+def state(scope: VisibleNames) -> tuple[object, ...]:
     """What a scope says, apart from what it has looked up so far."""
     return (
         scope.depth,
@@ -79,11 +79,11 @@ def test_a_variable_is_read_after_the_call_that_gives_it_back() -> None:
     assert lines == [8]
 
 
-@pytest.mark.parametrize("name", [name for name, one in vars(Scope).items() if isinstance(one, property)])
+@pytest.mark.parametrize("name", [name for name, one in vars(VisibleNames).items() if isinstance(one, property)])
 def test_only_its_methods_change_a_scope(name: str) -> None:
     with pytest.raises(AttributeError):
-        setattr(Scope(), name, None)
+        setattr(VisibleNames(), name, None)
 
 
 def test_public_attributes_of_a_scope_are_properties() -> None:
-    assert [name for name in vars(Scope()) if not name.startswith("_")] == []
+    assert [name for name in vars(VisibleNames()) if not name.startswith("_")] == []

@@ -7,7 +7,7 @@ import pytest
 from corpus_files import CorpusFile, corpus_files
 from lsp_text import KERNEL, cursor, kernel
 from ptxloom.lsp.document import Document
-from ptxloom.lsp.names import Kind
+from ptxloom.lsp.names import NameKind
 
 OF_INITIALISERS = {"generic", "nearest", "linear", "clamp_to_edge", "addr_mode_0", "filter_mode"} | {
     "force_unnormalized_coords"
@@ -92,7 +92,7 @@ def test_a_label_inside_a_block_is_not_seen_from_outside_but_sections_see_everyt
     text = ".entry k() { bra IN; { IN: ret; } }\n.section .debug_x { .b64 IN+4 }\n"
     names = Document(text).names
     outside = [one for one in names.occurrences if one.name == "IN" and not one.declares]
-    assert [one.symbol and one.symbol.kind for one in outside] == [None, Kind.LABEL]
+    assert [one.symbol and one.symbol.kind for one in outside] == [None, NameKind.LABEL]
 
 
 @pytest.mark.parametrize("file", corpus_files()[::9], ids=lambda file: file.name)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxloom.lsp.changes import Change, edited
+from ptxloom.lsp.changes import ClientEdit, edited
 from ptxloom.lsp.positions import Encoding, Lines, Position
 
 PIECES = st.sampled_from(["a", ";", " ", "\t", "é", "…", "𝄞", "\n", "\r\n", "\r", "\f", "\u2028", "\x1c"])
@@ -53,20 +53,20 @@ def test_the_lines_are_those_of_the_protocol(text: str, encoding: Encoding) -> N
 def test_edits_replace_what_stands_between_two_positions(
     text: str, drawn: list[tuple[int, int, str]], encoding: Encoding
 ) -> None:
-    changes: list[Change] = []
+    changes: list[ClientEdit] = []
     after = text
     for one, other, new in drawn:
         lines = Lines(after, encoding)
         inside = [at for at in range(len(after) + 1) if at <= lines.end_of(lines.position(at).line)]
         first, last = sorted((inside[one % len(inside)], inside[other % len(inside)]))
-        changes.append(Change(lines.position(first), lines.position(last), new))
+        changes.append(ClientEdit(lines.position(first), lines.position(last), new))
         after = after[:first] + new + after[last:]
     assert edited(text, changes, encoding) == after
 
 
 def test_an_edit_beyond_the_text_is_one_at_its_end() -> None:
     far = Position(9, 9)
-    assert edited("a\nb", [Change(far, far, "c"), Change(Position(0, 7), Position(0, 0), "!")]) == "a!\nbc"
+    assert edited("a\nb", [ClientEdit(far, far, "c"), ClientEdit(Position(0, 7), Position(0, 0), "!")]) == "a!\nbc"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from corpus_files import CorpusFile, corpus_files
 from lsp_text import KERNEL
 from ptxloom.lsp.document import Document
-from ptxloom.lsp.names import Kind
+from ptxloom.lsp.names import NameKind
 from ptxloom.lsp.outline import folds, outline
 from ptxloom.lsp.positions import Encoding, Position
 from ptxloom.lsp.tokens import Colour, Trait, encode, tokens
@@ -19,11 +19,14 @@ from ptxloom.syntax.bind import qualifier_span
 
 def test_the_outline_holds_what_is_declared() -> None:
     table, dynamic, twice, k = outline(Document(KERNEL))
-    assert (table.name, table.kind, table.detail) == ("table", Kind.VARIABLE, ".global .align 4 .b8 [64]")
+    assert (table.name, table.kind, table.detail) == ("table", NameKind.VARIABLE, ".global .align 4 .b8 [64]")
     assert dynamic.detail == ".extern .shared .align 16 .b8 []"
-    assert [(one.name, one.kind) for one in twice.inner] == [("result", Kind.PARAMETER), ("value", Kind.PARAMETER)]
+    assert [(one.name, one.kind) for one in twice.inner] == [
+        ("result", NameKind.PARAMETER),
+        ("value", NameKind.PARAMETER),
+    ]
     assert [one.name for one in k.inner] == ["out", "n", "LOOP", "DONE"]
-    assert (k.kind, k.detail) == (Kind.KERNEL, ".entry")
+    assert (k.kind, k.detail) == (NameKind.KERNEL, ".entry")
 
 
 def test_a_prototype_says_that_it_is_one() -> None:

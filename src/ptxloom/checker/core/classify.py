@@ -31,7 +31,7 @@ from ptxloom.syntax.tree import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ptxloom.checker.core.scope import Scope, Symbol
+    from ptxloom.checker.core.scope import Symbol, VisibleNames
     from ptxloom.syntax.tree import Operand
 
 _LISTS: Mapping[type, What] = {
@@ -45,7 +45,7 @@ _FIELDS = ("xyzw", "rgba")
 _OLD = PtxVersion(5, 0)  # what is no newer is in every version that knows an architecture still supported
 
 
-def see(operand: Operand, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind of operand
+def see(operand: Operand, scope: VisibleNames) -> Seen:  # noqa: PLR0911 - one return a kind of operand
     """What an operand is where `scope` is visible."""
     match operand:
         case Name(text):
@@ -68,12 +68,12 @@ def see(operand: Operand, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a
             assert_never(operand)
 
 
-def see_name(text: str, scope: Scope) -> Seen:
+def see_name(text: str, scope: VisibleNames) -> Seen:
     """What a name is where `scope` is visible."""
     return scope.known.get(text) or scope.remember(text, _name(text, scope))
 
 
-def _owner(symbol: Symbol, scope: Scope) -> str:
+def _owner(symbol: Symbol, scope: VisibleNames) -> str:
     """What a parameter is to the function at hand."""
     if symbol.space != "param":
         return ""
@@ -83,7 +83,7 @@ def _owner(symbol: Symbol, scope: Scope) -> str:
     return "returned" if start in scope.returned else ""
 
 
-def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind of name
+def _name(text: str, scope: VisibleNames) -> Seen:  # noqa: PLR0911 - one return a kind of name
     symbol = scope.find(text)
     if symbol is not None:
         if symbol.space != "reg":
@@ -103,7 +103,7 @@ def _name(text: str, scope: Scope) -> Seen:  # noqa: PLR0911 - one return a kind
     return FUNCTION if text in scope.functions else UNKNOWN
 
 
-def _component(text: str, field: str, scope: Scope) -> Seen:
+def _component(text: str, field: str, scope: VisibleNames) -> Seen:
     base = see_name(text, scope)
     place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
     match base.what:
@@ -119,7 +119,7 @@ def _component(text: str, field: str, scope: Scope) -> Seen:
             return ODD
 
 
-def _expression(operand: Operand, scope: Scope) -> Seen:
+def _expression(operand: Operand, scope: VisibleNames) -> Seen:
     """A constant expression is an integer; a name and a number are a place in a variable; a register may be negated."""
     match operand:
         case Unary(operator, inner) if not sort_of(inner):
@@ -138,7 +138,7 @@ def _unknown(base: Seen) -> Seen:
     return base if base is UNKNOWN else ODD
 
 
-def _indexed(base: Operand, index: Operand, scope: Scope) -> Seen:
+def _indexed(base: Operand, index: Operand, scope: VisibleNames) -> Seen:
     """An element of an array, for its address: by a number, a register, or a register and a number (PTX ISA 6.4.2)."""
     if not isinstance(base, Name):
         return ODD
@@ -151,7 +151,7 @@ def _indexed(base: Operand, index: Operand, scope: Scope) -> Seen:
     return seen(What.ELEMENT, symbol.type, space=symbol.space, owner=_owner(symbol, scope))
 
 
-def _counts(index: Operand, scope: Scope) -> bool:
+def _counts(index: Operand, scope: VisibleNames) -> bool:
     """Whether an operand may stand between the brackets behind an array's name."""
     while isinstance(index, Binary) and index.operator == "+" and sort_of(index.right) == WHOLE:
         index = index.left

@@ -11,7 +11,7 @@ from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.isa.load import instruction_spec
 
 if TYPE_CHECKING:
-    from ptxloom.checker.core.scope import Scope
+    from ptxloom.checker.core.scope import VisibleNames
     from ptxloom.isa.spec import InstructionSpec
     from ptxloom.isa.target import Target
     from ptxloom.isa.version import PtxVersion
@@ -45,7 +45,7 @@ class Site:
     """An instruction under judgement."""
 
     bound: Bound
-    scope: Scope
+    scope: VisibleNames
     platform: Platform
 
     @property

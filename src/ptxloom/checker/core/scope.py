@@ -55,7 +55,7 @@ class After(NamedTuple):
     statement: Statement | None
 
 
-class Scope:
+class VisibleNames:
     """The names that are visible at one point of a module; blocks open and close, in the order of the text.
 
     The walk changes it between instructions, by its methods; rules only ask, so that their order means nothing.

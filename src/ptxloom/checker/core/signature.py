@@ -12,13 +12,13 @@ from ptxloom.syntax.tree import Address, Component, Float, Integer, Name, Pair, 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from ptxloom.checker.core.scope import Scope
+    from ptxloom.checker.core.scope import VisibleNames
     from ptxloom.syntax.tree import Instruction, Operand
 
 _UNLIKE: Final = frozenset(("call", *MOVES))
 
 
-def signature(instruction: Instruction, scope: Scope) -> Hashable:
+def signature(instruction: Instruction, scope: VisibleNames) -> Hashable:
     """What an instruction is for the rules about operands: two with equal signatures are both sound, or both not.
 
     A name counts as what it is, a constant as its type and the bits that it needs where the data set no limits to it,
@@ -39,7 +39,7 @@ def signature(instruction: Instruction, scope: Scope) -> Hashable:
     return tuple(parts)
 
 
-def _key(operand: Operand, instruction: Instruction, scope: Scope, limited: bool) -> Hashable:  # noqa: PLR0911 - one return a kind of operand
+def _key(operand: Operand, instruction: Instruction, scope: VisibleNames, limited: bool) -> Hashable:  # noqa: PLR0911 - one return a kind of operand
     match operand:
         case Name(text):
             return see_name(text, scope)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
-    from ptxloom.checker.core.scope import Scope
+    from ptxloom.checker.core.scope import VisibleNames
 
 _MOST_NAMES: Final = 500  # beyond this many visible names no near miss is looked for
 _MOST_MORE: Final = 100  # a series that is so many too short is not what was meant
@@ -33,7 +33,7 @@ Advice: TypeAlias = "tuple[str, Fix | None, tuple[Label, ...]]"
 """A label, a fix, and remarks at other places."""
 
 
-def advice(name: str, span: Span, scope: Scope) -> Advice:
+def advice(name: str, span: Span, scope: VisibleNames) -> Advice:
     """What to say about a register or variable that is declared nowhere."""
     if _PLACEHOLDER.fullmatch(name):
         return "this stands for an operand of inline assembly; a module names a register", None, ()
@@ -48,7 +48,7 @@ def advice(name: str, span: Span, scope: Scope) -> Advice:
     return label, write(near, span), ()
 
 
-def _behind_series(name: str, span: Span, scope: Scope) -> Advice | None:
+def _behind_series(name: str, span: Span, scope: VisibleNames) -> Advice | None:
     """A name that a series would hold if it were longer."""
     series = scope.series_of(name)
     if series is None or series.count is None:

@@ -29,7 +29,7 @@ _MOST_ELEMENTS = 256  # a longer vector is wrong as a whole
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class VectorElement:
     """What an element of a vector expression turns out to be.
 
     Attributes:
@@ -111,7 +111,7 @@ def _bare(site: Site, operand: Name | Component, expected: int) -> Iterator[Diag
     symbol = site.scope.find(operand.text) if isinstance(operand, Name) else None
     if symbol is not None and symbol.vector and symbol.space == "reg":
         yield from _length(site, operand, symbol.vector, expected)
-        yield from _width(site, Element(operand, symbol.type))
+        yield from _width(site, VectorElement(operand, symbol.type))
         return
     element = _element(site, operand)
     if element.problem is not None:
@@ -141,7 +141,7 @@ def _elements(site: Site, rule: OperandRule, nodes: tuple[Operand, ...]) -> Iter
         yield from _duplicates(site, elements)
 
 
-def _sinks(site: Site, rule: OperandRule, sinks: list[Element], length: int) -> Iterator[Diagnostic]:
+def _sinks(site: Site, rule: OperandRule, sinks: list[VectorElement], length: int) -> Iterator[Diagnostic]:
     if not rule.written:
         for sink in sinks:
             message = f"`_` is not a source: `{site.opcode}` stores every register of its vector"
@@ -151,7 +151,7 @@ def _sinks(site: Site, rule: OperandRule, sinks: list[Element], length: int) -> 
         yield site.error("sink", message, site.span(sinks[0].node), label="at least one must be a register")
 
 
-def _fit(site: Site, rule: OperandRule, element: Element) -> Iterator[Diagnostic]:
+def _fit(site: Site, rule: OperandRule, element: VectorElement) -> Iterator[Diagnostic]:
     """One element by itself: declared, a register that may be written, 32 bits wide."""
     if element.problem is not None:
         yield from _unfit(site, element)
@@ -164,7 +164,7 @@ def _fit(site: Site, rule: OperandRule, element: Element) -> Iterator[Diagnostic
         yield from _width(site, element, rule.written)
 
 
-def _unfit(site: Site, element: Element) -> Iterator[Diagnostic]:
+def _unfit(site: Site, element: VectorElement) -> Iterator[Diagnostic]:
     rule, message = element.problem or ("", "")
     if rule == "undeclared-name" and isinstance(element.node, Name):
         yield site.undeclared(element.node.text, site.span(element.node))
@@ -172,7 +172,7 @@ def _unfit(site: Site, element: Element) -> Iterator[Diagnostic]:
         yield site.error(rule, message, site.span(element.node))
 
 
-def _width(site: Site, element: Element, written: bool = False) -> Iterator[Diagnostic]:
+def _width(site: Site, element: VectorElement, written: bool = False) -> Iterator[Diagnostic]:
     if element.type == "pred" and written:
         message = f"`{site.opcode}` moves 32-bit registers, and `{site.span(element.node).text}` is a predicate"
         yield site.warning("element-width", f"{message}; ptxas lets it pass", site.span(element.node))
@@ -189,7 +189,7 @@ def _width(site: Site, element: Element, written: bool = False) -> Iterator[Diag
     )
 
 
-def _constants(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
+def _constants(site: Site, elements: list[VectorElement]) -> Iterator[Diagnostic]:
     """Constants among the sources of a store: ptxas takes them where something else says how wide they are."""
     constants = [element for element in elements if element.constant]
     if constants and len(constants) == len(elements) and all(element.wide for element in constants):
@@ -202,7 +202,7 @@ def _constants(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
         yield site.warning("not-a-register", message, site.span(element.node))
 
 
-def _neighbours(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
+def _neighbours(site: Site, elements: list[VectorElement]) -> Iterator[Diagnostic]:
     for first, second in pairwise(elements):
         if not (first.special or second.special or _agree(first.type, second.type)):
             yield site.error(
@@ -231,7 +231,7 @@ def _agree(first: str, second: str) -> bool:
     return first == second or Kind.BITS in (one.kind, other.kind) or {one.kind, other.kind} <= integers
 
 
-def _duplicates(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
+def _duplicates(site: Site, elements: list[VectorElement]) -> Iterator[Diagnostic]:
     seen: dict[Operand, Operand] = {}
     for element in elements:
         node = element.node
@@ -244,52 +244,54 @@ def _duplicates(site: Site, elements: list[Element]) -> Iterator[Diagnostic]:
         seen.setdefault(node, node)
 
 
-def _element(site: Site, node: Operand) -> Element:
+def _element(site: Site, node: Operand) -> VectorElement:
     match node:
         case Name("WARP_SZ") | Integer():
-            return Element(node, "s32", constant=True, wide=True)
+            return VectorElement(node, "s32", constant=True, wide=True)
         case Float(_, width):
-            return Element(node, "f32", constant=True, wide=width == 64)
+            return VectorElement(node, "f32", constant=True, wide=width == 64)
         case Name(text):
             return _named(site, node, text)
         case Component(Name(text), field):
             return _component(site, node, text, field)
         case _:
-            return Element(node, problem=("not-a-register", "an element of a vector is a register"))
+            return VectorElement(node, problem=("not-a-register", "an element of a vector is a register"))
 
 
-def _named(site: Site, node: Name, text: str) -> Element:
+def _named(site: Site, node: Name, text: str) -> VectorElement:
     if text == SINK:
-        return Element(node)
+        return VectorElement(node)
     if (special := special_register(text)) is not None:
         part = ("not-a-register", f"`{text}` is a vector; name one part, such as `{text}.x`")
-        return Element(node, problem=part) if special.vector else Element(node, special.type, special=True)
+        return VectorElement(node, problem=part) if special.vector else VectorElement(node, special.type, special=True)
     symbol = site.scope.find(text)
     if symbol is None:
-        return Element(node, problem=("undeclared-name", ""))
+        return VectorElement(node, problem=("undeclared-name", ""))
     if symbol.space != "reg":
-        return Element(node, problem=("not-a-register", f"`{text}` is a `.{symbol.space}` variable, not a register"))
+        return VectorElement(
+            node, problem=("not-a-register", f"`{text}` is a `.{symbol.space}` variable, not a register")
+        )
     if symbol.vector:
         message = f"`{text}` is a vector; name its parts, such as `{text}.x`, or let it stand without braces"
-        return Element(node, problem=("not-a-register", message))
-    return Element(node, symbol.type)
+        return VectorElement(node, problem=("not-a-register", message))
+    return VectorElement(node, symbol.type)
 
 
-def _component(site: Site, node: Component, text: str, field: str) -> Element:
+def _component(site: Site, node: Component, text: str, field: str) -> VectorElement:
     place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
     if (special := special_register(text)) is not None:
         if special.vector and place >= 0:
-            return Element(node, special.type, special=True)
-        return Element(node, problem=("not-a-register", f"`{text}` has no part `.{field}`"))
+            return VectorElement(node, special.type, special=True)
+        return VectorElement(node, problem=("not-a-register", f"`{text}` has no part `.{field}`"))
     symbol = site.scope.find(text)
     if symbol is None:
-        return Element(node.base, problem=("undeclared-name", ""))
+        return VectorElement(node.base, problem=("undeclared-name", ""))
     if symbol.space != "reg" or not symbol.vector or place < 0:
-        return Element(node, problem=("not-a-register", f"`{text}` has no part `.{field}`"))
+        return VectorElement(node, problem=("not-a-register", f"`{text}` has no part `.{field}`"))
     if place >= symbol.vector:
         message = f"`{text}` has {symbol.vector} elements, and `.{field}` is beyond them; ptxas lets it pass"
-        return Element(node, problem=("not-a-register", message))
-    return Element(node, symbol.type)
+        return VectorElement(node, problem=("not-a-register", message))
+    return VectorElement(node, symbol.type)
 
 
 def _subject(site: Site) -> str:

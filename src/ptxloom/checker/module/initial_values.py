@@ -42,14 +42,14 @@ def initial_value(declaration: Declaration, declarator: Declarator, known: Colle
         )
     elif declaration.type != "f16x2":
         sizes = (*declarator.dimensions, *((declaration.vector,) if declaration.vector else ()))
-        yield from _Values(declaration, {*known, declarator.name}).inside(value, sizes)
+        yield from _Initialiser(declaration, {*known, declarator.name}).inside(value, sizes)
 
 
 def _bad(message: str, span: Span, label: str = "") -> Diagnostic:
     return error(_RULE, message, span, _SECTION, label=label)
 
 
-class _Values:
+class _Initialiser:
     """What stands in braces, against the dimensions of an array."""
 
     def __init__(self, declaration: Declaration, known: Collection[str]) -> None:

@@ -11,14 +11,14 @@ from ptxloom.syntax.tree import BranchTargets, CallPrototype, CallTargets, Name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.checker.core.scope import Scope
+    from ptxloom.checker.core.scope import VisibleNames
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Instruction, Statement
 
 _SECTION = "9.7.12"
 
 
-def branch(instruction: Instruction, scope: Scope) -> Iterator[Diagnostic]:
+def branch(instruction: Instruction, scope: VisibleNames) -> Iterator[Diagnostic]:
     """The findings about the label of a `bra` or the table of a `brx.idx`, if it is one at all."""
     place = 0 if instruction.opcode == "bra" else 1
     operand = instruction.operands[place] if len(instruction.operands) > place else None
@@ -41,7 +41,7 @@ def _is_directive(statement: Statement | None) -> bool:
     return isinstance(statement, (BranchTargets, CallTargets, CallPrototype))
 
 
-def targets(table: BranchTargets, scope: Scope) -> Iterator[Diagnostic]:
+def targets(table: BranchTargets, scope: VisibleNames) -> Iterator[Diagnostic]:
     """The findings about the labels that a `.branchtargets` lists."""
     for name in table.names:
         label = scope.label(name.text)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.cli.arguments import Options
-    from ptxloom.cli.launch_file import Comparison, Launch
+    from ptxloom.cli.launch_file import Comparison, LaunchFile
     from ptxloom.machine.results.trace import TraceRecord
 
 
@@ -105,11 +105,11 @@ def _progress(started: int, total: int) -> None:
     sys.stderr.flush()
 
 
-def _arrays(launch: Launch) -> Mapping[str, NDArray[Any]]:
+def _arrays(launch: LaunchFile) -> Mapping[str, NDArray[Any]]:
     return {a.name: cast("NDArray[Any]", a.value) for a in launch.arguments if isinstance(a.value, np.ndarray)}
 
 
-def _expected(launch: Launch) -> list[NDArray[Any]]:
+def _expected(launch: LaunchFile) -> list[NDArray[Any]]:
     """What each compared array must be, worked out before the kernel touches anything.
 
     Raises:
@@ -166,7 +166,7 @@ def _must_compare(comparison: Comparison, got: NDArray[Any], wanted: NDArray[Any
         raise BadLaunchFile(f"{comparison.array} holds {types}: only numbers can be compared so")
 
 
-def _compare(comparison: Comparison, launch: Launch, wanted: NDArray[Any]) -> run_reports.Compared:
+def _compare(comparison: Comparison, launch: LaunchFile, wanted: NDArray[Any]) -> run_reports.Compared:
     got = _arrays(launch)[comparison.array]
     against = " @ ".join(comparison.wanted) if isinstance(comparison.wanted, tuple) else str(comparison.wanted)
     what = f"{comparison.array}, {' x '.join(map(str, got.shape))} {got.dtype}"
@@ -181,7 +181,7 @@ def _compare(comparison: Comparison, launch: Launch, wanted: NDArray[Any]) -> ru
     return run_reports.Compared(what, against, error <= comparison.relative, comparison.relative, error)
 
 
-def _save(launch: Launch) -> bool:
+def _save(launch: LaunchFile) -> bool:
     """Keep what is to be kept; whatever cannot be is said, and the result of the run is not lost over it."""
     whole = True
     for argument in launch.arguments:

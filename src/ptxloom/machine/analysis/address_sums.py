@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.spaces import Owner, spelled
 from ptxloom.machine.analysis.uniform_values import mentioned, written
-from ptxloom.machine.program.knowledge import Sum
+from ptxloom.machine.program.knowledge import AddressSum
 from ptxloom.machine.program.parts import is_whole
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
@@ -26,7 +26,7 @@ _SUMMANDS: Final = 2
 _OTHER_SPACES: Final = spelled(Owner.CTA, Owner.THREAD, Owner.CALL)
 
 
-def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int, Sum]:
+def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int, AddressSum]:
     """The sums that need not be made, by the site of each load and store that uses one.
 
     Args:
@@ -34,7 +34,7 @@ def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int
         uniform: The places of registers that hold one value for a whole warp.
     """
     mentions = Counter(register.offset for block in blocks for op in block.ops for register in mentioned(op))
-    found: dict[int, Sum] = {}
+    found: dict[int, AddressSum] = {}
     for block in blocks:
         for made, sum_, sites in _used(block, uniform):
             (target,) = written(made)
@@ -43,9 +43,9 @@ def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int
     return found
 
 
-def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Op, Sum, list[int]]]:
+def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Op, AddressSum, list[int]]]:
     """The sums of a block, each with what makes it and the sites that use it as an address before a part changes."""
-    alive: dict[int, tuple[Op, Sum, list[int]]] = {}
+    alive: dict[int, tuple[Op, AddressSum, list[int]]] = {}
     for op in block.ops:
         base = _address(op)
         if base is not None and base.offset in alive:
@@ -79,7 +79,7 @@ def _address(op: Op) -> Register | None:
             return None
 
 
-def _sum(op: Op, uniform: frozenset[int]) -> Sum | None:
+def _sum(op: Op, uniform: frozenset[int]) -> AddressSum | None:
     if op.opcode != "add" or op.node.predicate is not None or op.qualifiers not in {("s64",), ("u64",)}:
         return None
     if len(op.operands) != _SUMMANDS + 1:
@@ -93,7 +93,7 @@ def _sum(op: Op, uniform: frozenset[int]) -> Sum | None:
         same = _register(op, varying).offset == _register(op, target).offset
         steady = isinstance(common, tree.Integer) or (_is_plain(op, common) and _register(op, common).offset in uniform)
         if steady and not same and isinstance(varying, tree.Name):
-            return Sum(op.site, varying, common)
+            return AddressSum(op.site, varying, common)
     return None
 
 

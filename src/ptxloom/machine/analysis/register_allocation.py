@@ -19,7 +19,7 @@ from ptxloom.machine.program.knowledge import Knowledge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ptxloom.machine.program.knowledge import Sum
+    from ptxloom.machine.program.knowledge import AddressSum
     from ptxloom.machine.program.model import BasicBlock
     from ptxloom.machine.program.symbols import Register
 
@@ -73,7 +73,7 @@ class _Interval:
 
 
 def place_registers(
-    blocks: Sequence[BasicBlock], uniform: frozenset[int], sums: Mapping[int, Sum] | None = None
+    blocks: Sequence[BasicBlock], uniform: frozenset[int], sums: Mapping[int, AddressSum] | None = None
 ) -> Placement:
     """New places for registers.
 
@@ -153,7 +153,7 @@ def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> i
     return at
 
 
-def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, Sum]) -> dict[int, _Interval]:
+def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, AddressSum]) -> dict[int, _Interval]:
     found: dict[int, _Interval] = {}
     for block in blocks:
         ops = {op.site: op for op in block.ops}  # a sum and what uses it stand in one block

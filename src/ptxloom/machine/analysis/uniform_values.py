@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.program.knowledge import Knowledge
 from ptxloom.machine.program.parts import is_whole
-from ptxloom.machine.program.symbols import FunctionName, Place, Register, Variable
+from ptxloom.machine.program.symbols import BlockLabel, FunctionName, Register, Variable
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def targets(op: Op) -> Iterator[int]:
             found = op.scope.label(operand.text)
             listed = found.names if isinstance(found, tree.BranchTargets) else (operand,)
             places = (op.scope.label(name.text) for name in listed)
-            yield from (place.block for place in places if isinstance(place, Place))
+            yield from (place.block for place in places if isinstance(place, BlockLabel))
 
 
 def literal_bits(operand: tree.Float | tree.Integer, type_: Type) -> int:

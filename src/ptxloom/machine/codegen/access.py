@@ -14,7 +14,7 @@ WRITE: Final = "write"
 UPDATE: Final = "update"  # read, combined and written in one step
 
 
-class Piece(NamedTuple):
+class AccessPiece(NamedTuple):
     """Bytes of an access that are moved as one."""
 
     at: int  # from the address, in bytes
@@ -55,7 +55,7 @@ class Access:
     strong: bool = False
     lanes: Value | None = None
     payload: int | None = None
-    only: tuple[Piece, ...] = ()
+    only: tuple[AccessPiece, ...] = ()
     is_mbarrier: bool = False
     is_issued: bool = False
 
@@ -65,9 +65,9 @@ class Access:
         return self.bits // 8 * self.parts
 
     @property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[AccessPiece, ...]:
         """What is touched of it."""
-        return self.only or (Piece(0, self.bits, self.parts, self.places),)
+        return self.only or (AccessPiece(0, self.bits, self.parts, self.places),)
 
 
 def reports_to_mbarrier(op: Op) -> bool:

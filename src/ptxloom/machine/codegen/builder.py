@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ptxloom.machine.codegen.access import Access
-    from ptxloom.machine.program.knowledge import Sum
+    from ptxloom.machine.program.knowledge import AddressSum
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 
@@ -61,7 +61,7 @@ class Builder(Operands):
         self.instruments = Instrument() if instruments is None else instruments
         self.entered = False
         self.block: BasicBlock = program.blocks[0]
-        self.sums: Mapping[int, Sum] = program.sums if instruments is None else {}
+        self.sums: Mapping[int, AddressSum] = program.sums if instruments is None else {}
         self.ended = False
         self.follows = False
 

@@ -17,7 +17,7 @@ from ptxloom.machine.runtime.initcheck import poison, slow_path
 from ptxloom.machine.runtime.initcheck.fast_path import PARAMETERS, init_name
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.access import Access, Piece
+    from ptxloom.machine.codegen.access import Access, AccessPiece
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
@@ -85,11 +85,11 @@ class Remembering(Instrument):
                 b.runtime(poison.find_poison, W, access.addresses, access.offset + piece.at, lanes, *facts)
 
 
-def _bytes(access: Access, piece: Piece) -> int:
+def _bytes(access: Access, piece: AccessPiece) -> int:
     return piece.bits // 8 * piece.parts if access.payload is None else access.payload
 
 
-def _look_at(b: Builder, access: Access, piece: Piece) -> None:
+def _look_at(b: Builder, access: Access, piece: AccessPiece) -> None:
     addresses, offset, space = access.addresses, access.offset + piece.at, access.space
     size, wide = _bytes(access, piece), access.address_bits == 64
     lanes = b.active_mask if access.lanes is None else access.lanes

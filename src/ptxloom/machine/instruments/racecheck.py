@@ -25,7 +25,7 @@ from ptxloom.machine.runtime.racecheck import (
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.access import Access, Piece
+    from ptxloom.machine.codegen.access import Access, AccessPiece
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
@@ -139,7 +139,7 @@ def _wide_addresses(b: Builder, access: Access) -> Value:
     return place
 
 
-def _look_near(b: Builder, access: Access, piece: Piece) -> None:
+def _look_near(b: Builder, access: Access, piece: AccessPiece) -> None:
     """Tell of an access that may be to shared memory."""
     lanes = b.active_mask if access.lanes is None else access.lanes
     site = _site(b, access)
@@ -159,7 +159,7 @@ def _look_near(b: Builder, access: Access, piece: Piece) -> None:
     b.do(f"call void @{name}({W}, {access.addresses}, i64 {offset}, {lanes}, i32 {site}{values})")
 
 
-def _look_far(b: Builder, access: Access, piece: Piece) -> None:
+def _look_far(b: Builder, access: Access, piece: AccessPiece) -> None:
     """Tell of an access that may be to global memory."""
     lanes = b.active_mask if access.lanes is None else access.lanes
     held = Value("ptr", "null")

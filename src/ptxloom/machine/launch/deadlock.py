@@ -21,7 +21,7 @@ _MOST: Final = 16  # places that are told of
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _LaneGroup:
     """Lanes of one warp at one place."""
 
     warp: int
@@ -36,7 +36,7 @@ class _Group:
 def waiting(reporter: Reporter, ctas: Iterator[Any], rule: str) -> tuple[Hazard, ...]:
     """A hazard of a rule for each place where threads of these CTAs are, told of the first CTA and warp there."""
     present = [(cta, [g for w in _warps(cta) for g in _groups(reporter, w)]) for cta in ctas]
-    found: dict[tuple[int, int], list[tuple[_Group, Any, str]]] = {}
+    found: dict[tuple[int, int], list[tuple[_LaneGroup, Any, str]]] = {}
     for number, (cta, groups) in enumerate(present):
         near = [g for other, some in present if other.peers == cta.peers for g in some]
         for group in groups:
@@ -64,7 +64,7 @@ def _warps(cta: Any) -> Iterator[Any]:
         yield language.structure(state.Warp).from_address(cta.warps + index * launch.warp_bytes)
 
 
-def _groups(reporter: Reporter, w: Any) -> Iterator[_Group]:
+def _groups(reporter: Reporter, w: Any) -> Iterator[_LaneGroup]:
     """The lanes of a warp by the place where they are."""
     places: dict[tuple[int, bool, bool], list[int]] = {}
     for lane in lanes_of(w.live):
@@ -78,10 +78,10 @@ def _groups(reporter: Reporter, w: Any) -> Iterator[_Group]:
             barrier = next((n for n in range(16) if w.waits[n] >> lanes[0] & 1), None)
             members = w.members[lanes[0]] if in_warp else 0
             op = ops[-1] if at_barrier else ops[0]
-            yield from _askers(reporter, w, _Group(w.index, tuple(lanes), op, blocked, barrier, members, 0))
+            yield from _askers(reporter, w, _LaneGroup(w.index, tuple(lanes), op, blocked, barrier, members, 0))
 
 
-def _askers(reporter: Reporter, w: Any, group: _Group) -> Iterator[_Group]:
+def _askers(reporter: Reporter, w: Any, group: _LaneGroup) -> Iterator[_LaneGroup]:
     """A group as it is, or divided by the mbarrier that told its lanes to wait: they ask again and again."""
     if group.waits:
         yield group
@@ -94,12 +94,12 @@ def _askers(reporter: Reporter, w: Any, group: _Group) -> Iterator[_Group]:
         yield replace(group, lanes=tuple(lanes), op=reporter.program.ops[site], mbarrier=host)
 
 
-def _verb(group: _Group) -> str:
+def _verb(group: _LaneGroup) -> str:
     verb = "wait" if group.waits else "run"
     return f"{verb if len(group.lanes) > 1 else verb + 's'} here"
 
 
-def _reason(group: _Group, cta: Any, groups: list[_Group], near: list[_Group]) -> str:
+def _reason(group: _LaneGroup, cta: Any, groups: list[_LaneGroup], near: list[_LaneGroup]) -> str:
     """Whom the lanes wait for, and where those are: in the CTA, or `near`, in its cluster; empty if they run."""
     if not group.waits:
         return ""
@@ -115,7 +115,7 @@ def _reason(group: _Group, cta: Any, groups: list[_Group], near: list[_Group]) -
     return come + _elsewhere(groups, group)
 
 
-def _mbarrier(reporter: Reporter, group: _Group, cta: Any, near: list[_Group]) -> str:
+def _mbarrier(reporter: Reporter, group: _LaneGroup, cta: Any, near: list[_LaneGroup]) -> str:
     """What the mbarrier lacks that lanes look at again and again; empty if they do something else."""
     offset = group.mbarrier - cta.shared
     if not 0 <= offset < reporter.atlas.shared_bytes:
@@ -125,7 +125,7 @@ def _mbarrier(reporter: Reporter, group: _Group, cta: Any, near: list[_Group]) -
     return f"waiting at the mbarrier {name}: {mbarriers.describe(value)}{_elsewhere(near, group)}"
 
 
-def _elsewhere(groups: list[_Group], group: _Group) -> str:
+def _elsewhere(groups: list[_LaneGroup], group: _LaneGroup) -> str:
     """Where the others are."""
     lines = sorted({g.op.line for g in groups if g.op.site != group.op.site})
     if not lines:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.launch.launch_limits import Shape
     from ptxloom.machine.launch.runnable import Runnable
-    from ptxloom.machine.launch.shadows.shadow import Shadow
+    from ptxloom.machine.launch.shadows.shadow import ShadowMaker
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.memory.heap import Maker
@@ -90,7 +90,7 @@ class LaunchState:
         self.site_bytes = max(len(self.program.ops), 1) * language.record(state.Site).size
         self._fill(shape, params, memory, seed)
 
-    def _shadows(self) -> Iterator[Shadow]:
+    def _shadows(self) -> Iterator[ShadowMaker]:
         """Those of the instruments that look on."""
         if racecheck.is_wanted(self.checks):
             yield RaceShadow(self.arena, self.program, self.checks)

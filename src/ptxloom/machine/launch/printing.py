@@ -24,7 +24,7 @@ _NARROW: Final = {b"hh": 1, b"h": 2}
 _DIGITS: Final = 1200  # more than a double has
 
 
-class Form(NamedTuple):
+class FormatDirective(NamedTuple):
     """A directive with its numbers: `precision` is negative if there is none."""
 
     flags: bytes
@@ -84,7 +84,7 @@ class Printed:
         return b"".join(self._pieces).decode(errors="replace")
 
 
-def _form(found: re.Match[bytes], take: Callable[[int], bytes], room: int) -> Form:
+def _form(found: re.Match[bytes], take: Callable[[int], bytes], room: int) -> FormatDirective:
     """A directive with what its `*` stand for; numbers are no larger than what can be printed."""
     flags, width_text, point, precision_text, size, letter = found.groups()
     width = _number(width_text, take)
@@ -92,7 +92,7 @@ def _form(found: re.Match[bytes], take: Callable[[int], bytes], room: int) -> Fo
     if width < 0:
         flags, width = flags + b"-", -width
     most = max(room, 0) + _DIGITS
-    return Form(flags, min(width, most), min(precision, most), size or b"", letter.decode())
+    return FormatDirective(flags, min(width, most), min(precision, most), size or b"", letter.decode())
 
 
 def _number(text: bytes, take: Callable[[int], bytes]) -> int:
@@ -102,7 +102,7 @@ def _number(text: bytes, take: Callable[[int], bytes]) -> int:
     return int(text.lstrip(b"0")[:9] or b"0") if len(text.lstrip(b"0")) < 10 else 1 << 31
 
 
-def _one(form: Form, take: Callable[[int], bytes], text_at: Callable[[int, int], bytes], room: int) -> bytes:
+def _one(form: FormatDirective, take: Callable[[int], bytes], text_at: Callable[[int, int], bytes], room: int) -> bytes:
     """What a directive prints."""
     match form.letter:
         case "%":
@@ -122,18 +122,18 @@ def _one(form: Form, take: Callable[[int], bytes], text_at: Callable[[int, int],
             return _integer(form, int.from_bytes(bits, "little", signed=form.letter in "di"))
 
 
-def _string(form: Form, at: int, text_at: Callable[[int, int], bytes], room: int) -> bytes:
+def _string(form: FormatDirective, at: int, text_at: Callable[[int, int], bytes], room: int) -> bytes:
     most = room + 1 if form.precision < 0 else form.precision
     if at == 0:
         return _padded(form, b"", b"(null)" if form.precision < 0 or form.precision >= 6 else b"")
     return _padded(form, b"", text_at(at, max(most, 0)))
 
 
-def _sign(form: Form, *, negative: bool) -> bytes:
+def _sign(form: FormatDirective, *, negative: bool) -> bytes:
     return b"-" if negative else b"+" if b"+" in form.flags else b" " if b" " in form.flags else b""
 
 
-def _integer(form: Form, value: int, prefix: bytes = b"") -> bytes:
+def _integer(form: FormatDirective, value: int, prefix: bytes = b"") -> bytes:
     digits = format(abs(value), form.letter if form.letter in "oxX" else "d").encode()
     if form.precision >= 0:
         digits = digits.rjust(form.precision, b"0") if value or form.precision else b""
@@ -146,7 +146,7 @@ def _integer(form: Form, value: int, prefix: bytes = b"") -> bytes:
     return _padded(form, before, digits, zeros=form.precision < 0)
 
 
-def _float(form: Form, value: float) -> bytes:
+def _float(form: FormatDirective, value: float) -> bytes:
     negative = bool(struct.pack("<d", value)[7] >> 7)
     sign = _sign(form, negative=negative)
     if value != value or value in {float("inf"), float("-inf")}:  # noqa: PLR0124 - a NaN is unequal to itself
@@ -160,7 +160,7 @@ def _float(form: Form, value: float) -> bytes:
     return _padded(form, sign, text.encode(), zeros=True)
 
 
-def _hexadecimal(form: Form, value: float) -> bytes:
+def _hexadecimal(form: FormatDirective, value: float) -> bytes:
     """A number from 0 up as `%a` prints it: `0x1.8p+3`."""
     bits = int.from_bytes(struct.pack("<d", value), "little")
     exponent, fraction = bits >> 52, bits & (1 << 52) - 1
@@ -179,7 +179,7 @@ def _hexadecimal(form: Form, value: float) -> bytes:
     return (text.upper() if form.letter == "A" else text).encode()
 
 
-def _padded(form: Form, before: bytes, text: bytes, *, zeros: bool = False) -> bytes:
+def _padded(form: FormatDirective, before: bytes, text: bytes, *, zeros: bool = False) -> bytes:
     """A field: spaces on the left or right, or zeros after the sign."""
     missing = form.width - len(before) - len(text)
     if missing <= 0:

@@ -25,7 +25,7 @@ _WINDOWS: Final = {
 }
 
 
-class Found(NamedTuple):
+class Located(NamedTuple):
     """What lies at an address.
 
     Attributes:
@@ -67,7 +67,7 @@ class Atlas:
         self.shared_bytes = shared_bytes
         self._members = members  # the CTAs of a cluster
 
-    def locate(self, op: Op, space: int, address: int) -> Found:
+    def locate(self, op: Op, space: int, address: int) -> Located:
         """What lies at an address, which `op` names within a space."""
         if space in {state.GENERIC, state.GLOBAL}:  # whose addresses are generic ones that no window holds
             window = address - address % state.WINDOW_BYTES
@@ -82,10 +82,10 @@ class Atlas:
             case _:
                 return self._global(space, address)
 
-    def _shared(self, op: Op, address: int) -> Found:
+    def _shared(self, op: Op, address: int) -> Located:
         rank, offset = divmod(address, 1 << state.CLUSTER_SHIFT)
         if rank > self._members:
-            return Found(state.SHARED, address, end=f"the CTA has {self.shared_bytes:,} bytes of shared memory")
+            return Located(state.SHARED, address, end=f"the CTA has {self.shared_bytes:,} bytes of shared memory")
         found = _nearest(offset, _shared_pieces(self._program, op, self.shared_bytes)) or ("", "")
         symbol, end = found
         if offset >= self.shared_bytes:
@@ -93,7 +93,7 @@ class Atlas:
             end = f"the CTA has {self.shared_bytes:,} bytes of shared memory"
         if rank and symbol and self._members > 1:
             symbol += f" of CTA {rank - 1} of the cluster"
-        return Found(state.SHARED, address, symbol, end)
+        return Located(state.SHARED, address, symbol, end)
 
     def is_dynamic(self, op: Op) -> bool:
         """Whether the size of shared memory is a matter of the launch: the instruction can name an array of none."""
@@ -104,26 +104,26 @@ class Atlas:
         shared = (v for v in _variables(op, self._program.ops) if v.space == "shared")
         return (readable(v.name) for v in shared if not v.size)
 
-    def _frame(self, op: Op, space: int, address: int) -> Found:
+    def _frame(self, op: Op, space: int, address: int) -> Located:
         if space == state.PARAM:
             parameters = [Piece(p.name, p.offset, p.size) for p in self._program.parameters]
-            return Found(space, address, *(_nearest(address, parameters) or ("", "")))
+            return Located(space, address, *(_nearest(address, parameters) or ("", "")))
         if not op.function.is_entry:
-            return Found(space, address)
+            return Located(space, address)
         pieces = [
             Piece(readable(v.name), v.offset, v.size) for v in _variables(op, ()) if v.space == "local" and v.size
         ]
-        return Found(space, address, *(_nearest(address, pieces) or ("", "")))
+        return Located(space, address, *(_nearest(address, pieces) or ("", "")))
 
-    def _global(self, space: int, address: int) -> Found:
+    def _global(self, space: int, address: int) -> Located:
         heap = self._module.heap
         freed = heap.freed_at(address) if heap is not None else None
         if freed is not None:
-            return Found(space, address, _plus(freed.piece.name, address - freed.start), is_freed=True)
+            return Located(space, address, _plus(freed.piece.name, address - freed.start), is_freed=True)
         if address < _NULL:
-            return Found(space, address, is_null=True)
+            return Located(space, address, is_null=True)
         pieces = [*self._module.pieces(), *self._memory.pieces(), *(heap.pieces() if heap is not None else ())]
-        return Found(space, address, *(_nearest(address, pieces) or ("", "")))
+        return Located(space, address, *(_nearest(address, pieces) or ("", "")))
 
 
 def shared_arrays(program: Program, shared_bytes: int) -> tuple[Piece, ...]:

@@ -42,7 +42,7 @@ class Maker(NamedTuple):
     lane: int
 
 
-class Block(NamedTuple):
+class HeapBlock(NamedTuple):
     """A piece that `malloc` gave: `size` bytes from `start`, the `number`th of the heap."""
 
     start: int
@@ -84,8 +84,8 @@ class Heap:
         )
         self.address = ctypes.addressof(self._table)
         self._made = 0
-        self._live: dict[int, Block] = {}
-        self._freed: dict[int, Block] = {}  # the first freed first
+        self._live: dict[int, HeapBlock] = {}
+        self._freed: dict[int, HeapBlock] = {}  # the first freed first
         self._holes: list[tuple[int, int]] = [(size, self._start)] if size else []  # size and start, in order
         self._starts: dict[int, int] = {start: size for size, start in self._holes}  # the same: size by start
         self._ends: dict[int, int] = {start + size: start for size, start in self._holes}  # and start by end
@@ -96,7 +96,7 @@ class Heap:
         return host_bytes(self.size)
 
     @property
-    def live(self) -> tuple[Block, ...]:
+    def live(self) -> tuple[HeapBlock, ...]:
         """The blocks that have not been freed, in the order of their allocation."""
         with _LOCK:
             return tuple(self._live.values())
@@ -113,14 +113,14 @@ class Heap:
             self._drop_hole(start, hole)
             if hole > room:
                 self._add_hole(start + room, hole - room)
-            self._live[start] = Block(start, size, self._made, maker)
+            self._live[start] = HeapBlock(start, size, self._made, maker)
             self._made += 1
             first, count = self._granules(start, size)
             self._sizes[first] = size
             self._owners[first : first + count] = first + 1
             return start
 
-    def release(self, address: int) -> Block | None:
+    def release(self, address: int) -> HeapBlock | None:
         """Take a block back: what still points at it is out of bounds. None if no block starts there."""
         with _LOCK:
             block = self._live.pop(address, None)
@@ -130,7 +130,7 @@ class Heap:
                 self._freed[address] = block
             return block
 
-    def at(self, address: int) -> Block | None:
+    def at(self, address: int) -> HeapBlock | None:
         """The block, not freed, that holds an address."""
         offset = address - self._start
         if not 0 <= offset < self.region.nbytes or not (owner := int(self._owners[offset // _GRANULE])):
@@ -138,7 +138,7 @@ class Heap:
         block = self._live.get(self._start + (owner - 1) * _GRANULE)
         return block if block is not None and address < block.start + block.size else None
 
-    def freed_at(self, address: int) -> Block | None:
+    def freed_at(self, address: int) -> HeapBlock | None:
         """The block that held an address and has been freed, as long as nothing else has taken its place."""
         with _LOCK:
             held = (b for b in self._freed.values() if b.start <= address < b.start + max(b.size, 1))

@@ -67,7 +67,7 @@ def global_array(module: Module, name: str) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VariablePlace:
     """Where a variable lies within the memory of its space."""
 
     declaration: tree.Declaration
@@ -82,7 +82,7 @@ class ModuleMemory:
 
     def __init__(self, module: Module) -> None:
         self._codes = function_codes(module)
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, VariablePlace] = {}
         self._asked: set[str] = set()  # variables of other modules that somebody may have filled
         sizes = {"global": 0, "const": 0}
         alignments = dict.fromkeys(sizes, _ALIGNMENT)
@@ -94,7 +94,7 @@ class ModuleMemory:
             alignments[space] = max(alignments[space], alignment)
             at = align(sizes[space], alignment)
             size = size_of(kept.declaration, kept.declarator) or _length(kept.declaration, kept.declarator)
-            self._places[kept.name] = Place(kept.declaration, kept.declarator, kept.owner, at, size)
+            self._places[kept.name] = VariablePlace(kept.declaration, kept.declarator, kept.owner, at, size)
             sizes[space] = at + size
         self._check_size(sum(sizes.values()))
         self.memory = {
@@ -180,7 +180,7 @@ class ModuleMemory:
             for name, at, size in zip(self._places, self.addresses[: len(self._places)], sizes, strict=True)
         )
 
-    def _initialise(self, place: Place) -> None:
+    def _initialise(self, place: VariablePlace) -> None:
         declaration, declarator, at = place.declaration, place.declarator, place.offset
         if declaration.type in OPAQUE:
             return
@@ -195,7 +195,7 @@ class ModuleMemory:
             data = self._value(element, type_, place)
             memory[at + index * step : at + index * step + len(data)] = np.frombuffer(data, np.uint8)
 
-    def _value(self, operand: tree.Operand, type_: Type, place: Place) -> bytes:
+    def _value(self, operand: tree.Operand, type_: Type, place: VariablePlace) -> bytes:
         size = max(type_.bits // 8, 1)
         match operand:
             case tree.Float():
@@ -214,7 +214,7 @@ class ModuleMemory:
                     number = self._address(operand, place)
                 return (number & (1 << 8 * size) - 1).to_bytes(size, "little")
 
-    def _address(self, operand: tree.Operand, place: Place) -> int:
+    def _address(self, operand: tree.Operand, place: VariablePlace) -> int:
         match operand:
             case tree.Name(text=name) if name in self._codes:
                 return CODE_WINDOW + (self._codes[name] + 1) * 16

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.analysis.register_allocation import Life, Placement
     from ptxloom.machine.plan.register_parameters import Formals
     from ptxloom.machine.program.model import FunctionPlan, Op
-    from ptxloom.machine.program.signatures import Signature, Slot
+    from ptxloom.machine.program.signatures import FrameSlot, Signature
 
 _VERBS: Final = {"result": "gives", "argument": "takes"}
 
@@ -97,7 +97,7 @@ def _declared(formals: Formals) -> Signature:
     return signature_of(returns, params)
 
 
-def _agree(op: Op, name: str, what: str, slots: tuple[Slot, ...], given: tuple[Variable, ...]) -> None:
+def _agree(op: Op, name: str, what: str, slots: tuple[FrameSlot, ...], given: tuple[Variable, ...]) -> None:
     verb = _VERBS[what]
     if len(slots) != len(given):
         plural = "s" * (len(slots) != 1)

@@ -19,8 +19,8 @@ from ptxloom.machine.plan.register_parameters import Formals, entering, leaving,
 from ptxloom.machine.program.model import RESERVED, RESERVED_BYTES, BasicBlock, FunctionPlan, Op, Parameter, Program
 from ptxloom.machine.program.parts import LOADS, used_bytes
 from ptxloom.machine.program.series import Mentioned
-from ptxloom.machine.program.signatures import FRAME_HEAD, Signature, Slot
-from ptxloom.machine.program.symbols import FunctionName, Mark, Place, Register, Scope, Variable
+from ptxloom.machine.program.signatures import FRAME_HEAD, FrameSlot, Signature
+from ptxloom.machine.program.symbols import BlockLabel, FunctionName, Mark, Register, Scope, Variable
 from ptxloom.machine.program.types import is_type, ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
@@ -181,8 +181,10 @@ class _Planner:
         self.parameters = tuple(found)
         self.parameter_bytes = placed[-1].end if placed else 0
 
-    def _frame_parameters(self, function: FunctionPlan, declarations: tuple[tree.Declaration, ...]) -> tuple[Slot, ...]:
-        slots: list[Slot] = []
+    def _frame_parameters(
+        self, function: FunctionPlan, declarations: tuple[tree.Declaration, ...]
+    ) -> tuple[FrameSlot, ...]:
+        slots: list[FrameSlot] = []
         for declaration in declarations:
             for declarator in declaration.declarators:
                 name = declarator.name
@@ -196,7 +198,7 @@ class _Planner:
                     raise _refused(
                         declaration, "the machine calls no function with a variable number of arguments: give it a size"
                     )
-                slots.append(Slot(variable.offset, variable.size))
+                slots.append(FrameSlot(variable.offset, variable.size))
         return tuple(slots)
 
     def _in_frame(
@@ -292,7 +294,7 @@ class _Planner:
     def _label(self, name: str, labels: dict[str, Mark], function: FunctionPlan, blocks: list[list[Op]]) -> None:
         if blocks[-1] or (len(blocks) > 1 and blocks[-2] and blocks[-2][-1].opcode == "call"):
             blocks.append([])
-        labels[name] = Place(function.first + len(blocks) - 1)
+        labels[name] = BlockLabel(function.first + len(blocks) - 1)
 
     def _call(self, node: tree.Instruction, scope: Scope, function: FunctionPlan, blocks: list[list[Op]]) -> None:
         """A call; what it passes in registers is given places in the caller's frame."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax import tree
 
 
-class Sum(NamedTuple):
+class AddressSum(NamedTuple):
     """An add of 64 bits, by its site: the summand that differs from lane to lane, and the one that does not."""
 
     site: int

@@ -12,7 +12,7 @@ from ptxloom.syntax import print_statements, tree
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ptxloom.machine.program.knowledge import Knowledge, Sum
+    from ptxloom.machine.program.knowledge import AddressSum, Knowledge
     from ptxloom.machine.program.symbols import Scope, Variable
     from ptxloom.machine.program.types import Type
     from ptxloom.syntax.module import Module
@@ -198,7 +198,7 @@ class Program:
     parameters: tuple[Parameter, ...]
     parameter_bytes: int
     calls: Mapping[int, Call]  # by their sites
-    sums: Mapping[int, Sum]  # of addresses, by the sites that use them
+    sums: Mapping[int, AddressSum]  # of addresses, by the sites that use them
     knowledge: Knowledge
 
     @property

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 FRAME_HEAD: Final = 16  # bytes at a frame's start that are nobody's: every frame takes some, no variable lies at 0
 
 
-class Slot(NamedTuple):
+class FrameSlot(NamedTuple):
     """Where a result or a parameter lies in a frame."""
 
     offset: int
@@ -22,8 +22,8 @@ class Slot(NamedTuple):
 class Signature(NamedTuple):
     """What a function gives and takes."""
 
-    returns: tuple[Slot, ...]
-    params: tuple[Slot, ...]
+    returns: tuple[FrameSlot, ...]
+    params: tuple[FrameSlot, ...]
 
     @property
     def end(self) -> int:
@@ -46,12 +46,12 @@ def signature_of(returns: Iterable[tuple[int, int]], params: Iterable[tuple[int,
         Signature(returns=(Slot(offset=16, size=4),), params=(Slot(offset=24, size=8), Slot(offset=32, size=1)))
     """
     at = FRAME_HEAD
-    lists: list[tuple[Slot, ...]] = []
+    lists: list[tuple[FrameSlot, ...]] = []
     for each in (returns, params):
-        slots: list[Slot] = []
+        slots: list[FrameSlot] = []
         for size, alignment in each:
             at = align(at, alignment)
-            slots.append(Slot(at, size))
+            slots.append(FrameSlot(at, size))
             at += size
         lists.append(tuple(slots))
     return Signature(*lists)

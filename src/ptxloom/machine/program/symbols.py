@@ -72,14 +72,14 @@ class FunctionName:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlockLabel:
     """A label: the number of the block it starts."""
 
     block: int
 
 
 Symbol: TypeAlias = Register | Variable | FunctionName
-Mark: TypeAlias = Place | tree.BranchTargets | tree.CallTargets | tree.CallPrototype
+Mark: TypeAlias = BlockLabel | tree.BranchTargets | tree.CallTargets | tree.CallPrototype
 Scope: TypeAlias = names.Scope[Symbol | None, Mark]
 """What names stand for in braces; a member of a series that nobody mentions stands for nothing."""
 Key: TypeAlias = tuple[Scope, str]

@@ -24,12 +24,12 @@ from ptxloom.syntax.origins import Origins
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ptxloom.machine.memory.address_map import Atlas, Found
-    from ptxloom.machine.memory.heap import Block as Allocated
+    from ptxloom.machine.memory.address_map import Atlas, Located
     from ptxloom.machine.memory.heap import Heap
+    from ptxloom.machine.memory.heap import HeapBlock as Allocated
     from ptxloom.machine.program.model import Op, Program
 
-Block = tuple[int, int, int]
+HeapBlock = tuple[int, int, int]
 
 _AS_NOTED: Final = frozenset({state.ENDED, state.UNFENCED, state.NOT_READ_ONLY})  # the sides of which have their order
 _OF_LANES: Final = frozenset({state.BAD_CALL, state.CALL_MISMATCH, state.BAD_TOKEN, state.BAD_BRANCH})
@@ -51,7 +51,7 @@ class Reporter:
     def _origins(self) -> Origins:
         return Origins(self.program.module)
 
-    def party(self, op: Op, block: Block, warp: int, lanes: tuple[int, ...], action: str = "") -> Party:
+    def party(self, op: Op, block: HeapBlock, warp: int, lanes: tuple[int, ...], action: str = "") -> Party:
         """Some lanes at an instruction."""
         node = op.node
         return Party(node.span, op.text, self._origins.at(node.start), block, warp, lanes, action)
@@ -89,7 +89,7 @@ class Reporter:
         op = self.program.ops[int(fault.site)]
         size, lane, space = int(fault.size), int(fault.lane), int(fault.space)
         found = self.atlas.locate(op, space, int(fault.address))
-        block: Block = (int(fault.block[0]), int(fault.block[1]), int(fault.block[2]))
+        block: HeapBlock = (int(fault.block[0]), int(fault.block[1]), int(fault.block[2]))
         lanes = lanes_of(int(fault.lanes if size or fault.kind in _OF_LANES else fault.mask))
         verb = ("write" if fault.write else "read") + "s" * (len(lanes) == 1)
         action = f"{verb} {size} byte{'s' * (size > 1)}" if size else ""
@@ -114,7 +114,7 @@ class Reporter:
             hazard = replace(hazard, help=MORE_SHARED)
         return self._with_memory(hazard, op, found, size, lane) if size else hazard
 
-    def _with_memory(self, hazard: Hazard, op: Op, found: Found, size: int, lane: int) -> Hazard:
+    def _with_memory(self, hazard: Hazard, op: Op, found: Located, size: int, lane: int) -> Hazard:
         element = element_of(op, lane)
         return replace(
             hazard,
@@ -128,7 +128,7 @@ class Reporter:
     def event(self, event: Any) -> Hazard:
         """The hazard that an event record (a ctypes `Event`) describes."""
         op = self.program.ops[int(event.site)]
-        block: Block = (int(event.block[0]), int(event.block[1]), int(event.block[2]))
+        block: HeapBlock = (int(event.block[0]), int(event.block[1]), int(event.block[2]))
         kind, warp, lane = int(event.kind), int(event.warp), int(event.lane)
         lanes = lanes_of(int(event.mask))
         if kind in SIDES or kind in {state.UNWRITTEN, state.STRAYED}:
@@ -144,7 +144,7 @@ class Reporter:
         hazard = self.hazard(EVENTS[kind], party, _spelled(op), **words)
         return replace(hazard, other=self._elsewhere(event, block), count=int(event.count))
 
-    def _elsewhere(self, event: Any, block: Block) -> Party | None:
+    def _elsewhere(self, event: Any, block: HeapBlock) -> Party | None:
         """Where the lanes are that are missing, or whom a hazard also concerns."""
         warp = int(event.warp)
         if int(event.second_site) != state.NONE:
@@ -162,7 +162,7 @@ class Reporter:
             ops[-1 if at_end else 0], block, warp, lanes, f"{verb if len(lanes) > 1 else verb + 's'} here"
         )
 
-    def _access(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...], lane: int) -> Hazard:
+    def _access(self, event: Any, op: Op, block: HeapBlock, lanes: tuple[int, ...], lane: int) -> Hazard:
         """A race, or a read of what nobody wrote."""
         size, warp, kind = int(event.size), int(event.warp), int(event.kind)
         if kind == state.UNWRITTEN and int(event.second_site) != state.NONE:
@@ -176,7 +176,7 @@ class Reporter:
                 EVENTS[kind], party, op.opcode, use=f"`{op.opcode}` reads", place=found.text, size=size
             )
             return replace(self._with_memory(hazard, op, found, size, lane), count=int(event.count))
-        second: Block = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
+        second: HeapBlock = (int(event.second_block[0]), int(event.second_block[1]), int(event.second_block[2]))
         before = self.program.ops[int(event.second_site)]
         other = self.party(before, second, int(event.second_warp), (int(event.second_lane),), _doing(SIDES[kind][1]))
         party = self.party(op, block, warp, lanes, _doing(SIDES[kind][0]))
@@ -191,7 +191,7 @@ class Reporter:
             hazard = replace(hazard, help=_order_between(op, before, event.space, apart=second != block) or hazard.help)
         return replace(hazard, other=other, element=_both(hazard.element, element_of(before, other.lanes[0])))
 
-    def _stray(self, event: Any, op: Op, party: Party, found: Found) -> Hazard:
+    def _stray(self, event: Any, op: Op, party: Party, found: Located) -> Hazard:
         """An access that has left the variable it was meant for."""
         size = int(event.size)
         left = provenance_of(self.program).variables[int(event.other)]
@@ -200,7 +200,7 @@ class Reporter:
         hazard = self.hazard("memcheck.overrun", party, op.opcode, **words)
         return replace(self._with_memory(hazard, op, found, size, int(event.lane)), count=int(event.count))
 
-    def _use(self, event: Any, op: Op, block: Block, lanes: tuple[int, ...]) -> Hazard:
+    def _use(self, event: Any, op: Op, block: HeapBlock, lanes: tuple[int, ...]) -> Hazard:
         """A use of what nobody wrote, and the load that brought it."""
         size, warp, lane = int(event.size), int(event.warp), int(event.second_lane)
         load = self.program.ops[int(event.second_site)]
@@ -238,7 +238,7 @@ def _rank(party: Party) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
     return party.block[::-1], party.warp, party.lanes
 
 
-def _name(kind: str, found: Found) -> str:
+def _name(kind: str, found: Located) -> str:
     """An out-of-bounds access by its better name, where it has one."""
     if kind == "out-of-bounds" and found.is_freed:
         return "use-after-free"

@@ -8,7 +8,7 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.program.signatures import Service, Slot
+from ptxloom.machine.program.signatures import FrameSlot, Service
 from ptxloom.machine.runtime import calls, state
 from ptxloom.machine.semantics.control import exit_, if_any, scattered
 
@@ -78,7 +78,7 @@ def _enter(b: Builder, op: Op, made: Call, blocks: Value, beyond: int) -> None:
 
 def _serve(b: Builder, op: Op, service: Service, beyond: int) -> None:
     """A function of CUDA's device run-time: Python does it, then the lanes go on."""
-    result = next(iter(service.signature.returns), Slot(0, 0))
+    result = next(iter(service.signature.returns), FrameSlot(0, 0))
     b.runtime(calls.request, W, b.active_mask, service.number, op.function.frame_bytes, *result, op.site)
     scattered(b, b.constant(vector("i32"), b.following), beyond)
     b.do(f"ret i32 {state.SERVICE}")

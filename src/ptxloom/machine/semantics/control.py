@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.program.symbols import Place
+from ptxloom.machine.program.symbols import BlockLabel
 from ptxloom.machine.runtime import memory, reconvergence, state
 from ptxloom.syntax import print_operand, tree
 
@@ -62,7 +62,7 @@ def scattered(b: Builder, blocks: Value, following: int) -> Value:
 
 def _block_of(b: Builder, operand: tree.Operand) -> int:
     """The number of the block a label names."""
-    if isinstance(operand, tree.Name) and isinstance(found := b.op.scope.label(operand.text), Place):
+    if isinstance(operand, tree.Name) and isinstance(found := b.op.scope.label(operand.text), BlockLabel):
         return found.block
     raise b.op.unsupported(f"`{print_operand(operand)}` is not a label")
 

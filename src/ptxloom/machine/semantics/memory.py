@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen import scratch
-from ptxloom.machine.codegen.access import READ, WRITE, Access, Piece
+from ptxloom.machine.codegen.access import READ, WRITE, Access, AccessPiece
 from ptxloom.machine.codegen.addresses import (
     address_values,
     base_and_offset,
@@ -166,11 +166,11 @@ def _access_partly(b: Builder, op: Op, verb: str, operand: tree.Operand) -> tupl
     return found
 
 
-def _piece(b: Builder, part: Part, size: int) -> Piece:
+def _piece(b: Builder, part: Part, size: int) -> AccessPiece:
     """Bytes that are moved as one, in values of an element's size at most."""
     each = min(part.bytes, size)
     places = tuple(_byte_place(b, part.at + n * each) for n in range(part.bytes // each))
-    return Piece(part.at, 8 * each, len(places), places)
+    return AccessPiece(part.at, 8 * each, len(places), places)
 
 
 def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...]) -> None:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
-    from ptxloom.machine.tensor.wmma import Place
+    from ptxloom.machine.tensor.wmma import ElementPlace
     from ptxloom.syntax import tree
 
 family: Final = Family()
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Neighbours:
     """Neighbours in memory that a register of every lane holds next to each other.
 
     Attributes:
@@ -92,7 +92,7 @@ def _held(op: Op) -> WmmaFragment:
         raise op.unsupported(str(why)) from why
 
 
-def pieces(held: WmmaFragment, *, by_row: bool) -> tuple[Piece, ...]:
+def pieces(held: WmmaFragment, *, by_row: bool) -> tuple[Neighbours, ...]:
     """What is moved at a time: whole registers where their elements are neighbours in memory, else elements."""
     slots: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for place in held.places:
@@ -106,12 +106,12 @@ def pieces(held: WmmaFragment, *, by_row: bool) -> tuple[Piece, ...]:
         slots = {(register, bit): found for (register, bit), found in slots.items() if bit == 0}
     width = bits if joined else held.width
     return tuple(
-        Piece(register, bit, width, tuple(major for major, _ in found), tuple(minor for _, minor in found))
+        Neighbours(register, bit, width, tuple(major for major, _ in found), tuple(minor for _, minor in found))
         for (register, bit), found in sorted(slots.items())
     )
 
 
-def _coordinates(place: Place, *, by_row: bool) -> tuple[int, int]:
+def _coordinates(place: ElementPlace, *, by_row: bool) -> tuple[int, int]:
     return (place.row, place.column) if by_row else (place.column, place.row)
 
 
@@ -134,7 +134,7 @@ class _Matrix:
         scaled = b.apply("mul", elements, b.constant(wide, held.width))
         self.stride = b.apply("lshr", scaled, b.constant(wide, 3))
 
-    def access(self, verb: str, piece: Piece) -> None:
+    def access(self, verb: str, piece: Neighbours) -> None:
         """Load or store a piece of each lane, through the scratch."""
         b = self.b
         at = b.apply("mul", self.stride, constant_vector("i64", piece.majors))

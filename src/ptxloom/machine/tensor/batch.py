@@ -13,7 +13,7 @@ from ptxloom.isa.limits import LANES
 from ptxloom.isa.target import Target
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.native.jit import helper_address
-from ptxloom.machine.tensor.builder import Builder
+from ptxloom.machine.tensor.builder import TensorBuilder
 from ptxloom.machine.tensor.emit import TensorFunction, function
 from ptxloom.machine.tensor.form import TensorForm, tensor_form
 
@@ -105,7 +105,7 @@ def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: 
     names = ["d", "a", "b", "c", "e"][: len(counts)]
     arrays = tuple(Value("ptr", f"%{name}") for name in names)
     warps = Value("i64", "%warps")
-    b = Builder(f'"{symbol}"', (*arrays, warps))
+    b = TensorBuilder(f'"{symbol}"', (*arrays, warps))
     kind = f"i{bits}"
     stages = [[b.array(LANES * bits // 8) for _ in range(count)] for count in counts]
     with b.loop(warps) as warp:

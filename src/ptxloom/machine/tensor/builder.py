@@ -17,7 +17,7 @@ def f32(value: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-class Builder(Emitter):
+class TensorBuilder(Emitter):
     """An emitter for one function."""
 
     def __init__(self, symbol: str, arguments: tuple[Value, ...]) -> None:

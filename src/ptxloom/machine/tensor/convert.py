@@ -9,7 +9,7 @@ from ptxloom.machine.native.llvm import host_has
 from ptxloom.machine.tensor.form import BITS
 
 if TYPE_CHECKING:
-    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.builder import TensorBuilder
 
 #: What of an `.f32` a narrower type keeps.
 _KEPT = {"tf32": -0x2000, "bf16": -0x10000}
@@ -22,7 +22,7 @@ def has_half_conversions() -> bool:
     return any(host_has(feature) for feature in ("f16c", "neon", "fullfp16"))
 
 
-def decode(b: Builder, word: Value, bit: int, element: str) -> Value:
+def decode(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
     """The element that starts at `bit` of each 32-bit word, as an exact `.f32`.
 
     Args:
@@ -46,7 +46,7 @@ def decode(b: Builder, word: Value, bit: int, element: str) -> Value:
             return b.convert("sitofp", integer(b, word, bit, element), "float")
 
 
-def integer(b: Builder, word: Value, bit: int, element: str) -> Value:
+def integer(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
     """The integer element that starts at `bit` of each word, as `i32`."""
     width = BITS[element]
     if element[0] == "u":
@@ -54,7 +54,7 @@ def integer(b: Builder, word: Value, bit: int, element: str) -> Value:
     return b.shift_right(b.shift_left(word, 32 - width - bit), 32 - width, signed=True)
 
 
-def half_to_float(b: Builder, word: Value) -> Value:
+def half_to_float(b: TensorBuilder, word: Value) -> Value:
     """The value of the `.f16` in the low half of each word; what stands above is ignored."""
     lanes = count(word.type)
     if has_half_conversions():
@@ -68,7 +68,7 @@ def half_to_float(b: Builder, word: Value) -> Value:
     return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 0x8000), 16)))
 
 
-def _e4m3_to_float(b: Builder, word: Value) -> Value:
+def _e4m3_to_float(b: TensorBuilder, word: Value) -> Value:
     lanes = count(word.type)
     magnitude = b.mask(word, 0x7F)
     scaled = b.float_of(b.shift_left(magnitude, 20))
@@ -77,7 +77,7 @@ def _e4m3_to_float(b: Builder, word: Value) -> Value:
     return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 0x80), 24)))
 
 
-def float_to_half(b: Builder, value: Value) -> Value:
+def float_to_half(b: TensorBuilder, value: Value) -> Value:
     """`.f32` rounded to nearest even: the bits of an `.f16` in the low half of an `i32`, NaN as 0x7fff."""
     lanes = count(value.type)
     bits = b.bits_of(value)
@@ -90,7 +90,7 @@ def float_to_half(b: Builder, value: Value) -> Value:
     return b.select(nan, b.like(bits, 0x7FFF), rounded)
 
 
-def _round_to_half(b: Builder, bits: Value) -> Value:
+def _round_to_half(b: TensorBuilder, bits: Value) -> Value:
     magnitude = b.mask(bits, 0x7FFFFFFF)
     sign = b.mask(b.shift_right(bits, 16), 0x8000)
     odd = b.mask(b.shift_right(magnitude, 13), 1)
@@ -103,7 +103,7 @@ def _round_to_half(b: Builder, bits: Value) -> Value:
     return b.apply("or", b.select(huge, b.like(bits, 0x7C00), finite), sign)
 
 
-def canonical(b: Builder, value: Value) -> Value:
+def canonical(b: TensorBuilder, value: Value) -> Value:
     """The bits of `.f32` values with every NaN as 0x7fffffff."""
     bits = b.bits_of(value)
     return b.select(b.compare("uno", value, value), b.like(bits, CANONICAL_NAN), bits)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.accumulators import load_columns, store_columns
-from ptxloom.machine.tensor.builder import Builder
+from ptxloom.machine.tensor.builder import TensorBuilder
 from ptxloom.machine.tensor.convert import canonical, float_to_half, half_to_float
 from ptxloom.machine.tensor.exact import bit_sum, double_sum, integer_sum
 from ptxloom.machine.tensor.exponents import Exponents
@@ -100,7 +100,7 @@ def stages(form: TensorForm, target: str = "sm_90") -> TensorStages | None:
     unpack = tuple(_unpack(form, rule, operand, f"tensor.{operand}.{symbol}") for operand in "ab")
     d, _, _, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
     images = (Value("ptr", "%a"), Value("ptr", "%b"))
-    b = Builder(f'"tensor.multiply.{symbol}"', (*d, *images, *c))
+    b = TensorBuilder(f'"tensor.multiply.{symbol}"', (*d, *images, *c))
     factors = Factors(b, form, rule.steps, images)
     _fused(b, (form, rule), (factors, Exponents(b, factors, _rule(form, rule).least_exponent, ranged=True)), c, d)
     multiply = TensorFunction(f"tensor.multiply.{symbol}", _module((b,)), len(b.arguments))
@@ -111,7 +111,7 @@ def _unpack(form: TensorForm, rule: Recipe, operand: str, symbol: str) -> Tensor
     """From registers to an image."""
     registers = _pointers("r", form.registers[1 if operand == "a" else 2])
     image = Value("ptr", "%image")
-    b = Builder(f'"{symbol}"', (image, *registers))
+    b = TensorBuilder(f'"{symbol}"', (image, *registers))
     factors = Factors(b, form, rule.steps, (image, image))
     exponents = Exponents(b, factors, _rule(form, rule).least_exponent, ranged=True)
     if operand == "a":
@@ -135,7 +135,7 @@ def same_arithmetic(form: TensorForm) -> TensorForm:
     return replace(form, rounding="") if form.rounding == "rn" else form
 
 
-def _module(functions: tuple[Builder, ...]) -> str:
+def _module(functions: tuple[TensorBuilder, ...]) -> str:
     declarations = dict(item for b in functions for item in b.declarations.items())
     return "\n".join((*declarations.values(), *(b.text() for b in functions), ""))
 
@@ -144,10 +144,10 @@ def _pointers(name: str, number: int) -> tuple[Value, ...]:
     return tuple(Value("ptr", f"%{name}{index}") for index in range(number))
 
 
-def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> Builder:
+def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> TensorBuilder:
     d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
     metadata = _pointers("e", 1 if form.sparse else 0)
-    b = Builder(symbol, (*d, *a, *second, *c, *metadata))
+    b = TensorBuilder(symbol, (*d, *a, *second, *c, *metadata))
     if form.quad_pairs:
         _quads(b, form, rule, (d, a, second, c))
     elif rule.sum is Sum.DOUBLE:
@@ -160,7 +160,7 @@ def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> Bui
 
 
 def _sums(
-    b: Builder,
+    b: TensorBuilder,
     form: TensorForm,
     rule: Recipe,
     operands: tuple[tuple[Value, ...], ...],
@@ -189,7 +189,7 @@ def _rule(form: TensorForm, rule: Recipe) -> Rule:
 
 
 def _fused(
-    b: Builder,
+    b: TensorBuilder,
     kind: tuple[TensorForm, Recipe],
     factors: tuple[Factors, Exponents | None],
     c: tuple[Value, ...],
@@ -205,7 +205,7 @@ def _fused(
 
 
 def _steps(
-    b: Builder,
+    b: TensorBuilder,
     kind: tuple[TensorForm, Recipe],
     multiplicands: tuple[Factors, Exponents | None],
     arrays: tuple[Value, Value],
@@ -227,7 +227,7 @@ def _steps(
 
 
 def _one_by_one(
-    b: Builder,
+    b: TensorBuilder,
     rules: tuple[Recipe, Rule],
     multiplicands: tuple[Factors, Exponents | None],
     arrays: tuple[Value, Value],
@@ -254,13 +254,13 @@ def _one_by_one(
         _add_last(b, recipe_, (addends, result), factors.rows)
 
 
-def _clear(b: Builder, target: Value, rows: int) -> None:
+def _clear(b: TensorBuilder, target: Value, rows: int) -> None:
     """Zeros to all columns."""
     with b.loop(COLUMNS) as n:
         b.store(b.number(rows, "float", 0.0), b.at(target, n, rows * 4), 4 * rows)
 
 
-def _add_last(b: Builder, recipe_: Recipe, arrays: tuple[Value, Value], rows: int) -> None:
+def _add_last(b: TensorBuilder, recipe_: Recipe, arrays: tuple[Value, Value], rows: int) -> None:
     """Add C to the sum of the products, in IEEE arithmetic."""
     addends, sums = arrays
     with b.loop(COLUMNS) as n:
@@ -273,7 +273,7 @@ def _add_last(b: Builder, recipe_: Recipe, arrays: tuple[Value, Value], rows: in
         b.store(canonical(b, total), place, 4 * rows)
 
 
-def _quads(b: Builder, form: TensorForm, recipe_: Recipe, operands: tuple[tuple[Value, ...], ...]) -> None:
+def _quads(b: TensorBuilder, form: TensorForm, recipe_: Recipe, operands: tuple[tuple[Value, ...], ...]) -> None:
     d, a, second, c = operands
     factors = QuadFactors(b, form, a, second)
     addends = load_quads(b, form, c)
@@ -290,7 +290,7 @@ def _wmma(form: TensorForm, rule: Recipe, symbol: str) -> TensorFunction:
     inner = _function('"tensor.tile"', plan.base, rule, 0)
     inner.linkage = "internal"
     d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
-    outer = Builder(symbol, (*d, *a, *second, *c))
+    outer = TensorBuilder(symbol, (*d, *a, *second, *c))
     if plan.exchanged:
         a, second = second, a
     # D may be any other operand: every tile reads its inputs before the first result is written.

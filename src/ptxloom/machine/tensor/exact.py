@@ -10,7 +10,7 @@ from ptxloom.machine.tensor.factors import COLUMNS, Window
 from ptxloom.machine.tensor.registers import Column, Words, columns
 
 if TYPE_CHECKING:
-    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.form import TensorForm
 
 Registers: TypeAlias = tuple[Value, ...]
@@ -24,7 +24,7 @@ _DEFAULT_NAN = -(1 << 51)  # 0xfff8000000000000
 _MODES = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 
 
-def integer_sum(b: Builder, form: TensorForm, window: Window, c: Registers, d: Registers) -> None:
+def integer_sum(b: TensorBuilder, form: TensorForm, window: Window, c: Registers, d: Registers) -> None:
     """Products and sums of integers in `.f32`: all below 2^24, so exact. C is added once, wrapping or saturating."""
     rows = window.rows
     addends = load_columns(b, form, c)
@@ -38,7 +38,7 @@ def integer_sum(b: Builder, form: TensorForm, window: Window, c: Registers, d: R
     store_columns(b, form, results, d)
 
 
-def bit_sum(b: Builder, form: TensorForm, operands: Operands) -> None:
+def bit_sum(b: TensorBuilder, form: TensorForm, operands: Operands) -> None:
     """Population counts of `a & b` or `a ^ b`."""
     d, a, second, c = operands
     words = Words(b, a)
@@ -56,14 +56,16 @@ def bit_sum(b: Builder, form: TensorForm, operands: Operands) -> None:
     store_columns(b, form, results, d)
 
 
-def _add_integers(b: Builder, form: TensorForm, total: tuple[Value, Value], addends: Value, results: Value) -> None:
+def _add_integers(
+    b: TensorBuilder, form: TensorForm, total: tuple[Value, Value], addends: Value, results: Value
+) -> None:
     value, n = total
     addend = b.load(value.type, b.at(addends, n, form.m * 4), 4 * form.m)
     value = b.both("sadd.sat", value, addend) if form.satfinite else b.apply("add", value, addend)
     b.store(value, b.at(results, n, form.m * 4), 4 * form.m)
 
 
-def double_sum(b: Builder, form: TensorForm, operands: Operands) -> None:
+def double_sum(b: TensorBuilder, form: TensorForm, operands: Operands) -> None:
     """Chains of IEEE fused multiply-adds; done again with care for payloads if one of them ends as a NaN."""
     d, a, second, c = operands
     rows = form.m
@@ -97,7 +99,7 @@ def double_sum(b: Builder, form: TensorForm, operands: Operands) -> None:
 class _Chain:
     """Fused multiply-adds in one rounding mode."""
 
-    def __init__(self, b: Builder, rounding: str, rows: int) -> None:
+    def __init__(self, b: TensorBuilder, rounding: str, rows: int) -> None:
         self.b = b
         self._mode = _MODES[rounding or "rn"]
         self._name = f"llvm.experimental.constrained.fma.{suffix(vector('double', rows))}"
@@ -139,7 +141,7 @@ class _Chain:
         return b.float_of(bits)
 
 
-def _double_rows(b: Builder, registers: Registers, column: Column) -> Value:
+def _double_rows(b: TensorBuilder, registers: Registers, column: Column) -> Value:
     """A column of 64-bit registers, rows in their natural order."""
     parts: list[Value] = []
     for register in column.registers:
@@ -148,7 +150,7 @@ def _double_rows(b: Builder, registers: Registers, column: Column) -> Value:
     return b.concat(tuple(parts))
 
 
-def _store_doubles(b: Builder, form: TensorForm, results: Value, d: Registers) -> None:
+def _store_doubles(b: TensorBuilder, form: TensorForm, results: Value, d: Registers) -> None:
     parts: dict[tuple[int, int], Value] = {}
     for n, column in enumerate(columns(form, "d")):
         for tile, register in enumerate(column.registers):

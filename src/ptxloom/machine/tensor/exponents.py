@@ -8,7 +8,7 @@ from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.factors import COLUMNS, SUMMARY_BYTES
 
 if TYPE_CHECKING:
-    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.factors import Factors
 
 LEAST_FIELD, MOST_FIELD = 97, 158  # exponents -30 and 31
@@ -32,7 +32,7 @@ class Exponents:
     They lie behind the floats of `factors`: first how far these reach; the bytes not before they are needed.
     """
 
-    def __init__(self, b: Builder, factors: Factors, least_exponent: int, *, ranged: bool = False) -> None:
+    def __init__(self, b: TensorBuilder, factors: Factors, least_exponent: int, *, ranged: bool = False) -> None:
         self.b = b
         self.rows = factors.rows
         self.ranged = ranged
@@ -175,7 +175,7 @@ class Exponents:
 class _Scan:
     """Goes over floats, 32 at a time."""
 
-    def __init__(self, b: Builder, least_exponent: int) -> None:
+    def __init__(self, b: TensorBuilder, least_exponent: int) -> None:
         self.b = b
         self._least = least_exponent
         self._unfit = b.number(32, "i1", "false")
@@ -204,7 +204,7 @@ class _Scan:
         b.store(b.resize(b.any(self._unfit), 32), b.offset(summary, _FITNESS), 4)
 
 
-def _range(b: Builder, bits: Value, largest: Value, smallest: Value) -> Range:
+def _range(b: TensorBuilder, bits: Value, largest: Value, smallest: Value) -> Range:
     """From all bits of some floats, the largest magnitude, and the smallest of those that are not zero, less 1."""
     zeros = b.intrinsic("llvm.cttz", b.apply("or", bits, _word(_HIDDEN)), Value("i1", "true"))
     field = b.apply("lshr", b.apply("add", smallest, _word(1)), _word(23))

@@ -16,7 +16,7 @@ from ptxloom.machine.tensor.registers import Column, Words, columns, transpose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.form import TensorForm
 
 COLUMNS = 8  # of b, c and d in every form of `mma`
@@ -39,7 +39,7 @@ class Window(Protocol):
         ...
 
 
-def _row_vector(b: Builder, base: Value, position: int | Value, shape: tuple[int, int, Value | None]) -> Value:
+def _row_vector(b: TensorBuilder, base: Value, position: int | Value, shape: tuple[int, int, Value | None]) -> Value:
     """Some rows, from `first` on, of the column at a position of an array `[position][row]`."""
     total, lanes, first = shape
     column = b.offset(base, position * total * 4) if isinstance(position, int) else b.at(base, position, total * 4)
@@ -56,7 +56,7 @@ class Factors:
 
     def __init__(
         self,
-        b: Builder,
+        b: TensorBuilder,
         form: TensorForm,
         steps: tuple[tuple[int, ...], ...],
         arrays: tuple[Value | None, Value | None] = (None, None),
@@ -129,7 +129,7 @@ def _converts_whole(element: str) -> bool:
     return element == "f16" and has_half_conversions()
 
 
-def _column_reader(b: Builder, element: str, registers: tuple[Value, ...]) -> Callable[[Column], Value]:
+def _column_reader(b: TensorBuilder, element: str, registers: tuple[Value, ...]) -> Callable[[Column], Value]:
     """What gives a column of `a` as floats, all rows in the order `ROWS`, tile after tile."""
     if not _converts_whole(element):
         words = Words(b, registers)
@@ -138,7 +138,7 @@ def _column_reader(b: Builder, element: str, registers: tuple[Value, ...]) -> Ca
     return lambda column: b.concat([halves[index][2 * column.step + column.bit // 16] for index in column.registers])
 
 
-def _half_columns(b: Builder, register: Value) -> tuple[Value, ...]:
+def _half_columns(b: TensorBuilder, register: Value) -> tuple[Value, ...]:
     """The eight columns that a register of `.f16` holds, as `<8 x float>`."""
     lines = [
         b.convert("fpext", b.load(vector("half", 8), b.offset(register, 16 * line), 4), "float") for line in range(8)
@@ -188,7 +188,7 @@ class SparseFactors(Factors):
 
     def __init__(
         self,
-        b: Builder,
+        b: TensorBuilder,
         form: TensorForm,
         registers: tuple[tuple[Value, ...], tuple[Value, ...]],
         steps: tuple[tuple[int, ...], ...],
@@ -239,7 +239,7 @@ class SparseFactors(Factors):
         return _SparseWindow(self, step)
 
 
-def _nibble(b: Builder, form: TensorForm, lanes: Words, where: tuple[int, int, int]) -> Value:
+def _nibble(b: TensorBuilder, form: TensorForm, lanes: Words, where: tuple[int, int, int]) -> Value:
     """The metadata of a chunk of rows 0-7 (`high` 0) or 8-15, at the low end."""
     step, chunk, high = where
     if BITS[form.a_type] >= 16:

@@ -25,7 +25,7 @@ from ptxloom.machine.tensor.convert import CANONICAL_NAN, INFINITY, float_to_hal
 from ptxloom.machine.tensor.factors import COLUMNS, Window
 
 if TYPE_CHECKING:
-    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.exponents import Exponents
 
 _C_LIMIT, _C_LEAST = (127 + 96) << 23, (127 - 96) << 23
@@ -49,7 +49,7 @@ class FusedSum:
     `c` and `d` are columns on the stack: `[column][row]`, `.f32` in and out (a half's value where results are `.f16`).
     """
 
-    def __init__(self, b: Builder, rule: Rule, window: Window, exponents: Exponents | None) -> None:
+    def __init__(self, b: TensorBuilder, rule: Rule, window: Window, exponents: Exponents | None) -> None:
         self.b = b
         self.rule = rule
         self.window = window
@@ -267,20 +267,20 @@ class FusedSum:
         return b.float_of(b.select(b.compare("eq", result, b.like(result, 0)), result, signed))
 
 
-def _half_value(b: Builder, value: Value) -> Value:
+def _half_value(b: TensorBuilder, value: Value) -> Value:
     """The `.f32` value of the nearest `.f16`; zero is +0."""
     return b.apply("fadd", half_to_float(b, float_to_half(b, value)), b.number(count(value.type), "float", 0.0))
 
 
-def _is_zero(b: Builder, value: Value) -> Value:
+def _is_zero(b: TensorBuilder, value: Value) -> Value:
     return b.compare("oeq", value, b.number(count(value.type), value.element, "0.0"))
 
 
-def _exponent(b: Builder, value: Value, least: int) -> Value:
+def _exponent(b: TensorBuilder, value: Value, least: int) -> Value:
     field = b.shift_right(b.shift_left(b.bits_of(value), 1), 24)
     return b.add(b.both("smax", field, b.like(field, least + 127)), -127)
 
 
-def _power(b: Builder, exponent: Value) -> Value:
+def _power(b: TensorBuilder, exponent: Value) -> Value:
     """2 to an integer, as `.f64`."""
     return b.float_of(b.shift_left(b.resize(b.add(exponent, 1023), 64), 52))

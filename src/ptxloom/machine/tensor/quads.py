@@ -12,7 +12,7 @@ from ptxloom.machine.tensor.registers import operand_fragment
 
 if TYPE_CHECKING:
     from ptxloom.fragments import Element, Fragment
-    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.form import TensorForm
 
 ROWS = 32
@@ -23,7 +23,7 @@ _QUAD_PAIRS = 4
 class QuadFactors:
     """The multiplicands of four products."""
 
-    def __init__(self, b: Builder, form: TensorForm, a: tuple[Value, ...], second: tuple[Value, ...]) -> None:
+    def __init__(self, b: TensorBuilder, form: TensorForm, a: tuple[Value, ...], second: tuple[Value, ...]) -> None:
         self.b = b
         self.rows = ROWS
         self.depth = DEPTH
@@ -62,7 +62,7 @@ def as_index(position: int | Value) -> Value:
     return position if isinstance(position, Value) else Value("i64", str(position))
 
 
-def load_quads(b: Builder, form: TensorForm, registers: tuple[Value, ...]) -> Value:
+def load_quads(b: TensorBuilder, form: TensorForm, registers: tuple[Value, ...]) -> Value:
     """C as columns of 32 rows of `.f32`."""
     held = operand_fragment(form, "c")
     order = [held.holder(matrix=row // 8, row=row % 8, column=n) for n in range(COLUMNS) for row in range(ROWS)]
@@ -74,7 +74,7 @@ def load_quads(b: Builder, form: TensorForm, registers: tuple[Value, ...]) -> Va
     return array
 
 
-def store_quads(b: Builder, form: TensorForm, array: Value, registers: tuple[Value, ...]) -> None:
+def store_quads(b: TensorBuilder, form: TensorForm, array: Value, registers: tuple[Value, ...]) -> None:
     """D from columns of 32 rows of `.f32`."""
     held = operand_fragment(form, "d")
     size = BITS[form.d_type] // 8
@@ -93,7 +93,7 @@ def store_quads(b: Builder, form: TensorForm, array: Value, registers: tuple[Val
         b.store(b.load(vector("i32", 32), b.offset(stage, index * 128), 64), place, 4)
 
 
-def chain_sum(b: Builder, factors: QuadFactors, arrays: tuple[Value, Value], *, pairs: bool) -> None:
+def chain_sum(b: TensorBuilder, factors: QuadFactors, arrays: tuple[Value, Value], *, pairs: bool) -> None:
     """What ptxas makes of the form for `sm_80` and later, in `.f32`; see `recipe`."""
     c, d = arrays
     with b.loop(COLUMNS) as n:
@@ -114,7 +114,7 @@ def chain_sum(b: Builder, factors: QuadFactors, arrays: tuple[Value, Value], *, 
         b.store(canonical(b, result), b.at(d, n, ROWS * 4), 64)
 
 
-def _fma(b: Builder, first: Value, second: Value, third: Value) -> Value:
+def _fma(b: TensorBuilder, first: Value, second: Value, third: Value) -> Value:
     return b.intrinsic("llvm.fma", first, second, third)
 
 
@@ -122,7 +122,7 @@ def _offset(element: Element) -> int:
     return element.register * 128 + element.lane * 4 + element.bit // 8
 
 
-def _gather(b: Builder, registers: tuple[Value, ...], held: Fragment, order: list[Element]) -> Value:
+def _gather(b: TensorBuilder, registers: tuple[Value, ...], held: Fragment, order: list[Element]) -> Value:
     """Elements in a given order, one to a word."""
     stage = b.array(len(registers) * 128)
     for index, place in enumerate(registers):

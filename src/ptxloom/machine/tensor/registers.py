@@ -14,7 +14,7 @@ from ptxloom.isa.mma import MmaForm
 from ptxloom.machine.native.ir import Value, vector
 
 if TYPE_CHECKING:
-    from ptxloom.machine.tensor.builder import Builder
+    from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.form import TensorForm
 
 ROWS = (0, 2, 4, 6, 1, 3, 5, 7)
@@ -56,7 +56,7 @@ def columns(form: TensorForm, operand: str) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def transpose(b: Builder, vectors: tuple[Value, ...]) -> tuple[Value, ...]:
+def transpose(b: TensorBuilder, vectors: tuple[Value, ...]) -> tuple[Value, ...]:
     """4x4 blocks of four `<8 x i32>`, transposed; its own inverse."""
     first, second, third, fourth = vectors
     low, low_too = b.shuffle(first, _LOW, second), b.shuffle(third, _LOW, fourth)
@@ -72,7 +72,7 @@ def transpose(b: Builder, vectors: tuple[Value, ...]) -> tuple[Value, ...]:
 class Words:
     """The registers of one operand, read as columns of 32-bit words: `<8 x i32>` a tile of rows."""
 
-    def __init__(self, b: Builder, registers: tuple[Value, ...]) -> None:
+    def __init__(self, b: TensorBuilder, registers: tuple[Value, ...]) -> None:
         self._b = b
         self._registers = registers
         self._read: dict[int, tuple[Value, ...]] = {}
@@ -90,7 +90,7 @@ class Words:
         return self._b.concat(tuple(self.column(register, column.step) for register in column.registers))
 
 
-def store_words(b: Builder, registers: tuple[Value, ...], words: dict[tuple[int, int], Value]) -> None:
+def store_words(b: TensorBuilder, registers: tuple[Value, ...], words: dict[tuple[int, int], Value]) -> None:
     """Write registers from columns of words: `(register, step) -> <8 x i32>`."""
     for index, place in enumerate(registers):
         parts = transpose(b, tuple(words[index, step] for step in range(4)))

@@ -47,7 +47,7 @@ def tiling(form: TensorForm) -> Tiling:
     return Tiling(base, exchanged, tuple(tiles))
 
 
-class Place(NamedTuple):
+class ElementPlace(NamedTuple):
     """An element of a `wmma` operand: the register that holds it and the bit at which it starts."""
 
     lane: int
@@ -74,7 +74,7 @@ class WmmaFragment:
     rows: int
     columns: int
     width: int
-    places: tuple[Place, ...]
+    places: tuple[ElementPlace, ...]
 
 
 @cache
@@ -106,7 +106,7 @@ def _fragment(form: TensorForm, operand: str, index: int) -> WmmaFragment:
     held = operand_fragment(plan.base, own)
     starts = list(dict.fromkeys(tile["dabc".index(own)] for tile in plan.tiles))
     extents = {"a": (form.m, form.k), "b": (form.k, form.n)}.get(operand, (form.m, form.n))
-    found: list[Place] = []
+    found: list[ElementPlace] = []
     for tile, start in enumerate(starts):
         for element in held:
             row, column = element.row, element.column
@@ -116,7 +116,7 @@ def _fragment(form: TensorForm, operand: str, index: int) -> WmmaFragment:
                 row += tile * 16
             else:
                 column += tile * (16 if plan.exchanged else 8)
-            found.append(Place(element.lane, element.register + start, element.bit, row, column))
+            found.append(ElementPlace(element.lane, element.register + start, element.bit, row, column))
     registers, distinct = form.registers[index], held.registers * len(starts)
     places = [
         place._replace(register=place.register + repeat) for repeat in range(0, registers, distinct) for place in found

@@ -29,7 +29,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class LineWindow:
     """The part of one line that is shown."""
 
     text: str
@@ -87,7 +87,7 @@ def _source_lines(source: Source, marks: Sequence[Mark], gutter: int, style: Sty
     return out
 
 
-def _window(source: Source, number: int, marks: Sequence[Mark]) -> Window:
+def _window(source: Source, number: int, marks: Sequence[Mark]) -> LineWindow:
     """The part of line `number` around its marks; never looks at more of a long line than it shows."""
     starts = source.line_starts
     first = starts[number - 1]
@@ -102,10 +102,10 @@ def _window(source: Source, number: int, marks: Sequence[Mark]) -> Window:
         left, right = ELLIPSIS * (start > first), ELLIPSIS * (end < last)
         first, last = start, end
     text, cells = lay_out(source.text[first:last])
-    return Window(f"{left}{text}{right}", tuple(c + len(left) for c in cells), first, last)
+    return LineWindow(f"{left}{text}{right}", tuple(c + len(left) for c in cells), first, last)
 
 
-def _underlines(window: Window, marks: Sequence[Mark], style: Style) -> list[str]:
+def _underlines(window: LineWindow, marks: Sequence[Mark], style: Style) -> list[str]:
     """The rows under one line: the underlines, then the remarks that found no room beside them."""
     placed = [_place(window, m) for m in marks]
     placed.sort(key=lambda u: (u.start, u.end))
@@ -124,7 +124,7 @@ def _underlines(window: Window, marks: Sequence[Mark], style: Style) -> list[str
     return rows
 
 
-def _place(window: Window, mark: Mark) -> Underline:
+def _place(window: LineWindow, mark: Mark) -> Underline:
     """Where a mark's underline goes; it is at least one cell wide and ends with the line."""
     start = window.cell(mark.span.start)
     return Underline(start, max(window.cell(mark.span.end), start + 1), mark)

@@ -12,7 +12,7 @@ from ptxloom.views.modules.trees import heading, headline
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ptxloom.survey import FunctionSummary, LoopSummary, ModuleSummary
+    from ptxloom.survey import FunctionSurvey, LoopSummary, ModuleSummary
     from ptxloom.views.core.json_text import Value
 
 SHOWN: Final = 12
@@ -34,7 +34,7 @@ def full(summary: ModuleSummary, style: Style = PLAIN) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _function(function: FunctionSummary, style: Style) -> list[str]:
+def _function(function: FunctionSurvey, style: Style) -> list[str]:
     kind = "kernel" if function.function.kind == "entry" else "function"
     span = function.function.span
     name = style.paint(harmless(function.function.name), Ink.BOLD)
@@ -102,7 +102,7 @@ def record(summary: ModuleSummary) -> dict[str, Value]:
     }
 
 
-def _record(function: FunctionSummary) -> Value:
+def _record(function: FunctionSurvey) -> Value:
     span = function.function.span
     return {
         "name": function.function.name,

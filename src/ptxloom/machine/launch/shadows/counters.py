@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ptxloom.machine.launch.shadows.shadow import Shadow
+from ptxloom.machine.launch.shadows.shadow import ShadowMaker
 from ptxloom.machine.memory.address_map import shared_arrays
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.recording import Recording
 
 
-class ProfileShadow(Shadow):
+class ProfileShadow(ShadowMaker):
     """The counters of each worker."""
 
     def __init__(self, arena: Arena, countable: Countable) -> None:
@@ -40,7 +40,7 @@ class ProfileShadow(Shadow):
         return self._countable.profile(program.entry.name, self._areas.values(), locate)
 
 
-class TraceShadow(Shadow):
+class TraceShadow(ShadowMaker):
     """The records of a launch, which whoever asked for them reads."""
 
     def __init__(self, recording: Recording) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
-from ptxloom.machine.launch.shadows.shadow import Shadow, warps_of
+from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import slow_path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import Program
 
 
-class InitShadow(Shadow):
+class InitShadow(ShadowMaker):
     """What initcheck remembers: of shared and local memory and registers, and of global memory that came unwritten."""
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments import racecheck
-from ptxloom.machine.launch.shadows.shadow import Shadow, warps_of
+from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime import shadow, state
 
@@ -42,7 +42,7 @@ _LIMITS: Final = {  # by bits of `shadow.FEW_SYNCS` and its like
 _GLOBAL: Final = "racecheck's record of global memory"
 
 
-class RaceShadow(Shadow):
+class RaceShadow(ShadowMaker):
     """What racecheck remembers: of the shared memory of each cluster, and of global memory if that is watched."""
 
     def __init__(self, arena: Arena, program: Program, checks: frozenset[str]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.piece import Piece
 
 
-class Shadow:
+class ShadowMaker:
     """Makes room for one instrument, from the launch's arena; this one for none.
 
     Attributes:

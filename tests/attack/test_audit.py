@@ -84,7 +84,7 @@ def test_the_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architect
             "%f1 = load i32, ptr %w, align 4\n%f2 = getelementptr i8, ptr %w, i64 2060\nstore i32 %f1, ptr %f2",
             "in the warp",
         ),
-        ("%f1 = load ptr, ptr %w, align 8\nstore i32 0, ptr %f1", "none for a kernel"),
+        ("%f1 = load ptr, ptr %w, align 8\nstore i32 0, ptr %f1", "not one for a kernel"),
         ("call void @llvm.memset.p0.i64(ptr %w, i8 0, i64 99, i1 false)", "an intrinsic"),
         ("call void @free(ptr %w)", "nothing that is known"),
         ("%f1 = load i64, ptr %w, align 8\nindirectbr ptr null, [label %dispatch]\nnext:", "does not know"),

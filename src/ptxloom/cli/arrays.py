@@ -139,15 +139,27 @@ class _Plain:
 def save(path: Path, array: NDArray[Any]) -> None:
     """Write an array into a file of exactly this name, whole or not at all; a link there is replaced, not followed.
 
+    A launch file may come from anybody: what it names is replaced only if that is an array too, or empty.
+
     Raises:
         CannotWrite: With the path and the reason.
     """
     try:
         if path.exists() and not path.is_file():
             raise CannotWrite(f"cannot write {path}: it is not a file")
+        if path.exists() and not path.is_symlink() and not _may_be_replaced(path):
+            raise CannotWrite(
+                f"cannot write {path}: what is there is not a NumPy file; move it away, or save elsewhere"
+            )
         replace_file(path, lambda file: np.save(_Plain(file.write), array, allow_pickle=False))
     except (OSError, ValueError) as error:
         raise CannotWrite(f"cannot write {path}: {reason(error)}") from error
+
+
+def _may_be_replaced(path: Path) -> bool:
+    """Whether a file holds an array, or nothing."""
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) in {b"", _MAGIC}
 
 
 def same_bits(array: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.bool_]:

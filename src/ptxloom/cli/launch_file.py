@@ -26,6 +26,7 @@ product = ["A", "B"]                 # NumPy's matrix product in double precisio
 relative = 1e-3                      # of the largest magnitude; 0 asks for equal bits
 
 A file is saved under exactly the name that is given, as a whole or not at all; a link there is replaced, not followed.
+A file that is there is replaced only if it is an array too: a launch file may come from anybody.
 """
 
 from __future__ import annotations

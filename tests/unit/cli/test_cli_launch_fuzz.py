@@ -267,6 +267,9 @@ def saved(folder: Path, name: str) -> str:
     return str(folder / "l.toml")
 
 
+OLD = b"\x93NUMPY of before"
+
+
 def test_an_array_is_saved_under_exactly_its_name(run: Run, folder: Path) -> None:
     assert run("run", saved(folder, "result")).code == 0
     assert np.array_equal(np.load(folder / "result"), np.load(folder / "in.npy"))
@@ -281,12 +284,26 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(run: Run, folder: Path) -
     assert not (folder / "result").is_symlink()
 
 
+def test_only_an_array_is_replaced(run: Run, folder: Path) -> None:
+    (folder / "thesis.txt").write_text("years of work")
+    ran = run("run", saved(folder, "thesis.txt"))
+    assert ran.code == 2
+    assert "no hazards" in ran.out
+    assert "thesis.txt: what is there is not a NumPy file" in ran.err
+    assert (folder / "thesis.txt").read_text() == "years of work"
+    (folder / "c.npy").write_bytes(OLD)
+    (folder / "new").touch()
+    for name in ("c.npy", "new"):
+        assert run("run", saved(folder, name)).code == 0
+        assert np.array_equal(np.load(folder / name), np.load(folder / "in.npy"))
+
+
 @pytest.mark.parametrize("limit", [0, 64, 130, 191])
 def test_a_full_disk_keeps_the_old_array_and_tells_the_result(run: Run, folder: Path, limit: int) -> None:
-    (folder / "c.npy").write_bytes(b"old")
+    (folder / "c.npy").write_bytes(OLD)
     name = saved(folder, "c.npy")
     assert run("run", str(name)).code == 0  # so that all code is compiled
-    (folder / "c.npy").write_bytes(b"old")
+    (folder / "c.npy").write_bytes(OLD)
     before = sorted(path.name for path in folder.iterdir())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
@@ -297,5 +314,5 @@ def test_a_full_disk_keeps_the_old_array_and_tells_the_result(run: Run, folder: 
     assert ran.code == 2
     assert "no hazards" in ran.out
     assert "cannot write" in ran.err
-    assert (folder / "c.npy").read_bytes() == b"old"
+    assert (folder / "c.npy").read_bytes() == OLD
     assert sorted(path.name for path in folder.iterdir()) == before

@@ -12,7 +12,7 @@ import ptxloom as pl
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.mma import mma_forms
 from ptxloom.machine.native.jit import helper_address
-from ptxloom.machine.tensor import convert, factors
+from ptxloom.machine.tensor import batch, convert, factors
 from ptxloom.machine.tensor.emit import function
 from ptxloom.machine.tensor.form import tensor_form, variants
 from ptxloom.machine.tensor.recipe import recipe
@@ -184,3 +184,12 @@ def test_halves_convert_the_same_without_the_processor(monkeypatch: pytest.Monke
             for result, code in zip(results, (run, other), strict=True):
                 code(*(register.ctypes.data for register in (*result, *operands)))
             np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_arrays_are_multiplied_after_a_kernel_that_multiplies_alike() -> None:
+    form = tensor_form("m16n8k8.row.col.f32.f16.f16.f32")
+    loaded = function(form, "sm_80", 0)
+    helper_address(loaded.symbol, loaded.ir)  # as a kernel does
+    batch._batch.cache_clear()
+    d = batch.mma(form, *(np.zeros((32, count), np.uint32) for count in form.registers[1:]), target="sm_80")
+    assert not d.any()

@@ -95,7 +95,9 @@ def _batch(form: TensorForm, target: str, selector: int) -> Callable[..., None]:
     single = function(form, target, selector)
     counts = (*form.registers, *((1,) if form.sparse else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
-    address = helper_address(symbol, lambda: single.ir + _driver(symbol, single, counts, form.register_bits))
+    # a function of its own: kernels load one of this name, too
+    inner = single.ir.replace("define ", "define internal ", 1)
+    address = helper_address(symbol, lambda: inner + _driver(symbol, single, counts, form.register_bits))
     arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
     return ctypes.CFUNCTYPE(None, *arguments)(address)
 

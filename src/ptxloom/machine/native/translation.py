@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
+from ptxloom.machine.native.declared_bounds import bound_of, bounding
 from ptxloom.machine.native.intrinsics import Intrinsics
-from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, Kind, Sealed, kind_of, record
+from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, Kind, Sealed, kind_of
 from ptxloom.machine.native.writer import Operand
 
 if TYPE_CHECKING:
@@ -76,38 +77,6 @@ _COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, str]]] = {
 _OWNER: Final = "<owner>"  # the struct whose field a bound is of
 
 
-def _bound(text: str, names: dict[str, object], spell: Callable[[str], ast.expr]) -> ast.expr:
-    """The expression of a bound, in 64 bits; `spell` says how a name of the struct (or of a parameter) is written."""
-
-    def path(node: ast.expr) -> ast.expr:
-        if isinstance(node, ast.Attribute):
-            return ast.Attribute(path(node.value), node.attr)
-        return spell(cast("ast.Name", node).id)
-
-    def wide(node: ast.expr) -> ast.expr:
-        match node:
-            case ast.BinOp(left=left, op=operator, right=right):
-                return ast.BinOp(wide(left), operator, wide(right))
-            case ast.Call(func=function, args=[inner]):
-                return ast.Call(function, [path(inner)], [])
-            case ast.Name(id=name) if isinstance(names.get(name), int):
-                return ast.Constant(cast("int", names[name]))
-            case ast.Name() | ast.Attribute():
-                return ast.Call(ast.Name("u64"), [path(node)], [])
-            case _:
-                return node
-
-    return wide(ast.parse(text, mode="eval").body)
-
-
-@cache
-def bounding(struct: type) -> frozenset[str]:
-    """The fields of a struct that say how many elements its tables have."""
-    texts = [kind.bound for kind in record(struct).kinds.values() if kind.bound]
-    named = {node.id for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-    return frozenset(named & set(record(struct).kinds))
-
-
 class _Translator(Intrinsics):
     """One function on its way to IR."""
 
@@ -129,7 +98,7 @@ class _Translator(Intrinsics):
             self.declare(argument.arg, kind)
             self.lines.append(f"store {kind.llvm} %{argument.arg}, ptr %v.{argument.arg}")
         for name, kind in bound:
-            count = self.cast(self.bare(_bound(kind.bound, self.names, ast.Name)), U64)
+            count = self.cast(self.bare(bound_of(kind.bound, self.names, ast.Name)), U64)
             self.assign(ast.Name(name), self.some(f"%{name}", count.text, kind))
         self.body(self.tree.body)
         self.lines.append("ret void" if self.result is VOID else f"ret {self.result.llvm} zeroinitializer")
@@ -386,7 +355,7 @@ class _Translator(Intrinsics):
             if kind.bound:
                 if value.kind.element != kind.element:
                     raise TypeError(f"{self.tree.name}: {value.kind.name} given to {native.name}")
-                expression = _bound(kind.bound, self.names, lambda name: ast.Name(f"<{name}>"))
+                expression = bound_of(kind.bound, self.names, lambda name: ast.Name(f"<{name}>"))
                 wanted = self.cast(self.bare(expression), U64).text
                 start = self.start(value)
                 none = self.emit(f"icmp eq ptr {start}, null", BOOL).text
@@ -400,7 +369,7 @@ class _Translator(Intrinsics):
         """What a field points to: as many elements as its bound says; none if it is null."""
         self.owners.append(owner)
         names = vars(sys.modules[cast("type", owner.kind.struct).__module__])
-        expression = _bound(loaded.kind.bound, names, lambda name: ast.Attribute(ast.Name(_OWNER), name))
+        expression = bound_of(loaded.kind.bound, names, lambda name: ast.Attribute(ast.Name(_OWNER), name))
         count = self.cast(self.bare(expression), U64).text
         self.owners.pop()
         return self.some(loaded.text, count, loaded.kind)

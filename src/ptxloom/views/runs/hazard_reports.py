@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.results.hazard import Hazard, Party
-    from ptxloom.machine.results.hazard_kinds import HazardKind
+    from ptxloom.machine.results.hazard_kind import HazardKind
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.views.core.json_text import Value

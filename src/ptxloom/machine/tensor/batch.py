@@ -96,7 +96,8 @@ def _batch(form: TensorForm, target: str, selector: int) -> Callable[..., None]:
     counts = (*form.registers, *((1,) if form.sparse else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
     # a function of its own: kernels load one of this name, too
-    inner = single.ir.replace("define ", "define internal ", 1)
+    head = f'void @"{single.symbol}"('
+    inner = single.ir.replace(head, f"internal {head}", 1)
     address = helper_address(symbol, lambda: inner + _driver(symbol, single, counts, form.register_bits))
     arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
     return ctypes.CFUNCTYPE(None, *arguments)(address)

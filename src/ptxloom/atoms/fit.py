@@ -117,7 +117,7 @@ def fit(atom: CopyAtom, usage: Usage) -> Fit:
         >>> from ptxloom.atoms import copy_atom, mma_atom
         >>> usage = Usage(mma_atom("SM80_16x8x16_F32F16F16F32_TN"), "a", "m", "f16")
         >>> fit(copy_atom("SM75_U16x8_LDSM_T"), usage).rows[8]
-        Place(first=8, second=0)
+        Coordinates(first=8, second=0)
         >>> print(fit(copy_atom("SM75_U32x4_LDSM_N"), usage).reason.partition(": ")[2])
         lane 0 would hold m=1, k=0 where the mma takes m=0, k=1
     """

@@ -26,7 +26,7 @@ def edited(text: str, changes: Iterable[ClientEdit], encoding: Encoding = Encodi
 
     Example:
         >>> first, second = Position(0, 3), Position(1, 0)
-        >>> edited("ret;\nret;\n", [Change(second, Position(1, 3), "exit"), Change(first, second, "")])
+        >>> edited("ret;\nret;\n", [ClientEdit(second, Position(1, 3), "exit"), ClientEdit(first, second, "")])
         'retexit;\n'
     """
     lines = _lines(text)

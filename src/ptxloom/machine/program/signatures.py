@@ -42,8 +42,8 @@ def signature_of(returns: Iterable[tuple[int, int]], params: Iterable[tuple[int,
     """Results and parameters, each with its size and alignment, one after the other.
 
     Example:
-        >>> signature_of([(4, 4)], [(8, 8), (1, 1)])
-        Signature(returns=(Slot(offset=16, size=4),), params=(Slot(offset=24, size=8), Slot(offset=32, size=1)))
+        >>> signature_of([(4, 4)], [(8, 8)])
+        Signature(returns=(FrameSlot(offset=16, size=4),), params=(FrameSlot(offset=24, size=8),))
     """
     at = FRAME_HEAD
     lists: list[tuple[FrameSlot, ...]] = []

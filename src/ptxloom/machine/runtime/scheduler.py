@@ -32,6 +32,7 @@ from ptxloom.machine.runtime.state import (
     WANT_POISONED,
     YIELD,
     YIELD_COST,
+    YIELD_ROUNDS,
     Cta,
     Warp,
     Worker,
@@ -200,7 +201,7 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
                 if status == YIELD:
                     spinning = spinning + 1
                     if worker.paused == 0:
-                        worker.slice = worker.slice - YIELD_COST
+                        worker.slice = worker.slice - YIELD_ROUNDS
                         worker.spins = worker.spins + YIELD_COST
                     worker.paused = 0
                 elif status == BLOCKED:

@@ -30,6 +30,7 @@ LOST: Final = 12  # lanes are at a block that the kernel does not have: a mistak
 
 SLICE_ROUNDS: Final = 256
 YIELD_COST: Final = 16
+YIELD_ROUNDS: Final = 128  # of a slice: a budget of calls can take seconds, and the clock is looked at between slices
 PATIENCE: Final = 64  # `worker.spins` before more CTAs are admitted
 
 # Address windows, as generic addresses: outside what a process maps, low 32 bits are the address within the space.
@@ -74,7 +75,7 @@ SCRATCH_BYTES: Final = 2048  # of a warp, for the length of one instruction
 # `launch.stop`: a branch backwards, less a call (recursion ends, and its lanes should come back together), and a little
 # whatever else goes by way of `dispatch`.
 LOOP_COST: Final = 1 << 12
-CALL_COST: Final = LOOP_COST >> 8
+CALL_COST: Final = LOOP_COST >> 6
 DISPATCH_COST: Final = 1
 BUDGET: Final = LOOP_COST << 12  # before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction

@@ -13,4 +13,3 @@ ADDRESSES: Final = 0  # 32 of 64 bits: where the lanes access memory
 SOURCES: Final = ADDRESSES + _ADDRESSES_BYTES  # another 32, of the second operand of copies; addresses made narrow
 VALUES: Final = SOURCES + _ADDRESSES_BYTES  # operands and results
 PLACES: Final = state.SCRATCH_BYTES - 64  # where in the host's memory the values lie that are stored, 8 at most
-END: Final = PLACES  # of values

@@ -33,7 +33,7 @@ class CorpusFile:
 
 def corpus_files() -> tuple[CorpusFile, ...]:
     """Every file of the corpus, every example and every kernel compiled for the machine, in order of name."""
-    folders = (_TESTS / "corpus", _TESTS / "kernels", _TESTS.parent / "examples")
+    folders = (_TESTS / "corpus", _TESTS / "kernels" / "ptx", _TESTS.parent / "examples")
     paths = (path for folder in folders for pattern in ("*.ptx", "*.ptx.xz") for path in folder.glob(pattern))
     return tuple(sorted((CorpusFile(path) for path in paths), key=lambda file: (file.name, str(file.path))))
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 Arguments = tuple[Any, ...]  # arrays are device memory, written in place; int, float and np.void go by value
-FOLDER = Path(__file__).resolve().parent
-RECORDING = FOLDER.parent / "recorded" / "kernels.npz"
+FOLDER = Path(__file__).resolve().parent / "ptx"
+RECORDING = FOLDER.parents[1] / "recorded" / "kernels.npz"
 ARCHITECTURES = ("sm_80", "sm_90")
 
 

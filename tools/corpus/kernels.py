@@ -1,4 +1,4 @@
-"""Compile the machine's kernels: `python tools/corpus/kernels.py` writes `tests/kernels/*.ptx` and `build/kernels`.
+"""Compile the machine's kernels: `python tools/corpus/kernels.py` writes `tests/kernels/ptx` and `build/kernels`.
 
 The PTX is committed. The machine code under `build/kernels` is what `tools/record/kernel_cases.py` runs on a GPU: each
 PTX file, sm_80's too, assembled for sm_90 without contracting a multiplication and an addition that stand apart.
@@ -47,7 +47,7 @@ def main() -> int:
         if paths := toolchain.paths_in(text):
             print(f"{name}: the PTX names {', '.join(paths)}", file=sys.stderr)
             failed = 1
-        plain, packed = KERNELS / f"{name}.ptx", KERNELS / f"{name}.ptx.xz"
+        plain, packed = KERNELS / "ptx" / f"{name}.ptx", KERNELS / "ptx" / f"{name}.ptx.xz"
         plain.unlink(missing_ok=True)
         packed.unlink(missing_ok=True)
         if len(text) > LARGE_BYTES:

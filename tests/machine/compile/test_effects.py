@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from machine.test_every_form import RUN, program_of
+from machine.compile.test_every_form import RUN, program_of
 from ptxloom.binding.effects import destinations
 from ptxloom.machine import IllegalPtx, UnsupportedInstruction
 from ptxloom.machine.codegen.builder import Builder

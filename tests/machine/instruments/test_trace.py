@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.machine import Kernel
     from ptxloom.machine.results.trace import Request, TraceRecord
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"
 N = 128
 LOOP = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from machine.call_programs import program
+from machine.plan.call_programs import program
 
 THREADS = 40
 

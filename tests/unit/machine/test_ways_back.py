@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from machine.call_programs import program
+from machine.plan.call_programs import program
 from machine.small_kernels import entry
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import variant
@@ -17,7 +17,7 @@ from ptxloom.machine.native import language
 from ptxloom.machine.plan import planner
 from ptxloom.machine.runtime import state
 
-KERNELS = sorted((Path(__file__).parents[2] / "kernels").glob("*-sm_90.ptx"))
+KERNELS = sorted((Path(__file__).parents[2] / "kernels" / "ptx").glob("*-sm_90.ptx"))
 BUDGET = language.record(state.Warp).offsets["budget"]
 
 

@@ -52,6 +52,12 @@ def arithmetic(b: Builder, op: Op) -> None:
     _write(b, op, result)
 
 
+@family("add", "sub", "mul", "fma", types="f32x2", lanewise=True)
+def pairs(b: Builder, op: Op) -> None:
+    """Two f32 in each lane, each as if it stood alone: by the manual, no Blackwell has been asked."""
+    arithmetic(b, op)
+
+
 @family("add", "sub", "fma", types="f16 bf16", when=lambda op: len(op.types) == 2, lanewise=True)
 def mixed(b: Builder, op: Op) -> None:
     """`.f32.f16`: all but the last operand are narrow; exact, rounded once to f32."""

@@ -299,9 +299,9 @@ def extreme(b: Emitter, x: Value, y: Value, name: str, *, largest: bool, nan: bo
     if xorsign:
         keep = b.constant(x.type, form.sign - 1)
         x, y = b.apply("and", x, keep), b.apply("and", y, keep)
-    first = b.compare("sgt" if largest else "slt", _ordered(b, x, form), _ordered(b, y, form))
+    first = b.compare("sgt" if largest else "slt", ordered(b, x, name), ordered(b, y, name))
     chosen = b.select(first, x, y)
-    x_nan, y_nan = (_nan_bits(b, v, form) for v in (x, y))
+    x_nan, y_nan = (nan_bits(b, v, name) for v in (x, y))
     if xorsign:
         chosen, x, y = (b.apply("or", v, signs) for v in (chosen, x, y))
     if nan:
@@ -314,12 +314,13 @@ def extreme(b: Emitter, x: Value, y: Value, name: str, *, largest: bool, nan: bo
     return b.select(both, b.constant(x.type, form.nan), chosen)
 
 
-def _ordered(b: Emitter, bits: Value, form: Format) -> Value:
-    """Bits as signed integers in the order of the values."""
+def ordered(b: Emitter, bits: Value, name: str) -> Value:
+    """Bits as signed integers in the order of the values, and such integers as bits."""
+    form = FORMATS[name]
     negative = b.apply("ashr", bits, b.constant(bits.type, form.bits - 1))
     return b.apply("xor", bits, b.apply("and", negative, b.constant(bits.type, form.sign - 1)))
 
 
-def _nan_bits(b: Emitter, bits: Value, form: Format) -> Value:
-    magnitude = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
-    return b.compare("ugt", magnitude, b.constant(bits.type, form.infinity))
+def nan_bits(b: Emitter, bits: Value, name: str) -> Value:
+    """Which elements are bits of a NaN."""
+    return b.compare("ugt", magnitude(b, bits, name), b.constant(bits.type, FORMATS[name].infinity))

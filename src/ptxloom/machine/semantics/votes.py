@@ -11,6 +11,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, constant_vector, vector
 from ptxloom.machine.runtime import groups
+from ptxloom.machine.semantics import numbers
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -83,11 +84,34 @@ def redux(b: Builder, op: Op) -> None:
     if operation is None:
         raise op.unsupported()
     here = _members(b, op, members)
+    b.write(target, _reduced(b, b.read(source, "b32"), here, operation))
+
+
+def _reduced(b: Builder, values: Value, members: Value, operation: int) -> Value:
+    """For each lane, the values of its members as one."""
     places = [b.scratch(scratch.VALUES + 128 * n) for n in range(3)]
-    b.store(b.read(source, "b32"), places[0], 64)
-    b.store(here, places[1], 64)
+    b.store(values, places[0], 64)
+    b.store(members, places[1], 64)
     b.runtime(groups.reduce, W, *places, b.active_mask, operation)
-    b.write(target, b.load(vector("i32"), places[2], 64))
+    return b.load(vector("i32"), places[2], 64)
+
+
+@family("redux", types="f32", starts=True)
+def redux_float(b: Builder, op: Op) -> None:
+    """The least or the greatest of the members' floats, -0 below +0; by the manual, no Blackwell has been asked.
+
+    Numbers are compared as integers of their order, NaN as one that is never chosen, or with `.NaN` always.
+    """
+    target, source, members = op.operands
+    largest, number = op.has("max"), numbers.FORMATS["f32"]
+    here = _members(b, op, members)
+    bits = b.read(source, "b32")
+    bits = numbers.magnitude(b, bits, "f32") if op.has("abs") else bits
+    nan = b.constant(bits.type, number.sign - 1 if largest == op.has("NaN") else -number.sign)
+    values = b.select(numbers.nan_bits(b, bits, "f32"), nan, numbers.ordered(b, bits, "f32"))
+    found = _reduced(b, values, here, groups.MAX_SIGNED if largest else groups.MIN_SIGNED)
+    none = b.compare("eq", found, nan)
+    b.write(target, b.select(none, b.constant(bits.type, number.nan), numbers.ordered(b, found, "f32")))
 
 
 @family("elect", starts=True)

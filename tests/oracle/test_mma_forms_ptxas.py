@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ptxloom.isa.mma import ACCUMULATOR_BITS, MULTIPLICAND_BITS, MmaForm, mma_forms
+from ptxloom.isa.products import ACCUMULATOR_BITS, MULTIPLICAND_BITS, MmaForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

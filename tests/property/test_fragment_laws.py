@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ptxloom.fragments import Fragment, fragment
 from ptxloom.isa.matrix import variants
-from ptxloom.isa.mma import mma_forms
+from ptxloom.isa.products import mma_forms
 
 MOVES = [fragment(move) for move in variants()]
 MOVMATRIX = [fragment("movmatrix.sync.aligned.m8n8.trans.b16", operand) for operand in "ad"]

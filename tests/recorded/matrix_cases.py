@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.isa.matrix import matrix_move
-from ptxloom.isa.mma import MmaForm, mma_forms
+from ptxloom.isa.products import MmaForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ from recorded.matrix_cases import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.isa.mma import MmaForm
+    from ptxloom.isa.products import MmaForm
     from recorded.matrix_cases import Product, Values
 
 HERE = Path(__file__).parent / "matrix"

@@ -12,7 +12,7 @@ from ptxloom.atoms.mma import MmaAtom, forms_with_saturation, mma_atom_of
 from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.diagnostics import UnsupportedForm, must_be
 from ptxloom.isa.matrix import MOVES, MatrixMove, describes_move, matrix_move
-from ptxloom.isa.mma import MmaForm, mma_form
+from ptxloom.isa.products import MmaForm, mma_form
 from ptxloom.isa.spelling import near_misses
 
 if TYPE_CHECKING:

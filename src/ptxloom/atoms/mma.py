@@ -10,7 +10,7 @@ from ptxloom.atoms.digits import mode_of, thread_value_layout
 from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, fragment
-from ptxloom.isa.mma import MmaForm, mma_forms
+from ptxloom.isa.products import MmaForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ptxloom.isa.matrix import MatrixMove
-    from ptxloom.isa.mma import MmaForm
+    from ptxloom.isa.products import MmaForm
 
 _OPERATIONS: Final = {"ldmatrix": "LDSM", "stmatrix": "STSM", "movmatrix": "MOVM"}
 

@@ -24,7 +24,7 @@ from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.model import Axis, Digit, Evidence, Fragment
 from ptxloom.isa import known
 from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move
-from ptxloom.isa.mma import MULTIPLICAND_BITS, MmaForm, mma_form
+from ptxloom.isa.products import MULTIPLICAND_BITS, MmaForm, mma_form
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.spelling import near_misses

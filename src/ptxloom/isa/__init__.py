@@ -4,7 +4,7 @@ from ptxloom.isa.form import Form, Qualifiers
 from ptxloom.isa.forms import Resolution, forms, resolve
 from ptxloom.isa.load import instruction_classes, instruction_spec, judged, known, opcodes
 from ptxloom.isa.matrix import MatrixMove
-from ptxloom.isa.mma import MmaForm
+from ptxloom.isa.products import MmaForm
 from ptxloom.isa.notation import OperandSlot, Slot, SyntaxLine
 from ptxloom.isa.page import instruction_page
 from ptxloom.isa.shapes import MatrixShape, MmaShape

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from ptxloom.fragments import fragment
-from ptxloom.isa.mma import MmaForm, mma_form, mma_forms
+from ptxloom.isa.products import MmaForm, mma_form, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable

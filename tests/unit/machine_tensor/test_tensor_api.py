@@ -10,7 +10,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.isa.mma import mma_forms
+from ptxloom.isa.products import mma_forms
 from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor import batch, convert, factors
 from ptxloom.machine.tensor.emit import function

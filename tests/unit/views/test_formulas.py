@@ -8,7 +8,7 @@ import pytest
 
 from ptxloom.fragments import Axis, Fragment, fragment
 from ptxloom.isa.matrix import variants
-from ptxloom.isa.mma import mma_forms
+from ptxloom.isa.products import mma_forms
 from ptxloom.views.fragments.formulas import coordinate, held_together, register_line
 
 FRAGMENTS = [

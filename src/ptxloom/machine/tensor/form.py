@@ -11,7 +11,7 @@ from itertools import product
 from typing import TypeAlias
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.mma import ACCUMULATOR_BITS, MULTIPLICAND_BITS, Order, mma_forms
+from ptxloom.isa.products import ACCUMULATOR_BITS, MULTIPLICAND_BITS, Order, mma_forms
 
 Layouts: TypeAlias = tuple[Order, Order]
 
@@ -205,7 +205,7 @@ _ACCUMULATORS = (("f16", "f16"), ("f32", "f16"), ("f32", "f32"), ("f16", "f32"))
 
 
 def _dense() -> list[TensorForm]:
-    """The forms of `isa.mma` that need no `.kind`, with the modifiers that it leaves aside."""
+    """The forms of `isa.products` that need no `.kind`, with the modifiers that it leaves aside."""
     forms: list[TensorForm] = []
     for form in mma_forms():
         if form.kind:

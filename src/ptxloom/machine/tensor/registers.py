@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.fragments import Fragment, fragment
-from ptxloom.isa.mma import MmaForm
+from ptxloom.isa.products import MmaForm
 from ptxloom.machine.native.ir import Value, vector
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.isa.mma import MmaForm, mma_form, mma_forms
+from ptxloom.isa.products import MmaForm, mma_form, mma_forms
 
 
 def test_every_form_reads_back_from_its_own_spelling() -> None:

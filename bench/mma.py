@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import ptxloom as pl
-from ptxloom.machine.tensor.form import tensor_form
+from ptxloom.isa.products import matrix_form
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -34,7 +34,7 @@ OTHERS = (
 
 def measure(spelling: str) -> float:
     """Seconds a warp, the best of five."""
-    form = tensor_form(spelling)
+    form = matrix_form(spelling)
     given = inputs(form, "normal" if form.d_type != "s32" else "bits", 64)
     repeats = WARPS // 64 + 1
     a, b, c = (np.tile(np.swapaxes(x, -1, -2), (repeats, 1, 1))[:WARPS] for x in (given.a, given.b, given.c))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ptxloom.isa.products import ACCUMULATOR_BITS, MULTIPLICAND_BITS, MmaForm, mma_forms
+from ptxloom.isa.products import MatrixForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,22 +31,27 @@ def find_ptxas() -> str | None:
 PTXAS = find_ptxas()
 pytestmark = [pytest.mark.oracle, pytest.mark.skipif(PTXAS is None, reason="ptxas is not here")]
 
+MULTIPLICANDS = ("f64", "tf32", "f16", "bf16", "s8", "u8", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "s4", "u4", "b1")
+ACCUMULATORS = ("f64", "f32", "s32", "f16")
+
 # What ptxas assembles although the manual knows no such form.
 LAX = (re.compile(r"m16n8k16\.row\.col\.f32\.tf32\.tf32"), re.compile(r"m16n8k16\.row\.col\.kind::f8f6f4\."))
 
 
-def candidates(kind: str) -> Iterator[MmaForm]:
+def candidates(kind: str) -> Iterator[MatrixForm]:
     """Every shape with every A, B, D and C type, legal or not; only vectors of 1 to 8 registers can be written."""
-    multiplicands = [t for t in MULTIPLICAND_BITS if not kind or t.startswith("e")]
+    multiplicands = [t for t in MULTIPLICANDS if not kind or t.startswith("e")]
     for m, k in product((8, 16), (4, 8, 16, 32, 64, 128, 256)):
         for a, b in product(multiplicands, repeat=2):
-            for d, c in product(ACCUMULATOR_BITS, repeat=2):
-                form = MmaForm(m, 8, k, "row", "col", d, a, b, c, kind, bit_operation="xor" if a == "b1" else "")
+            for d, c in product(ACCUMULATORS, repeat=2):
+                form = MatrixForm(
+                    "mma", m, 8, k, "row", "col", d, a, b, c, kind, bit_operation="xor" if a == "b1" else ""
+                )
                 if all(1 <= form.registers(operand) <= 8 for operand in "abcd"):
                     yield form
 
 
-def operands(form: MmaForm) -> str:
+def operands(form: MatrixForm) -> str:
     """Registers for D, A, B and C."""
     files = {"f64": "fd", "f32": "f"}
     vectors = [
@@ -56,7 +61,7 @@ def operands(form: MmaForm) -> str:
     return ", ".join([*("{" + ", ".join(vector) + "}" for vector in vectors), *scales])
 
 
-def accepted(forms: list[MmaForm], target: str, folder: Path) -> set[str]:
+def accepted(forms: list[MatrixForm], target: str, folder: Path) -> set[str]:
     """The spellings that ptxas assembles."""
     assert PTXAS is not None
     head = (
@@ -95,7 +100,7 @@ def test_ptxas_assembles_the_other_forms_too(tmp_path: Path) -> None:
 
 def test_ptxas_scales_exactly_our_blocks(tmp_path: Path) -> None:
     kinds = {form.kind for form in mma_forms() if form.scale_type}
-    plain = [MmaForm(16, 8, k, "row", "col", "f32", "e2m1", "e2m1", "f32") for k in (32, 64)]
+    plain = [MatrixForm("mma", 16, 8, k, "row", "col", "f32", "e2m1", "e2m1", "f32") for k in (32, 64)]
     forms = [
         replace(form, kind=kind, scale_vector=vector, scale_type=scale)
         for form, kind, vector, scale in product(plain, kinds, ("1X", "2X", "4X"), ("ue8m0", "ue4m3"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ptxloom.isa.matrix import matrix_move
-from ptxloom.isa.products import MmaForm, mma_forms
+from ptxloom.isa.products import MatrixForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def registers_of(form: str) -> Words:
 class Product:
     """Small integers for A, B and C of an mma, by the order of each lane's values; every result is exact."""
 
-    form: MmaForm
+    form: MatrixForm
     a: Values  # (warps, 32, values of a lane)
     b: Values
     c: Values
@@ -93,7 +93,7 @@ def products() -> Iterator[Product]:
             yield Product(form, *(_values(form, operand) for operand in "abc"))
 
 
-def _values(form: MmaForm, operand: str) -> Values:
+def _values(form: MatrixForm, operand: str) -> Values:
     register_bits = 64 if form.type_of(operand) == "f64" else 32
     count = form.registers(operand) * register_bits // form.container_bits(operand)
     numbers = draw(f"{form.spelling} {operand}", MMA_WARPS * 32 * count).astype(np.int64)
@@ -107,7 +107,7 @@ def _values(form: MmaForm, operand: str) -> Values:
             return numbers % 5 - 2
 
 
-def encode(form: MmaForm, operand: str, values: Values) -> npt.NDArray[np.uint8]:
+def encode(form: MatrixForm, operand: str, values: Values) -> npt.NDArray[np.uint8]:
     """A lane's values as its registers hold them: (warps, 32, bytes)."""
     name, bits = form.type_of(operand), form.container_bits(operand)
     codes = _codes(name, values)
@@ -120,7 +120,7 @@ def encode(form: MmaForm, operand: str, values: Values) -> npt.NDArray[np.uint8]
     return packed
 
 
-def decode(form: MmaForm, registers: npt.NDArray[np.uint8]) -> Values:
+def decode(form: MatrixForm, registers: npt.NDArray[np.uint8]) -> Values:
     """The integers that D holds, from (warps, 32, bytes) uint8."""
     kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
     return np.ascontiguousarray(registers).view(kinds[form.d_type]).astype(np.int64)

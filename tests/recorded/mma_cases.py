@@ -7,12 +7,16 @@ space, lane by lane, so that no fragment layout is needed: row and column of an 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptxloom.machine.tensor.form import BITS, TensorForm
+from ptxloom.isa.types import element_type
+
+if TYPE_CHECKING:
+    from ptxloom.isa.products import MatrixForm
 
 Registers = NDArray[np.uint32] | NDArray[np.uint64]
 FLOATS = {
@@ -29,7 +33,7 @@ INTEGER_CASES = ("bits", "extreme")
 WARPS = 64
 
 
-def zero_cases(form: TensorForm) -> tuple[str, ...]:
+def zero_cases(form: MatrixForm) -> tuple[str, ...]:
     """Recorded apart from the others: sums of zeros, for the sign of the result."""
     return ("zeros",) if form.a_type in FLOATS else ()
 
@@ -44,15 +48,15 @@ class Inputs:
     e: NDArray[np.uint32]
 
 
-def cases(form: TensorForm) -> tuple[str, ...]:
+def cases(form: MatrixForm) -> tuple[str, ...]:
     """The kinds of input that a form gets."""
     return FLOAT_CASES if form.a_type in FLOATS else INTEGER_CASES
 
 
-def inputs(form: TensorForm, case: str, warps: int = WARPS) -> Inputs:
+def inputs(form: MatrixForm, case: str, warps: int = WARPS) -> Inputs:
     """The operands of `warps` warps, the same for the same form and case on every machine."""
     rng = np.random.Generator(np.random.PCG64(crc32(f"{form.spelling} {case}".encode())))
-    _, a, b, c = form.registers
+    _, a, b, c = form.vector_lengths
     shapes = ((warps, a, 32), (warps, b, 32), (warps, c, 32))
     kinds = (form.a_type, form.b_type, form.c_type)
     operands = [
@@ -62,7 +66,7 @@ def inputs(form: TensorForm, case: str, warps: int = WARPS) -> Inputs:
 
 
 def _operand(rng: np.random.Generator, case: str, kind: str, shape: tuple[int, int, int], name: str) -> Registers:
-    bits = BITS[kind]
+    bits = element_type(kind).packed_bits
     register_bits = 64 if kind == "f64" else 32
     count = (*shape, register_bits // bits)
     elements = _floats(rng, case, kind, count, name) if kind in FLOATS else _integers(rng, case, kind, count)
@@ -72,7 +76,7 @@ def _operand(rng: np.random.Generator, case: str, kind: str, shape: tuple[int, i
 
 
 def _integers(rng: np.random.Generator, case: str, kind: str, count: tuple[int, ...]) -> NDArray[np.uint64]:
-    bits = BITS[kind]
+    bits = element_type(kind).packed_bits
     top = (1 << bits) - 1
     if case == "bits":
         return rng.integers(0, top, count, np.uint64, endpoint=True)
@@ -144,7 +148,7 @@ def _sprinkle(
     return np.where(rng.random(count) < rate.reshape(-1, 1, 1, 1), chosen, word)
 
 
-def _metadata(rng: np.random.Generator, form: TensorForm, warps: int) -> NDArray[np.uint32]:
+def _metadata(rng: np.random.Generator, form: MatrixForm, warps: int) -> NDArray[np.uint32]:
     if form.a_type == "tf32":
         choices = [0b0100, 0b1110]
     elif form.sparse == "sp":
@@ -155,6 +159,6 @@ def _metadata(rng: np.random.Generator, form: TensorForm, warps: int) -> NDArray
     return np.bitwise_or.reduce(nibbles << (np.arange(8, dtype=np.uint32) * 4), axis=-1).astype(np.uint32)
 
 
-def result_name(form: TensorForm, selector: int, case: str) -> str:
+def result_name(form: MatrixForm, selector: int, case: str) -> str:
     """The name under which a result is stored."""
     return f"{form.spelling} {selector} {case}"

@@ -25,7 +25,7 @@ from recorded.matrix_cases import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.isa.products import MmaForm
+    from ptxloom.isa.products import MatrixForm
     from recorded.matrix_cases import Product, Values
 
 HERE = Path(__file__).parent / "matrix"
@@ -63,7 +63,7 @@ def test_every_form_said_to_have_run_was_recorded() -> None:
     assert recorded == ran
 
 
-def matrices(form: MmaForm, operand: str, values: Values) -> Values:
+def matrices(form: MatrixForm, operand: str, values: Values) -> Values:
     """(warps, matrices, rows, columns) of what lanes hold, through the fragment."""
     held = fragment(form, operand)
     places = np.array([[e.matrix, e.row, e.column] for e in held]).reshape(32, held.values_per_lane, 3)

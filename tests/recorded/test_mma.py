@@ -15,11 +15,13 @@ import numpy as np
 import pytest
 
 from ptxloom.machine.tensor.batch import mma
-from ptxloom.machine.tensor.form import TensorForm, variants
+from ptxloom.machine.tensor.recipe import known_forms
 from recorded.mma_cases import cases, inputs, result_name, zero_cases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ptxloom.isa.products import MatrixForm
 
 DATA = Path(__file__).parent / "mma" / "mma.npz"
 ZEROS = DATA.with_name("zeros.npz")
@@ -36,11 +38,11 @@ def recorded(path: Path = DATA) -> dict[str, tuple[bytes, NDArray[np.uint32]]]:
     return {name: (digest.tobytes(), sample) for name, digest, sample in zip(names, digests, samples, strict=True)}
 
 
-def groups() -> dict[str, list[TensorForm]]:
+def groups() -> dict[str, list[MatrixForm]]:
     """Forms by shape and multiplicands: one test each, so that a failure names its corner."""
-    found: dict[str, list[TensorForm]] = {}
-    for form in variants():
-        kind = f"{form.family}{'.sp' if form.sparse else ''}.{form.shape}.{form.a_type}"
+    found: dict[str, list[MatrixForm]] = {}
+    for form in known_forms():
+        kind = f"{form.opcode}{'.sp' if form.sparse else ''}.{form.shape}.{form.a_type}"
         found.setdefault(kind, []).append(form)
     return found
 
@@ -54,7 +56,7 @@ def test_results_are_those_of_the_hardware(kind: str) -> None:
                 check(form, selector, case)
 
 
-def check(form: TensorForm, selector: int, case: str, path: Path = DATA) -> None:
+def check(form: MatrixForm, selector: int, case: str, path: Path = DATA) -> None:
     given = inputs(form, case)
     a, b, c = (np.swapaxes(operand, -1, -2) for operand in (given.a, given.b, given.c))
     d = np.ascontiguousarray(
@@ -77,10 +79,10 @@ def test_sums_of_zeros_are_those_of_the_hardware(kind: str) -> None:
                 check(form, selector, case, ZEROS)
 
 
-def test_every_form_was_recorded() -> None:
+def test_the_data_give_exactly_the_forms_that_were_recorded() -> None:
     wanted = {
         result_name(form, selector, case)
-        for form in variants()
+        for form in known_forms()
         for selector in range(form.selectors)
         for case in cases(form)
     }

@@ -22,19 +22,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptxloom.machine.tensor.form import BITS, TensorForm, variants
+from ptxloom.machine.tensor.recipe import known_forms
 from recorded.mma_cases import cases, inputs, result_name, zero_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ptxloom.isa.products import MatrixForm
+
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 FULL_WARPS = 12
 
 
-def kernel(name: str, form: TensorForm, selector: int) -> str:
+def kernel(name: str, form: MatrixForm, selector: int) -> str:
     """A kernel that runs one form on the registers of one warp a block."""
-    counts = dict(zip("dabc", form.registers, strict=True))
+    counts = dict(zip("dabc", form.vector_lengths, strict=True))
     wide = form.register_bits == 64
     size = 8 if wide else 4
     kinds = {
@@ -72,16 +74,36 @@ def _ptx_type(element: str) -> str:
 def fragment_kernels() -> list[tuple[str, str, str, int, int]]:
     """`(name, text, kind, elements, bits)` of one load or store for each wmma operand, shape, type and layout."""
     found: dict[tuple[str, str, str, str], tuple[int, int, int, int]] = {}
-    for form in variants():
-        if form.family != "wmma":
+    for form in known_forms():
+        if form.opcode != "wmma":
             continue
-        counts = form.registers
-        a_layout, b_layout = form.layouts
-        found["a", form.shape, form.a_type, a_layout] = (counts[1], form.m, form.k, BITS[form.a_type])
-        found["b", form.shape, form.b_type, b_layout] = (counts[2], form.k, form.n, BITS[form.b_type])
+        counts = form.vector_lengths
+        a_layout, b_layout = form.a_layout, form.b_layout
+        found["a", form.shape, form.a_type, a_layout] = (
+            counts[1],
+            form.m,
+            form.k,
+            form.container_bits("a"),
+        )
+        found["b", form.shape, form.b_type, b_layout] = (
+            counts[2],
+            form.k,
+            form.n,
+            form.container_bits("b"),
+        )
         for layout in ("row", "col"):
-            found["c", form.shape, form.c_type, layout] = (counts[3], form.m, form.n, BITS[form.c_type])
-            found["d", form.shape, form.d_type, layout] = (counts[0], form.m, form.n, BITS[form.d_type])
+            found["c", form.shape, form.c_type, layout] = (
+                counts[3],
+                form.m,
+                form.n,
+                form.container_bits("c"),
+            )
+            found["d", form.shape, form.d_type, layout] = (
+                counts[0],
+                form.m,
+                form.n,
+                form.container_bits("d"),
+            )
     kernels: list[tuple[str, str, str, int, int]] = []
     for (operand, shape, element, layout), (count, rows, columns, bits) in found.items():
         kind = "f64" if element == "f64" else _ptx_type(element) if operand in "cd" else "b32"
@@ -118,9 +140,9 @@ def compile_module(cupy: Any, texts: list[str]) -> Any:
     return cupy.RawModule(path=str(binary))
 
 
-def record_forms(cupy: Any, out: Path, stem: str, chosen: Callable[[TensorForm], tuple[str, ...]]) -> None:
+def record_forms(cupy: Any, out: Path, stem: str, chosen: Callable[[MatrixForm], tuple[str, ...]]) -> None:
     """Run every form on the chosen kinds of input."""
-    jobs = [(form, selector) for form in variants() for selector in range(form.selectors)]
+    jobs = [(form, selector) for form in known_forms() for selector in range(form.selectors)]
     module = compile_module(cupy, [kernel(f"k{i}", form, selector) for i, (form, selector) in enumerate(jobs)])
     names: list[str] = []
     digests: list[bytes] = []
@@ -132,16 +154,16 @@ def record_forms(cupy: Any, out: Path, stem: str, chosen: Callable[[TensorForm],
             given = inputs(form, case)
             warps = given.a.shape[0]
             dtype = np.uint64 if form.register_bits == 64 else np.uint32
-            d = cupy.zeros((warps, form.registers[0], 32), dtype)
+            d = cupy.zeros((warps, form.vector_lengths[0], 32), dtype)
             operands = [cupy.asarray(x) for x in (given.a, given.b, given.c, given.e)]
             run((warps,), (32,), (d, *operands))
             result = cupy.asnumpy(d)
             name = result_name(form, selector, case)
             names.append(name)
             digests.append(hashlib.blake2b(result.tobytes(), digest_size=8).digest())
-            if form.layouts == ("row", "col"):
+            if (form.a_layout, form.b_layout) == ("row", "col"):
                 samples.append(result[0].tobytes())
-                full[form.family][name] = result[:FULL_WARPS]
+                full[form.opcode][name] = result[:FULL_WARPS]
             else:
                 samples.append(b"")
     lengths = np.array([len(sample) for sample in samples], np.uint32)

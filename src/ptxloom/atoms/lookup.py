@@ -12,7 +12,7 @@ from ptxloom.atoms.mma import MmaAtom, forms_with_saturation, mma_atom_of
 from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.diagnostics import UnsupportedForm, must_be
 from ptxloom.isa.matrix import MOVES, MatrixMove, describes_move, matrix_move
-from ptxloom.isa.products import MmaForm, mma_form
+from ptxloom.isa.products import MatrixForm, matrix_form
 from ptxloom.isa.spelling import near_misses
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MMA: Final = re.compile(r"\A\.?mma(?:\.|\Z)|\bm\d+n\d+k\d+\b")
 _FIELDS: Final = ("transpose", "num_matrices", "unpack_bits")  # of the DSL's matrix moves, in order
 
 
-def atom(what: str | MatrixMove | MmaForm) -> CopyAtom | MmaAtom:
+def atom(what: str | MatrixMove | MatrixForm) -> CopyAtom | MmaAtom:
     """The atom that a name or an instruction stands for.
 
     Args:
@@ -43,11 +43,11 @@ def atom(what: str | MatrixMove | MmaForm) -> CopyAtom | MmaAtom:
         >>> print(atom("m16n8k16.row.col.f32.f16.f16.f32"))
         SM80_16x8x16_F32F16F16F32_TN
     """
-    must_be(str | MatrixMove | MmaForm, "what", what, "a name, a spelling, or a form of an instruction")
+    must_be(str | MatrixMove | MatrixForm, "what", what, "a name, a spelling, or a form of an instruction")
     match what:
         case MatrixMove():
             return copy_atom_of(what)
-        case MmaForm():
+        case MatrixForm():
             return mma_atom_of(what)
         case str():
             return _named(" ".join(what.split()))
@@ -65,7 +65,7 @@ def copy_atom(what: str | MatrixMove) -> CopyAtom:
     return found
 
 
-def mma_atom(what: str | MmaForm) -> MmaAtom:
+def mma_atom(what: str | MatrixForm) -> MmaAtom:
     """The mma atom of that name; see `atom`.
 
     Raises:
@@ -94,7 +94,7 @@ def _named(text: str) -> CopyAtom | MmaAtom:
 def _spelled(text: str) -> CopyAtom | MmaAtom:
     """The atom of a PTX spelling; a short one without an opcode is an ldmatrix or an mma."""
     if _MMA.search(text):
-        return mma_atom_of(mma_form(text))
+        return mma_atom_of(matrix_form(text))
     opcode, _, rest = text.partition(".")
     return copy_atom_of(matrix_move(rest, opcode) if opcode in MOVES else matrix_move(text, "ldmatrix"))
 
@@ -105,9 +105,9 @@ def _copy_names() -> Mapping[str, CopyAtom]:
 
 
 @cache
-def _mma_names() -> Mapping[str, MmaForm]:
+def _mma_names() -> Mapping[str, MatrixForm]:
     """Forms rather than atoms: an atom's layouts are made when one asks for it."""
-    names: dict[str, MmaForm] = {}
+    names: dict[str, MatrixForm] = {}
     for form in forms_with_saturation():
         for name in (*mma_names(form), mma_operation(form), form.spelling):
             if name:

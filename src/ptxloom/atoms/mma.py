@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from ptxloom.atoms.digits import mode_of, thread_value_layout
 from ptxloom.atoms.naming import mma_names, mma_operation
+from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, fragment
-from ptxloom.isa.products import MmaForm, mma_forms
+from ptxloom.isa.products import MatrixForm, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ class MmaAtom:
         ((4,8),(2,2,2)):((32,1),(16,8,128))
     """
 
-    instruction: MmaForm
+    instruction: MatrixForm
     thr_id: Layout
     a_layout: Layout
     b_layout: Layout
@@ -101,13 +102,15 @@ class MmaAtom:
 
 
 @cache
-def mma_atom_of(form: MmaForm) -> MmaAtom:
+def mma_atom_of(form: MatrixForm) -> MmaAtom:
     """The mma atom of a form."""
+    if form.opcode != "mma" or form.sparse:
+        raise UnsupportedForm(f"`{form.spelling}` has no atom here: only dense forms of `mma` do")
     threads = [1 << place for place, digit in enumerate(fragment(form, "a").lanes) if digit.axis is not Axis.MATRIX]
     return MmaAtom(form, mode_of(threads), *(_layout(form, operand) for operand in ("a", "b", "c")))
 
 
-def _layout(form: MmaForm, operand: Operand) -> Layout:
+def _layout(form: MatrixForm, operand: Operand) -> Layout:
     held = fragment(form, operand)
     row, column = (held.columns, 1) if operand == "b" else (1, held.rows)  # B is (N, K): its column comes first
     weights = {Axis.ROW: row, Axis.COLUMN: column}
@@ -124,7 +127,7 @@ def mma_atoms() -> tuple[MmaAtom, ...]:
     return tuple(map(mma_atom_of, forms_with_saturation()))
 
 
-def forms_with_saturation() -> Iterator[MmaForm]:
+def forms_with_saturation() -> Iterator[MatrixForm]:
     """Every dense form of `mma.sync`, those that can saturate both ways."""
     for form in mma_forms():
         yield form

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from ptxloom.isa.matrix import MatrixMove
-    from ptxloom.isa.products import MmaForm
+    from ptxloom.isa.products import MatrixForm
 
 _OPERATIONS: Final = {"ldmatrix": "LDSM", "stmatrix": "STSM", "movmatrix": "MOVM"}
 
@@ -56,7 +56,7 @@ def copy_operation(move: MatrixMove, permuted: bool = False) -> str:
     return f"{kind}{rows}x{columns}x{move.destination.bits}bOp({', '.join(arguments)})"
 
 
-def mma_names(form: MmaForm) -> tuple[str, ...]:
+def mma_names(form: MatrixForm) -> tuple[str, ...]:
     """The C++ names of an mma atom, the newest first; none if CuTe C++ has none."""
     if form.kind:
         return _with_kind(form)
@@ -71,7 +71,7 @@ def mma_names(form: MmaForm) -> tuple[str, ...]:
     return (f"SM{since}_{name}", *([f"SM75_{name}"] if first_on_turing else []))
 
 
-def _since(form: MmaForm) -> int | None:
+def _since(form: MatrixForm) -> int | None:
     """The architecture in an mma atom's name; None where CuTe C++ has no atom."""
     match form.a_type:
         case "f64":
@@ -88,7 +88,7 @@ def _type_name(name: str) -> str:
     return "U1" if name == "b1" else name.upper()
 
 
-def _with_kind(form: MmaForm) -> tuple[str, ...]:
+def _with_kind(form: MatrixForm) -> tuple[str, ...]:
     accumulator = {"f32": "float", "f16": "half_t"}[form.d_type]
     multiplicands = f"float_{form.a_type}_t, float_{form.b_type}_t, {accumulator}"
     if form.kind == "f8f6f4":
@@ -108,7 +108,7 @@ _PYTHON_TYPES: Final = {
 }  # fmt: skip
 
 
-def mma_operation(form: MmaForm) -> str:
+def mma_operation(form: MatrixForm) -> str:
     """The CuTe DSL operation of an mma, as Python writes it; empty if the DSL has none."""
     shape = f"({form.m}, {form.n}, {form.k})"
     types = [_PYTHON_TYPES.get(name, "") for name in (form.a_type, form.d_type)]

@@ -24,10 +24,11 @@ from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.model import Axis, Digit, Evidence, Fragment
 from ptxloom.isa import known
 from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move
-from ptxloom.isa.products import MULTIPLICAND_BITS, MmaForm, mma_form
+from ptxloom.isa.products import MatrixForm, matrix_form
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.spelling import near_misses
+from ptxloom.isa.types import element_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +40,7 @@ _QUAD: Final = 4  # lanes that share a line of a core tile
 _WORD_BITS: Final = 32
 
 
-def fragment(instruction: str | Spelled | MatrixMove | MmaForm, operand: str | None = None) -> Fragment:
+def fragment(instruction: str | Spelled | MatrixMove | MatrixForm, operand: str | None = None) -> Fragment:
     """Where every element of a warp-level matrix operand lives.
 
     Realises PTX ISA 9.7.14.5.1 to 9.7.14.5.17; the rule stands in this module's docstring.
@@ -68,25 +69,25 @@ def fragment(instruction: str | Spelled | MatrixMove | MmaForm, operand: str | N
     match form:
         case MatrixMove():
             return _of_move(form, operand)
-        case MmaForm():
+        case MatrixForm():
             if operand not in ("a", "b", "c", "d"):
                 raise UsageError("operand", operand, "'a', 'b', 'c' or 'd' for an mma")
             return _of_mma(form, operand)
 
 
-def _form(instruction: str | Spelled | MatrixMove | MmaForm) -> MatrixMove | MmaForm:
+def _form(instruction: str | Spelled | MatrixMove | MatrixForm) -> MatrixMove | MatrixForm:
     match instruction:
-        case MatrixMove() | MmaForm():
+        case MatrixMove() | MatrixForm():
             return instruction
         case _:
             return _read(spelling_of(instruction))
 
 
 @cache
-def _read(text: str) -> MatrixMove | MmaForm:
+def _read(text: str) -> MatrixMove | MatrixForm:
     opcode, *_ = words = text.split(".")
     if opcode == "mma" or any(is_shape(word) and "k" in word for word in words):
-        return mma_form(text)
+        return matrix_form(text)
     if not known(opcode) and (near := near_misses(opcode, (*MOVES, "mma"))):
         raise UnsupportedForm(f"`{text}` holds no matrix: there is no `{opcode}`; did you mean `{near[0]}`?")
     if opcode not in MOVES and not any(is_shape(word) for word in words):
@@ -119,7 +120,9 @@ def _of_move(move: MatrixMove, operand: str | None) -> Fragment:
 
 
 @cache
-def _of_mma(form: MmaForm, operand: str) -> Fragment:
+def _of_mma(form: MatrixForm, operand: str) -> Fragment:
+    if form.opcode != "mma":
+        raise UnsupportedForm(f"the fragments of `{form.opcode}` are not known here")
     rows, columns = form.extent(operand)
     bits = form.container_bits(operand)
     extents = {Axis.ROW: rows, Axis.COLUMN: columns, Axis.MATRIX: 4 if form.quad_pairs else 1}
@@ -130,12 +133,11 @@ def _of_mma(form: MmaForm, operand: str) -> Fragment:
     else:
         word = max(_WORD_BITS // bits, 1) if operand == "a" else columns // _QUAD
         lanes, values = _tile(word, Axis.COLUMN, Axis.ROW, extents)
-    element = form.type_of(operand)
+    element = element_type(form.type_of(operand))
     shift = form.payload_shift(operand)
-    width = bits if operand in ("c", "d") else MULTIPLICAND_BITS[element]
-    register_bits = 64 if element == "f64" else _WORD_BITS
     evidence = Evidence.DOCUMENTS if form.kind else Evidence.SILICON
-    return Fragment(form.spelling, operand, lanes, values, width, bits, shift, register_bits, False, evidence)
+    sizes = (element.packed_bits, bits, shift, form.register_bits)
+    return Fragment(form.spelling, operand, lanes, values, *sizes, False, evidence)
 
 
 def _tile(word: int, along: Axis, line: Axis, extents: dict[Axis, int]) -> tuple[tuple[Digit, ...], tuple[Digit, ...]]:
@@ -150,7 +152,7 @@ def _tile(word: int, along: Axis, line: Axis, extents: dict[Axis, int]) -> tuple
     return lanes, (*in_word, *repeated)
 
 
-def _quad_pair(form: MmaForm, operand: str, extents: dict[Axis, int]) -> tuple[tuple[Digit, ...], tuple[Digit, ...]]:
+def _quad_pair(form: MatrixForm, operand: str, extents: dict[Axis, int]) -> tuple[tuple[Digit, ...], tuple[Digit, ...]]:
     """One of four products held by a pair of quads, each lane a run of a line: `.m8n8k4` with f16 multiplicands."""
     order = {"a": form.a_layout, "b": form.b_layout}.get(operand, "row")
     along, line = (Axis.COLUMN, Axis.ROW) if order == "row" else (Axis.ROW, Axis.COLUMN)

@@ -4,9 +4,9 @@ from ptxloom.isa.form import Form, Qualifiers
 from ptxloom.isa.forms import Resolution, forms, resolve
 from ptxloom.isa.load import instruction_classes, instruction_spec, judged, known, opcodes
 from ptxloom.isa.matrix import MatrixMove
-from ptxloom.isa.products import MmaForm
 from ptxloom.isa.notation import OperandSlot, Slot, SyntaxLine
 from ptxloom.isa.page import instruction_page
+from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
 from ptxloom.isa.shapes import MatrixShape, MmaShape
 from ptxloom.isa.spec import Condition, Constraint, Feature, InstructionSpec, Limits, Need, OperandRule, Tolerance
 from ptxloom.isa.spelled import Spelled
@@ -23,9 +23,9 @@ __all__ = [
     "InstructionSpec",
     "Kind",
     "Limits",
+    "MatrixForm",
     "MatrixMove",
     "MatrixShape",
-    "MmaForm",
     "MmaShape",
     "Need",
     "OperandRule",
@@ -46,6 +46,8 @@ __all__ = [
     "instruction_spec",
     "judged",
     "known",
+    "matrix_form",
+    "matrix_forms",
     "opcodes",
     "resolve",
     "targets",

@@ -1,40 +1,67 @@
-"""The dense forms of `mma.sync` and what they say about their operands, PTX ISA 9.7.14.5.
+"""The matrix products, each form as one value: `mma`, `wmma.mma` and `wgmma.mma_async`, dense and sparse.
 
-Which shapes, types and kinds go together stands in the ISA data (`data/mma.toml`) alone.
+Realises PTX ISA 9.7.14.4 to 9.7.14.6 and 9.7.15. Which shapes, types and qualifiers go together stands in the ISA data
+alone; how many registers an operand has follows from its extent, here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.forms import forms, resolve
-from ptxloom.isa.phrase import reasons
-from ptxloom.isa.shapes import MmaShape
+from ptxloom.isa.limits import LANES
+from ptxloom.isa.load import instruction_spec
+from ptxloom.isa.shapes import MmaShape, is_shape
+from ptxloom.isa.types import element_type
 
 if TYPE_CHECKING:
     from ptxloom.isa.form import Form, Qualifiers
+    from ptxloom.isa.spec import Feature
 
 Order = Literal["row", "col"]
 
-MULTIPLICAND_BITS: Final = {
-    "f64": 64, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8,
-    "e3m2": 6, "e2m3": 6, "e2m1": 4, "s4": 4, "u4": 4, "b1": 1,
-}  # fmt: skip
-ACCUMULATOR_BITS: Final = {"f64": 64, "f32": 32, "s32": 32, "f16": 16}
+PRODUCTS: Final = ("mma", "wmma", "wgmma")
+"""The opcodes whose operands lie in registers, a part in each lane's."""
+
+OPERANDS: Final = ("d", "a", "b", "c")
 
 _BYTE_KINDS: Final = ("f8f6f4", "mxf8f6f4")  # kinds that give every element, however narrow, a byte
+_LEADS: Final = {"mma": (), "wmma": ("mma",), "wgmma": ("mma_async",)}  # what makes a product of the opcode
+_WARPS: Final = {"wgmma": 4}
+_WMMA_HALVES: Final = 8  # registers that `wmma` gives a factor of halves, whatever its shape (9.7.14.4.1)
+_GROUP_BITS: Final = 4  # of metadata, for one chunk of a sparse row
 
 
 @dataclass(frozen=True, slots=True)
-class MmaForm:
-    """One form of `mma.sync`: D (m x n) = A (m x k) * B (k x n) + C (m x n).
+class MatrixForm:
+    """One form of a matrix product: D (m x n) = A (m x k) * B (k x n) + C (m x n).
 
-    Types are named without a dot. `kind` and the scale's fields are empty where the form has none.
+    Types are named without a dot. What a form does not have is empty.
+
+    Attributes:
+        opcode: `mma`, `wmma` or `wgmma`.
+        m, n, k: Rows of A, columns of B, and the length of the dot products.
+        a_layout, b_layout: How the factors lie. `wgmma` has operands that say it; here it is what they say if 0.
+        d_type, a_type, b_type, c_type: Element types; `wgmma` adds to D itself.
+        kind: Such as `f8f6f4`.
+        scale_vector: `1X`, `2X` or `4X` of block-scaled forms.
+        scale_type: The type of the scales.
+        bit_operation: `xor` or `and`, of single-bit forms.
+        satfinite: Integer results stop at the ends of `.s32` instead of wrapping.
+        rounding: `rn`, `rz`, `rm` or `rp`, where one is written.
+        sparse: `sp` or `sp::ordered_metadata`: half of each row of A is stored, of 4-bit elements in pairs.
+
+    Example:
+        >>> form = matrix_form("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16")
+        >>> form.m, form.n, form.k, form.warps, form.registers("d"), form.registers("a")
+        (64, 24, 16, 4, 12, 4)
     """
 
+    opcode: str
     m: int
     n: int
     k: int
@@ -45,10 +72,12 @@ class MmaForm:
     b_type: str
     c_type: str
     kind: str = ""
-    scale_vector: str = ""  # "1X", "2X" or "4X"
+    scale_vector: str = ""
     scale_type: str = ""
-    bit_operation: str = ""  # "xor" or "and", of single-bit forms
+    bit_operation: str = ""
     satfinite: bool = False
+    rounding: str = ""
+    sparse: str = ""
 
     @property
     def shape(self) -> str:
@@ -56,26 +85,65 @@ class MmaForm:
         return f"m{self.m}n{self.n}k{self.k}"
 
     @property
+    def warps(self) -> int:
+        """How many warps hold the operands together: four for `wgmma`."""
+        return _WARPS.get(self.opcode, 1)
+
+    @property
     def quad_pairs(self) -> bool:
-        """Whether a warp computes four products, each by a pair of quads: `.m8n8k4` with f16 multiplicands."""
-        return self.m == 8 and self.a_type == "f16"
+        """Whether a warp computes four products, each by a pair of quads: `mma.m8n8k4` with f16 multiplicands."""
+        return self.opcode == "mma" and self.m == 8 and self.a_type == "f16"
+
+    @property
+    def register_bits(self) -> int:
+        """Width of one register of an operand: 64 for `.f64`, else 32."""
+        return 64 if self.a_type == "f64" else 32
+
+    @property
+    def stored_k(self) -> int:
+        """Elements of a row of A that are stored: half of `k` where A is sparse."""
+        return self.k // 2 if self.sparse else self.k
+
+    @property
+    def chunk(self) -> int:
+        """Columns of a sparse row that one group of four bits of metadata describes (9.7.14.6.1)."""
+        return {32: 2, 4: 8}.get(self.container_bits("a"), 4)
+
+    @property
+    def selectors(self) -> int:
+        """How many sparsity selectors there are: the lanes of a group of four over those that hold metadata."""
+        if not self.sparse:
+            return 1
+        metadata_bits = self.m // self.warps * self.k // self.chunk * _GROUP_BITS
+        return LANES * self.register_bits // metadata_bits
 
     @property
     def spelling(self) -> str:
         """The instruction in the manual's order of qualifiers."""
-        parts = ["mma.sync.aligned", self.shape, self.a_layout, self.b_layout]
-        if self.kind:
-            parts.append(f"kind::{self.kind}")
-        if self.scale_vector:
-            parts += ["block_scale", f"scale_vec::{self.scale_vector}"]
-        if self.satfinite:
-            parts.append("satfinite")
-        parts += [self.d_type, self.a_type, self.b_type, self.c_type]
-        if self.scale_type:
-            parts.append(self.scale_type)
-        if self.bit_operation:
-            parts += [self.bit_operation, "popc"]
-        return ".".join(parts)
+        said = self._said()
+        return ".".join((self.opcode, *(word for slot in _slots(self.opcode) if (word := said.get(slot, slot)))))
+
+    def _said(self) -> dict[str, str]:
+        """What stands in the places of the data that hold different words in different forms."""
+        types = {"dtype": self.d_type, "atype": self.a_type, "btype": self.b_type, "ctype": self.c_type}
+        if self.opcode == "wmma" and self.a_type == "f16":
+            types |= {"atype": "", "btype": ""}
+        return types | {
+            "shape": self.shape,
+            "alayout": self.a_layout,
+            "blayout": self.b_layout,
+            "kind": self.kind and f"kind::{self.kind}",
+            "block_scale": self.scale_vector and "block_scale",
+            "scale_vec_size": self.scale_vector and f"scale_vec::{self.scale_vector}",
+            "stype": self.scale_type,
+            "bitOp": self.bit_operation,
+            "op": self.bit_operation,
+            "popc": self.bit_operation and "popc",
+            "satfinite": "satfinite" if self.satfinite else "",
+            "rnd": self.rounding,
+            "sparse": self.sparse,
+            "sp": self.sparse,
+        }
 
     def type_of(self, operand: str) -> str:
         """The element type of operand `a`, `b`, `c` or `d`."""
@@ -85,105 +153,150 @@ class MmaForm:
         return types[operand]
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """Rows and columns of operand `a`, `b`, `c` or `d`."""
-        extents = {"a": (self.m, self.k), "b": (self.k, self.n), "c": (self.m, self.n), "d": (self.m, self.n)}
+        """Rows and columns of operand `a`, `b`, `c` or `d`; of a sparse A as it is stored."""
+        d = (self.m, self.n)
+        extents = {"a": (self.m, self.stored_k), "b": (self.k, self.n), "c": d, "d": d}
         if operand not in extents:
             raise UsageError("operand", operand, "'a', 'b', 'c' or 'd'")
         return extents[operand]
 
     def container_bits(self, operand: str) -> int:
         """How many register bits one element of an operand takes, padding included."""
-        if operand in ("c", "d"):
-            return ACCUMULATOR_BITS[self.type_of(operand)]
-        return multiplicand_container_bits(self.type_of(operand), self.kind)
+        found = element_type(self.type_of(operand))
+        return found.container_bits if operand in ("a", "b") and self.kind in _BYTE_KINDS else found.packed_bits
 
     def payload_shift(self, operand: str) -> int:
         """Where in its container an element starts: `.e2m1` in a byte stands in bits [5:2], all else at bit 0."""
         return 2 if self.type_of(operand) == "e2m1" and self.container_bits(operand) == 8 else 0
 
     def registers(self, operand: str) -> int:
-        """The length of an operand's vector expression; f64 registers are 64 bits wide, all others 32."""
+        """The length of an operand's vector expression; 0 for B of `wgmma`, which lies in shared memory."""
         rows, columns = self.extent(operand)
+        if self.opcode == "wgmma" and operand == "b":
+            return 0
+        if self.opcode == "wmma" and operand in ("a", "b") and self.type_of(operand) == "f16":
+            return _WMMA_HALVES
         products = 4 if self.quad_pairs else 1
         width = 64 if self.type_of(operand) == "f64" else 32
-        return rows * columns * products * self.container_bits(operand) // (32 * width)
+        return rows * columns * products * self.container_bits(operand) // (LANES * self.warps * width)
 
-
-def multiplicand_container_bits(element: str, kind: str = "") -> int:
-    """How many register bits one element of A or B takes: a byte under `.kind::f8f6f4` and its scaled sister."""
-    return 8 if kind in _BYTE_KINDS else MULTIPLICAND_BITS[element]
-
-
-def mma_form(text: str) -> MmaForm:
-    """Read the spelling of an `mma.sync`, full or without `mma.sync.aligned`, its qualifiers in any order.
-
-    Args:
-        text: Such as `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`.
-
-    Raises:
-        UnsupportedForm: The spelling names no form of the manual, or a sparse one.
-
-    Example:
-        >>> mma_form("m16n8k16.row.col.f32.f16.f16.f32").registers("a")
-        4
-    """
-    words = tuple(word for word in text.strip().split(".") if word)
-    words = words[1:] if words[:1] == ("mma",) else words
-    words = (*(word for word in ("sync", "aligned") if word not in words), *words)
-    form = resolve("mma", words).form
-    if form is None:
-        raise UnsupportedForm(f"`{text}` is not a form of `mma`: {reasons('mma', words)}")
-    if form.laxities:
-        raise UnsupportedForm(f"`{text}` is not a form of `mma` in the manual: {form.laxities[0].why}")
-    if form.filling.get("sparse"):
-        raise UnsupportedForm(f"`{text}` is a sparse `mma`; only the dense forms are known here")
-    return _mma_form(form)
+    @property
+    def vector_lengths(self) -> tuple[int, int, int, int]:
+        """Registers of each operand in one lane: `(d, a, b, c)`."""
+        d, a, b, c = (self.registers(operand) for operand in OPERANDS)
+        return d, a, b, c
 
 
 @cache
-def mma_forms() -> tuple[MmaForm, ...]:
-    """Every dense form of `mma.sync`, by kinds, types, then shapes; `.satfinite` and rounding left aside."""
+def _slots(opcode: str) -> tuple[str, ...]:
+    """The places of an opcode's products in the order of the manual, over all its syntax lines."""
+    order: TopologicalSorter[str] = TopologicalSorter()
+    for line in instruction_spec(opcode).lines:
+        names = [slot.name for slot in line.slots]
+        if set(_LEADS[opcode]).issubset(names):
+            for before, name in zip([None, *names], names, strict=False):
+                order.add(name, *filter(None, [before]))
+    return tuple(order.static_order())
+
+
+def matrix_form(text: str) -> MatrixForm:
+    """Read the spelling of a matrix product, its qualifiers in any order.
+
+    Args:
+        text: `mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32` in full, or short: from the shape on, or without
+            `.sync.aligned`. A short one without opcode is the `mma` that has such a shape, else the `wmma` or `wgmma`.
+
+    Raises:
+        UnsupportedForm: The spelling names no form of the manual.
+
+    Example:
+        >>> matrix_form("m16n8k16.row.col.f32.f16.f16.f32").registers("a")
+        4
+        >>> matrix_form("m64n8k16.f32.f16.f16").opcode
+        'wgmma'
+    """
+    words = tuple(word for word in text.strip().split(".") if word)
+    opcode = words[0] if words[:1] and words[0] in PRODUCTS else _opcode_of(words)
+    words = words[words[:1] == (opcode,) :]
+    leads, rest = (tuple(word for word in said if word not in words) for said in (_LEADS[opcode], ("sync", "aligned")))
+    words = (*leads, *words, *rest)
+    form = resolve(opcode, words).form
+    if form is None:
+        from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
+
+        raise UnsupportedForm(f"`{text}` is not a form of `{opcode}`: {reasons(opcode, words)}")
+    if form.laxities:
+        raise UnsupportedForm(f"`{text}` is not a form of `{opcode}` in the manual: {form.laxities[0].why}")
+    return form_of(form)
+
+
+def _opcode_of(words: tuple[str, ...]) -> str:
+    """The opcode whose products have the shape that is written; `mma` if none has."""
+    shapes = {word for word in words if is_shape(word)}
     found = (
-        _mma_form(form)
-        for form in forms("mma")
-        if not any(form.filling.get(slot) for slot in ("sparse", "satfinite", "rnd"))
+        opcode for opcode in PRODUCTS for line in instruction_spec(opcode).lines if not shapes.isdisjoint(line.slots_of)
     )
-    return tuple(sorted(dict.fromkeys(found), key=_rank))
+    return next(found, PRODUCTS[0]) if shapes else PRODUCTS[0]
 
 
-_KINDS: Final = ("", "f8f6f4", "mxf8f6f4", "mxf4", "mxf4nvf4")
+@cache
+def matrix_forms(opcode: str) -> tuple[MatrixForm, ...]:
+    """Every product of an opcode, in the order of the data.
+
+    Args:
+        opcode: One of `PRODUCTS`.
+    """
+    leads = _LEADS[opcode]
+    return tuple(dict.fromkeys(form_of(form) for form in forms(opcode) if set(leads).issubset(form.filling)))
+
+
+@cache
+def mma_forms() -> tuple[MatrixForm, ...]:
+    """Every dense form of `mma.sync`; `.satfinite` and rounding left aside."""
+    return tuple(form for form in matrix_forms("mma") if not (form.sparse or form.satfinite or form.rounding))
+
+
+def features_of(form: MatrixForm) -> tuple[Feature, ...]:
+    """What a module must have to use a form; nothing of one that PTX does not have.
+
+    Example:
+        >>> [feature.name for feature in features_of(matrix_form("m16n8k16.row.col.f32.bf16.bf16.f32"))]
+        ['mma', 'the shapes of sm_80', '.bf16, .tf32 and .f64']
+    """
+    found = resolve(form.opcode, tuple(form.spelling.split(".")[1:])).form
+    return found.features if found else ()
+
+
 _DEFAULT_SCALES: Final = {"mxf4": "2X", "mxf8f6f4": "1X"}  # where a spelling does not say how many
 
 
-def _mma_form(form: Form) -> MmaForm:
-    """What a dense form of the data says, by our names."""
+def form_of(form: Form) -> MatrixForm:
+    """What a form of the data says, by our names; all operands of a `wmma.load` or `.store` have its one type."""
     said: Qualifiers = form.qualifiers
     shape = MmaShape.parse(said.shape)
     kind = said.get("kind").removeprefix("kind::")
     scaled = _DEFAULT_SCALES.get(kind, "") if said.get("block_scale") else ""
-    return MmaForm(
+    one = said.get("type")
+    return MatrixForm(
+        form.opcode,
         shape.m,
         shape.n,
         shape.k,
-        _order(said.alayout),
-        _order(said.blayout),
-        said.dtype,
-        said.atype,
-        said.btype,
-        said.ctype,
+        _order(said.get("alayout", "row")),
+        _order(said.get("blayout", "col")),
+        said.get("dtype", one),
+        said.get("atype", one or "f16"),
+        said.get("btype", one or "f16"),
+        said.get("ctype", said.get("dtype", one)),
         kind=kind,
         scale_vector=said.get("scale_vec_size").removeprefix("scale_vec::") or scaled,
         scale_type=said.get("stype"),
-        bit_operation=said.get("bitOp"),
+        bit_operation=said.get("bitOp") or said.get("op"),
         satfinite=bool(said.get("satfinite")),
+        rounding=said.get("rnd"),
+        sparse=said.get("sparse") or said.get("sp"),
     )
 
 
 def _order(word: str) -> Order:
     return cast("Order", word)
-
-
-def _rank(form: MmaForm) -> tuple[int, ...]:
-    """Where a form stands among all; forms of one shape and types keep the order of the data."""
-    types = tuple(MULTIPLICAND_BITS)
-    return _KINDS.index(form.kind), types.index(form.a_type), types.index(form.b_type), form.m, form.k

@@ -47,6 +47,11 @@ class ElementType:
         return self.bits * self.count + self.padding_bits
 
     @property
+    def packed_bits(self) -> int:
+        """The bits that one element takes up in a register that holds nothing else; a `.tf32` fills it."""
+        return self.container_bits if self.name == "tf32" else self.bits
+
+    @property
     def signed(self) -> bool:
         """Whether the elements are integers with a sign."""
         return self.kind is Kind.SIGNED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ptxloom.isa.shapes import MmaShape
+from ptxloom.isa.products import form_of
 from ptxloom.isa.types import Kind, element_type
 
 if TYPE_CHECKING:
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from ptxloom.isa.form import Form
     from ptxloom.isa.spec import OperandRule
 
-_BYTE_KINDS = ("kind::f8f6f4", "kind::mxf8f6f4")  # these give every element, however narrow, a byte
 _PIECE = re.compile(r"(\d+)x(\d+)b(?:x(2))?")  # lanes and bits of a piece of tensor memory
 _REGISTER = 32  # bits
-_FACTORS = ("a", "b", "registers", "factor")
+_LEFT = ("a", "registers", "factor")
 
 
 def vector_length(form: Form, operand: str) -> int:
@@ -84,7 +83,7 @@ def fragment_register(form: Form, operand: str) -> str:
         ['f32', 'f16x2', 'f16x2', 'f32']
     """
     type_ = _fragment_type(form, form.spec.operands[operand])
-    if form.opcode == "wgmma" and operand in _FACTORS:
+    if form.opcode == "wgmma" and operand in (*_LEFT, "b"):
         return "b32" if _is_whole(type_) else "f16x2"
     if form.opcode == "wmma":
         return _wmma_register(form, operand, type_)
@@ -124,7 +123,6 @@ def split_length(text: str) -> tuple[str, str, int]:
 
 def _fragment_length(form: Form, rule: OperandRule) -> int:
     filling = form.filling
-    type_ = _fragment_type(form, rule)
     shape = filling.get("shape", "")
     if piece := _PIECE.fullmatch(shape):
         return int(piece[1]) * int(piece[2]) * int(piece[3] or 1) * int(filling["num"][1:]) // 1024
@@ -134,10 +132,7 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
         return 1
     if "spfactor" in filling:
         return _sparse_length(form, rule.name)
-    elements = _elements(form, MmaShape.parse(shape), _role(rule.name, filling))
-    lanes = 128 if form.opcode == "wgmma" else 32
-    bits = 8 if filling.get("kind") in _BYTE_KINDS and rule.name in _FACTORS else _bits(type_)
-    return elements * bits // (lanes * (64 if type_ == "f64" else 32))
+    return form_of(form).registers(_role(rule.name, filling))
 
 
 def _sparse_length(form: Form, operand: str) -> int:
@@ -152,26 +147,5 @@ def _sparse_length(form: Form, operand: str) -> int:
 
 
 def _role(name: str, filling: Mapping[str, str]) -> str:
-    """Which matrix a fragment is of: `wmma.load` and `wmma.store` say so by a qualifier."""
-    return next((matrix for matrix in "abcd" if filling.get(matrix)), name)
-
-
-def _elements(form: Form, shape: MmaShape, matrix: str) -> int:
-    """How many elements of a matrix all lanes together hold."""
-    filling = form.filling
-    left = matrix in {"a", "registers", "factor"}
-    halved = 2 if left and (filling.get("sparse") or filling.get("sp")) else 1
-    products = 4 if form.opcode == "mma" and filling["shape"] == "m8n8k4" and filling["atype"] == "f16" else 1
-    of = shape.a if left else shape.b if matrix == "b" else shape.d
-    halves = form.opcode == "wmma" and matrix in _FACTORS and _factor_type(filling) == "f16"
-    return 512 if halves else of.elements * products // halved  # wmma gives each lane 16 halves of any factor
-
-
-def _factor_type(filling: Mapping[str, str]) -> str:
-    return filling.get("type") or filling.get("atype") or "f16"
-
-
-def _bits(name: str) -> int:
-    """How many bits an element takes in a register that holds nothing else."""
-    found = element_type(name)
-    return found.container_bits if found.name == "tf32" else found.bits
+    """Which matrix a fragment is of: `wmma.load` and `wmma.store` say so by a qualifier, `wgmma` by other names."""
+    return next((matrix for matrix in "abcd" if filling.get(matrix)), "a" if name in _LEFT else name)

@@ -13,7 +13,6 @@ from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Counts, Facts, Profile, ProfileRow, Samples, SourceRow
 from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
 from ptxloom.machine.tensor.batch import mma
-from ptxloom.machine.tensor.form import TensorForm
 
 __all__ = [
     "Blocks",
@@ -36,7 +35,6 @@ __all__ = [
     "Request",
     "Samples",
     "SourceRow",
-    "TensorForm",
     "Trace",
     "TraceRecord",
     "UnsupportedInstruction",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from ptxloom.machine.tensor.form import tensor_form
+from ptxloom.isa.products import matrix_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def group(name: str, number: int) -> str:
 
 def kernel(spelling: str, body: str, outputs: int = 1, target: str = "sm_90a") -> str:
     """A warp a CTA: registers a, b and c from memory, d to memory `outputs` times (body: `{mma}`, `{store}`)."""
-    counts = tensor_form(spelling).registers
+    counts = matrix_form(spelling).vector_lengths
     declared = " ".join(f".reg .b32 %{name}<{number}>;" for name, number in zip("dabc", counts, strict=True))
     at = "mov.u32 %t, %tid.x; mov.u32 %w, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %t, %w, %n, %t;"
     loads = " ".join(
@@ -67,7 +67,7 @@ def run(  # noqa: PLR0917 - one launch has as many facts
     warps: int = 1,
     target: str = "sm_90a",
 ) -> NDArray[np.uint32]:
-    d = np.zeros((WARPS, 32, outputs, tensor_form(spelling).registers[0]), np.uint32)
+    d = np.zeros((WARPS, 32, outputs, matrix_form(spelling).vector_lengths[0]), np.uint32)
     pl.kernel(pl.parse(kernel(spelling, body, outputs, target)), "k").launch(WARPS // warps, 32 * warps, [d, *given])
     return d
 
@@ -113,12 +113,12 @@ def draws(  # noqa: PLR0911 - one case a kind
 )
 @pytest.mark.parametrize("kind", ["integers", "zeros", "powers", "wide", "subnormal", "special", "normal"])
 def test_products_of_a_kernel_are_those_of_mma(spelling: str, target: str, kind: str) -> None:
-    form = tensor_form(spelling)
+    form = matrix_form(spelling)
     rng = np.random.default_rng(len(kind))
     kinds = (form.a_type, form.b_type, form.c_type)
     given = tuple(
         operand(draws(kind, rng, 4096), number, element)
-        for number, element in zip(form.registers[1:], kinds, strict=True)
+        for number, element in zip(form.vector_lengths[1:], kinds, strict=True)
     )
     found = run(spelling, "{mma} {store}", given, target=target)[:, :, 0]
     assert np.array_equal(found, pl.mma(spelling, *given, target=target.rstrip("a")))
@@ -130,7 +130,7 @@ def test_products_of_a_kernel_are_those_of_mma(spelling: str, target: str, kind:
 @pytest.mark.parametrize("bits", range(12, 21))
 def test_the_border_of_what_is_exact(spelling: str, target: str, bits: int) -> None:
     """Sums of 18 to 26 bits; C at and about the most units that are taken as exact, off a unit, and either zero."""
-    form = tensor_form(spelling)
+    form = matrix_form(spelling)
     rng = np.random.default_rng(bits)
     for low in (bits // 2, bits - 10):
         a = 2 - (2 * rng.integers(0, 4, 4096) + 1) * 2.0**-low
@@ -149,7 +149,7 @@ def test_the_border_of_what_is_exact(spelling: str, target: str, bits: int) -> N
         given = tuple(
             operand(values, number, kind)
             for values, number, kind in zip(
-                (a, b, c), form.registers[1:], (form.a_type, form.b_type, form.c_type), strict=True
+                (a, b, c), form.vector_lengths[1:], (form.a_type, form.b_type, form.c_type), strict=True
             )
         )
         found = run(spelling, "{mma} {store}", given, target=target)[:, :, 0]
@@ -158,10 +158,10 @@ def test_the_border_of_what_is_exact(spelling: str, target: str, bits: int) -> N
 
 def test_an_image_is_made_again_when_a_register_changes() -> None:
     rng = np.random.default_rng(1)
-    form = tensor_form(F16)
+    form = matrix_form(F16)
     given = tuple(
         operand(draws("integers", rng, 8192), number, kind)
-        for number, kind in zip(form.registers[1:], ("f16", "f16", "f32"), strict=True)
+        for number, kind in zip(form.vector_lengths[1:], ("f16", "f16", "f32"), strict=True)
     )
     steps = (
         "{mma} {store} add.u32 %w, %a2, 0; {mma} {store} mov.b32 %a2, %b1; {mma} {store} "
@@ -186,10 +186,10 @@ def test_an_image_is_made_again_when_a_register_changes() -> None:
 
 def test_warps_that_wait_for_one_another_have_their_own_images() -> None:
     rng = np.random.default_rng(3)
-    form = tensor_form(F16)
+    form = matrix_form(F16)
     given = tuple(
         operand(draws("integers", rng, 20000), number, kind)
-        for number, kind in zip(form.registers[1:], ("f16", "f16", "f32"), strict=True)
+        for number, kind in zip(form.vector_lengths[1:], ("f16", "f16", "f32"), strict=True)
     )
     body = "{mma} {store} bar.sync 0; {mma} {store} @!%q bar.warp.sync -1; {mma} {store} bar.sync 0; {mma} {store}"
     found = run(F16, "setp.eq.u32 %q, %t, 5; " + body, given, 4, warps=5)

@@ -9,9 +9,9 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnostics import UsageError
+from ptxloom.isa.products import MatrixForm, matrix_form
 from ptxloom.machine import IllegalPtx, Kernel
 from ptxloom.machine.tensor.batch import mma
-from ptxloom.machine.tensor.form import TensorForm, tensor_form
 from ptxloom.machine.tensor.recipe import tensor_target
 
 FORMS = [
@@ -28,10 +28,10 @@ FORMS = [
 ]
 
 
-def product(form: TensorForm, guard: str = "", target: str = "sm_90a", like: str | None = None) -> Kernel:
+def product(form: MatrixForm, guard: str = "", target: str = "sm_90a", like: str | None = None) -> Kernel:
     """A kernel of one warp (out: the registers of D, A, B, C and metadata, 32 lanes each) that overwrites D."""
     bits = form.register_bits
-    counts = (*form.registers, 1 if form.sparse else 0)
+    counts = (*form.vector_lengths, 1 if form.sparse else 0)
     lines: list[str] = []
     vectors: list[str] = []
     at = 0
@@ -42,7 +42,7 @@ def product(form: TensorForm, guard: str = "", target: str = "sm_90a", like: str
         vectors.append("{" + ", ".join(f"%{operand}{n}" for n in range(count)) + "}")
         at += count * 32 * size
     sparse = ", %e0, 0x1" if form.sparse and form.selectors > 1 else ", %e0, 0" if form.sparse else ""
-    give = [f"st.global.b{bits} [%rd{bits // 8}+{n * 32 * bits // 8}], %d{n};" for n in range(form.registers[0])]
+    give = [f"st.global.b{bits} [%rd{bits // 8}+{n * 32 * bits // 8}], %d{n};" for n in range(form.vector_lengths[0])]
     registers = " ".join(f".reg .b{bits} %{operand}<32>;" for operand in "dabc")
     return pl.kernel(
         pl.parse(f"""
@@ -65,24 +65,26 @@ def product(form: TensorForm, guard: str = "", target: str = "sm_90a", like: str
     )
 
 
-def operands(form: TensorForm, seed: int = 1) -> list[Any]:
+def operands(form: MatrixForm, seed: int = 1) -> list[Any]:
     """Registers of A, B, C and metadata, (registers, 32) each."""
     rng = np.random.default_rng(seed)
     kind = np.uint64 if form.register_bits == 64 else np.uint32
-    found: list[Any] = [rng.integers(0, 1 << 31, (n, 32), np.uint64).astype(kind) * kind(2) for n in form.registers[1:]]
+    found: list[Any] = [
+        rng.integers(0, 1 << 31, (n, 32), np.uint64).astype(kind) * kind(2) for n in form.vector_lengths[1:]
+    ]
     if form.sparse:  # two of four: places 0 and 2, everywhere
         found.append(np.full((1, 32), 0x88888888, np.uint32))
     return found
 
 
-def run(kernel: Kernel, form: TensorForm, inputs: list[Any]) -> Any:
-    d = np.full((form.registers[0], 32), 9, inputs[0].dtype)
+def run(kernel: Kernel, form: MatrixForm, inputs: list[Any]) -> Any:
+    d = np.full((form.vector_lengths[0], 32), 9, inputs[0].dtype)
     memory = np.concatenate([array.view(np.uint8).reshape(-1) for array in (d, *inputs)])
     kernel.launch(1, 32, [memory])
     return memory[: d.nbytes].view(d.dtype).reshape(d.shape)
 
 
-def wanted(form: TensorForm, inputs: list[Any], like: str = "sm_90") -> Any:
+def wanted(form: MatrixForm, inputs: list[Any], like: str = "sm_90") -> Any:
     a, b, c = (np.ascontiguousarray(array.T) for array in inputs[:3])
     metadata = inputs[3][0] if form.sparse else None
     selector = 1 if form.selectors > 1 else 0
@@ -91,13 +93,13 @@ def wanted(form: TensorForm, inputs: list[Any], like: str = "sm_90") -> Any:
 
 @pytest.mark.parametrize("spelling", FORMS)
 def test_products_equal_those_on_arrays(spelling: str) -> None:
-    form = tensor_form(spelling)
+    form = matrix_form(spelling)
     inputs = operands(form)
     assert np.array_equal(run(product(form), form, inputs), wanted(form, inputs))
 
 
 def test_lanes_present_get_their_share() -> None:
-    form = tensor_form(FORMS[0])
+    form = matrix_form(FORMS[0])
     inputs = operands(form)
     found = run(product(form, "@%p1"), form, inputs)
     assert np.array_equal(found[:, :10], wanted(form, inputs)[:, :10])
@@ -105,9 +107,9 @@ def test_lanes_present_get_their_share() -> None:
 
 
 def test_the_target_or_the_user_says_whose_tensor_cores_compute() -> None:
-    form = tensor_form(FORMS[0])
+    form = matrix_form(FORMS[0])
     rng = np.random.default_rng(3)
-    inputs = [rng.standard_normal((n, 64)).astype(np.float16).view(np.uint32) for n in form.registers[1:3]]
+    inputs = [rng.standard_normal((n, 64)).astype(np.float16).view(np.uint32) for n in form.vector_lengths[1:3]]
     inputs.append(rng.standard_normal((4, 32)).astype(np.float32).view(np.uint32))
     ampere, hopper = wanted(form, inputs, "sm_80"), wanted(form, inputs, "sm_90")
     assert not np.array_equal(ampere, hopper)
@@ -124,7 +126,7 @@ def test_other_targets_take_the_nearest_arithmetic(target: str, like: str) -> No
 
 def test_a_form_the_target_lacks_is_refused() -> None:
     with pytest.raises(IllegalPtx, match="sm_89"):
-        product(tensor_form("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"), target="sm_80")
+        product(matrix_form("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"), target="sm_80")
 
 
 WMMA = """
@@ -154,7 +156,7 @@ WMMA = """
 @pytest.mark.parametrize(("shape", "element"), [((16, 16), "f16"), ((8, 32), "s8"), ((32, 8), "f16"), ((16, 16), "s8")])
 def test_wmma_multiplies_matrices_in_memory(shape: tuple[int, int], element: str, layouts: tuple[str, str]) -> None:
     rows, columns = shape
-    form = tensor_form(
+    form = matrix_form(
         f"wmma.mma.sync.aligned.{'.'.join(layouts)}.m{rows}n{columns}k16."
         + ("f32.f32" if element == "f16" else "s32.s8.s8.s32")
     )
@@ -174,7 +176,7 @@ def test_wmma_multiplies_matrices_in_memory(shape: tuple[int, int], element: str
     }
     words |= {
         "{" + x.upper() + "}": "{" + ", ".join(f"%{x}{n}" for n in range(count)) + "}"
-        for x, count in zip("abc", form.registers[1:], strict=True)
+        for x, count in zip("abc", form.vector_lengths[1:], strict=True)
     }
     text = WMMA
     for word, value in words.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from ptxloom.fragments import fragment
-from ptxloom.isa.products import MmaForm, mma_form, mma_forms
+from ptxloom.isa.products import MatrixForm, matrix_form, mma_forms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,14 +31,14 @@ A_OF_16_ROWS: Final[dict[tuple[int, int], Callable[[int, int, int], tuple[int, i
 }
 
 
-def multiplicand_a(form: MmaForm, lane: int, i: int) -> tuple[int, int]:
+def multiplicand_a(form: MatrixForm, lane: int, i: int) -> tuple[int, int]:
     bits = form.container_bits("a")
     if form.m == 8:
         return lane >> 2, lane % 4 * max(1, 32 // bits) + i
     return A_OF_16_ROWS[form.k, bits](lane >> 2, lane % 4, i)
 
 
-def multiplicand_b(form: MmaForm, lane: int, i: int) -> tuple[int, int]:
+def multiplicand_b(form: MatrixForm, lane: int, i: int) -> tuple[int, int]:
     group, thread = lane >> 2, lane % 4
     match form.container_bits("b"):
         case 64 | 32:
@@ -59,7 +59,7 @@ def accumulator(lane: int, i: int) -> tuple[int, int]:
     return (lane >> 2) + 8 * (i >= 2), (lane % 4) * 2 + (i & 1)
 
 
-def volta(form: MmaForm, operand: str, lane: int, i: int) -> tuple[int, int]:
+def volta(form: MatrixForm, operand: str, lane: int, i: int) -> tuple[int, int]:
     high = 4 * (lane >= 16)
     match operand:
         case "a":
@@ -72,7 +72,7 @@ def volta(form: MmaForm, operand: str, lane: int, i: int) -> tuple[int, int]:
             return (lane & 1) + (i & 2) + high, (i & 4) + (lane & 2) + (i & 1)
 
 
-def restated(form: MmaForm, operand: str, lane: int, i: int) -> tuple[int, int]:
+def restated(form: MatrixForm, operand: str, lane: int, i: int) -> tuple[int, int]:
     if form.quad_pairs:
         return volta(form, operand, lane, i)
     match operand:
@@ -140,7 +140,7 @@ def test_b_with_n_contiguous_is_the_transposed_load() -> None:
 
 def test_the_accumulator_in_f16_feeds_the_next_a() -> None:
     # Two D fragments side by side are one A fragment: the register reuse of attention kernels.
-    form = mma_form("m16n8k16.row.col.f16.f16.f16.f16")
+    form = matrix_form("m16n8k16.row.col.f16.f16.f16.f16")
     d, a = fragment(form, "d"), fragment(form, "a")
     for tile in range(2):
         for element in d:

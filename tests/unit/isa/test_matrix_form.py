@@ -1,24 +1,44 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.isa.products import MmaForm, mma_form, mma_forms
+from ptxloom.isa.products import PRODUCTS, MatrixForm, matrix_form, matrix_forms, mma_forms
 
 
 def test_every_form_reads_back_from_its_own_spelling() -> None:
     forms = list(mma_forms())
     assert len({form.spelling for form in forms}) == len(forms)
     for form in forms:
-        assert mma_form(form.spelling) == form
-        assert mma_form(form.spelling.removeprefix("mma.sync.aligned.")) == form
+        assert matrix_form(form.spelling) == form
+        assert matrix_form(form.spelling.removeprefix("mma.sync.aligned.")) == form
+
+
+@pytest.mark.parametrize("opcode", PRODUCTS)
+def test_every_product_of_an_opcode_reads_back(opcode: str) -> None:
+    for form in matrix_forms(opcode):
+        assert matrix_form(form.spelling) == form
+        assert matrix_form(form.spelling.replace(".sync.aligned", "")) == form
+
+
+def test_products_of_a_warpgroup_are_so_many_columns_wide() -> None:
+    every = set(range(8, 257, 8))
+    whole = {8, 16, 24, *range(32, 257, 16)}  # of integers and bits
+    columns: dict[MatrixForm, set[int]] = {}
+    for form in matrix_forms("wgmma"):
+        columns.setdefault(replace(form, n=0), set()).add(form.n)
+    assert all(found == (whole if form.d_type == "s32" else every) for form, found in columns.items())
 
 
 def test_qualifiers_may_come_in_any_order_and_layouts_keep_theirs() -> None:
-    first = mma_form("mma.sync.aligned.kind::mxf4.block_scale.scale_vec::2X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue8m0")
-    second = mma_form("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0")
+    first = matrix_form(
+        "mma.sync.aligned.kind::mxf4.block_scale.scale_vec::2X.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue8m0"
+    )
+    second = matrix_form("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0")
     assert first == second
-    form = mma_form("mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f16")
+    form = matrix_form("mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f16")
     assert (form.a_layout, form.b_layout, form.d_type, form.c_type) == ("col", "row", "f32", "f16")
 
 
@@ -44,10 +64,23 @@ def test_qualifiers_may_come_in_any_order_and_layouts_keep_theirs() -> None:
         ("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32", (4, 4, 2, 4)),
         ("m16n8k64.row.col.s32.s4.u4.s32", (4, 4, 2, 4)),
         ("m16n8k256.row.col.s32.b1.b1.s32.and.popc", (4, 4, 2, 4)),
+        ("mma.sp.m16n8k16.row.col.f32.f16.f16.f32", (4, 2, 2, 4)),
+        ("mma.sp.m16n8k16.row.col.f32.tf32.tf32.f32", (4, 4, 4, 4)),
+        ("mma.sp.m16n8k64.row.col.s32.u8.s8.s32", (4, 4, 4, 4)),
+        ("mma.sp::ordered_metadata.m16n8k128.row.col.s32.s4.s4.s32", (4, 4, 4, 4)),
+        ("wmma.mma.row.col.m16n16k16.f32.f16", (8, 8, 8, 4)),
+        ("wmma.mma.row.col.m8n32k16.f16.f32", (4, 8, 8, 8)),
+        ("wmma.mma.row.col.m32n8k16.f32.bf16.bf16.f32", (8, 8, 2, 8)),
+        ("wmma.mma.row.col.m16n16k8.f32.tf32.tf32.f32", (8, 4, 4, 8)),
+        ("wmma.mma.row.col.m8n32k16.s32.u8.u8.s32", (8, 1, 4, 8)),
+        ("wmma.mma.row.col.m8n8k4.f64.f64.f64.f64", (2, 1, 1, 2)),
+        ("wgmma.m64n8k16.f16.f16.f16", (2, 4, 0, 2)),
+        ("wgmma.m64n256k8.f32.tf32.tf32", (128, 4, 0, 128)),
+        ("wgmma.sp.m64n96k64.f32.e4m3.e5m2", (48, 4, 0, 48)),
     ],
 )
 def test_vector_lengths_are_the_manuals(text: str, registers: tuple[int, int, int, int]) -> None:
-    form = mma_form(text)
+    form = matrix_form(text)
     assert tuple(form.registers(operand) for operand in "dabc") == registers
 
 
@@ -70,27 +103,29 @@ def test_vector_lengths_are_the_manuals(text: str, registers: tuple[int, int, in
         ("m16n8k16.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", "in the manual: with a kind, k is 32"),
         ("m16n8k16.row.col.f32.f32.f32.f32", "is not a form"),
         ("m16n8k16.row.col.f32.bf61.bf16.f32", "did you mean `.bf16`?"),
-        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sparse"),
+        ("mma.sp.m16n8k8.row.col.f32.f16.f16.f32", "is not a form of `mma`"),
+        ("wmma.load.a.sync.aligned.row.m16n16k16.f16", "is not a form of `wmma`"),
+        ("wgmma.m64n12k16.f32.f16.f16", "is not a form of `wgmma`"),
         ("m16n8k16.row.f32.f16.f16.f32", "requires `.col`"),
         ("", "requires"),
     ],
 )
 def test_what_is_no_form_says_why(text: str, reason: str) -> None:
     with pytest.raises(UnsupportedForm) as caught:
-        mma_form(text)
+        matrix_form(text)
     assert reason in str(caught.value)
 
 
 def test_the_containers_of_narrow_elements() -> None:
-    form = mma_form("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
+    form = matrix_form("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
     assert (form.container_bits("a"), form.payload_shift("a")) == (8, 2)
     assert (form.container_bits("b"), form.payload_shift("b")) == (8, 0)
-    packed = mma_form("m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0")
+    packed = matrix_form("m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0")
     assert (packed.container_bits("a"), packed.payload_shift("a")) == (4, 0)
 
 
 def test_an_operand_is_one_of_four() -> None:
-    form: MmaForm = mma_form("m16n8k16.row.col.f32.f16.f16.f32")
+    form: MatrixForm = matrix_form("m16n8k16.row.col.f32.f16.f16.f32")
     with pytest.raises(UsageError):
         form.type_of("e")
     with pytest.raises(UsageError):

@@ -10,12 +10,11 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.isa.products import mma_forms
+from ptxloom.isa.products import matrix_form
 from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor import batch, convert, factors
 from ptxloom.machine.tensor.emit import function
-from ptxloom.machine.tensor.form import tensor_form, variants
-from ptxloom.machine.tensor.recipe import recipe
+from ptxloom.machine.tensor.recipe import known_forms, recipe
 from recorded.mma_cases import Inputs, inputs
 
 F16 = "m16n8k16.row.col.f32.f16.f16.f32"
@@ -71,7 +70,6 @@ def test_fp8_multiplies() -> None:
         "m16n8k16.row.row.f32.f16.f16.f32",
         "m16n8k16.row.col.f16.f16.f16.f32",
         "m16n8k64.row.col.f32.f16.f16.f32",
-        "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32",
         "wmma.mma.sync.aligned.row.col.m16n8k16.f32.f32",
         "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
         "",
@@ -79,6 +77,14 @@ def test_fp8_multiplies() -> None:
 )
 def test_what_is_no_form_is_refused(spelling: str) -> None:
     with pytest.raises(UnsupportedForm, match="not a form"):
+        pl.mma(spelling, *ones())
+
+
+@pytest.mark.parametrize(
+    "spelling", ["m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", "wgmma.mma_async.m64n8k16.f32.f16.f16"]
+)
+def test_a_form_whose_arithmetic_is_not_known_is_refused(spelling: str) -> None:
+    with pytest.raises(UnsupportedForm, match="of no target from `sm_75` to `sm_90`"):
         pl.mma(spelling, *ones())
 
 
@@ -93,7 +99,7 @@ def test_what_is_no_form_is_refused(spelling: str) -> None:
 )
 def test_a_form_that_the_architecture_lacks_is_refused(spelling: str, target: str) -> None:
     with pytest.raises(UnsupportedForm, match="higher"):
-        recipe(tensor_form(spelling), target)
+        recipe(matrix_form(spelling), target)
 
 
 @pytest.mark.parametrize(
@@ -115,27 +121,17 @@ def test_wrong_arrays_are_refused() -> None:
     with pytest.raises(UsageError, match="metadata"):
         pl.mma("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", a, a, c)
     with pytest.raises(UsageError, match="0 to 1"):
-        function(tensor_form("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), "sm_90", 2)
+        function(matrix_form("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"), "sm_90", 2)
 
 
 def test_spellings_name_their_forms() -> None:
-    for form in variants():
-        assert tensor_form(form.spelling) == form
-
-
-def test_dense_forms_are_those_of_the_isa() -> None:
-    wanted = {form.spelling for form in mma_forms() if not form.kind}
-    found = {form.spelling for form in variants() if form.family == "mma" and not form.sparse}
-    assert wanted == {spelling for spelling in found if "satfinite" not in spelling and not rounds(spelling)}
-
-
-def rounds(spelling: str) -> bool:
-    return bool({"rn", "rz", "rm", "rp"} & set(spelling.split(".")))
+    for form in known_forms():
+        assert matrix_form(form.spelling) == form
 
 
 @pytest.mark.parametrize("operand", ["a", "b", "c"])
 def test_d_may_be_another_operand(operand: str) -> None:
-    form = tensor_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+    form = matrix_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     single = function(form)
     address = helper_address(single.symbol, single.ir)
     run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * single.arguments)(address)
@@ -163,7 +159,7 @@ def call(run: object, given: Inputs, d: np.ndarray) -> np.ndarray:
 
 
 def test_halves_convert_the_same_without_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    form = tensor_form("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16")
+    form = matrix_form("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16")
     native = function(form)
     run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * native.arguments)(helper_address(native.symbol, native.ir))
     for module in (convert, factors):
@@ -187,9 +183,9 @@ def test_halves_convert_the_same_without_the_processor(monkeypatch: pytest.Monke
 
 
 def test_arrays_are_multiplied_after_a_kernel_that_multiplies_alike() -> None:
-    form = tensor_form("m16n8k8.row.col.f32.f16.f16.f32")
+    form = matrix_form("m16n8k8.row.col.f32.f16.f16.f32")
     loaded = function(form, "sm_80", 0)
     helper_address(loaded.symbol, loaded.ir)  # as a kernel does
     batch._batch.cache_clear()
-    d = batch.mma(form, *(np.zeros((32, count), np.uint32) for count in form.registers[1:]), target="sm_80")
+    d = batch.mma(form, *(np.zeros((32, count), np.uint32) for count in form.vector_lengths[1:]), target="sm_80")
     assert not d.any()

@@ -14,6 +14,7 @@ from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import matrix_move
+from ptxloom.isa.products import matrix_form
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
 from ptxloom.machine.codegen.addresses import address_values, base_and_offset, stay_in_window
@@ -25,7 +26,6 @@ from ptxloom.machine.native.translation import symbol
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state
 from ptxloom.machine.tensor import emit
-from ptxloom.machine.tensor.form import tensor_form
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -84,14 +84,14 @@ def transposition() -> tuple[int, ...]:
 def mma(b: Builder, op: Op) -> None:
     """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata and a selector too."""
     try:
-        form = tensor_form(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+        form = matrix_form(f"{op.opcode}.{'.'.join(op.qualifiers)}")
         function = emit.function(form, b.program.target, _selector(b, op))
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
     aligned(b)
     bits = form.register_bits
     target, *sources = op.operands
-    places, staged = _results(b, target, form.registers[0], bits)
+    places, staged = _results(b, target, form.vector_lengths[0], bits)
     inputs = _sources(b, sources[:3], bits, scratch.VALUES + (len(places) * LANES * bits // 8 if staged else 0))
     metadata = _sources(b, sources[3:4], 32, 0)
     if len(places) + len(inputs) + len(metadata) != function.arguments:
@@ -101,7 +101,7 @@ def mma(b: Builder, op: Op) -> None:
     if stages is None or not all(keys):
         _call(b, function, *places, *inputs, *metadata)
     else:
-        _, first, second, _ = form.registers
+        _, first, second, _ = form.vector_lengths
         groups = inputs[:first], inputs[first : first + second]
         images = [
             _image(b, stages, index, key, registers)

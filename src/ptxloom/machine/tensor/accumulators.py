@@ -10,11 +10,11 @@ from ptxloom.machine.tensor.factors import COLUMNS
 from ptxloom.machine.tensor.registers import Words, columns, store_words
 
 if TYPE_CHECKING:
+    from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.tensor.builder import TensorBuilder
-    from ptxloom.machine.tensor.form import TensorForm
 
 
-def load_columns(b: TensorBuilder, form: TensorForm, registers: tuple[Value, ...]) -> Value:
+def load_columns(b: TensorBuilder, form: MatrixForm, registers: tuple[Value, ...]) -> Value:
     """C as columns of `.f32` values (integers: of their bits)."""
     words = Words(b, registers)
     array = b.array(COLUMNS * form.m * 4)
@@ -25,7 +25,7 @@ def load_columns(b: TensorBuilder, form: TensorForm, registers: tuple[Value, ...
     return array
 
 
-def store_columns(b: TensorBuilder, form: TensorForm, array: Value, registers: tuple[Value, ...]) -> None:
+def store_columns(b: TensorBuilder, form: MatrixForm, array: Value, registers: tuple[Value, ...]) -> None:
     """D from columns of `.f32` values or bits."""
     words: dict[tuple[int, int], Value] = {}
     for n, column in enumerate(columns(form, "d")):

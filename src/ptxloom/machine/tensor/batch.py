@@ -10,12 +10,12 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.limits import LANES
+from ptxloom.isa.products import MatrixForm, matrix_form
 from ptxloom.isa.target import Target
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor.builder import TensorBuilder
 from ptxloom.machine.tensor.emit import TensorFunction, function
-from ptxloom.machine.tensor.form import TensorForm, tensor_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def mma(
-    instruction: str | TensorForm,
+    instruction: str | MatrixForm,
     a: NDArray[Any],
     b: NDArray[Any],
     c: NDArray[Any],
@@ -60,7 +60,7 @@ def mma(
         >>> float(d.view("f4")[0, 0])
         8.0
     """
-    form = instruction if isinstance(instruction, TensorForm) else tensor_form(instruction)
+    form = instruction if isinstance(instruction, MatrixForm) else matrix_form(instruction)
     if (metadata is None) is bool(form.sparse):
         raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
     run = _batch(form, str(Target.of(target)), selector)
@@ -70,12 +70,12 @@ def mma(
     batch = np.broadcast_shapes(*(array.shape[:-2] for array in (a, b, c)))
     inputs = [
         _registers(name, array, batch, number, kind)
-        for name, array, number in zip("abc", (a, b, c), form.registers[1:], strict=True)
+        for name, array, number in zip("abc", (a, b, c), form.vector_lengths[1:], strict=True)
     ]
     if metadata is not None:
         inputs.append(_registers("metadata", metadata[..., None], batch, 1, np.uint32))
-    d = np.empty((*batch, LANES, form.registers[0]), kind)
-    warps = d.size // (LANES * form.registers[0])
+    d = np.empty((*batch, LANES, form.vector_lengths[0]), kind)
+    warps = d.size // (LANES * form.vector_lengths[0])
     if warps:
         run(d.ctypes.data, *(array.ctypes.data for array in inputs), warps)
     return d
@@ -90,10 +90,10 @@ def _registers(name: str, array: NDArray[Any], batch: tuple[int, ...], number: i
 
 
 @cache
-def _batch(form: TensorForm, target: str, selector: int) -> Callable[..., None]:
+def _batch(form: MatrixForm, target: str, selector: int) -> Callable[..., None]:
     """The compiled loop over warps; it holds no GIL."""
     single = function(form, target, selector)
-    counts = (*form.registers, *((1,) if form.sparse else ()))
+    counts = (*form.vector_lengths, *((1,) if form.sparse else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
     # a function of its own: kernels load one of this name, too
     head = f'void @"{single.symbol}"('

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.isa.types import element_type
 from ptxloom.machine.native.ir import Value, count, vector
 from ptxloom.machine.native.llvm import host_has
-from ptxloom.machine.tensor.form import BITS
 
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
@@ -33,7 +33,7 @@ def decode(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
     """
     match element:
         case "f32" | "tf32" | "bf16":
-            high = b.shift_left(word, 32 - BITS[element] - bit)
+            high = b.shift_left(word, 32 - element_type(element).packed_bits - bit)
             return b.float_of(b.mask(high, _KEPT[element]) if element in _KEPT else high)
         case "f16":
             return half_to_float(b, b.shift_right(word, bit))
@@ -48,7 +48,7 @@ def decode(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
 
 def integer(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
     """The integer element that starts at `bit` of each word, as `i32`."""
-    width = BITS[element]
+    width = element_type(element).packed_bits
     if element[0] == "u":
         return b.mask(b.shift_right(word, bit), (1 << width) - 1)
     return b.shift_right(b.shift_left(word, 32 - width - bit), 32 - width, signed=True)

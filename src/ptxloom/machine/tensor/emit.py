@@ -20,7 +20,7 @@ from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
 from ptxloom.machine.tensor.wmma import tiling
 
 if TYPE_CHECKING:
-    from ptxloom.machine.tensor.form import TensorForm
+    from ptxloom.isa.products import MatrixForm
 
 _LEAST_EXPONENT = {"bf16": -126, "tf32": -126}
 
@@ -45,7 +45,7 @@ class TensorFunction:
 
 
 @cache
-def function(form: TensorForm, target: str = "sm_90", selector: int = 0) -> TensorFunction:
+def function(form: MatrixForm, target: str = "sm_90", selector: int = 0) -> TensorFunction:
     """The function for a form.
 
     Args:
@@ -64,7 +64,7 @@ def function(form: TensorForm, target: str = "sm_90", selector: int = 0) -> Tens
     if not 0 <= selector < form.selectors:
         raise UsageError("selector", selector, f"0 to {form.selectors - 1} for `{form.spelling}`")
     symbol = f"tensor.{form.spelling.replace('::', '.')}.{target}.{selector}"
-    if form.family == "wmma":
+    if form.opcode == "wmma":
         return _wmma(form, rule, f'"{symbol}"')
     b = _function(f'"{symbol}"', form, rule, selector)
     return TensorFunction(symbol, _module((b,)), len(b.arguments))
@@ -86,7 +86,7 @@ class TensorStages:
 
 
 @cache
-def stages(form: TensorForm, target: str = "sm_90") -> TensorStages | None:
+def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
     """The parts of the function for a form; None if it has none.
 
     Raises:
@@ -94,11 +94,11 @@ def stages(form: TensorForm, target: str = "sm_90") -> TensorStages | None:
         UsageError: There is no such architecture.
     """
     rule = recipe(form, target)
-    if form.family == "wmma" or form.sparse or form.quad_pairs or rule.sum is not Sum.FUSED:
+    if form.opcode == "wmma" or form.sparse or form.quad_pairs or rule.sum is not Sum.FUSED:
         return None
     symbol = f"{form.spelling.replace('::', '.')}.{target}"
     unpack = tuple(_unpack(form, rule, operand, f"tensor.{operand}.{symbol}") for operand in "ab")
-    d, _, _, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
+    d, _, _, c = (_pointers(name, number) for name, number in zip("dabc", form.vector_lengths, strict=True))
     images = (Value("ptr", "%a"), Value("ptr", "%b"))
     b = TensorBuilder(f'"tensor.multiply.{symbol}"', (*d, *images, *c))
     factors = Factors(b, form, rule.steps, images)
@@ -107,9 +107,9 @@ def stages(form: TensorForm, target: str = "sm_90") -> TensorStages | None:
     return TensorStages((unpack[0], unpack[1]), (factors.a_bytes, factors.b_bytes), multiply)
 
 
-def _unpack(form: TensorForm, rule: Recipe, operand: str, symbol: str) -> TensorFunction:
+def _unpack(form: MatrixForm, rule: Recipe, operand: str, symbol: str) -> TensorFunction:
     """From registers to an image."""
-    registers = _pointers("r", form.registers[1 if operand == "a" else 2])
+    registers = _pointers("r", form.vector_lengths[1 if operand == "a" else 2])
     image = Value("ptr", "%image")
     b = TensorBuilder(f'"{symbol}"', (image, *registers))
     factors = Factors(b, form, rule.steps, (image, image))
@@ -123,13 +123,13 @@ def _unpack(form: TensorForm, rule: Recipe, operand: str, symbol: str) -> Tensor
     return TensorFunction(symbol, _module((b,)), len(b.arguments))
 
 
-def same_arithmetic(form: TensorForm) -> TensorForm:
+def same_arithmetic(form: MatrixForm) -> MatrixForm:
     """The form that stands for all with the same function.
 
     The layouts of a `wmma` matter to its loads only; ordered metadata are metadata; `.rn` is the default.
     """
-    if form.family == "wmma":
-        form = replace(form, layouts=("row", "col"))
+    if form.opcode == "wmma":
+        form = replace(form, a_layout="row", b_layout="col")
     if form.sparse:
         form = replace(form, sparse="sp")
     return replace(form, rounding="") if form.rounding == "rn" else form
@@ -144,8 +144,8 @@ def _pointers(name: str, number: int) -> tuple[Value, ...]:
     return tuple(Value("ptr", f"%{name}{index}") for index in range(number))
 
 
-def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> TensorBuilder:
-    d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
+def _function(symbol: str, form: MatrixForm, rule: Recipe, selector: int) -> TensorBuilder:
+    d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.vector_lengths, strict=True))
     metadata = _pointers("e", 1 if form.sparse else 0)
     b = TensorBuilder(symbol, (*d, *a, *second, *c, *metadata))
     if form.quad_pairs:
@@ -161,7 +161,7 @@ def _function(symbol: str, form: TensorForm, rule: Recipe, selector: int) -> Ten
 
 def _sums(
     b: TensorBuilder,
-    form: TensorForm,
+    form: MatrixForm,
     rule: Recipe,
     operands: tuple[tuple[Value, ...], ...],
     sparsity: tuple[tuple[Value, ...], int],
@@ -184,13 +184,13 @@ def _sums(
     _fused(b, (form, rule), (factors, exponents), c, d)
 
 
-def _rule(form: TensorForm, rule: Recipe) -> Rule:
+def _rule(form: MatrixForm, rule: Recipe) -> Rule:
     return Rule(rule.fraction_bits, rule.wide, _LEAST_EXPONENT.get(form.a_type, -14))
 
 
 def _fused(
     b: TensorBuilder,
-    kind: tuple[TensorForm, Recipe],
+    kind: tuple[MatrixForm, Recipe],
     factors: tuple[Factors, Exponents | None],
     c: tuple[Value, ...],
     d: tuple[Value, ...],
@@ -206,7 +206,7 @@ def _fused(
 
 def _steps(
     b: TensorBuilder,
-    kind: tuple[TensorForm, Recipe],
+    kind: tuple[MatrixForm, Recipe],
     multiplicands: tuple[Factors, Exponents | None],
     arrays: tuple[Value, Value],
 ) -> None:
@@ -273,7 +273,7 @@ def _add_last(b: TensorBuilder, recipe_: Recipe, arrays: tuple[Value, Value], ro
         b.store(canonical(b, total), place, 4 * rows)
 
 
-def _quads(b: TensorBuilder, form: TensorForm, recipe_: Recipe, operands: tuple[tuple[Value, ...], ...]) -> None:
+def _quads(b: TensorBuilder, form: MatrixForm, recipe_: Recipe, operands: tuple[tuple[Value, ...], ...]) -> None:
     d, a, second, c = operands
     factors = QuadFactors(b, form, a, second)
     addends = load_quads(b, form, c)
@@ -285,11 +285,11 @@ def _quads(b: TensorBuilder, form: TensorForm, recipe_: Recipe, operands: tuple[
     store_quads(b, form, results, d)
 
 
-def _wmma(form: TensorForm, rule: Recipe, symbol: str) -> TensorFunction:
+def _wmma(form: MatrixForm, rule: Recipe, symbol: str) -> TensorFunction:
     plan = tiling(form)
     inner = _function('"tensor.tile"', plan.base, rule, 0)
     inner.linkage = "internal"
-    d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.registers, strict=True))
+    d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.vector_lengths, strict=True))
     outer = TensorBuilder(symbol, (*d, *a, *second, *c))
     if plan.exchanged:
         a, second = second, a
@@ -297,7 +297,7 @@ def _wmma(form: TensorForm, rule: Recipe, symbol: str) -> TensorFunction:
     results = outer.array(len(d) * 32 * form.register_bits // 8)
     staged = tuple(outer.offset(results, index * 32 * form.register_bits // 8) for index in range(len(d)))
     for starts in plan.tiles:
-        groups = zip((staged, a, second, c), starts, plan.base.registers, strict=True)
+        groups = zip((staged, a, second, c), starts, plan.base.vector_lengths, strict=True)
         operands = [pointer for group, start, number in groups for pointer in group[start : start + number]]
         outer.do(f"call void @{inner.symbol}({', '.join(map(str, operands))})")
     for place, value in zip(d, staged, strict=True):

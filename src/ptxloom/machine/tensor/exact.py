@@ -10,8 +10,8 @@ from ptxloom.machine.tensor.factors import COLUMNS, Window
 from ptxloom.machine.tensor.registers import Column, Words, columns
 
 if TYPE_CHECKING:
+    from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.tensor.builder import TensorBuilder
-    from ptxloom.machine.tensor.form import TensorForm
 
 Registers: TypeAlias = tuple[Value, ...]
 #: D, A, B and C.
@@ -24,7 +24,7 @@ _DEFAULT_NAN = -(1 << 51)  # 0xfff8000000000000
 _MODES = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 
 
-def integer_sum(b: TensorBuilder, form: TensorForm, window: Window, c: Registers, d: Registers) -> None:
+def integer_sum(b: TensorBuilder, form: MatrixForm, window: Window, c: Registers, d: Registers) -> None:
     """Products and sums of integers in `.f32`: all below 2^24, so exact. C is added once, wrapping or saturating."""
     rows = window.rows
     addends = load_columns(b, form, c)
@@ -38,7 +38,7 @@ def integer_sum(b: TensorBuilder, form: TensorForm, window: Window, c: Registers
     store_columns(b, form, results, d)
 
 
-def bit_sum(b: TensorBuilder, form: TensorForm, operands: Operands) -> None:
+def bit_sum(b: TensorBuilder, form: MatrixForm, operands: Operands) -> None:
     """Population counts of `a & b` or `a ^ b`."""
     d, a, second, c = operands
     words = Words(b, a)
@@ -50,14 +50,14 @@ def bit_sum(b: TensorBuilder, form: TensorForm, operands: Operands) -> None:
         total = b.number(form.m, "i32", 0)
         for word, column in zip(left, right, strict=True):
             scalar = b.load("i32", b.at(second[column.registers[0]], n, 16, column.step * 4), 4)
-            met = b.apply(form.operation, word, b.splat(scalar, form.m))
+            met = b.apply(form.bit_operation, word, b.splat(scalar, form.m))
             total = b.apply("add", total, b.intrinsic("llvm.ctpop", met))
         _add_integers(b, form, (total, n), addends, results)
     store_columns(b, form, results, d)
 
 
 def _add_integers(
-    b: TensorBuilder, form: TensorForm, total: tuple[Value, Value], addends: Value, results: Value
+    b: TensorBuilder, form: MatrixForm, total: tuple[Value, Value], addends: Value, results: Value
 ) -> None:
     value, n = total
     addend = b.load(value.type, b.at(addends, n, form.m * 4), 4 * form.m)
@@ -65,7 +65,7 @@ def _add_integers(
     b.store(value, b.at(results, n, form.m * 4), 4 * form.m)
 
 
-def double_sum(b: TensorBuilder, form: TensorForm, operands: Operands) -> None:
+def double_sum(b: TensorBuilder, form: MatrixForm, operands: Operands) -> None:
     """Chains of IEEE fused multiply-adds; done again with care for payloads if one of them ends as a NaN."""
     d, a, second, c = operands
     rows = form.m
@@ -150,7 +150,7 @@ def _double_rows(b: TensorBuilder, registers: Registers, column: Column) -> Valu
     return b.concat(tuple(parts))
 
 
-def _store_doubles(b: TensorBuilder, form: TensorForm, results: Value, d: Registers) -> None:
+def _store_doubles(b: TensorBuilder, form: MatrixForm, results: Value, d: Registers) -> None:
     parts: dict[tuple[int, int], Value] = {}
     for n, column in enumerate(columns(form, "d")):
         for tile, register in enumerate(column.registers):

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from ptxloom.isa.types import element_type
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import decode, has_half_conversions
-from ptxloom.machine.tensor.form import BITS
 from ptxloom.machine.tensor.registers import Column, Words, columns, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.tensor.builder import TensorBuilder
-    from ptxloom.machine.tensor.form import TensorForm
 
 COLUMNS = 8  # of b, c and d in every form of `mma`
 PLANE_BYTES = 128
@@ -57,7 +57,7 @@ class Factors:
     def __init__(
         self,
         b: TensorBuilder,
-        form: TensorForm,
+        form: MatrixForm,
         steps: tuple[tuple[int, ...], ...],
         arrays: tuple[Value | None, Value | None] = (None, None),
     ) -> None:
@@ -189,7 +189,7 @@ class SparseFactors(Factors):
     def __init__(
         self,
         b: TensorBuilder,
-        form: TensorForm,
+        form: MatrixForm,
         registers: tuple[tuple[Value, ...], tuple[Value, ...]],
         steps: tuple[tuple[int, ...], ...],
         metadata: tuple[Value, int],
@@ -239,17 +239,17 @@ class SparseFactors(Factors):
         return _SparseWindow(self, step)
 
 
-def _nibble(b: TensorBuilder, form: TensorForm, lanes: Words, where: tuple[int, int, int]) -> Value:
+def _nibble(b: TensorBuilder, form: MatrixForm, lanes: Words, where: tuple[int, int, int]) -> Value:
     """The metadata of a chunk of rows 0-7 (`high` 0) or 8-15, at the low end."""
     step, chunk, high = where
-    if BITS[form.a_type] >= 16:
+    if element_type(form.a_type).packed_bits >= 16:
         lane, position = step + chunk // 4, chunk % 4 + 4 * high
     else:
         lane, position = step + high + 2 * (chunk // 8), chunk % 8
     return b.shift_right(lanes.column(0, lane), 4 * position)
 
 
-def _plan(form: TensorForm, place: int) -> tuple[int, int, tuple[int, ...]]:
+def _plan(form: MatrixForm, place: int) -> tuple[int, int, tuple[int, ...]]:
     """For a stored element: its chunk, the bit of metadata where its choice starts, and the rows of `b` to choose from.
 
     `.tf32` chooses between two by the second bit; 4-bit elements are chosen in pairs.

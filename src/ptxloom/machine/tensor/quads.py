@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.fragments import fragment
+from ptxloom.isa.types import element_type
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import canonical, decode, float_to_half, half_to_float
 from ptxloom.machine.tensor.factors import COLUMNS
-from ptxloom.machine.tensor.form import BITS
-from ptxloom.machine.tensor.registers import operand_fragment
 
 if TYPE_CHECKING:
     from ptxloom.fragments import Element, Fragment
+    from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.tensor.builder import TensorBuilder
-    from ptxloom.machine.tensor.form import TensorForm
 
 ROWS = 32
 DEPTH = 4
@@ -23,14 +23,14 @@ _QUAD_PAIRS = 4
 class QuadFactors:
     """The multiplicands of four products."""
 
-    def __init__(self, b: TensorBuilder, form: TensorForm, a: tuple[Value, ...], second: tuple[Value, ...]) -> None:
+    def __init__(self, b: TensorBuilder, form: MatrixForm, a: tuple[Value, ...], second: tuple[Value, ...]) -> None:
         self.b = b
         self.rows = ROWS
         self.depth = DEPTH
-        held = operand_fragment(form, "a")
+        held = fragment(form, "a")
         order = [held.holder(matrix=row // 8, row=row % 8, column=k) for k in range(DEPTH) for row in range(ROWS)]
         self._a = _gather(b, a, held, order)
-        held = operand_fragment(form, "b")
+        held = fragment(form, "b")
         order = [
             held.holder(matrix=pair, row=k, column=n)
             for k in range(DEPTH)
@@ -62,9 +62,9 @@ def as_index(position: int | Value) -> Value:
     return position if isinstance(position, Value) else Value("i64", str(position))
 
 
-def load_quads(b: TensorBuilder, form: TensorForm, registers: tuple[Value, ...]) -> Value:
+def load_quads(b: TensorBuilder, form: MatrixForm, registers: tuple[Value, ...]) -> Value:
     """C as columns of 32 rows of `.f32`."""
-    held = operand_fragment(form, "c")
+    held = fragment(form, "c")
     order = [held.holder(matrix=row // 8, row=row % 8, column=n) for n in range(COLUMNS) for row in range(ROWS)]
     array = _gather(b, registers, held, order)
     with b.loop(COLUMNS) as n:
@@ -74,10 +74,10 @@ def load_quads(b: TensorBuilder, form: TensorForm, registers: tuple[Value, ...])
     return array
 
 
-def store_quads(b: TensorBuilder, form: TensorForm, array: Value, registers: tuple[Value, ...]) -> None:
+def store_quads(b: TensorBuilder, form: MatrixForm, array: Value, registers: tuple[Value, ...]) -> None:
     """D from columns of 32 rows of `.f32`."""
-    held = operand_fragment(form, "d")
-    size = BITS[form.d_type] // 8
+    held = fragment(form, "d")
+    size = element_type(form.d_type).packed_bits // 8
     order = [held.holder(matrix=row // 8, row=row % 8, column=n) for n in range(COLUMNS) for row in range(ROWS)]
     if size == 2:
         with b.loop(COLUMNS) as n:

@@ -28,13 +28,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.isa.products import features_of, matrix_forms
 from ptxloom.isa.target import Target
-from ptxloom.machine.tensor.form import BITS, TensorForm
+from ptxloom.isa.types import element_type
+from ptxloom.isa.version import versions
 
 if TYPE_CHECKING:
+    from ptxloom.isa.products import MatrixForm
     from ptxloom.syntax.module import Module
 
 
@@ -71,9 +75,6 @@ class Recipe:
 #: The `sm_` numbers whose arithmetic is known.
 ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90)
 
-#: Least `sm_` number of each type of multiplicand, where it is above 75 (PTX ISA 9.7.14.5.14, target notes).
-_LEAST = {"bf16": 80, "tf32": 80, "f64": 80, "e4m3": 89, "e5m2": 89}
-
 
 def architecture(target: Target | str) -> int:
     """The number of a target such as `sm_90` or `sm_90a`.
@@ -88,7 +89,7 @@ def architecture(target: Target | str) -> int:
     return meant.number
 
 
-def recipe(form: TensorForm, target: str) -> Recipe:
+def recipe(form: MatrixForm, target: str) -> Recipe:
     """How `target` computes `form`.
 
     Raises:
@@ -97,6 +98,9 @@ def recipe(form: TensorForm, target: str) -> Recipe:
     """
     number = architecture(target)
     least = least_architecture(form)
+    if least is None:
+        first, *_, last = ARCHITECTURES
+        raise UnsupportedForm(f"`{form.spelling}` is a form of no target from `sm_{first}` to `sm_{last}`")
     if number < least:
         raise UnsupportedForm(f"`{form.spelling}` needs `sm_{least}` or higher, and `{target}` is below")
     if form.a_type == "f64":
@@ -110,30 +114,33 @@ def recipe(form: TensorForm, target: str) -> Recipe:
     return _fused(form, hopper=number >= 90)
 
 
-def least_architecture(form: TensorForm) -> int:
-    """The least `sm_` number that has a form."""
-    least = _LEAST.get(form.a_type, 75)
-    if form.sparse or form.operation == "and":
-        least = max(least, 80)
-    if form.family == "mma" and form.m == 16:
-        turing = form.a_type == "f16" and form.k == 8
-        least = max(least, 90 if form.a_type == "f64" else 75 if turing else 80)
-    return least
+@cache
+def least_architecture(form: MatrixForm) -> int | None:
+    """The least `sm_` number that has a form, of those whose arithmetic is known; None if none has it."""
+    features = features_of(form)
+    return next((n for n in ARCHITECTURES if all(each.available(versions()[-1], Target(n)) for each in features)), None)
 
 
-def _fused(form: TensorForm, *, hopper: bool) -> Recipe:
+@cache
+def known_forms() -> tuple[MatrixForm, ...]:
+    """Every form whose arithmetic is known: `mma`, `mma.sp`, `wmma.mma`."""
+    found = (*matrix_forms("mma"), *matrix_forms("wmma"))
+    return tuple(form for form in found if least_architecture(form) is not None)
+
+
+def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
     wide = "f32" in (form.d_type, form.c_type)
     places = tuple(range(form.stored_k))
-    fp8 = BITS[form.a_type] == 8
+    fp8 = element_type(form.a_type).packed_bits == 8
     if hopper and fp8:
         low = tuple(place for place in places if place % 4 < 2)
         high = tuple(place for place in places if place % 4 >= 2)
         return Recipe(Sum.FUSED, (low, high), 25, wide, from_zero=True)
     halves = (places[: len(places) // 2], places[len(places) // 2 :])
     if hopper:
-        split = form.family == "wmma" and form.a_type == "tf32"
+        split = form.opcode == "wmma" and form.a_type == "tf32"
         return Recipe(Sum.FUSED, halves if split else (places,), 25, wide)
-    longest = len(places) * BITS[form.a_type] == 256
+    longest = len(places) * element_type(form.a_type).packed_bits == 256
     return Recipe(Sum.FUSED, halves if longest else (places,), 24, wide)
 
 

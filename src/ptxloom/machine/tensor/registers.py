@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.fragments import Fragment, fragment
-from ptxloom.isa.products import MmaForm
+from ptxloom.fragments import fragment
 from ptxloom.machine.native.ir import Value, vector
 
 if TYPE_CHECKING:
+    from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.tensor.builder import TensorBuilder
-    from ptxloom.machine.tensor.form import TensorForm
 
 ROWS = (0, 2, 4, 6, 1, 3, 5, 7)
 _LOW, _HIGH = (0, 8, 1, 9, 4, 12, 5, 13), (2, 10, 3, 11, 6, 14, 7, 15)
@@ -31,16 +30,9 @@ class Column:
     bit: int
 
 
-def operand_fragment(form: TensorForm, operand: str) -> Fragment:
-    """The fragment of an operand; of a sparse `a` as it is stored."""
-    k = form.stored_k if operand == "a" else form.k
-    types = (form.d_type, form.a_type, form.b_type, form.c_type)
-    return fragment(MmaForm(form.m, form.n, k, *form.layouts, *types), operand)
-
-
-def columns(form: TensorForm, operand: str) -> tuple[Column, ...]:
+def columns(form: MatrixForm, operand: str) -> tuple[Column, ...]:
     """The columns of `a`, `c` or `d`, or the rows of `b`."""
-    held = operand_fragment(form, operand)
+    held = fragment(form, operand)
     across, along = (held.columns, held.rows) if operand == "b" else (held.rows, held.columns)
     found: list[Column] = []
     for place in range(along):

@@ -11,8 +11,8 @@ from functools import cache
 from typing import NamedTuple
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.machine.tensor.form import BITS, TensorForm, variants
-from ptxloom.machine.tensor.registers import operand_fragment
+from ptxloom.fragments import fragment
+from ptxloom.isa.products import MatrixForm, matrix_forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +25,27 @@ class Tiling:
         tiles: For each `mma`, where its registers of D, A, B and C start among the `wmma`'s.
     """
 
-    base: TensorForm
+    base: MatrixForm
     exchanged: bool
     tiles: tuple[tuple[int, int, int, int], ...]
 
 
-def tiling(form: TensorForm) -> Tiling:
+def tiling(form: MatrixForm) -> Tiling:
     """The `mma`s of a `wmma.mma`: `m16n8` side by side, or one above the other."""
     exchanged = form.m < form.n
     types = (form.a_type, form.b_type)
     m = 16 if max(form.m, form.n) >= 16 else 8
     base = replace(
-        form, family="mma", m=m, n=8, layouts=("row", "col"), a_type=types[exchanged], b_type=types[not exchanged]
+        form,
+        opcode="mma",
+        m=m,
+        n=8,
+        a_layout="row",
+        b_layout="col",
+        a_type=types[exchanged],
+        b_type=types[not exchanged],
     )
-    d, a, b, c = base.registers
+    d, a, b, c = base.vector_lengths
     moves_a = exchanged or form.m == 32
     tiles = [
         (tile * d, tile * a if moves_a else 0, 0 if moves_a else tile * b, tile * c)
@@ -93,19 +100,17 @@ def wmma_fragment(operand: str, shape: str, element: str) -> WmmaFragment:
     if operand not in ("a", "b", "c", "d"):
         raise UsageError("operand", operand, "'a', 'b', 'c' or 'd'")
     index = "dabc".index(operand)
-    for form in variants():
-        types = (form.d_type, form.a_type, form.b_type, form.c_type)
-        if (form.family, form.shape, types[index]) == ("wmma", shape, element):
+    for form in matrix_forms("wmma"):
+        if (form.shape, form.type_of(operand)) == (shape, element):
             return _fragment(form, operand, index)
     raise UnsupportedForm(f"no `wmma` of shape `{shape}` has `.{element}` as its {operand.upper()}")
 
 
-def _fragment(form: TensorForm, operand: str, index: int) -> WmmaFragment:
+def _fragment(form: MatrixForm, operand: str, index: int) -> WmmaFragment:
     plan = tiling(form)
     own = {"a": "b", "b": "a"}.get(operand, operand) if plan.exchanged else operand
-    held = operand_fragment(plan.base, own)
+    held = fragment(plan.base, own)
     starts = list(dict.fromkeys(tile["dabc".index(own)] for tile in plan.tiles))
-    extents = {"a": (form.m, form.k), "b": (form.k, form.n)}.get(operand, (form.m, form.n))
     found: list[ElementPlace] = []
     for tile, start in enumerate(starts):
         for element in held:
@@ -117,9 +122,10 @@ def _fragment(form: TensorForm, operand: str, index: int) -> WmmaFragment:
             else:
                 column += tile * (16 if plan.exchanged else 8)
             found.append(ElementPlace(element.lane, element.register + start, element.bit, row, column))
-    registers, distinct = form.registers[index], held.registers * len(starts)
+    registers, distinct = form.vector_lengths[index], held.registers * len(starts)
     places = [
         place._replace(register=place.register + repeat) for repeat in range(0, registers, distinct) for place in found
     ]
-    width = BITS[(form.d_type, form.a_type, form.b_type, form.c_type)[index]]
-    return WmmaFragment(registers, form.register_bits, *extents, width, tuple(sorted(places)))
+    return WmmaFragment(
+        registers, form.register_bits, *form.extent(operand), form.container_bits(operand), tuple(sorted(places))
+    )

@@ -13,6 +13,7 @@ from machine.opcode_cases import families
 from machine.opcode_inputs import INPUTS, pool
 from machine.opcode_kernels import HEADER, kernel, pools
 from machine.opcode_recording import FOLDER, load
+from machine.small_kernels import entry
 from ptxloom.machine import semantics
 from ptxloom.machine.codegen import strips
 from ptxloom.machine.codegen.strip import strip_lanes
@@ -147,6 +148,14 @@ def test_a_value_needed_only_within_a_run_is_not_stored() -> None:
     )
     ir = variant.translate(plan(module, "k", semantics.Table()), whole=True).ir
     assert ir.count(f"store <{strip_lanes()} x i32>") == 2  # r4 and r5, in the loop over the strips
+
+
+def test_a_byte_is_written_in_a_part_of_the_lanes_where_a_wider_register_lay() -> None:
+    out = np.zeros(40, np.uint32)
+    body = """.reg .b8 %b<4>; setp.ge.u32 %p1, %r0, 35; @%p1 ret; cvt.u16.u32 %h1, %r0; add.u16 %h2, %h1, 3;
+    cvt.u32.u16 %r3, %h2; cvt.u8.u32 %b1, %r3; cvt.u32.u8 %r4, %b1; add.u32 %r4, %r4, 1; st.global.u32 [%rd0], %r4;"""
+    entry(body).launch(1, 40, [out])
+    assert out.tolist() == [*range(4, 39), 0, 0, 0, 0, 0]
 
 
 def chosen(rng: random.Random) -> str:

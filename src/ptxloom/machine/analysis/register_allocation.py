@@ -136,18 +136,21 @@ def _is_lone(register: Register, uniform: frozenset[int]) -> bool:
 
 
 def _share(intervals: Iterable[_Interval], places: dict[int, int], at: int) -> int:
-    """Give out places in the order of first mention; one is free again after the last mention."""
+    """Give out places in the order of first mention; one is free again, for its width, after the last mention.
+
+    A strip takes what it holds of a place for lanes of one width.
+    """
     free: dict[int, list[int]] = {}
     busy: dict[int, list[tuple[int, int]]] = {}  # by size: (last mention, place)
     for interval in sorted(intervals, key=lambda i: i.start):
-        size = -(-interval.register.bytes // 64) * 64
+        size = interval.register.bytes
         ending = busy.setdefault(size, [])
         while ending and ending[0][0] < interval.start:
             free.setdefault(size, []).append(heappop(ending)[1])
         if free.get(size):
             place = free[size].pop()
         else:
-            place, at = at, at + size
+            place, at = at, at + -(-size // 64) * 64
         places[interval.register.offset] = place
         heappush(ending, (interval.end, place))
     return at

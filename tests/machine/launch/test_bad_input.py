@@ -79,7 +79,6 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
         ("wgmma.fence.sync.aligned;", "the products of warpgroups are not supported"),
         ("cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%rd1, {%r0}], [area];", "tensor maps are"),
         ("multimem.ld_reduce.global.add.u32 %r1, [%rd1];", "addresses of several devices are not supported"),
-        ("cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2;", "roundings by random bits are not supported"),
     ],
 )
 def test_what_is_left_out_as_a_whole_is_said_so(instruction: str, why: str) -> None:

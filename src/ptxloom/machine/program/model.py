@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,7 @@ RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm
 RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
 OURS = "passed:"  # a name that begins so is not PTX: the place of what is passed in a register
 _CELL = 8  # bytes
+_TARGET = re.compile(r"sm_(\d+)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,6 +202,11 @@ class Program:
     calls: Mapping[int, Call]  # by their sites
     sums: Mapping[int, AddressSum]  # of addresses, by the sites that use them
     knowledge: Knowledge
+
+    @property
+    def architecture(self) -> int:
+        """The number of the module's target, 90 for `sm_90a`; 0 if it names none."""
+        return next((int(found[1]) for name in self.module.target if (found := _TARGET.match(name))), 0)
 
     @property
     def has_calls(self) -> bool:

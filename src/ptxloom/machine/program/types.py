@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, Literal
 
 _NAME: Final = re.compile(
-    r"(pred|[subf](?=\d))(\d*)(x2|x4)?|(bf16|tf32)(x2)?|(e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0|ue4m3)(x2|x4)?"
+    r"(pred|[subf](?=\d))(\d*)(x2|x4)?|(bf16|tf32)(x2)?|(e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0|ue4m3|s2f6)(x2|x4)?"
 )
 _FLOATS: Final = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 
@@ -76,4 +76,5 @@ def _other_float(name: str, found: re.Match[str]) -> Type:
         packed = int((found[5] or "x1")[1:])
         return Type(name, "f", 16 * packed, "bfloat", packed)
     packed = int((found[7] or "x1")[1:])
-    return Type(name, "f", 8 * packed, "i8", packed)
+    bits = 4 if found[6] == "e2m1" and packed > 1 else 8  # each other one has a byte
+    return Type(name, "f", bits * packed, "i8", packed)

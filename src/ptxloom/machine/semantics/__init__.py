@@ -88,6 +88,7 @@ from ptxloom.machine.semantics import (
     mbarriers,
     memory,
     moves,
+    narrow,
     ordering,
     products,
     stack,
@@ -118,6 +119,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
     logic.family,
     comparison.family,
     conversion.family,
+    narrow.family,
     approximate.family,
     floating.family,
     half.family,
@@ -139,7 +141,6 @@ _MISSING: Final = (
     ("tensor memory and its instructions", ("tcgen05",)),
     ("tensor maps", ("tensormap", "tensor")),
     ("addresses of several devices", ("multimem",)),
-    ("roundings by random bits", ("rs",)),
 )
 # How qualifiers begin that change what an instruction does, where rows look at other ones.
 _UNKNOWN: Final = (

@@ -1,4 +1,4 @@
-"""Conversions between numbers of all types: `cvt` and `cvt.pack` (PTX ISA 9.7.9.21, 9.7.9.22)."""
+"""Conversions between numbers of 16 bits and more: `cvt`, and `cvt.pack` (PTX ISA 9.7.9.21, 9.7.9.22)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, like
 from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.narrow import paired
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
@@ -19,7 +20,6 @@ family: Final = Family()
 _TO_INTEGER: Final = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 _HALVES: Final = frozenset({"f16", "bf16"})
 _PAIRS: Final = frozenset({"f16x2", "bf16x2"})
-_FP8: Final = {"e4m3x2": (4, 3, 0x7E, 0x7F), "e5m2x2": (5, 2, 0x7B, 0x7F)}  # exponent, fraction, largest, NaN
 
 
 def _float_to_float(op: Op) -> bool:
@@ -51,16 +51,8 @@ def _write_float(b: Builder, op: Op, value: Value, name: str, direction: str) ->
         clamp = numbers.saturate if op.has("sat") else numbers.relu
         bits = numbers.narrow(b, clamp(b, numbers.widen(b, bits, name)), name)
     if op.has("satfinite"):
-        bits = _finite(b, bits, name)
+        bits = numbers.finite(b, bits, name)
     b.write(op.operands[0], bits)
-
-
-def _finite(b: Builder, bits: Value, name: str) -> Value:
-    """Infinities as the largest finite values."""
-    form = numbers.FORMATS[name]
-    magnitude = b.apply("and", bits, b.constant(bits.type, form.sign - 1))
-    infinite = b.compare("eq", magnitude, b.constant(bits.type, form.infinity))
-    return b.select(infinite, b.apply("sub", bits, b.constant(bits.type, 1)), bits)
 
 
 @family("cvt", when=_float_to_float, lanewise=True)
@@ -167,88 +159,8 @@ def to_pair(b: Builder, op: Op) -> None:
         bits = numbers.narrow(b, value, name, direction)
         if op.has("relu"):
             bits = numbers.narrow(b, numbers.relu(b, numbers.widen(b, bits, name)), name)
-        halves.append(_finite(b, bits, name) if op.has("satfinite") else bits)
-    b.write(op.operands[0], _paired(b, halves[1], halves[0], 16))
-
-
-def _paired(b: Builder, low: Value, high: Value, bits: int) -> Value:
-    """Two values of `bits` bits as one of twice the width."""
-    upper = b.resize(high, 2 * bits)
-    return b.apply("or", b.apply("shl", upper, b.constant(upper.type, bits)), b.resize(low, 2 * bits))
-
-
-def _halves(b: Builder, value: Value, bits: int) -> tuple[Value, Value]:
-    """The low and the high half of integers of 2 * `bits` bits."""
-    high = b.apply("lshr", value, b.constant(value.type, bits))
-    return b.resize(value, bits), b.resize(high, bits)
-
-
-@family("cvt", when=lambda op: op.types[0].name in _FP8, lanewise=True)
-def to_fp8(b: Builder, op: Op) -> None:
-    """Two f32, or a pair of halves, as two 8-bit floats; what is too large becomes the largest."""
-    if op.type.name == "f32":
-        high, low = (b.read(o, "f32") for o in op.operands[1:3])
-    else:
-        name = op.type.name.removesuffix("x2")
-        pair = _halves(b, b.read(op.operands[1], "b32"), 16)
-        low, high = (numbers.widen(b, v, name) for v in pair)
-    if op.has("relu"):
-        low, high = numbers.relu(b, low), numbers.relu(b, high)
-    low, high = (_narrow_fp8(b, v, op.types[0].name) for v in (low, high))
-    b.write(op.operands[0], _paired(b, low, high, 8))
-
-
-def _narrow_fp8(b: Builder, value: Value, name: str) -> Value:
-    """An f32 to 8 bits, to nearest even, saturating at the largest finite value."""
-    exponent, fraction, largest, nan = _FP8[name]
-    bias = (1 << exponent - 1) - 1
-    bits = numbers.bits_of(b, value)
-    magnitude = b.apply("and", bits, b.constant(bits.type, 0x7FFFFFFF))
-    dropped = 23 - fraction
-    last = b.apply("and", b.apply("lshr", magnitude, b.constant(bits.type, dropped)), b.constant(bits.type, 1))
-    added = b.apply("add", magnitude, b.apply("add", last, b.constant(bits.type, (1 << dropped - 1) - 1)))
-    rebased = b.apply("sub", added, b.constant(bits.type, (127 - bias) << 23))
-    normal = b.apply("lshr", rebased, b.constant(bits.type, dropped))
-    # adding a power of two aligns the last bit with the format's subnormals, rounding as it should
-    magic = b.constant(bits.type, (127 + 1 - bias + 23 - fraction) << 23)
-    absolute = numbers.as_float(b, magnitude)
-    total = numbers.bits_of(b, b.apply("fadd", absolute, numbers.as_float(b, magic)))
-    small = b.apply("sub", total, magic)
-    is_small = b.compare("ult", magnitude, b.constant(bits.type, (127 + 1 - bias) << 23))
-    result = b.select(is_small, small, b.intrinsic("llvm.umin", normal, b.constant(bits.type, largest)))
-    sign = b.apply("and", b.apply("lshr", bits, b.constant(bits.type, 24)), b.constant(bits.type, 0x80))
-    signed = b.apply("or", result, sign)
-    return b.resize(b.select(numbers.is_nan(b, value), b.constant(bits.type, nan), signed), 8)
-
-
-@family("cvt", when=lambda op: op.type.name in _FP8, lanewise=True)
-def from_fp8(b: Builder, op: Op) -> None:
-    """Two 8-bit floats as a pair of halves."""
-    name = op.types[0].name.removesuffix("x2")
-    values = (_widen_fp8(b, v, op.type.name) for v in _halves(b, b.read(op.operands[1], "b16"), 8))
-    if op.has("relu"):
-        values = (numbers.relu(b, v) for v in values)
-    low, high = (numbers.narrow(b, v, name) for v in values)
-    b.write(op.operands[0], _paired(b, low, high, 16))
-
-
-def _widen_fp8(b: Builder, bits: Value, name: str) -> Value:
-    """The value of 8 bits, exactly, as f32."""
-    exponent, fraction, _, nan = _FP8[name]
-    bias = (1 << exponent - 1) - 1
-    wide = b.resize(bits, 32)
-    magnitude = b.apply("and", wide, b.constant(wide.type, 0x7F))
-    moved = numbers.as_float(b, b.apply("shl", magnitude, b.constant(wide.type, 23 - fraction)))
-    scaled = b.apply("fmul", moved, numbers.as_float(b, b.constant(wide.type, (127 + 127 - bias) << 23)))
-    sign = b.apply("shl", b.apply("and", wide, b.constant(wide.type, 0x80)), b.constant(wide.type, 24))
-    if name == "e5m2x2":
-        special = b.compare("uge", magnitude, b.constant(wide.type, 0x7C))
-        infinite = b.apply("or", numbers.bits_of(b, moved), b.constant(wide.type, 0x7F800000))
-        result = b.select(special, infinite, numbers.bits_of(b, scaled))
-    else:
-        special = b.compare("eq", magnitude, b.constant(wide.type, nan))
-        result = b.select(special, b.constant(wide.type, 0x7FFFFFFF), numbers.bits_of(b, scaled))
-    return numbers.as_float(b, b.apply("or", result, sign))
+        halves.append(numbers.finite(b, bits, name) if op.has("satfinite") else bits)
+    b.write(op.operands[0], paired(b, halves[1], halves[0], 16))
 
 
 @family("cvt", when=lambda op: op.has("pack"), lanewise=True)

@@ -6,7 +6,6 @@ hold, without an error; `synccheck` is what tells of it.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -173,17 +172,12 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
     kind, space = WRITE if move.opcode == "stmatrix" else READ, state.SHARED if move.space else state.GENERIC
     row_bits = 8 * move.row_bytes
     b.touch(Access(kind, space, addresses, row_bits, offset, address_bits=width, lanes=mask, payload=payload))
-    lanes = LANES if _target_number(b) == _TURING else move.address_lanes
+    lanes = LANES if b.program.architecture == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
     b.natives[symbol(matrices.place_rows)] = matrices.place_rows
     b.helper(name, matrices.function_of(move, lanes))
     operands = (W, addresses, b.constant("i64", offset), b.active_mask, b.constant("i32", b.op.site))
     b.check(b.call(name, *operands, *places, result="i32"))
-
-
-def _target_number(b: Builder) -> int:
-    found = re.match(r"sm_(\d+)", next(iter(b.program.module.target), ""))
-    return int(found[1]) if found else 0
 
 
 def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple[tuple[Value, ...], bool]:

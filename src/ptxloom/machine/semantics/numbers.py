@@ -130,6 +130,13 @@ def relu(b: Emitter, value: Value) -> Value:
     return b.select(b.compare("ole", value, zero), zero, value)
 
 
+def finite(b: Emitter, bits: Value, name: str) -> Value:
+    """Infinities as the largest finite values."""
+    form = FORMATS[name]
+    infinite = b.compare("eq", magnitude(b, bits, name), b.constant(bits.type, form.infinity))
+    return b.select(infinite, b.apply("sub", bits, b.constant(bits.type, 1)), bits)
+
+
 def _signed(pattern: int, bits: int) -> int:
     return pattern - (1 << bits) if pattern >> bits - 1 else pattern
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ptxloom.banks.access import access
 from ptxloom.banks.report import bank_conflicts
+from ptxloom.descriptors import swizzle_mode
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.limits import SHARED_BYTES
 from ptxloom.isa.types import element_type
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _ROW_BYTES: Final = 16  # of a matrix row, and what addresses are aligned to
 _MOST_BITS: Final = 5  # of a swizzle: there are 32 banks
-_TMA_SPANS: Final = {128: 3, 64: 2, 32: 1}  # bytes of a row that TMA swizzles -> B; M and S are 4 and 3 in bytes
+_BY_TMA: Final = {mode.span_bytes: mode.swizzle for mode in map(swizzle_mode, ("32B", "64B", "128B"))}
 
 
 class NoTile(PtxloomError):  # noqa: N818 - reads as what it says
@@ -298,9 +299,8 @@ def cost_of(arrangement: Arrangement, traffic: Sequence[Traffic]) -> Choice:
 def _swizzled(tile: Tile, traffic: Sequence[Traffic], by_tma: bool) -> Iterator[Arrangement]:
     """Every swizzle that keeps each lane's bytes together and reaches no further than the tile."""
     if by_tma:
-        bits = _TMA_SPANS.get(tile.pitch_bytes)
-        if bits is not None:
-            yield Arrangement(tile, swizzle=Swizzle(bits, 4, 3))
+        if tile.pitch_bytes in _BY_TMA:
+            yield Arrangement(tile, swizzle=_BY_TMA[tile.pitch_bytes])
         return
     together = max(access_bytes(one) for one in traffic).bit_length() - 1
     top = (tile.pitch_bytes * tile.rows - 1).bit_length()

@@ -1,0 +1,29 @@
+"""What Hopper's copies and products are told of memory: matrix descriptors (64 bits) and tensor maps (128 bytes)."""
+
+from __future__ import annotations
+
+from ptxloom.descriptors.box import Box, Place
+from ptxloom.descriptors.encoding import encode_im2col, encode_tiled
+from ptxloom.descriptors.matrix import MatrixDescriptor
+from ptxloom.descriptors.operand import CoreMatrix, SharedOperand, canonical_layout
+from ptxloom.descriptors.swizzling import SWIZZLE_MODES, SwizzleMode, swizzle_mode
+from ptxloom.descriptors.tensor_map import Im2col, TensorMap
+from ptxloom.descriptors.tensor_types import DATA_TYPES, DataType
+
+__all__ = [
+    "DATA_TYPES",
+    "SWIZZLE_MODES",
+    "Box",
+    "CoreMatrix",
+    "DataType",
+    "Im2col",
+    "MatrixDescriptor",
+    "Place",
+    "SharedOperand",
+    "SwizzleMode",
+    "TensorMap",
+    "canonical_layout",
+    "encode_im2col",
+    "encode_tiled",
+    "swizzle_mode",
+]

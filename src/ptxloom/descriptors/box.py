@@ -1,0 +1,180 @@
+"""What one tensor copy fetches: each element's place in the tensor and in shared memory, and what is filled in.
+
+Read off an H200 for tiled and im2col maps with every swizzle: a row in shared memory is as wide as the swizzle, even
+where the box is narrower, and the swizzle looks at the absolute shared address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.descriptors.swizzling import swizzle_mode
+from ptxloom.descriptors.tensor_types import swizzle_bytes
+from ptxloom.diagnostics import UsageError, must_be, must_be_several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.descriptors.tensor_map import TensorMap
+
+COPY_ALIGNMENT: Final = 128
+"""Of a tensor copy's shared address."""
+INNER_BYTES: Final = 16
+"""The inner coordinate begins at a multiple of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one element of a box comes from and goes to.
+
+    Attributes:
+        index: In the box: by dimension, or channel and pixel.
+        coordinate: In the tensor, by dimension.
+        inside: Whether the tensor has it; if not, shared memory gets the fill.
+        global_address: In bytes; meaningless outside.
+        shared_address: In bytes.
+    """
+
+    index: tuple[int, ...]
+    coordinate: tuple[int, ...]
+    inside: bool
+    global_address: int
+    shared_address: int
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A tensor map's box at a coordinate, and the shared memory that it is copied to or from.
+
+    Attributes:
+        map: The tensor map.
+        coordinate: Of its first element, by dimension, as the instruction names it.
+        shared_address: Where the copy begins in shared memory.
+        offsets: For im2col: what the instruction adds to W, H and D of every pixel.
+
+    Example:
+        >>> from ptxloom.descriptors import encode_tiled
+        >>> made = encode_tiled("FLOAT16", 0x1000, (60, 30), (128,), (64, 8), swizzle="128B")
+        >>> place = Box(made, (0, 28), 0x400).place((8, 1))
+        >>> hex(place.global_address), hex(place.shared_address), place.inside
+        ('0x1e90', '0x480', True)
+    """
+
+    map: TensorMap
+    coordinate: tuple[int, ...]
+    shared_address: int = 0
+    offsets: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.map.im2col is not None and self.map.interleave != "none":
+            raise UsageError("map", str(self.map), "tiled, or not interleaved: how both go together is not known here")
+        count = self.map.rank - 2 if self.map.im2col is not None else 0
+        must_be_several("coordinate", self.coordinate, "numbers")
+        if len(self.coordinate) != self.map.rank:
+            raise UsageError("coordinate", self.coordinate, f"{self.map.rank} numbers, one for each dimension")
+        if len(self.offsets) not in (0, count):
+            raise UsageError("offsets", self.offsets, f"{count} numbers" if count else "left out for a tiled map")
+        must_be(int, "shared_address", self.shared_address, "an address")
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many elements: by dimension, or channels and pixels."""
+        return self.map.counts
+
+    @property
+    def row_bytes(self) -> int:
+        """What a row holds."""
+        return self.counts[0] * self.map.element_bytes
+
+    @property
+    def pitch_bytes(self) -> int:
+        """From one row to the next in shared memory."""
+        return max(self.row_bytes, swizzle_bytes(self.map.swizzle))
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return prod(self.counts[1:])
+
+    @property
+    def shared_bytes(self) -> int:
+        """From the first row in shared memory to the end of the last one's padding."""
+        return self.rows * self.pitch_bytes
+
+    @property
+    def filled(self) -> int:
+        """How many elements lie outside the tensor."""
+        return sum(not place.inside for place in self.places())
+
+    def place(self, index: Sequence[int]) -> Place:
+        """One element of the box.
+
+        Args:
+            index: By dimension, or channel and pixel.
+        """
+        if self.map.im2col is None:
+            return self._place(tuple(index), self._tiled(index))
+        return self._place(tuple(index), self._pixels()[index[1]])
+
+    def places(self) -> Iterator[Place]:
+        """Every element, the first index fastest."""
+        pixels = None if self.map.im2col is None else self._pixels()
+        for index in _indices(self.counts):
+            yield self._place(index, self._tiled(index) if pixels is None else pixels[index[1]])
+
+    def _place(self, index: tuple[int, ...], at: tuple[int, ...]) -> Place:
+        of = self.map
+        if of.im2col is not None:
+            at = (at[0] + index[0], *at[1:])
+        inside = all(0 <= here < extent for here, extent in zip(at, of.global_dim, strict=True))
+        strides = (of.element_bytes, *of.global_strides)
+        source = of.global_address + sum(here * stride for here, stride in zip(at, strides, strict=True))
+        row, extent = 0, 1
+        for here, count in zip(index[1:], self.counts[1:], strict=True):
+            row += here * extent
+            extent *= count
+        target = self.shared_address + row * self.pitch_bytes + index[0] * of.element_bytes
+        return Place(index, at, inside, source, swizzle_mode(of.swizzle)(target))
+
+    def _tiled(self, index: Sequence[int]) -> tuple[int, ...]:
+        """The coordinate of an element of a tiled box."""
+        first = self.map.element_strides[0] if self.map.interleave != "none" else 1
+        steps = (first, *self.map.element_strides[1:])
+        return tuple(start + here * step for start, here, step in zip(self.coordinate, index, steps, strict=True))
+
+    def _pixels(self) -> list[tuple[int, ...]]:
+        """The coordinate of each pixel's first channel: they walk W, H, D within the bounding box, then N."""
+        of = self.map
+        assert of.im2col is not None  # noqa: S101 - who calls has looked
+        box = of.im2col
+        lower = box.pixel_box_lower_corner
+        upper = tuple(of.global_dim[1 + i] + corner for i, corner in enumerate(box.pixel_box_upper_corner))
+        offsets = self.offsets or (0,) * len(lower)
+        walker, found = list(self.coordinate[1:]), list[tuple[int, ...]]()
+        for _ in range(box.pixels_per_column):
+            moved = (at + offset for at, offset in zip(walker, (*offsets, 0), strict=True))
+            found.append((self.coordinate[0], *moved))
+            _step(walker, of.element_strides[1:], lower, upper)
+        return found
+
+
+def _step(walker: list[int], steps: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> None:
+    """On to the next pixel."""
+    for place, end in enumerate(upper):
+        walker[place] += steps[place]
+        if walker[place] < end:
+            return
+        walker[place] = lower[place]
+    walker[-1] += steps[-1]
+
+
+def _indices(counts: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every index, the first one fastest."""
+    if not counts:
+        yield ()
+        return
+    for outer in _indices(counts[1:]):
+        for inner in range(counts[0]):
+            yield (inner, *outer)

@@ -1,0 +1,205 @@
+"""`cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`: the parameters, and every check of the driver on sm_90."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.descriptors.tensor_map import MOST_RANK, Im2col, TensorMap
+from ptxloom.descriptors.tensor_types import INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES, data_type, swizzle_bytes
+from ptxloom.diagnostics import UsageError, must_be, must_be_several
+from ptxloom.isa.limits import SHARED_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_ADDRESS_BITS: Final = 57
+_MOST_EXTENT: Final = 1 << 32
+_STRIDE_END: Final = 1 << 40
+_MOST_BOX: Final = 256
+_MOST_STEP: Final = 8
+_MOST_PIXELS: Final = 1024
+_CORNER_SIGNS: Final = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}
+
+
+def encode_tiled(  # noqa: PLR0917 - in the driver's order
+    data_type: str,
+    global_address: int,
+    global_dim: Sequence[int],
+    global_strides: Sequence[int],
+    box_dim: Sequence[int],
+    element_strides: Sequence[int] | None = None,
+    interleave: str = "none",
+    swizzle: str = "none",
+    l2_promotion: str = "none",
+    oob_fill: str = "none",
+) -> TensorMap:
+    """A tiled map, by the parameters of `cuTensorMapEncodeTiled`.
+
+    Args:
+        data_type: Such as "FLOAT16".
+        global_address: Where the tensor begins, a multiple of 16.
+        global_dim: How many elements, by dimension, the contiguous one first.
+        global_strides: In bytes, of all dimensions but the first.
+        box_dim: How many elements a copy spans, by dimension.
+        element_strides: Of how many elements one is taken, by dimension; ones if left out.
+        interleave: "none", "16B" or "32B".
+        swizzle: "none", "32B", "64B" or "128B".
+        l2_promotion: "none", "64B", "128B" or "256B".
+        oob_fill: "none" or "nan".
+
+    Returns:
+        The map.
+
+    Raises:
+        UsageError: The driver would refuse it.
+
+    Example:
+        >>> made = encode_tiled("FLOAT16", 0x1000, (64, 32), (128,), (64, 8), swizzle="128B")
+        >>> made.transaction_bytes, TensorMap.from_bytes(made.to_bytes()) == made
+        (1024, True)
+    """
+    rank = _common(data_type, global_address, global_dim, global_strides, interleave, swizzle, l2_promotion, oob_fill)
+    box = _numbers("box_dim", box_dim, rank, 1, _MOST_BOX)
+    steps = _numbers(
+        "element_strides", (1,) * rank if element_strides is None else element_strides, rank, 1, _MOST_STEP
+    )
+    made = TensorMap(
+        data_type, global_address, tuple(global_dim), tuple(global_strides), box, steps,
+        interleave, swizzle, l2_promotion, oob_fill,
+    )  # fmt: skip
+    _judge_box(made, "box_dim", box[0])
+    return made
+
+
+def encode_im2col(  # noqa: PLR0917 - likewise
+    data_type: str,
+    global_address: int,
+    global_dim: Sequence[int],
+    global_strides: Sequence[int],
+    pixel_box_lower_corner: Sequence[int],
+    pixel_box_upper_corner: Sequence[int],
+    channels_per_pixel: int,
+    pixels_per_column: int,
+    element_strides: Sequence[int] | None = None,
+    interleave: str = "none",
+    swizzle: str = "none",
+    l2_promotion: str = "none",
+    oob_fill: str = "none",
+) -> TensorMap:
+    """An im2col map, by the parameters of `cuTensorMapEncodeIm2col`.
+
+    Args:
+        data_type: Such as "FLOAT16".
+        global_address: Where the tensor begins, a multiple of 16.
+        global_dim: How many elements: C, W, then H and D where there are, N.
+        global_strides: In bytes, of all dimensions but the first.
+        pixel_box_lower_corner: Where the bounding box begins: W, H, D.
+        pixel_box_upper_corner: Where it ends, from the tensor's end: W, H, D.
+        channels_per_pixel: How many elements of C.
+        pixels_per_column: How many pixels.
+        element_strides: Of how many elements one is taken, by dimension; ones if left out.
+        interleave: "none", "16B" or "32B".
+        swizzle: "none", "32B", "64B" or "128B".
+        l2_promotion: "none", "64B", "128B" or "256B".
+        oob_fill: "none" or "nan".
+
+    Returns:
+        The map.
+
+    Raises:
+        UsageError: The driver would refuse it.
+    """
+    rank = _common(data_type, global_address, global_dim, global_strides, interleave, swizzle, l2_promotion, oob_fill)
+    if rank not in _CORNER_SIGNS:
+        raise UsageError("global_dim", tuple(global_dim), "of 3, 4 or 5 dimensions for im2col: C, W, H, D, N")
+    sign = _CORNER_SIGNS[rank]
+    lower = _numbers("pixel_box_lower_corner", pixel_box_lower_corner, rank - 2, -sign, sign - 1)
+    upper = _numbers("pixel_box_upper_corner", pixel_box_upper_corner, rank - 2, -sign, sign - 1)
+    (channels,) = _numbers("channels_per_pixel", (channels_per_pixel,), 1, 1, _MOST_BOX)
+    (pixels,) = _numbers("pixels_per_column", (pixels_per_column,), 1, 1, _MOST_PIXELS)
+    steps = _numbers(
+        "element_strides", (1,) * rank if element_strides is None else element_strides, rank, 1, _MOST_STEP
+    )
+    first = 0 if interleave != "none" else 1
+    for extent, low, high in zip(global_dim[first : first + rank - 2], lower, upper, strict=True):
+        if _signed(extent + high - low) <= 0:
+            legal = f"of a box that has pixels: {extent:,} of them, from {low} on, to {high} behind the last, are none"
+            raise UsageError("pixel_box_upper_corner", upper, legal)
+    made = TensorMap(
+        data_type, global_address, tuple(global_dim), tuple(global_strides), (), steps,
+        interleave, swizzle, l2_promotion, oob_fill, Im2col(lower, upper, channels, pixels),
+    )  # fmt: skip
+    _judge_box(made, "channels_per_pixel", channels)
+    return made
+
+
+def _common(  # noqa: PLR0917 - likewise
+    kind: str, address: int, dim: Sequence[int], strides: Sequence[int],
+    interleave: str, swizzle: str, l2_promotion: str, oob_fill: str,
+) -> int:  # fmt: skip
+    """Judge what both have; gives back the rank."""
+    found = data_type(kind)
+    _one_of("interleave", interleave, INTERLEAVES)
+    _one_of("swizzle", swizzle, SWIZZLES)
+    _one_of("l2_promotion", l2_promotion, L2_PROMOTIONS)
+    _one_of("oob_fill", oob_fill, OOB_FILLS)
+    unit = 32 if interleave == "32B" else 16
+    must_be(int, "global_address", address, "an address")
+    if address % unit or not 0 <= address < 1 << _ADDRESS_BITS:
+        raise UsageError("global_address", hex(address), f"a multiple of {unit}, of at most {_ADDRESS_BITS} bits")
+    must_be_several("global_dim", dim, "numbers")
+    rank = len(dim)
+    if not 1 <= rank <= MOST_RANK:
+        raise UsageError("global_dim", tuple(dim), f"of 1 to {MOST_RANK} dimensions")
+    if interleave != "none" and rank < 3:
+        raise UsageError(
+            "interleave", interleave, f"none for a tensor of {rank} dimensions; interleaved ones have 3 or more"
+        )
+    _numbers("global_dim", dim, rank, 1, _MOST_EXTENT)
+    for stride in _numbers("global_strides", strides, rank - 1, 0, _STRIDE_END - 1):
+        if stride % unit:
+            raise UsageError("global_strides", tuple(strides), f"multiples of {unit}, in bytes")
+    if oob_fill == "nan" and not found.is_float:
+        raise UsageError("oob_fill", oob_fill, f"none for {kind}: only floating-point types have NaN")
+    return rank
+
+
+def _judge_box(made: TensorMap, argument: str, inner: int) -> None:
+    """Judge the rows that a copy takes, and all of them together."""
+    of = made.type
+    if inner * of.element_bytes % 16:
+        raise UsageError(argument, inner, f"a multiple of {16 // of.element_bytes}: 16 bytes of {of.name}")
+    span = swizzle_bytes(made.swizzle)
+    if span and made.interleave == "none" and inner * of.element_bytes > span:
+        most = span // of.element_bytes
+        raise UsageError(
+            argument, inner, f"at most {most}: {most} elements of {of.name} are the {span} bytes of the swizzle"
+        )
+    if made.encoded_box_bytes > SHARED_BYTES:
+        whole = "box_dim" if made.im2col is None else "pixels_per_column"
+        value = made.box_dim if made.im2col is None else made.im2col.pixels_per_column
+        raise UsageError(whole, value, f"of at most {SHARED_BYTES:,} bytes, what shared memory holds; here are "
+                         f"{made.encoded_box_bytes:,}")  # fmt: skip
+
+
+def _signed(number: int) -> int:
+    """A number as the driver counts: in 32 bits."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def _one_of(argument: str, value: str, legal: Iterable[str]) -> None:
+    if value not in tuple(legal):
+        raise UsageError(argument, value, f"one of {', '.join(legal)}")
+
+
+def _numbers(argument: str, values: Sequence[int], count: int, least: int, most: int) -> tuple[int, ...]:
+    """So many numbers within bounds."""
+    must_be_several(argument, values, "numbers")
+    if len(values) != count:
+        raise UsageError(argument, tuple(values), f"{count} number{'s' * (count != 1)} for a tensor of this rank")
+    for value in values:
+        must_be(int, argument, value, "whole numbers")
+        if not least <= value <= most:
+            shown = value if len(values) == 1 else tuple(values)
+            raise UsageError(argument, shown, f"from {least:,} to {most:,}" + " each" * (len(values) > 1))
+    return tuple(values)

@@ -1,0 +1,81 @@
+"""Record what the CUDA driver makes of the parameters of tensor maps: its verdict, and the 128 bytes.
+
+Run from the repository root on a machine with an NVIDIA GPU of sm_90 and its driver:
+`python3 tools/record/tensor_maps.py OUT` writes OUT/tensor_maps.json.gz, which belongs into tests/recorded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from recorded.tensor_map_cases import RECORDING, Case, cases
+
+_BUFFER_BYTES = 128 + 64
+
+
+def open_driver() -> tuple[Any, str, int]:
+    """The driver with a context, the GPU's name and the driver's version."""
+    cuda = ctypes.CDLL("libcuda.so.1")
+    context, version, name = ctypes.c_void_p(), ctypes.c_int(), ctypes.create_string_buffer(100)
+    done = (
+        cuda.cuInit(0),
+        cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0),
+        cuda.cuCtxSetCurrent(context),
+        cuda.cuDeviceGetName(name, 100, 0),
+        cuda.cuDriverGetVersion(ctypes.byref(version)),
+    )
+    if any(done):
+        raise SystemExit(f"the driver says {done}")
+    return cuda, name.value.decode(), version.value
+
+
+def encoded(cuda: Any, case: Case) -> tuple[int, str]:
+    """What the encoder says, and the bytes in hexadecimal; none where it refuses."""
+    buffer = ctypes.create_string_buffer(_BUFFER_BYTES)
+    at = -(-ctypes.addressof(buffer) // 64) * 64
+    rank = len(case["dim"])
+    tiled = "box" in case
+    own = (
+        ((ctypes.c_uint32 * rank)(*case["box"]),)
+        if tiled
+        else (
+            (ctypes.c_int * (rank - 2))(*case["lower"]),
+            (ctypes.c_int * (rank - 2))(*case["upper"]),
+            ctypes.c_uint32(case["channels"]),
+            ctypes.c_uint32(case["pixels"]),
+        )
+    )
+    encode = cuda.cuTensorMapEncodeTiled if tiled else cuda.cuTensorMapEncodeIm2col
+    status = encode(
+        ctypes.c_void_p(at),
+        ctypes.c_int(case["kind"]),
+        ctypes.c_uint32(rank),
+        ctypes.c_void_p(case["address"]),
+        (ctypes.c_uint64 * rank)(*case["dim"]),
+        (ctypes.c_uint64 * max(1, rank - 1))(*case["strides"]),
+        *own,
+        (ctypes.c_uint32 * rank)(*case["steps"]),
+        *(ctypes.c_int(case[name]) for name in ("interleave", "swizzle", "l2", "fill")),
+    )
+    return status, "" if status else ctypes.string_at(at, 128).hex()
+
+
+def main(out: Path) -> None:
+    """Record every case."""
+    cuda, gpu, driver = open_driver()
+    found = [{**case, "status": status, "bytes": data} for case in cases() for status, data in [encoded(cuda, case)]]
+    recording = {"gpu": gpu, "driver": driver, "maps": found}
+    with gzip.GzipFile(out / RECORDING.name, "wb", mtime=0) as file:
+        file.write(json.dumps(recording).encode())
+    print(f"{len(found)} maps, {sum(case['status'] != 0 for case in found)} refused")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -15,6 +15,7 @@ _DEFINE: Final = re.compile(r"define .*?(?P<type>\S+) @(?P<name>[\w.]+)\((?P<par
 _LABEL: Final = re.compile(r"([\w.$-]+):(?:\s*;.*)?$")
 _RESULT: Final = re.compile(r"(%[\w.$-]+) = (.*)$")
 _FIRST: Final = re.compile(r"(?:tail |musttail |notail )*([\w.]+)")
+_ATTRIBUTES: Final = re.compile(r"(?:(?:align \d+|[a-z]\w*(?:\(\w+\))?) )+(?=[%@\d-])")  # of an argument of a call
 _BITS: Final = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "ptr": 64, "fp128": 128}
 
 
@@ -91,15 +92,15 @@ def split(text: str) -> list[str]:
 
 
 def typed(text: str) -> tuple[str, str]:
-    """The type and the value of an operand: `<32 x i32> %t5`."""
+    """The type and the value of an operand: `<32 x i32> %t5`, `ptr align 4 %t6`."""
     if text[0] in "<[{":
         depth = 0
         for at, letter in enumerate(text):
             depth += (letter in "<[{") - (letter in ">]}")
             if not depth:
-                return text[: at + 1], text[at + 1 :].strip()
+                return text[: at + 1], _ATTRIBUTES.sub("", text[at + 1 :].strip(), count=1)
     type_, _, value = text.partition(" ")
-    return type_, value.strip()
+    return type_, _ATTRIBUTES.sub("", value.strip(), count=1)
 
 
 def bytes_of(type_: str) -> int:

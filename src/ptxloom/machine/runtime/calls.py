@@ -27,20 +27,14 @@ from ptxloom.machine.runtime.state import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Ptr, Slice
+    from ptxloom.machine.native.language import Ptr
 
 HEAD_CELLS = 2  # of each call: the caller's block and frame, what it has from `alloca`
 
 
-def frame(w: Warp, lane: u32) -> Slice[u8]:
-    """A lane's local memory from its frame on."""
-    start = u64(w.sp[lane])
-    return part(w.local, u64(lane) * w.local_bytes + start, w.local_bytes - start)
-
-
-def cell(w: Warp, lane: u32, number: u32) -> Slice[u64]:
-    """A cell of a lane's control stack."""
-    return part(w.control, u64(number) * 32 + u64(lane), 1)
+def cell(lane: u32, number: u32) -> u64:
+    """Where a cell of a lane's control stack lies in the warp's `control`, which loops over lanes look up once."""
+    return u64(number) * 32 + u64(lane)
 
 
 def has_room(w: Warp, lane: u32, caller_bytes: u32, callee_bytes: u32, cells: u32, site: u32) -> u32:
@@ -64,24 +58,27 @@ def make_frames(w: Warp, lanes: u32, caller_bytes: u32, callee_bytes: u32, cells
 
 def copy_in_frames(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> None:
     """Copy an argument to the frame that follows, or a result back: within what `has_room` has granted."""
+    local = w.local
+    room = w.local_bytes
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            at = frame(w, lane)
-            into = part(at, target, size)
+            own = part(local, u64(lane) * room, room)
+            into = part(own, u64(w.sp[lane]) + u64(target), size)
             if size == 4 or size == 8:  # noqa: PLR1714 - as the native language has it
-                move(into, part(at, source, size), size)
+                move(into, part(own, u64(w.sp[lane]) + u64(source), size), size)
             else:
-                copy(into, part(at, source, size), u64(size))
+                copy(into, part(own, u64(w.sp[lane]) + u64(source), size), u64(size))
     carry(w, lanes, target, source, size)
 
 
 def enter(w: Warp, lanes: u32, caller_bytes: u32, kept_cells: u32, back: u32) -> None:
     """Push a frame for each lane, above the registers that the call keeps; there is room."""
+    control = w.control
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             top = w.depth[lane] + kept_cells
-            cell(w, lane, top)[0] = u64(back) | u64(w.sp[lane]) << 32
-            cell(w, lane, top + 1)[0] = u64(w.stack[lane])
+            control[cell(lane, top)] = u64(back) | u64(w.sp[lane]) << 32
+            control[cell(lane, top + 1)] = u64(w.stack[lane])
             w.depth[lane] = top + HEAD_CELLS
             w.sp[lane] = w.sp[lane] + caller_bytes
 
@@ -89,13 +86,14 @@ def enter(w: Warp, lanes: u32, caller_bytes: u32, kept_cells: u32, back: u32) ->
 def give_back(w: Warp, lanes: u32, following: u32) -> u32:
     """Pop a frame of each lane and send it where its caller goes on; the other running lanes go to `following`."""
     place_lanes(w, w.mask & ~lanes, following)
+    control = w.control
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             top = w.depth[lane] - HEAD_CELLS
-            head = cell(w, lane, top)[0]
+            head = control[cell(lane, top)]
             w.pcs[lane] = u32(head)
             w.sp[lane] = u32(head >> 32)
-            w.stack[lane] = u32(cell(w, lane, top + 1)[0])
+            w.stack[lane] = u32(control[cell(lane, top + 1)])
             w.depth[lane] = top
     return choose(w)
 
@@ -117,9 +115,10 @@ def request(w: Warp, lanes: u32, number: u32, frame_bytes: u32, result: u32, res
 def save_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32) -> None:
     """Put a register of each lane (`size` bytes of it; 0: a predicate) into the cell `offset` above its stack's top."""
     source = registers(w, register, register_bytes(size))
+    control = w.control
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            kept = cell(w, lane, w.depth[lane] + offset)
+            kept = part(control, cell(lane, w.depth[lane] + offset), 1)
             if size == 4:
                 kept[0] = u64(view(u32, source)[lane])
             elif size == 8:
@@ -132,15 +131,16 @@ def save_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32) ->
                 kept[0] = u64(source[lane])
             else:
                 kept[0] = view(u64, source)[2 * lane]
-                cell(w, lane, w.depth[lane] + offset + 1)[0] = view(u64, source)[2 * lane + 1]
+                control[cell(lane, w.depth[lane] + offset + 1)] = view(u64, source)[2 * lane + 1]
 
 
 def restore_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32) -> None:
     """Take a register of each lane back; the mirror of `save_register`, the stack's top below the kept registers."""
     target = registers(w, register, register_bytes(size))
+    control = w.control
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            kept = cell(w, lane, w.depth[lane] + offset)[0]
+            kept = control[cell(lane, w.depth[lane] + offset)]
             if size == 4:
                 view(u32, target)[lane] = u32(kept)
             elif size == 8:
@@ -154,7 +154,7 @@ def restore_register(w: Warp, lanes: u32, register: u32, size: u32, offset: u32)
                 target[lane] = u8(kept)
             else:
                 view(u64, target)[2 * lane] = kept
-                view(u64, target)[2 * lane + 1] = cell(w, lane, w.depth[lane] + offset + 1)[0]
+                view(u64, target)[2 * lane + 1] = control[cell(lane, w.depth[lane] + offset + 1)]
 
 
 def drop_cells(w: Warp, lanes: u32, cells: u32) -> None:
@@ -227,7 +227,7 @@ def restore_stack(w: Warp, lanes: u32, tokens: Ptr[u64], site: u32) -> u32:
         if lanes >> lane & 1 != 0:
             before: u64 = 0  # what the callers have taken
             if w.depth[lane] != 0:
-                before = cell(w, lane, w.depth[lane] - 1)[0]
+                before = w.control[cell(lane, w.depth[lane] - 1)]
             token = tokens[lane]
             if token < before or token > u64(w.stack[lane]):
                 fault(w, BAD_TOKEN, site, lane, 0, 0, 0, 0)

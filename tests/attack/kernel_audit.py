@@ -350,7 +350,7 @@ def _rooms_of_access(name: str) -> list[int | Kind]:
     """The same for accesses of a warp and for what looks at them."""
     warp = _RECORD.size
     if found := access.NAME.fullmatch(name):
-        lanes = _LANES * (8 if found[2] == "global" else 4)
+        lanes = _LANES * (4 if found[2] == "shared" else 8)
         return [warp, lanes, 0, 0, 0, 0, *[_LANES * int(found[3]) // 8] * int(found[4])]
     if found := race_path.NAME.fullmatch(name):
         lanes = _LANES * (4 if found[2] == "shared" else 8)

@@ -104,7 +104,7 @@ def test_the_judge_of_kernels_sees_code_that_breaks_the_rule(line: str, why: str
 ACCESSES: Final = [
     access.access_name(verb, window, bits, parts)
     for verb in ("load", "store")
-    for window in ("global", "shared")
+    for window in ("global", "shared", "local")
     for bits in (8, 16, 32, 64)
     for parts in (1, 2, 4)
 ]

@@ -15,6 +15,7 @@ from ptxloom.diagnostics import TOOLS, UsageError
 from ptxloom.machine import LaunchError, UnsupportedInstruction
 
 STORE = "st.global.u32 [%rd0], %r1;"
+WIDTHS = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
 def fault(body: str, *args: Any, params: str = ".param .u64 out", before: str = "", block: int = 1) -> tuple[str, int]:
@@ -197,6 +198,28 @@ def test_a_function_has_global_and_const_variables_of_its_own() -> None:
         pl.global_array(module, "room")
 
 
+@pytest.mark.parametrize("lanes", [0xFFFFFFFF, 0xAAAA5550])
+@pytest.mark.parametrize(("bits", "parts"), [(b, n) for b in (8, 16, 32, 64) for n in (1, 2, 4) if b * n <= 128])
+def test_lanes_reach_their_own_place_in_local_memory(bits: int, parts: int, lanes: int) -> None:
+    kind, size = f".v{parts}.b{bits}" if parts > 1 else f".b{bits}", bits // 8 * parts
+    names = ", ".join(f"%w{n}" for n in range(parts))
+    moved = f"{{{names}}}" if parts > 1 else names
+    body = f"""
+    .reg .b64 %w<4>; .local .align 16 .b8 own[128]; shr.u32 %r3, {lanes}, %r0; and.b32 %r3, %r3, 1;
+    setp.ne.u32 %p1, %r3, 0; mul.lo.u32 %r2, %r0, 48; and.b32 %r2, %r2, 112; mov.u64 %rd3, own;
+    mad.wide.u32 %rd2, %r2, 1, %rd3; mad.wide.u32 %rd4, %r0, {size}, %rd1; mov.b64 %w0, 0; mov.b64 %w1, 0;
+    st.local.v2.b64 [%rd2], {{%w0, %w1}};
+    {" ".join(f"mad.wide.u32 %w{n}, %r0, 7, {n + 1};" for n in range(parts))}
+    @%p1 st.local{kind} [%rd2], {moved}; {" ".join(f"mov.b64 %w{n}, 99;" for n in range(parts))}
+    @!%p1 st.local{kind} [%rd3+{size}], {moved}; ld.local{kind} {moved}, [%rd2]; st.global{kind} [%rd4], {moved};"""
+    out = np.zeros(32 * parts, WIDTHS[bits])
+    entry(body).launch(1, 32, [out])
+    given = np.arange(32)[:, None] * 7 + np.arange(parts) + 1
+    at = np.arange(32) * 48 & 112
+    kept = np.where(at == size, 99, 0)[:, None]
+    assert out.reshape(32, parts).tolist() == np.where(lanes >> np.arange(32) & 1, given.T, kept.T).T.tolist()
+
+
 def test_each_thread_has_its_own_local_memory() -> None:
     out = np.zeros(70, np.uint32)
     body = """
@@ -206,9 +229,6 @@ def test_each_thread_has_its_own_local_memory() -> None:
     """
     entry(body + STORE).launch(1, 70, [out])
     assert out.tolist() == list(range(70))
-
-
-WIDTHS = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
 @settings(max_examples=30, deadline=None)

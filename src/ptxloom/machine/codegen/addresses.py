@@ -105,14 +105,14 @@ def addresses_at(b: Builder, operand: tree.Operand, at: int, space: int) -> Valu
     return b.scratch(at)
 
 
-def lane_addresses(b: Builder, operand: tree.Operand, space: int) -> None:
-    """Store the 32 addresses of an address operand (within `space`) to the start of the scratch, `<32 x i64>`."""
+def lane_addresses(b: Builder, operand: tree.Operand, space: int, bits: int = 64) -> None:
+    """Store the 32 addresses of an address operand (within `space`) to the start of the scratch, `bits` each."""
     base, offset = base_and_offset(b.op, operand)
     at = address_values(b, base, offset)
     stay_in_window(b, base, at, space)
-    if space in {state.SHARED, state.LOCAL, state.PARAM}:
+    if space in {state.SHARED, state.LOCAL, state.PARAM} and bits > 32:
         at = b.apply("and", at, b.constant(at.type, state.WINDOW_BYTES - 1))
-    b.store(at, b.scratch(), 64)
+    b.store(b.resize(at, bits), b.scratch(), 64)
 
 
 def stay_in_window(b: Builder, base: tree.Operand, addresses: Value, space: int) -> None:

@@ -2,14 +2,15 @@
 
 `ptxloom_load_global_32x2` reads two 32-bit values a lane. All take (warp, addresses, offset, mask, space, site) and one
 place of 32 values for each part, and give 0, or 1 after a fault. `global` serves generic and const addresses too.
-The fast paths look at each half of the warp by itself: tiles 16 wide are common.
+The fast paths look at each half of the warp by itself: tiles 16 wide are common. In local memory, where every lane has
+its own, no two lanes are neighbours.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
@@ -21,10 +22,11 @@ from ptxloom.machine.runtime.state import Site, Warp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NAME: Final = re.compile(r"ptxloom_(load|store)_(global|shared)_(\d+)x(\d+)")
+NAME: Final = re.compile(r"ptxloom_(load|store)_(global|shared|local)_(\d+)x(\d+)")
 HALF: Final = LANES // 2
 W: Final = Value("ptr", "%w")
 MASK: Final = Value("i32", "%mask")
+_EVERY: Final = Value(vector("i1"), "splat (i1 true)")
 LANE_BITS: Final = constant_vector("i32", ((1 << lane) - ((lane == 31) << 32) for lane in range(LANES)))
 
 
@@ -49,16 +51,11 @@ def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
     heads = parameters(int(found[4]))
     declarations: dict[str, str] = {}
     functions: list[str] = []
-    for function, build in (
-        (f"define i32 @{name}({heads}) #0", _Access.build),
-        (f"define internal i32 @part({heads}) nounwind noinline", _Access.part),
-        (f"define internal i32 @apart({heads}) nounwind noinline", _Access.apart),
-        (f"define internal i32 @slow({heads}) nounwind noinline cold", _Access.slow),
-    ):
-        access = _Access(found[1] == "store", found[2] == "shared", int(found[3]), int(found[4]), Emitter())
-        build(access)
+    for part in _PARTS[found[2]]:
+        access = _Access(found[1] == "store", found[2], int(found[3]), int(found[4]), Emitter())
+        part.build(access)
         declarations |= access.e.declarations
-        functions.append("\n".join((function, "{", *access.e.lines, "}")))
+        functions.append("\n".join((part.head.format(name=name, parameters=heads), "{", *access.e.lines, "}")))
     ir = "\n".join((*declarations.values(), *functions))
     return ir, (store_lanes if found[1] == "store" else load_lanes,)
 
@@ -71,7 +68,7 @@ def field(name: str) -> int:
 @dataclass(frozen=True, slots=True)
 class _Access:
     store: bool
-    shared: bool
+    window: str
     size_bits: int
     parts: int
     e: Emitter
@@ -84,6 +81,11 @@ class _Access:
     @property
     def scalar(self) -> str:
         return f"i{self.size_bits}"
+
+    @property
+    def near(self) -> bool:
+        """Whether addresses are offsets of 32 bits."""
+        return self.window != "global"
 
     def build(self) -> None:
         """Whole warps at contiguous addresses; anything else elsewhere."""
@@ -117,6 +119,20 @@ class _Access:
         self._general(e.apply("add", addresses, e.splat(self._offset())))
         self._jump("slow")
 
+    def local(self) -> None:
+        """Whole warps in local memory."""
+        full = self.e.compare("eq", MASK, Value("i32", "-1"))
+        self.e.do(f"br {full}, label %whole, label %part")
+        self.e.label("whole")
+        self._general(self.e.apply("add", self._addresses(), self.e.splat(self._offset())))
+        self._jump("slow")
+        self._jump("part")
+
+    def local_part(self) -> None:
+        """Some lanes in local memory."""
+        self._general(self.e.apply("add", self._addresses(), self.e.splat(self._offset())), self._active())
+        self._jump("slow")
+
     def _jump(self, function: str) -> None:
         """A label from which another of the functions goes on."""
         self.e.label(function)
@@ -124,10 +140,16 @@ class _Access:
         self.e.do(f"ret i32 %{function}.failed")
 
     def _addresses(self) -> Value:
-        return self.e.load(vector(f"i{32 if self.shared else 64}"), Value("ptr", "%addresses"), 32)
+        addresses = self.e.load(vector(f"i{32 if self.window == 'shared' else 64}"), Value("ptr", "%addresses"), 32)
+        return self.e.resize(addresses, 32) if self.near else addresses
 
     def _offset(self) -> Value:
-        return self.e.resize(Value("i64", "%offset"), 32 if self.shared else 64)
+        return self.e.resize(Value("i64", "%offset"), 32 if self.near else 64)
+
+    def _active(self) -> Value:
+        """The lanes that take part, 32 bits."""
+        e = self.e
+        return e.compare("ne", e.apply("and", e.splat(MASK), LANE_BITS), e.constant(LANE_BITS.type, 0))
 
     def _halves(self) -> tuple[Value, Value, list[Value]]:
         """The addresses; how far each is from the first of its half warp; and these two, with the offset."""
@@ -144,8 +166,8 @@ class _Access:
     def _bounds(self) -> tuple[Value, Value]:
         """The first address that may be touched and the bytes from it on, as the addresses are written."""
         e = self.e
-        if self.shared:
-            size = e.load("i64", e.offset(W, field("shared_bytes")), 8)
+        if self.near:
+            size = e.load("i64", e.offset(W, field(f"{self.window}_bytes")), 8)
             return Value("i32", "0"), e.resize(size, 32)
         sites = e.load("ptr", e.offset(W, field("sites")), 8)
         at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(Site).size)))
@@ -155,8 +177,8 @@ class _Access:
 
     def _host(self, at: Value) -> Value:
         e = self.e
-        if self.shared:
-            base = e.load("ptr", e.offset(W, field("shared")), 8)
+        if self.near:
+            base = e.load("ptr", e.offset(W, field(self.window)), 8)
             return e.offset(base, e.resize(at, 64))
         return e.emit("ptr", f"inttoptr {at} to ptr")
 
@@ -231,7 +253,7 @@ class _Access:
         base = e.apply("sub", at, e.apply("mul", e.resize(lane, addresses.bits), length))
         row = constant_vector(addresses.element, (n * self.bytes for n in range(LANES)))
         apart = e.compare("ne", e.apply("sub", addresses, e.splat(base)), row)
-        lanes = e.compare("ne", e.apply("and", e.splat(mask), LANE_BITS), e.constant(LANE_BITS.type, 0))
+        lanes = self._active()
         contiguous = self._none(e.apply("and", apart, lanes))
         e.do(f"br {contiguous}, label %contiguous, label %slow")
         e.label("contiguous")
@@ -252,14 +274,16 @@ class _Access:
         e.do("ret i32 0")
         self._jump("slow")
 
-    def _general(self, addresses: Value) -> None:
-        """Any addresses of a whole warp: checked as vectors, then gathered or scattered."""
+    def _general(self, addresses: Value, lanes: Value | None = None) -> None:
+        """Any addresses of a whole warp, or of some lanes: checked as vectors, then gathered or scattered."""
         e = self.e
         start, room = self._bounds()
         offsets = e.apply("sub", addresses, e.splat(start))
         misaligned = e.apply("and", addresses, e.constant(addresses.type, self.bytes - 1))
         even = e.compare("eq", misaligned, e.constant(addresses.type, 0))
         fine = e.apply("and", inside(e, offsets, e.constant(room.type, self.bytes), room), even)
+        if lanes is not None:
+            fine = e.apply("or", fine, e.apply("xor", lanes, _EVERY))
         good = e.compare("eq", e.emit("i32", f"bitcast {fine} to i32"), Value("i32", "-1"))
         e.do(f"br {good}, label %each, label %slow")
         e.label("each")
@@ -268,26 +292,32 @@ class _Access:
             places = hosts
             if part:
                 places = e.emit(hosts.type, f"getelementptr i8, {hosts}, i64 {part * self.size_bits // 8}")
-            self._each(part, places)
+            self._each(part, places, lanes)
         e.do("ret i32 0")
 
-    def _each(self, part: int, places: Value) -> None:
+    def _each(self, part: int, places: Value, lanes: Value | None) -> None:
         e = self.e
         type_ = vector(self.scalar)
-        align, active = Value("i32", str(self.size_bits // 8)), Value(vector("i1"), "splat (i1 true)")
+        align, active = Value("i32", str(self.size_bits // 8)), lanes or _EVERY
         if self.store:
             values = e.load(type_, self._value(part), 16)
             e.call(f"llvm.masked.scatter.v32{self.scalar}.v32p0", values, places, align, active)
             return
         name = f"llvm.masked.gather.v32{self.scalar}.v32p0"
-        got = e.call(name, places, align, active, Value(type_, "poison"), result=type_)
+        others = Value(type_, "poison") if lanes is None else e.load(type_, self._value(part), 16)
+        got = e.call(name, places, align, active, others, result=type_)
         e.store(got, self._value(part), 16)
 
     def _hosts(self, addresses: Value) -> Value:
         e = self.e
-        if self.shared:
-            base = e.load("i64", e.offset(W, field("shared")), 8)
-            addresses = e.apply("add", e.resize(addresses, 64), e.splat(base))
+        if self.near:
+            addresses = e.apply(
+                "add", e.resize(addresses, 64), e.splat(e.load("i64", e.offset(W, field(self.window)), 8))
+            )
+        if self.window == "local":  # every lane has its own, one behind the other
+            size = e.splat(e.load("i64", e.offset(W, field("local_bytes")), 8))
+            starts = e.apply("mul", constant_vector("i64", range(LANES)), size)
+            addresses = e.apply("add", addresses, starts)
         return e.emit(vector("ptr"), f"inttoptr {addresses} to {vector('ptr')}")
 
     def slow(self) -> None:
@@ -299,17 +329,16 @@ class _Access:
         for part, step in enumerate(steps):
             e.store(e.load(type_, self._value(part), 16), step, 16)
         places = Value("ptr", "%addresses")
-        if self.shared:
-            wide = e.resize(e.load(vector("i32"), places, 32), 64)
+        if self.near:
+            total = e.apply("add", self._addresses(), e.splat(self._offset()))
             places = e.emit("ptr", f"alloca {vector('i64')}, align 64")
-            total = e.apply("add", wide, e.splat(Value("i64", "%offset")))
-            e.store(e.apply("and", total, e.constant(total.type, 0xFFFFFFFF)), places, 64)
+            e.store(e.resize(total, 64), places, 64)
         got = e.call(
             f"ptxloom_{'store' if self.store else 'load'}_lanes",
             Value("ptr", "%w"),
             room,
             places,
-            Value("i64", "0" if self.shared else "%offset"),
+            Value("i64", "0" if self.near else "%offset"),
             Value("i32", "%mask"),
             Value("i32", "%space"),
             Value("i32", str(self.size_bits // 8)),
@@ -321,3 +350,29 @@ class _Access:
             for part, step in enumerate(steps):
                 e.store(e.load(type_, step, 16), self._value(part), 16)
         e.do(f"ret {got}")
+
+
+class _Part(NamedTuple):
+    """One of the functions of an access, jumped to by those before it."""
+
+    head: str
+    build: Callable[[_Access], None]
+
+
+_INNER: Final = "({parameters}) nounwind noinline"
+_SLOW: Final = _Part(f"define internal i32 @slow{_INNER} cold", _Access.slow)
+_ROWS: Final = (
+    _Part("define i32 @{name}({parameters}) #0", _Access.build),
+    _Part(f"define internal i32 @part{_INNER}", _Access.part),
+    _Part(f"define internal i32 @apart{_INNER}", _Access.apart),
+    _SLOW,
+)
+_PARTS: Final = {
+    "global": _ROWS,
+    "shared": _ROWS,
+    "local": (
+        _Part("define i32 @{name}({parameters}) #0", _Access.local),
+        _Part(f"define internal i32 @part{_INNER}", _Access.local_part),
+        _SLOW,
+    ),
+}

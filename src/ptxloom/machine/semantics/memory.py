@@ -8,12 +8,10 @@ from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access, AccessPiece
 from ptxloom.machine.codegen.addresses import (
-    address_values,
     base_and_offset,
     lane_addresses,
     resolved_space,
     space_of,
-    stay_in_window,
 )
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
@@ -32,6 +30,7 @@ family: Final = Family()
 
 _WINDOWS: Final = {  # the spaces that whole warps access at once: which function does, bits of an address
     state.SHARED: ("shared", 32),
+    state.LOCAL: ("local", 64),
     **dict.fromkeys((state.GLOBAL, state.GENERIC, state.CONST), ("global", 64)),
 }
 _WORD: Final = 8  # bytes of the widest value that these move
@@ -187,13 +186,11 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
         b.access(verb, window, places, b.register_place(b.register(sum_.varying)[0]), common, bits=bits, space=space)
         return
     found = b.find(base.text) if isinstance(base, tree.Name) else None
-    if isinstance(found, Register) and found.type.bits == width:
+    if isinstance(found, Register) and found.type.bits == width and space != state.LOCAL:
         addresses = b.register_place(found)
     else:
         addresses = b.scratch()
-        wide = address_values(b, base, offset)
-        stay_in_window(b, base, wide, space)
-        b.store(b.resize(wide, width), addresses, 64)
+        lane_addresses(b, operand, space, width)
         offset = 0
     access = Access(_KINDS[verb], space, addresses, bits, offset, len(places), width, places, op.has(*_STRONG))
     b.touch(access)
@@ -211,7 +208,7 @@ def _common(b: Builder, operand: tree.Operand, offset: int) -> Value:
 def _lane_by_lane(
     b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[Value, ...], *, space: int
 ) -> None:
-    """Local memory, parameters and 128-bit values: through the scratch, one lane after the other."""
+    """Parameters and 128-bit values: through the scratch, one lane after the other."""
     bits = op.type.bits
     lane_addresses(b, operand, space)
     rooms = _scratch_places(b, bits, len(places))

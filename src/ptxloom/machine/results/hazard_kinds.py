@@ -185,6 +185,24 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "no-tensor-map",
+        "Finds a copy by 128 bytes that are no tensor map: nobody encoded one there, or what a kernel has put into its "
+        "fields cannot be.",
+        "the 128 bytes at {place} are no tensor map: {reason}",
+        "pass what `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` made, `const __grid_constant__`, or by its "
+        "address in global memory; here `pl.tensor_map` makes it",
+        "5.5.8",
+    ),
+    HazardKind(
+        "memcheck",
+        "illegal-tensor-copy",
+        "Finds a copy that its tensor map does not allow: to an H200 it is an illegal instruction.",
+        "`{instruction}` cannot be made by the tensor map at {place}: {reason}",
+        "write the instruction for the tensor map that is passed, with coordinates that it can take",
+        "9.7.9.27",
+    ),
+    HazardKind(
+        "memcheck",
         "mbarrier-overrun",
         "Finds more arrivals at an mbarrier than it expects in a phase.",
         "the mbarrier at {place} expects fewer arrivals than come",

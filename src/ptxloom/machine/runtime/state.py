@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Cell, Shadow
+from ptxloom.machine.runtime.tensor_maps.model import TensorCopy
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64
@@ -48,6 +49,7 @@ GLOBAL, SHARED, LOCAL, CONST, PARAM = (SPACES[name].number for name in ("global"
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
 UNINITIALISED, OVERRUN, NO_CLUSTER, CALL_MISMATCH, BAD_TOKEN, BAD_BRANCH = range(10, 16)
+NO_TENSOR_MAP, ILLEGAL_TENSOR_COPY = range(18, 20)
 
 # Event kinds: hazards after which a kernel goes on; `catalogue.EVENTS` says what each means.
 DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT, LEFT = range(1, 11)
@@ -133,6 +135,7 @@ class Fault:
     warp: u32
     block: Annotated[Array[u32], 3]
     lanes: u32  # all that are at fault in the same way
+    reason: u32  # what is wrong with a tensor map or a copy by one; 0: another fault
 
 
 class Event:
@@ -276,6 +279,7 @@ class Worker:
     spins: u32  # how long every resident CTA has spun
     patience: u32  # how long they may, before another one is admitted
     fault: Annotated[Array[Fault], 1]
+    tensor: Annotated[Array[TensorCopy], 1]  # the copy by a tensor map that is being made
 
 
 class Source:

@@ -92,6 +92,8 @@ from ptxloom.machine.semantics import (
     ordering,
     products,
     stack,
+    tensor_copies,
+    tensor_maps,
     video,
     votes,
     warp,
@@ -129,6 +131,8 @@ FAMILIES: Final[tuple[Family, ...]] = (
     wmma.family,
     barriers.family,
     copies.family,
+    tensor_copies.family,
+    tensor_maps.family,
     ordering.family,
     stack.family,
 )
@@ -139,7 +143,6 @@ _MISSING: Final = (
     ("textures and surfaces", ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep")),
     ("the products of warpgroups", ("wgmma",)),
     ("tensor memory and its instructions", ("tcgen05",)),
-    ("tensor maps", ("tensormap", "tensor")),
     ("addresses of several devices", ("multimem",)),
 )
 # How qualifiers begin that change what an instruction does, where rows look at other ones.

@@ -15,7 +15,9 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.parts import parts_of
+from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import memory, state
+from ptxloom.machine.runtime.tensor_maps import model as maps
 from ptxloom.machine.semantics import numbers
 
 if TYPE_CHECKING:
@@ -27,6 +29,21 @@ if TYPE_CHECKING:
 family: Final = Family()
 
 _OPERATIONS: Final = ("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")
+_INTEGERS: Final = {maps.U32: ("u32", False), maps.S32: ("s32", False), maps.U64: ("u64", False)}
+_HALVES: Final = {maps.F16: ("f16", False), maps.BF16: ("bf16", False)}
+_FLOATS: Final = {maps.F32: ("f32", False), maps.F32_FTZ: ("f32", True), maps.F64: ("f64", False)}
+_EXTREMES: Final = _INTEGERS | {maps.S64: ("s64", False)} | _HALVES
+#: By operation: the types of tensors that it takes, by their numbers, and whether subnormal ones count as zero.
+TENSOR_REDUCTIONS: Final = {
+    "add": _INTEGERS | _HALVES | _FLOATS,
+    "min": _EXTREMES,
+    "max": _EXTREMES,
+    "inc": {maps.U32: ("u32", False)},
+    "dec": {maps.U32: ("u32", False)},
+    "and": _INTEGERS,
+    "or": _INTEGERS,
+    "xor": _INTEGERS,
+}
 _LLVM: Final = {"inc": "uinc_wrap", "dec": "udec_wrap", "exch": "xchg"}
 
 
@@ -123,16 +140,55 @@ def combiner(b: Builder, op: Op, space: int) -> str:
         raise op.unsupported("it names no operation")
     in_cache = space not in {state.SHARED, state.LOCAL}
     symbol = f"ptxloom_combine_{name}_{op.type.name}{'_global' if in_cache else ''}"
-    e = Emitter()
-    size = op.type.bits // 8
-    value = e.load(f"i{op.type.bits}", Value("ptr", "%source"), size)
-    _step(e, name, op.type, (Value("ptr", "%place"), value, value), in_cache=in_cache, flushes=False)
-    body = "\n".join(e.lines)
-    declarations = "\n".join(e.declarations.values())
+    b.helper(symbol, _combining("", symbol, name, op.type, in_cache=in_cache, flushes=False))
+    b.declarations[symbol] = f"declare i32 @{symbol}(ptr)"
+    return symbol
+
+
+def tensor_combiner(b: Builder, op: Op) -> str:
+    """The symbol of the same for tensors, whose map says of which type their elements are.
+
+    It takes a pointer to (target, source, bytes, number of the type), and gives 1 for a type that it does not know.
+    """
+    name = op.one_of(TENSOR_REDUCTIONS)
+    symbol = f"ptxloom_combine_tensor_{name}"
+    functions: list[str] = []
+    cases: list[str] = []
+    calls: list[str] = []
+    for number, (word, flushes) in TENSOR_REDUCTIONS[name].items():
+        own = f"{symbol}_{number}"
+        functions.append(_combining("internal ", own, name, ptx_type(word), in_cache=True, flushes=flushes))
+        cases.append(f"i64 {number}, label %is{number}")
+        calls.append(f"is{number}:\n%r{number} = call i32 @{own}(ptr %facts)\nret i32 %r{number}")
+    lines = "\n".join(functions).splitlines()
+    declarations = dict.fromkeys(line for line in lines if line.startswith("declare "))
     b.helper(
         symbol,
-        f"""{declarations}
+        "\n".join([*declarations, *(line for line in lines if line not in declarations)])
+        + f"""
 define i32 @{symbol}(ptr %facts) #0 {{
+%fourth = getelementptr i64, ptr %facts, i64 3
+%kind = load i64, ptr %fourth
+switch i64 %kind, label %none [ {" ".join(cases)} ]
+{chr(10).join(calls)}
+none:
+ret i32 1
+}}""",
+    )
+    b.declarations[symbol] = f"declare i32 @{symbol}(ptr)"
+    return symbol
+
+
+def _combining(linkage: str, symbol: str, name: str, type_: Type, *, in_cache: bool, flushes: bool) -> str:
+    """A function that does an operation for every element of a stretch."""
+    e = Emitter()
+    size = type_.bits // 8
+    value = e.load(f"i{type_.bits}", Value("ptr", "%source"), size)
+    _step(e, name, type_, (Value("ptr", "%place"), value, value), in_cache=in_cache, flushes=flushes)
+    body = "\n".join(e.lines)
+    declarations = "\n".join(e.declarations.values())
+    return f"""{declarations}
+define {linkage}i32 @{symbol}(ptr %facts) #0 {{
 entry:
 %second = getelementptr i64, ptr %facts, i64 1
 %third = getelementptr i64, ptr %facts, i64 2
@@ -154,10 +210,7 @@ following:
 br label %loop
 end:
 ret i32 0
-}}""",
-    )
-    b.declarations[symbol] = f"declare i32 @{symbol}(ptr)"
-    return symbol
+}}"""
 
 
 def _lane(e: Emitter, array: str, size: int) -> Value:

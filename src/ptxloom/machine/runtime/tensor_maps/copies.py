@@ -1,0 +1,242 @@
+"""Copies by tensor maps, lane by lane and made at once (PTX ISA 9.7.9.27.1.2 to 9.7.9.27.1.4).
+
+What an H200 ends as an illegal instruction ends a kernel here, with the reason. Nothing is copied before the map, the
+coordinates and the place in shared memory have been judged; the rows of the tensor are judged one by one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from ptxloom.machine.native.language import Code, Slice, address, copy, i32, invoke, part, trailing_zeros, u8, u32, u64
+from ptxloom.machine.runtime.copies import finish, reach, told_at
+from ptxloom.machine.runtime.initcheck.slow_path import read_lane
+from ptxloom.machine.runtime.memory import fault, holds_site, shared_place
+from ptxloom.machine.runtime.places import site_bytes
+from ptxloom.machine.runtime.state import (
+    CLUSTER_SHIFT,
+    GENERIC,
+    GLOBAL,
+    ILLEGAL_TENSOR_COPY,
+    MISALIGNED,
+    NO_TENSOR_MAP,
+    OUT_OF_BOUNDS,
+    SHARED,
+    Warp,
+)
+from ptxloom.machine.runtime.tensor_maps.decode import corner, decode
+from ptxloom.machine.runtime.tensor_maps.fields import map_place
+from ptxloom.machine.runtime.tensor_maps.model import (
+    BEFORE_START,
+    BETWEEN_CHUNKS,
+    CHUNK_BYTES,
+    CORNERS_OUTSIDE,
+    MAP_BYTES,
+    NO_SUCH_REDUCTION,
+    OTHER_MODE,
+    OTHER_RANK,
+    TensorCopy,
+)
+from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
+from ptxloom.machine.runtime.tensor_maps.swizzle import box_bytes
+from ptxloom.machine.runtime.tensor_maps.walk import next_row, inside_from, inside_to, is_inside, row_address, start_walk
+from ptxloom.machine.runtime.tensor_maps.watch import begin_copy, watch_box, watch_row
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr
+
+IN_COLUMNS = 8  # in the form of an instruction, beside its dimensions: it is one of im2col
+BOX_ALIGNMENT = 128
+
+
+def refuse_copy(w: Warp, kind: u32, reason: u32, site: u32, lane: u32, at: u64) -> u32:
+    """Note why the map at an address, or a copy by it, cannot be; 1."""
+    if w.worker.fault[0].kind == 0:
+        w.worker.fault[0].reason = reason
+    fault(w, kind, site, lane, at, GENERIC, 0, 0)
+    return 1
+
+
+def prepare(
+    w: Warp, lane: u32, at: u64, coordinates: Annotated[Slice[i32], "256"], form: u32, near: u64, site: u32
+) -> u32:
+    """Read the map at an address and go to the coordinates of a lane; 1 after a fault. `near` is the box's address."""
+    t = w.worker.tensor[0]
+    found = map_place(w, lane, at, GENERIC, 0, site)
+    if address(found) == 0:
+        return 1
+    read_lane(w, lane, at, GENERIC, MAP_BYTES, site)
+    copy(t.words, found, MAP_BYTES)
+    reason = decode(t)
+    if reason != 0:
+        return refuse_copy(w, NO_TENSOR_MAP, reason, site, lane, at)
+    if t.rank != form & 7:
+        return refuse_copy(w, ILLEGAL_TENSOR_COPY, OTHER_RANK, site, lane, at)
+    if t.in_columns != u32(form & IN_COLUMNS != 0):
+        return refuse_copy(w, ILLEGAL_TENSOR_COPY, OTHER_MODE, site, lane, at)
+    start_walk(t, coordinates, lane)
+    if t.inner & 15 != 0:
+        return refuse_copy(w, ILLEGAL_TENSOR_COPY, BETWEEN_CHUNKS, site, lane, at)
+    if near & (BOX_ALIGNMENT - 1) != 0:
+        fault(w, MISALIGNED, site, lane, near, SHARED, BOX_ALIGNMENT, 0)
+        return 1
+    return 0
+
+
+def box_place(w: Warp, lane: u32, at: u64, write: u32, site: u32) -> Slice[u8]:
+    """The bytes of a box in shared memory; nothing after a fault."""
+    size = box_bytes(w.worker.tensor[0])
+    found = shared_place(w, at & 0xFFFFFFFF, size)
+    if address(found) == 0:
+        fault(w, OUT_OF_BOUNDS, site, lane, at, SHARED, u32(min(size, 0xFFFFFFFF)), write)
+    return found
+
+
+def load_tensor(
+    w: Warp,
+    mask: u32,
+    targets: Ptr[u64],
+    maps: Ptr[u64],
+    coordinates: Annotated[Slice[i32], "256"],
+    barriers: Ptr[u64],
+    ctas: Ptr[u32],
+    form: u32,
+    site: u32,
+) -> u32:
+    """Lanes fetch boxes; mbarriers learn of the bytes; 1 after a fault. `ctas` as in `copies.copy_bulk`."""
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            left = ctas[lane]
+            first: u32 = 1
+            while first != 0 or left != 0:
+                strip: u64 = 0
+                window: u64 = 0
+                if left != 0:
+                    strip = 255 << CLUSTER_SHIFT
+                    window = u64(trailing_zeros(left) + 1) << CLUSTER_SHIFT
+                at = targets[lane] & ~strip | window
+                if prepare(w, lane, maps[lane], coordinates, form, at, site) != 0:
+                    return 1
+                if load_box(w, lane, at, told_at(w, barriers[lane] + 1, left), first, site) != 0:
+                    return 1
+                t = w.worker.tensor[0]
+                if finish(w, lane, barriers[lane] & ~strip | window, u32(t.rows * t.row_bytes), site) != 0:
+                    return 1
+                first = 0
+                left = left & left - 1
+    return 0
+
+
+def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u32:
+    """Fetch a box; 1 after a fault. Tools are told once (`first`) of what several CTAs are given."""
+    t = w.worker.tensor[0]
+    box = box_place(w, lane, at, 1, site)
+    if address(box) == 0:
+        return 1
+    if first != 0:
+        begin_copy(w, site, 0)
+    watch_box(w, t, lane, at, site, 1, told)
+    number: u64 = 0
+    while number < t.rows:
+        if fetch_row(w, lane, first, site) != 0:
+            return 1
+        put_row(t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
+        next_row(t)
+        number = number + 1
+    return 0
+
+
+def fetch_row(w: Warp, lane: u32, told: u32, site: u32) -> u32:
+    """A row of the tensor, with what stands for elements outside; 1 after a fault."""
+    t = w.worker.tensor[0]
+    low = inside_from(t)
+    high = inside_to(t)
+    if low >= high or is_inside(t) == 0:
+        blank_row(t)
+        return 0
+    at = row_address(t) + low
+    size = high - low
+    if holds_site(w.sites[site], at, size) == 0 and reach(w, lane, at, u32(size), 0, site) == 0:
+        return 1
+    if told != 0:
+        watch_row(w, lane, at, size, site, 0, 0)
+    if size != t.row_bytes:
+        blank_row(t)
+    copy(part(t.row, low, size), site_bytes(w.sites[site], at, size), size)
+    if t.rounds != 0:
+        round_row(t)
+    return 0
+
+
+def store_tensor(
+    w: Warp,
+    mask: u32,
+    sources: Ptr[u64],
+    maps: Ptr[u64],
+    coordinates: Annotated[Slice[i32], "256"],
+    form: u32,
+    combine: Code,
+    site: u32,
+) -> u32:
+    """Lanes store boxes, or combine them with what is there (`combine`, else 0); 1 after a fault."""
+    for lane in range(32):
+        if mask >> lane & 1 != 0:
+            if prepare(w, lane, maps[lane], coordinates, form, sources[lane], site) != 0:
+                return 1
+            reason = why_not_stored(w, combine)
+            if reason != 0:
+                return refuse_copy(w, ILLEGAL_TENSOR_COPY, reason, site, lane, maps[lane])
+            if store_box(w, lane, sources[lane], combine, site) != 0:
+                return 1
+    return 0
+
+
+def why_not_stored(w: Warp, combine: Code) -> u32:
+    """Why a box cannot be stored where loads could fetch one; 0 if it can."""
+    t = w.worker.tensor[0]
+    if t.inner < 0:
+        return BEFORE_START
+    for dimension in range(t.outer):
+        if t.point[dimension] < 0:
+            return BEFORE_START
+    if t.in_columns != 0:
+        for dimension in range(t.rank - 2):
+            if corner(t, dimension, 0) < 0 or corner(t, dimension, 1) > 0:
+                return CORNERS_OUTSIDE
+    if combine != 0 and combine_row(t, part(t.row, 0, 0), 0, 0, combine) != 0:
+        return NO_SUCH_REDUCTION
+    return 0
+
+
+def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
+    """Store a box; 1 after a fault. Rows end with the chunk that holds the tensor's last element."""
+    t = w.worker.tensor[0]
+    box = box_place(w, lane, at, 0, site)
+    if address(box) == 0:
+        return 1
+    begin_copy(w, site, u32(combine != 0))
+    watch_box(w, t, lane, at, site, 0, 0)
+    size = inside_to(t) + CHUNK_BYTES - 1 & ~(CHUNK_BYTES - 1)
+    number: u64 = 0
+    while number < t.rows and size != 0:
+        if is_inside(t) != 0:
+            take_row(t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
+            if send_row(w, lane, row_address(t), size, combine, site) != 0:
+                return 1
+        next_row(t)
+        number = number + 1
+    return 0
+
+
+def send_row(w: Warp, lane: u32, at: u64, size: u64, combine: Code, site: u32) -> u32:
+    """Store bytes of the row in the tensor; 1 after a fault."""
+    t = w.worker.tensor[0]
+    if reach(w, lane, at, u32(size), 1, site) == 0:
+        return 1
+    watch_row(w, lane, at, size, site, 1, u32(combine != 0))
+    into = site_bytes(w.sites[site], at, size)
+    if combine != 0:
+        combine_row(t, into, 0, size, combine)
+    else:
+        copy(into, t.row, size)
+    return 0

@@ -1,0 +1,62 @@
+"""A tensor copy on its way: what the 128 bytes of its map mean, and how far it has come.
+
+A copy moves rows: runs of bytes that lie side by side in the tensor and in shared memory. A row is what a box takes of
+the innermost dimension; of an interleaved tensor it is one slice. The other dimensions are walked through, the first
+one fastest; what a tile and what the columns of im2col walk through differs in where a dimension ends and begins anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Array, i64, u8, u32, u64
+
+MAP_WORDS: Final = 32
+MAP_BYTES: Final = 4 * MAP_WORDS
+MAP_ALIGNMENT: Final = 64
+CHUNK_BYTES: Final = 16  # what a swizzle moves, and what rows are made of
+MOST_ROW_BYTES: Final = 256 * 8  # of a box
+MOST_DIMENSIONS: Final = 5
+COORDINATES: Final = 8  # of an instruction: so many, at most, with the offsets of im2col behind the first five
+OFFSETS: Final = 5
+
+# The types of elements, by their numbers.
+U8, U16, U32, S32, U64, S64, F16, F32, F32_FTZ, F64, BF16 = range(11)
+SHIFTS: Final = 0x13221332210  # by type, four bits each: its size is 1 << shift
+
+# Why a tensor copy cannot be made: of the map, then of the copy.
+(
+    WRONG_RANK, WRONG_TYPE, WRONG_INTERLEAVE, PART_OF_CHUNK, WIDER_THAN_SWIZZLE, FEW_DIMENSIONS,
+    OTHER_RANK, OTHER_MODE, BETWEEN_CHUNKS, BEFORE_START, CORNERS_OUTSIDE, NO_SUCH_REDUCTION,
+) = range(1, 13)  # fmt: skip
+
+
+class TensorCopy:
+    """The map of a copy, taken apart; where the copy stands; and a row on its way."""
+
+    words: Annotated[Array[u32], 32]  # the map
+    row: Annotated[Array[u8], MOST_ROW_BYTES]
+    facts: Annotated[Array[u64], 4]  # what code that combines is told: target, source, bytes, type
+    base: u64  # where the tensor lies
+    kind: u32  # of elements
+    rank: u32
+    in_columns: u32  # 1: a map for im2col
+    interleave: u32  # slices of so many times 16 bytes; 0: there are none
+    chunk_mask: u32  # which bits of an address, from bit 7 up, are added to bit 4 and up; 0: no swizzle
+    fills_nan: u32
+    rounds: u32  # 1: to tf32
+    row_bytes: u64
+    pitch: u64  # from row to row in shared memory
+    rows: u64
+    element: i64  # bytes of one; of an interleaved tensor, of a slice
+    inner: i64  # where a row begins in the innermost dimension, in bytes
+    inner_bytes: i64  # how long that is
+    outer: u32  # how many dimensions are walked through; each has:
+    sizes: Annotated[Array[i64], 5]
+    strides: Annotated[Array[u64], 5]  # in bytes
+    steps: Annotated[Array[i64], 5]
+    begins: Annotated[Array[i64], 5]  # where it goes on after its end
+    ends: Annotated[Array[i64], 5]
+    shifts: Annotated[Array[i64], 5]  # what is added to where the walk stands: offsets of im2col
+    point: Annotated[Array[i64], 5]  # where the walk stands

@@ -1,0 +1,65 @@
+"""One row of a box: from the tensor to shared memory and back, with its swizzle, its fill and its rounding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.native.language import copy, fill, invoke, address, part, u8, u16, u32, u64, view
+from ptxloom.machine.runtime.tensor_maps.model import CHUNK_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Code, Slice
+
+NAN_FILL: Final = 0x7FF7
+TF32_NAN: Final = 0x7FFFE000
+
+
+def put_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
+    """Store the row that has come into a box that starts at an offset in shared memory."""
+    if t.chunk_mask == 0:
+        copy(part(box, number * t.pitch, t.row_bytes), t.row, t.row_bytes)
+        return
+    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
+        into = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
+        copy(into, part(t.row, offset, CHUNK_BYTES), CHUNK_BYTES)
+
+
+def take_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
+    """The other way round: the row that is to go."""
+    if t.chunk_mask == 0:
+        copy(t.row, part(box, number * t.pitch, t.row_bytes), t.row_bytes)
+        return
+    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
+        source = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
+        copy(part(t.row, offset, CHUNK_BYTES), source, CHUNK_BYTES)
+
+
+def blank_row(t: TensorCopy) -> None:
+    """What stands for elements outside of the tensor."""
+    if t.fills_nan == 0:
+        fill(part(t.row, 0, t.row_bytes), 0)
+        return
+    halves = view(u16, t.row)
+    for place in range(u32(t.row_bytes) >> 1):
+        halves[place] = NAN_FILL
+
+
+def round_row(t: TensorCopy) -> None:
+    """Numbers of 32 bits as tf32: to the nearest, ties to even."""
+    words = view(u32, t.row)
+    for place in range(u32(t.row_bytes) >> 2):
+        word = words[place]
+        if word & 0x7FFFFFFF > 0x7F800000:
+            words[place] = TF32_NAN
+        elif word & 0x7F800000 != 0x7F800000:
+            words[place] = word + 0xFFF + (word >> 13 & 1) & 0xFFFFE000
+
+
+def combine_row(t: TensorCopy, into: Slice[u8], low: u64, size: u64, combine: Code) -> u32:
+    """Combine bytes of the row with those of the tensor; 1 if that cannot be done with its type."""
+    t.facts[0] = address(into)
+    t.facts[1] = address(part(t.row, low, size))
+    t.facts[2] = size
+    t.facts[3] = u64(t.kind)
+    return invoke(combine, t.facts)

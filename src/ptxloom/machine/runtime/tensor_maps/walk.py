@@ -1,0 +1,95 @@
+"""The way of a copy through its tensor: the rows of a tile, or of im2col's columns, one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import i64, u16, u32, u64
+from ptxloom.machine.runtime.tensor_maps.decode import box_size, corner
+from ptxloom.machine.runtime.tensor_maps.model import OFFSETS, TensorCopy
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice, i32
+
+
+def start_walk(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
+    """Begin at the coordinates of a lane: number n of it is element 32 n + lane."""
+    first: u32 = t.rank - t.outer
+    t.inner = 0
+    if first != 0:
+        t.inner = i64(coordinates[lane]) * t.element
+    for place in range(t.outer):
+        t.point[place] = i64(coordinates[32 * (place + first) + lane])
+    if t.in_columns != 0:
+        start_columns(t, coordinates, lane)
+    else:
+        start_tile(t, first)
+
+
+def start_tile(t: TensorCopy, first: u32) -> None:
+    """A dimension ends with the box, and begins anew where it began."""
+    t.rows = 1
+    for place in range(t.outer):
+        step = t.steps[place]
+        count = (i64(box_size(t, place + first)) + step - 1) // step
+        t.begins[place] = t.point[place]
+        t.ends[place] = t.point[place] + count * step
+        t.rows = t.rows * u64(count)
+
+
+def start_columns(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
+    """A spatial dimension ends at the upper corner, and begins anew at the lower one; images never end."""
+    t.rows = u64(t.words[15] & 1023) + 1
+    spatial = t.rank - 2
+    for place in range(t.outer):
+        if place < spatial:
+            t.shifts[place] = i64(u16(coordinates[32 * (OFFSETS + place) + lane]))
+            t.begins[place] = corner(t, place, 0)
+            t.ends[place] = t.sizes[place] + corner(t, place, 1)
+        else:
+            t.begins[place] = t.point[place]
+            t.ends[place] = t.point[place]
+            t.steps[place] = 0
+    last = t.outer - 1
+    t.steps[last] = 1
+    t.ends[last] = 1 << 40
+
+
+def next_row(t: TensorCopy) -> None:
+    """Go on to the next row."""
+    place: u32 = 0
+    going: u32 = 1
+    while going != 0 and place < t.outer:
+        t.point[place] = t.point[place] + t.steps[place]
+        going = 0
+        if t.point[place] >= t.ends[place]:
+            t.point[place] = t.begins[place]
+            going = 1
+        place = place + 1
+
+
+def is_inside(t: TensorCopy) -> u32:
+    """1 if the row is one of the tensor's."""
+    for place in range(t.outer):
+        at = t.point[place] + t.shifts[place]
+        if at < 0 or at >= t.sizes[place]:
+            return 0
+    return 1
+
+
+def row_address(t: TensorCopy) -> u64:
+    """Where a row lies: its first byte, be that inside the tensor or not."""
+    at = t.base + u64(t.inner)
+    for place in range(t.outer):
+        at = at + u64(t.point[place] + t.shifts[place]) * t.strides[place]
+    return at
+
+
+def inside_from(t: TensorCopy) -> u64:
+    """The first byte of a row that the tensor has; as many as a row has if that is none."""
+    return u64(min(max(0 - t.inner, 0), i64(t.row_bytes)))
+
+
+def inside_to(t: TensorCopy) -> u64:
+    """The byte behind the last one of a row that the tensor has; 0 if there is none."""
+    return u64(min(max(t.inner_bytes - t.inner, 0), i64(t.row_bytes)))

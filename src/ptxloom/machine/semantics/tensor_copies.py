@@ -1,0 +1,85 @@
+"""Copies of boxes of tensors: `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor` (PTX ISA 9.7.9.27)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.addresses import addresses_at
+from ptxloom.machine.codegen.family import Family
+from ptxloom.machine.codegen.warp import W
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.tensor_maps import copies, model
+from ptxloom.machine.semantics.atomics import tensor_combiner
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op
+
+family: Final = Family()
+
+_BARRIERS: Final = scratch.VALUES
+_CTAS: Final = _BARRIERS + 256
+_COORDINATES: Final = _CTAS + 128
+_RANKS: Final = {f"{rank}d": rank for rank in range(1, model.MOST_DIMENSIONS + 1)}
+_COLUMNS: Final = ("im2col", "im2col_no_offs")
+_OTHER_MODES: Final = ("im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4")
+
+
+@family("cp", when=lambda op: op.has("tensor") and not op.has("prefetch"))
+def copy_tensor(b: Builder, op: Op) -> None:
+    """Fetch a box of a tensor into shared memory, store one, or combine one with what is there."""
+    if op.has(*_OTHER_MODES):
+        raise op.unsupported("rows that are gathered, and columns of one row, are not supported")
+    if op.has("cta_group::2") or any(q.startswith("override::") for q in op.qualifiers):
+        raise op.unsupported("pairs of CTAs, and maps that are overridden, are not supported")
+    form = _RANKS[op.one_of(tuple(_RANKS))] | copies.IN_COLUMNS * op.has(*_COLUMNS)
+    if op.has("mbarrier::complete_tx::bytes"):
+        _load(b, op, form)
+    else:
+        _store(b, op, form)
+
+
+def _load(b: Builder, op: Op, form: int) -> None:
+    target, where, barrier, *rest = op.operands
+    into = addresses_at(b, target, scratch.ADDRESSES, state.SHARED)
+    maps = _map(b, where)
+    barriers = addresses_at(b, barrier, _BARRIERS, state.SHARED)
+    _coordinates(b, where, rest[0] if op.has("im2col") else None)
+    ctas = b.constant(vector("i32"), 0)
+    if op.has("multicast::cluster"):
+        ctas = b.resize(b.read(rest[int(op.has("im2col"))], "u16"), 32)
+    b.store(ctas, b.scratch(_CTAS), 64)
+    places = (into, maps, b.scratch(_COORDINATES), barriers, b.scratch(_CTAS))
+    b.check(b.runtime(copies.load_tensor, W, b.active_mask, *places, form, op.site))
+
+
+def _store(b: Builder, op: Op, form: int) -> None:
+    where, source = op.operands[:2]
+    at = addresses_at(b, source, scratch.ADDRESSES, state.SHARED)
+    maps = _map(b, where)
+    _coordinates(b, where, None)
+    combine: Value | int = 0
+    if op.has("reduce"):
+        combine = b.emit("i64", f"ptrtoint ptr @{tensor_combiner(b, op)} to i64")
+    places = (at, maps, b.scratch(_COORDINATES))
+    b.check(b.runtime(copies.store_tensor, W, b.active_mask, *places, form, combine, op.site))
+
+
+def _map(b: Builder, where: tree.Operand) -> Value:
+    """Where the addresses of the maps lie: generic ones."""
+    return addresses_at(b, where, scratch.SOURCES, state.GENERIC)
+
+
+def _coordinates(b: Builder, where: tree.Operand, offsets: tree.Operand | None) -> None:
+    """Put the coordinates into the scratch, and the offsets of im2col behind them."""
+    assert isinstance(where, tree.Address)
+    values = list(b.read_all(where.extra[-1], "b32"))
+    values += [b.constant(vector("i32"), 0)] * (model.OFFSETS - len(values))
+    if offsets is not None:
+        values += [b.resize(offset, 32) for offset in b.read_all(offsets, "b16")]
+    values += [b.constant(vector("i32"), 0)] * (model.COORDINATES - len(values))
+    for place, value in enumerate(values):
+        b.store(value, b.scratch(_COORDINATES + 128 * place), 64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ptxloom.machine.native.language import Code, Slice, address, copy, i32, invoke, part, trailing_zeros, u8, u32, u64
+from ptxloom.machine.native.language import Code, Slice, address, copy, i32, part, trailing_zeros, u8, u32, u64, view
 from ptxloom.machine.runtime.copies import finish, reach, told_at
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane
 from ptxloom.machine.runtime.memory import fault, holds_site, shared_place
@@ -16,7 +16,6 @@ from ptxloom.machine.runtime.places import site_bytes
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     GENERIC,
-    GLOBAL,
     ILLEGAL_TENSOR_COPY,
     MISALIGNED,
     NO_TENSOR_MAP,
@@ -35,11 +34,17 @@ from ptxloom.machine.runtime.tensor_maps.model import (
     NO_SUCH_REDUCTION,
     OTHER_MODE,
     OTHER_RANK,
-    TensorCopy,
 )
 from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
 from ptxloom.machine.runtime.tensor_maps.swizzle import box_bytes
-from ptxloom.machine.runtime.tensor_maps.walk import next_row, inside_from, inside_to, is_inside, row_address, start_walk
+from ptxloom.machine.runtime.tensor_maps.walk import (
+    inside_from,
+    inside_to,
+    is_inside,
+    next_row,
+    row_address,
+    start_walk,
+)
 from ptxloom.machine.runtime.tensor_maps.watch import begin_copy, watch_box, watch_row
 
 if TYPE_CHECKING:
@@ -57,7 +62,7 @@ def refuse_copy(w: Warp, kind: u32, reason: u32, site: u32, lane: u32, at: u64) 
     return 1
 
 
-def prepare(
+def prepare(  # noqa: PLR0911 - one case a reason
     w: Warp, lane: u32, at: u64, coordinates: Annotated[Slice[i32], "256"], form: u32, near: u64, site: u32
 ) -> u32:
     """Read the map at an address and go to the coordinates of a lane; 1 after a fault. `near` is the box's address."""
@@ -66,7 +71,7 @@ def prepare(
     if address(found) == 0:
         return 1
     read_lane(w, lane, at, GENERIC, MAP_BYTES, site)
-    copy(t.words, found, MAP_BYTES)
+    copy(view(u8, t.words), found, MAP_BYTES)
     reason = decode(t)
     if reason != 0:
         return refuse_copy(w, NO_TENSOR_MAP, reason, site, lane, at)
@@ -238,5 +243,5 @@ def send_row(w: Warp, lane: u32, at: u64, size: u64, combine: Code, site: u32) -
     if combine != 0:
         combine_row(t, into, 0, size, combine)
     else:
-        copy(into, t.row, size)
+        copy(into, view(u8, t.row), size)
     return 0

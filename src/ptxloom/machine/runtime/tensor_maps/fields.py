@@ -1,4 +1,4 @@
-"""`tensormap.replace` and `tensormap.cp_fenceproxy`: a tensor map changed field by field, and copied (PTX ISA 9.7.9.28)."""
+"""`tensormap.replace` and `tensormap.cp_fenceproxy`: a tensor map changed field by field, and copied."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def set_type(words: Slice[u32], value: u32) -> None:
     """The type of elements: tf32 are two of f32 that are rounded."""
     rounds: u32 = 0
     kind = value
-    if value == TF32 or value == TF32_FTZ:  # noqa: PLR1714 - native code has no sets
+    if value == TF32 or value == TF32_FTZ:  # noqa: PLR1714, SIM109 - native code has no sets
         rounds = 1
         kind = F32_FTZ - (TF32_FTZ - value)
     set_bits(words, 2, 7, 4, kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.machine.native.language import copy, fill, invoke, address, part, u8, u16, u32, u64, view
+from ptxloom.machine.native.language import address, copy, fill, invoke, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.tensor_maps.model import CHUNK_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place
 
@@ -18,7 +18,7 @@ TF32_NAN: Final = 0x7FFFE000
 def put_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
     """Store the row that has come into a box that starts at an offset in shared memory."""
     if t.chunk_mask == 0:
-        copy(part(box, number * t.pitch, t.row_bytes), t.row, t.row_bytes)
+        copy(part(box, number * t.pitch, t.row_bytes), view(u8, t.row), t.row_bytes)
         return
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
         into = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
@@ -28,7 +28,7 @@ def put_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
 def take_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
     """The other way round: the row that is to go."""
     if t.chunk_mask == 0:
-        copy(t.row, part(box, number * t.pitch, t.row_bytes), t.row_bytes)
+        copy(view(u8, t.row), part(box, number * t.pitch, t.row_bytes), t.row_bytes)
         return
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
         source = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
@@ -38,7 +38,7 @@ def take_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
 def blank_row(t: TensorCopy) -> None:
     """What stands for elements outside of the tensor."""
     if t.fills_nan == 0:
-        fill(part(t.row, 0, t.row_bytes), 0)
+        fill(t.row, 0)
         return
     halves = view(u16, t.row)
     for place in range(u32(t.row_bytes) >> 1):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.runtime.copies import write_bulk
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane

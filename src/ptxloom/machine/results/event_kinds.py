@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.isa.spaces import MEMORY
-from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.tensor_maps import model
+from ptxloom.machine.runtime import state, tensor_copy
 
 FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.OUT_OF_BOUNDS: "out-of-bounds",
@@ -28,18 +27,18 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.ILLEGAL_TENSOR_COPY: "illegal-tensor-copy",
 }
 TENSOR_REASONS: Final = {  # why there is no tensor map, or no copy by one
-    model.WRONG_RANK: "they say more than 5 dimensions",
-    model.WRONG_TYPE: "they say a type of elements that sm_90 does not have",
-    model.WRONG_INTERLEAVE: "they say an interleave layout that there is not",
-    model.PART_OF_CHUNK: "the rows of the box are no multiple of 16 bytes",
-    model.WIDER_THAN_SWIZZLE: "the rows of the box are wider than the swizzle",
-    model.FEW_DIMENSIONS: "an interleaved tensor, and one for im2col, has 3 dimensions or more",
-    model.OTHER_RANK: "the tensor map has another number of dimensions",
-    model.OTHER_MODE: "the tensor map is for the other mode, tile or im2col",
-    model.BETWEEN_CHUNKS: "the coordinate in the innermost dimension is no multiple of 16 bytes",
-    model.BEFORE_START: "a coordinate is negative, which loads alone can take",
-    model.CORNERS_OUTSIDE: "the corners of the tensor map reach outside, which loads alone can take",
-    model.NO_SUCH_REDUCTION: "there is no such reduction for the type that the tensor map says",
+    tensor_copy.WRONG_RANK: "they say more than 5 dimensions",
+    tensor_copy.WRONG_TYPE: "they say a type of elements that sm_90 does not have",
+    tensor_copy.WRONG_INTERLEAVE: "they say an interleave layout that there is not",
+    tensor_copy.PART_OF_CHUNK: "the rows of the box are no multiple of 16 bytes",
+    tensor_copy.WIDER_THAN_SWIZZLE: "the rows of the box are wider than the swizzle",
+    tensor_copy.FEW_DIMENSIONS: "an interleaved tensor, and one for im2col, has 3 dimensions or more",
+    tensor_copy.OTHER_RANK: "the tensor map has another number of dimensions",
+    tensor_copy.OTHER_MODE: "the tensor map is for the other mode, tile or im2col",
+    tensor_copy.BETWEEN_CHUNKS: "the coordinate in the innermost dimension is no multiple of 16 bytes",
+    tensor_copy.BEFORE_START: "a coordinate is negative, which loads alone can take",
+    tensor_copy.CORNERS_OUTSIDE: "the corners of the tensor map reach outside, which loads alone can take",
+    tensor_copy.NO_SUCH_REDUCTION: "there is no such reduction for the type that the tensor map says",
 }
 EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",

@@ -9,8 +9,8 @@ from ptxloom.machine.codegen.addresses import addresses_at
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.tensor_maps import copies, model
+from ptxloom.machine.runtime import state, tensor_copy
+from ptxloom.machine.runtime.tensor_maps import copies
 from ptxloom.machine.semantics.atomics import tensor_combiner
 from ptxloom.syntax import tree
 
@@ -23,7 +23,7 @@ family: Final = Family()
 _BARRIERS: Final = scratch.VALUES
 _CTAS: Final = _BARRIERS + 256
 _COORDINATES: Final = _CTAS + 128
-_RANKS: Final = {f"{rank}d": rank for rank in range(1, model.MOST_DIMENSIONS + 1)}
+_RANKS: Final = {f"{rank}d": rank for rank in range(1, tensor_copy.MOST_DIMENSIONS + 1)}
 _COLUMNS: Final = ("im2col", "im2col_no_offs")
 _OTHER_MODES: Final = ("im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4")
 
@@ -77,9 +77,9 @@ def _coordinates(b: Builder, where: tree.Operand, offsets: tree.Operand | None) 
     """Put the coordinates into the scratch, and the offsets of im2col behind them."""
     assert isinstance(where, tree.Address)
     values = list(b.read_all(where.extra[-1], "b32"))
-    values += [b.constant(vector("i32"), 0)] * (model.OFFSETS - len(values))
+    values += [b.constant(vector("i32"), 0)] * (tensor_copy.OFFSETS - len(values))
     if offsets is not None:
         values += [b.resize(offset, 32) for offset in b.read_all(offsets, "b16")]
-    values += [b.constant(vector("i32"), 0)] * (model.COORDINATES - len(values))
+    values += [b.constant(vector("i32"), 0)] * (tensor_copy.COORDINATES - len(values))
     for place, value in enumerate(values):
         b.store(value, b.scratch(_COORDINATES + 128 * place), 64)

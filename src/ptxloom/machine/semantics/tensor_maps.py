@@ -11,15 +11,15 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import state
-from ptxloom.machine.runtime.tensor_maps import fields, model
+from ptxloom.machine.runtime import state, tensor_copy
+from ptxloom.machine.runtime.tensor_maps import fields
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
 family: Final = Family()
-_PARTS: Final = model.MAP_BYTES // 8  # a map is accessed as a whole, in parts of 64 bits
+_PARTS: Final = tensor_copy.MAP_BYTES // 8  # a map is accessed as a whole, in parts of 64 bits
 
 
 @family("tensormap", when=lambda op: op.has("replace"))

@@ -23,9 +23,7 @@ from ptxloom.machine.runtime.state import (
     SHARED,
     Warp,
 )
-from ptxloom.machine.runtime.tensor_maps.decode import corner, decode
-from ptxloom.machine.runtime.tensor_maps.fields import map_place
-from ptxloom.machine.runtime.tensor_maps.model import (
+from ptxloom.machine.runtime.tensor_copy import (
     BEFORE_START,
     BETWEEN_CHUNKS,
     CHUNK_BYTES,
@@ -35,6 +33,8 @@ from ptxloom.machine.runtime.tensor_maps.model import (
     OTHER_MODE,
     OTHER_RANK,
 )
+from ptxloom.machine.runtime.tensor_maps.decode import corner, decode
+from ptxloom.machine.runtime.tensor_maps.fields import map_place
 from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
 from ptxloom.machine.runtime.tensor_maps.swizzle import box_bytes
 from ptxloom.machine.runtime.tensor_maps.walk import (

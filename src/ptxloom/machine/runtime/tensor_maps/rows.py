@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, fill, invoke, part, u8, u16, u32, u64, view
-from ptxloom.machine.runtime.tensor_maps.model import CHUNK_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import i64, u16, u32, u64
+from ptxloom.machine.runtime.tensor_copy import OFFSETS, TensorCopy
 from ptxloom.machine.runtime.tensor_maps.decode import box_size, corner
-from ptxloom.machine.runtime.tensor_maps.model import OFFSETS, TensorCopy
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice, i32

@@ -12,7 +12,7 @@ from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.shadow import READS, STRONG, WRITES
 from ptxloom.machine.runtime.state import GLOBAL, SHARED, Warp
-from ptxloom.machine.runtime.tensor_maps.model import CHUNK_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place
 
 

@@ -15,7 +15,7 @@ from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.grid import Grid, Progress, default_threads
 from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent
-from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks
+from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks, function_table
 from ptxloom.machine.launch.options import (
     DEFAULT_CHECKS,
     MEMORY_LIMIT,
@@ -97,6 +97,11 @@ class Kernel:
     def countable(self) -> Countable:
         """What a profile counts."""
         return Countable(self.program)
+
+    @cached_property
+    def function_table(self) -> bytes:
+        """The module's functions, for calls through addresses."""
+        return function_table(self.program)
 
     @cached_property
     def has_workspace(self) -> bool:
@@ -208,7 +213,7 @@ class Kernel:
         Raises:
             UsageError: It is more than the launch may have.
         """
-        budget.charge("the arrays of args", sum(int(end) - int(start) for start, end, _ in memory.table()))
+        budget.charge("the arrays of args", sum(end - start for start, end, _ in memory.table()))
         budget.charge("the module's variables", self.memory.nbytes)
         if "malloc" in self.runtime_calls:
             self.memory.need_heap(heap_bytes, budget)

@@ -116,7 +116,8 @@ class Grid:
         self.hazards = joined([*launch.noted, *(h for w in workers for h in w.hazards()), *leaks])
         missed = 0
         for worker in workers:
-            missed |= int.from_bytes(bytes(worker.state.missed), sys.byteorder)
+            if worker.state.event_count >= worker.state.event_limit:
+                missed |= int.from_bytes(bytes(worker.state.missed), sys.byteorder)
         self.hazards.more = missed.bit_count()
         self.hazards.limits = tuple(text for shadow in launch.shadows for text in shadow.limits())
         failure = launch.failure

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arena import Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.memory.heap import Maker
+    from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.recording import Recording
 
@@ -135,19 +136,8 @@ class LaunchState:
         self._publish()
         native.tids = arena.put(_thread_ids(block, native.warps))
         native.symbols = arena.put(module.addresses)
-        native.functions = self._functions()
+        native.functions = arena.put(self.kernel.function_table)
         native.function_count = len(self.program.module.functions)
-
-    def _functions(self) -> int:
-        """Where the module's functions are listed for calls through addresses; kernels cannot be called."""
-        program = self.program
-        kind = language.structure(state.Function)
-        table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
-        codes = function_codes(program.module)
-        for f in program.functions:
-            if not f.is_entry:
-                table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
-        return self.arena.put(bytes(table))
 
     @property
     def cta_bytes(self) -> int:
@@ -222,6 +212,17 @@ class LaunchState:
             if self.failure is None:
                 self.failure = error
         self.native.stop = 1
+
+
+def function_table(program: Program) -> bytes:
+    """A module's functions, as native code looks them up for calls through addresses; kernels cannot be called."""
+    kind = language.structure(state.Function)
+    table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
+    codes = function_codes(program.module)
+    for f in program.functions:
+        if not f.is_entry:
+            table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
+    return bytes(table)
 
 
 def compiled_checks(checks: frozenset[str]) -> frozenset[str]:

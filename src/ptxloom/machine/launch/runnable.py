@@ -27,6 +27,11 @@ class Runnable(Protocol):
         """Whether it reads where a grid-wide barrier keeps its counter."""
         ...
 
+    @cached_property
+    def function_table(self) -> bytes:
+        """The module's functions, for calls through addresses."""
+        ...
+
     def code(self, *, whole: bool, checks: frozenset[str]) -> int:
         """The address of a variant's code, which is compiled if nobody has asked for it before."""
         ...

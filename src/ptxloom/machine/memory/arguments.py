@@ -53,8 +53,8 @@ class Memory:
         known = zip(self.names, self.spans, strict=True)
         return tuple(Piece(name, start, end - start) for name, (start, end, _) in known if name)
 
-    def table(self) -> NDArray[np.uint64]:
-        """The spans in order, overlapping ones joined as far as they may be written: (n, 3) uint64."""
+    def table(self) -> list[tuple[int, int, bool]]:
+        """The spans in order, overlapping ones joined as far as they may be written."""
         rows: list[tuple[int, int, bool]] = []
         group: list[tuple[int, int, bool]] = []
         reach = 0
@@ -64,7 +64,7 @@ class Memory:
                 group = []
             group.append(span)
             reach = max(reach, span[1]) if len(group) > 1 else span[1]
-        return np.array([*rows, *_joined(group)] or [(0, 0, 0)], np.uint64)
+        return [*rows, *_joined(group)]
 
 
 def _joined(spans: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:

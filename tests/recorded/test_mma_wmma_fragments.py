@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ptxloom.machine.tensor.wmma import WmmaFragment, wmma_fragment
+from ptxloom.fragments.wmma import WmmaFragment, wmma_fragment
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,13 +14,13 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
-from ptxloom.machine.tensor.wmma import WmmaFragment, wmma_fragment
+from ptxloom.fragments.wmma import WmmaFragment, wmma_fragment
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
-    from ptxloom.machine.tensor.wmma import ElementPlace
+    from ptxloom.fragments.wmma import ElementPlace
     from ptxloom.syntax import tree
 
 family: Final = Family()

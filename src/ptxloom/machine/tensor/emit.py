@@ -17,7 +17,7 @@ from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
 from ptxloom.machine.tensor.fused import FusedSum, Rule
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
 from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
-from ptxloom.machine.tensor.wmma import tiling
+from ptxloom.fragments.wmma import tiling
 
 if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm

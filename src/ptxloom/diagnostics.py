@@ -204,5 +204,5 @@ class UnsupportedForm(PtxloomError):  # noqa: N818 - the design's public name
         ...     fragment("add.f32")
         ... except UnsupportedForm as error:
         ...     print(error)
-        `add.f32` holds no matrix; the instructions that do are ldmatrix, stmatrix, movmatrix and mma
+        `add.f32` holds no matrix; forms of ldmatrix, stmatrix, movmatrix, mma, wmma, wgmma and tcgen05 do
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.binding.sizes import declared_bytes
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
-from ptxloom.fragments import Fragment, fragment
+from ptxloom.fragments import Fragment, fragment, fragment_operands
 from ptxloom.isa import judged
 from ptxloom.survey import declarations, limits, parameter_text, registers
 from ptxloom.syntax import instructions
@@ -148,14 +148,7 @@ def _start(finding: Diagnostic) -> int:
 
 def _fragments(instruction: Instruction) -> tuple[Fragment, ...]:
     """The fragments of an instruction's matrix operands; none if it names no form."""
-    match instruction.opcode:
-        case "mma":
-            operands = ("a", "b", "c", "d")
-        case "movmatrix":
-            operands = ("a", "d")
-        case _:
-            operands = (None,)
     try:
-        return tuple(fragment(instruction, operand) for operand in operands)
+        return tuple(fragment(instruction, operand) for operand in fragment_operands(instruction))
     except PtxloomError:
         return ()

@@ -34,6 +34,7 @@ FP4: Final = pl.fragment("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8x16.b4x
 PITCH_64: Final = pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x2.shared.b16", [64 * lane for lane in range(32)])
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 MMA_A: Final = pl.fragment("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a")
+WGMMA_D: Final = pl.fragment("wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16", "d")
 
 
 def broken() -> tuple[pl.Diagnostic, ...]:
@@ -53,6 +54,12 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "map_fp4.svg": lambda: svg(FP4),
     "map_mma_a.txt": lambda: maps.full(MMA_A),
     "map_mma_a.svg": lambda: svg(MMA_A),
+    "map_wgmma_d.txt": lambda: maps.full(WGMMA_D),
+    "map_wgmma_d.svg": lambda: svg(WGMMA_D),
+    "map_wgmma_metadata.txt": lambda: maps.full(pl.fragment("wgmma.sp.m64n8k32.f32.f16.f16", "e")),
+    "map_wmma_a.txt": lambda: maps.full(pl.fragment("wmma.load.a.row.m8n32k16.shared.f16")),
+    "map_tensor_memory.txt": lambda: maps.full(pl.fragment("tcgen05.ld.16x256b.x16.b32")),
+    "map_tensor_memory.svg": lambda: svg(pl.fragment("tcgen05.st.16x32bx2.x2.unpack::16b.b32")),
     "lane_5.txt": lambda: places.full_lane(X4_TRANS, X4_TRANS.held_by(5)),
     "lane_5.csv": lambda: places.as_csv(X4_TRANS, X4_TRANS.held_by(5)),
     "findings.txt": lambda: finding_reports.full(broken()),

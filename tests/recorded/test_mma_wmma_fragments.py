@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ptxloom.fragments.wmma import WmmaFragment, wmma_fragment
+from ptxloom.fragments import Fragment, fragment
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,11 +31,10 @@ def elements(raw: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_elements_are_where_the_hardware_puts_them(name: str) -> None:
-    _, operand, shape, element, layout = name.split("_")
-    held = wmma_fragment(operand, shape, element)
+    held, operand, layout = fragment_of(name)
     with np.load(DATA) as data:
         found = elements(data[name], held.width)
-    for place in held.places:
+    for place in held:
         slot = slot_of(held, place.lane, place.register, place.bit)
         stride = held.columns if layout == "row" else held.rows
         index = place.row * stride + place.column if layout == "row" else place.column * stride + place.row
@@ -43,14 +42,22 @@ def test_elements_are_where_the_hardware_puts_them(name: str) -> None:
         assert found[moved] == number, place
 
 
-def slot_of(held: WmmaFragment, lane: int, register: int, bit: int) -> int:
+def fragment_of(name: str) -> tuple[Fragment, str, str]:
+    """The fragment of a recording, its operand, and how its matrix lay in memory."""
+    _, operand, shape, element, layout = name.split("_")
+    move = "store" if operand == "d" else "load"
+    return fragment(f"wmma.{move}.{operand}.sync.aligned.{layout}.{shape}.global.{element}"), operand, layout
+
+
+def slot_of(held: Fragment, lane: int, register: int, bit: int) -> int:
     """The number of an element in the dump `[register][lane][bit]`."""
     return ((register * 32 + lane) * held.register_bits + bit) // held.width
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_bit_of_a_fragment_has_its_element(name: str) -> None:
-    _, operand, shape, element, _ = name.split("_")
-    held = wmma_fragment(operand, shape, element)
-    assert len({place[:3] for place in held.places}) == 32 * held.registers * held.register_bits // held.width
-    assert {place[3:] for place in held.places} == {(r, c) for r in range(held.rows) for c in range(held.columns)}
+    held, _, _ = fragment_of(name)
+    assert len({place[:3] for place in held}) == 32 * held.registers * held.register_bits // held.width
+    assert {(place.row, place.column) for place in held} == {
+        (r, c) for r in range(held.rows) for c in range(held.columns)
+    }

@@ -272,8 +272,15 @@ def _instruction(parser: VerbParser) -> None:
     )
 
 
+_OPERAND = "which operand of a matrix product (e: the metadata of a sparse one) or a movmatrix"
+
+
 def _operand(parser: VerbParser) -> None:
-    parser.add_argument("--operand", choices=("a", "b", "c", "d"), help="which operand of an mma or a movmatrix")
+    parser.add_argument(
+        "--operand",
+        choices=("a", "b", "c", "d", "e"),
+        help="which operand of an mma, wmma or wgmma (e: metadata) or a movmatrix",
+    )
 
 
 def _formats(parser: VerbParser, names: Sequence[str]) -> None:

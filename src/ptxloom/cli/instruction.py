@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError, UnsupportedForm
-from ptxloom.fragments import fragment
-from ptxloom.isa.matrix import MOVES, matrix_move
+from ptxloom.fragments import fragment, fragment_operands
+from ptxloom.isa.matrix import MOVES, MatrixMove, matrix_move
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
     from ptxloom.fragments import Fragment
-    from ptxloom.isa.matrix import MatrixMove
 
 
 def fragment_of(options: Options) -> Fragment:
@@ -21,8 +20,12 @@ def fragment_of(options: Options) -> Fragment:
         PtxloomError: They name none.
     """
     instruction = named(options.instruction)
-    if options.operand is None and isinstance(instruction, str) and instruction.startswith("mma"):
-        raise PtxloomError("an mma has several operands; say which one with `--operand a`, `b`, `c` or `d`")
+    if options.operand is None and not isinstance(instruction, MatrixMove):
+        names = [name for name in fragment_operands(instruction) if name is not None]
+        if names:
+            raise PtxloomError(
+                f"several of its operands hold matrices; say which one with `--operand {'|'.join(names)}`"
+            )
     return fragment(instruction, options.operand)
 
 

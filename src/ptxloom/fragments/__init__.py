@@ -1,9 +1,9 @@
-"""Who holds what: which lane, register and bits hold which element of a warp-level matrix; PTX ISA 9.7.14.5."""
+"""Who holds what: which lane, register and bits hold which element of a matrix; PTX ISA 9.7.14 to 9.7.16."""
 
 from __future__ import annotations
 
-from ptxloom.fragments.derive import fragment
+from ptxloom.fragments.derive import fragment, fragment_operands
 from ptxloom.fragments.errors import UndefinedBehavior
 from ptxloom.fragments.model import Axis, Digit, Element, Evidence, Fragment
 
-__all__ = ["Axis", "Digit", "Element", "Evidence", "Fragment", "UndefinedBehavior", "fragment"]
+__all__ = ["Axis", "Digit", "Element", "Evidence", "Fragment", "UndefinedBehavior", "fragment", "fragment_operands"]

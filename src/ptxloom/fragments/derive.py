@@ -8,7 +8,8 @@ tile does not cover is covered by repeating it: first over the lines, then along
 repetition takes the next word of the lane's registers.
 
 A line of ldmatrix and stmatrix is an addressed row of 16 bytes. `.trans` exchanges the roles: lines are the columns
-of what the rows hold.
+of what the rows hold. What else is made of core tiles says so where it stands: warpgroups and metadata (`products`),
+the fragments of `wmma` (`wmma`), tensor memory (`tensor_memory`).
 
 One form is older than this rule: `.m8n8k4` with f16 multiplicands, made for Volta, computes four products, each by
 one pair of quads: lanes 4q to 4q+3 and 16+4q to 19+4q. Within a pair each lane holds as many elements of one line as
@@ -21,38 +22,44 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.fragments.model import Axis, Digit, Evidence, Fragment
+from ptxloom.fragments.model import Axis, Evidence, Fragment
+from ptxloom.fragments.products import operands_held, product_fragment
+from ptxloom.fragments.tensor_memory import tensor_memory_fragment
+from ptxloom.fragments.tiles import QUAD, WORD_BITS, tile
+from ptxloom.fragments.wmma import wmma_fragment
 from ptxloom.isa import known
+from ptxloom.isa.form import Form
+from ptxloom.isa.forms import resolve
 from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move
-from ptxloom.isa.products import MatrixForm, matrix_form
+from ptxloom.isa.products import PRODUCTS, MatrixForm, form_of, matrix_form
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.spelling import near_misses
-from ptxloom.isa.types import element_type
+from ptxloom.isa.vectors import vector_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ptxloom.isa.spelled import Spelled
 
-_LINES: Final = 8  # of a core tile
-_QUAD: Final = 4  # lanes that share a line of a core tile
-_WORD_BITS: Final = 32
+HOLDERS: Final = (*MOVES, *PRODUCTS, "tcgen05")
+"""The opcodes that have forms with matrix operands."""
+
+_PARTS: Final = {"wmma": ("load", "store"), "tcgen05": ("ld", "st")}  # what moves a fragment from or to memory
 
 
 def fragment(instruction: str | Spelled | MatrixMove | MatrixForm, operand: str | None = None) -> Fragment:
-    """Where every element of a warp-level matrix operand lives.
+    """Where every element of a matrix operand lives that a warp or a warpgroup holds.
 
-    Realises PTX ISA 9.7.14.5.1 to 9.7.14.5.17; the rule stands in this module's docstring.
+    Realises PTX ISA 9.7.14.4 to 9.7.14.6, 9.7.15.5 and 9.7.16.8; the rule stands in this module's docstring.
 
     Args:
         instruction: A spelling, full or short (`m8n8.x4.b16` is an ldmatrix, `m16n8.x4.trans.b8` a
-            stmatrix, `m16n8k16...` an mma), an instruction
+            stmatrix, `m16n8k16...` an mma, `m64n8k16...` a wgmma), an instruction
             of a parsed module, or a form.
-        operand: "a", "b", "c" or "d" of mma; "a" or "d" of movmatrix (d if left out); none of ldmatrix and stmatrix.
+        operand: "a", "b", "c" or "d" of mma and wmma.mma, "a" (if it lies in registers) or "d" of wgmma, "e" for the
+            metadata of sparse ones; "a" or "d" of movmatrix (d if left out); none of what has a single one.
 
     Returns:
-        A one-to-one map (lane, register, bit) <-> (matrix, row, column).
+        A one-to-one map (lane, register, bit) <-> (matrix, row, column); of wmma, registers may repeat others.
 
     Raises:
         UnsupportedForm: The instruction does not exist or holds no matrix.
@@ -64,18 +71,41 @@ def fragment(instruction: str | Spelled | MatrixMove | MatrixForm, operand: str 
         Element(lane=21, register=1, bit=16, width=16, matrix=1, row=3, column=5)
         >>> fragment("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a").registers
         4
+        >>> fragment("wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16", "d").holder(row=50, column=40)
+        Element(lane=104, register=20, bit=0, width=32, matrix=0, row=50, column=40)
+    """
+    match _form(instruction):
+        case MatrixMove() as move:
+            return _of_move(move, operand)
+        case MatrixForm(opcode="wmma") as product:
+            if operand is None or operand not in operands_held(product):
+                raise UsageError("operand", operand, "'a', 'b', 'c' or 'd' for a wmma.mma")
+            return wmma_fragment(product, operand, product.spelling)
+        case MatrixForm() as product:
+            return product_fragment(product, operand)
+        case Form() as part:
+            if operand not in (None, "r"):
+                raise UsageError("operand", operand, f"left out: {part.opcode} has one that holds elements here")
+            return _of_part(part)
+
+
+def fragment_operands(instruction: str | Spelled | MatrixMove | MatrixForm) -> tuple[str | None, ...]:
+    """What `fragment` takes as operands of an instruction; None where it has a single one.
+
+    Raises:
+        UnsupportedForm: The instruction does not exist or holds no matrix.
+
+    Example:
+        >>> fragment_operands("m16n8k16.row.col.f32.f16.f16.f32"), fragment_operands("ldmatrix.m8n8.x4.b16")
+        (('a', 'b', 'c', 'd'), (None,))
     """
     form = _form(instruction)
-    match form:
-        case MatrixMove():
-            return _of_move(form, operand)
-        case MatrixForm():
-            if operand not in ("a", "b", "c", "d"):
-                raise UsageError("operand", operand, "'a', 'b', 'c' or 'd' for an mma")
-            return _of_mma(form, operand)
+    if isinstance(form, MatrixForm):
+        return operands_held(form)
+    return ("a", "d") if form.opcode == "movmatrix" else (None,)
 
 
-def _form(instruction: str | Spelled | MatrixMove | MatrixForm) -> MatrixMove | MatrixForm:
+def _form(instruction: str | Spelled | MatrixMove | MatrixForm) -> MatrixMove | MatrixForm | Form:
     match instruction:
         case MatrixMove() | MatrixForm():
             return instruction
@@ -84,17 +114,39 @@ def _form(instruction: str | Spelled | MatrixMove | MatrixForm) -> MatrixMove | 
 
 
 @cache
-def _read(text: str) -> MatrixMove | MatrixForm:
-    opcode, *_ = words = text.split(".")
-    if opcode == "mma" or any(is_shape(word) and "k" in word for word in words):
+def _read(text: str) -> MatrixMove | MatrixForm | Form:
+    opcode, *words = text.split(".")
+    if not set(_PARTS.get(opcode, ())).isdisjoint(words):
+        return _part(opcode, tuple(words), text)
+    if opcode in PRODUCTS or any(is_shape(word) and "k" in word for word in (opcode, *words)):
         return matrix_form(text)
-    if not known(opcode) and (near := near_misses(opcode, (*MOVES, "mma"))):
+    if not known(opcode) and (near := near_misses(opcode, HOLDERS)):
         raise UnsupportedForm(f"`{text}` holds no matrix: there is no `{opcode}`; did you mean `{near[0]}`?")
-    if opcode not in MOVES and not any(is_shape(word) for word in words):
-        raise UnsupportedForm(
-            f"`{text}` holds no matrix; the instructions that do are ldmatrix, stmatrix, movmatrix and mma"
-        )
+    if opcode not in MOVES and not any(is_shape(word) for word in (opcode, *words)):
+        *most, last = HOLDERS
+        raise UnsupportedForm(f"`{text}` holds no matrix; forms of {', '.join(most)} and {last} do")
     return memory_move(text)
+
+
+def _part(opcode: str, words: tuple[str, ...], text: str) -> Form:
+    """The form of a load or a store of a fragment."""
+    words = (*words, *(word for word in ("sync", "aligned") if word not in words))
+    form = resolve(opcode, words).form
+    if form is None:
+        from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
+
+        raise UnsupportedForm(f"`{text}` is not a form of `{opcode}`: {reasons(opcode, words)}")
+    if "shape" not in form.filling or "spfactor" in form.filling:
+        raise UnsupportedForm(f"`{text}` holds no matrix")
+    return form
+
+
+def _of_part(form: Form) -> Fragment:
+    operand = next(slot.name for slot in form.line.operands if form.spec.operands[slot.name].kind == "fragment")
+    if form.opcode == "tcgen05":
+        return tensor_memory_fragment(form, vector_length(form, operand))
+    role = next(matrix for matrix in "abcd" if form.filling.get(matrix))
+    return wmma_fragment(form_of(form), role, form.spelling)
 
 
 @cache
@@ -112,59 +164,8 @@ def _of_move(move: MatrixMove, operand: str | None) -> Fragment:
         transposed = name == "d"
     along, line = (Axis.ROW, Axis.COLUMN) if transposed else (Axis.COLUMN, Axis.ROW)
     extents = {Axis.ROW: move.rows, Axis.COLUMN: move.row_elements, Axis.MATRIX: move.num}
-    word = min(_WORD_BITS // bits, extents[along] // _QUAD)
-    lanes, values = _tile(word, along, line, extents)
+    word = min(WORD_BITS // bits, extents[along] // QUAD)
+    lanes, values = tile(word, along, line, extents)
     on_hopper = bits == 16 or move.source.name == "s4"
     evidence = Evidence.SILICON if on_hopper else Evidence.DOCUMENTS
-    return Fragment(move.spelling, name, lanes, values, bits, bits, 0, _WORD_BITS, addressed, evidence)
-
-
-@cache
-def _of_mma(form: MatrixForm, operand: str) -> Fragment:
-    if form.opcode != "mma":
-        raise UnsupportedForm(f"the fragments of `{form.opcode}` are not known here")
-    rows, columns = form.extent(operand)
-    bits = form.container_bits(operand)
-    extents = {Axis.ROW: rows, Axis.COLUMN: columns, Axis.MATRIX: 4 if form.quad_pairs else 1}
-    if form.quad_pairs:
-        lanes, values = _quad_pair(form, operand, extents)
-    elif operand == "b":
-        lanes, values = _tile(max(_WORD_BITS // bits, 1), Axis.ROW, Axis.COLUMN, extents)
-    else:
-        word = max(_WORD_BITS // bits, 1) if operand == "a" else columns // _QUAD
-        lanes, values = _tile(word, Axis.COLUMN, Axis.ROW, extents)
-    element = element_type(form.type_of(operand))
-    shift = form.payload_shift(operand)
-    evidence = Evidence.DOCUMENTS if form.kind else Evidence.SILICON
-    sizes = (element.packed_bits, bits, shift, form.register_bits)
-    return Fragment(form.spelling, operand, lanes, values, *sizes, False, evidence)
-
-
-def _tile(word: int, along: Axis, line: Axis, extents: dict[Axis, int]) -> tuple[tuple[Digit, ...], tuple[Digit, ...]]:
-    """The core tile of words of `word` elements, repeated over lines, along them, and over matrices."""
-    in_word = _digits(along, 1, word)
-    lanes = (*_digits(along, word, word * _QUAD), *_digits(line, 1, _LINES))
-    repeated = (
-        *_digits(line, _LINES, extents[line]),
-        *_digits(along, word * _QUAD, extents[along]),
-        *_digits(Axis.MATRIX, 1, extents[Axis.MATRIX]),
-    )
-    return lanes, (*in_word, *repeated)
-
-
-def _quad_pair(form: MatrixForm, operand: str, extents: dict[Axis, int]) -> tuple[tuple[Digit, ...], tuple[Digit, ...]]:
-    """One of four products held by a pair of quads, each lane a run of a line: `.m8n8k4` with f16 multiplicands."""
-    order = {"a": form.a_layout, "b": form.b_layout}.get(operand, "row")
-    along, line = (Axis.COLUMN, Axis.ROW) if order == "row" else (Axis.ROW, Axis.COLUMN)
-    run = extents[along] if operand in ("c", "d") else 4
-    held = [*_digits(line, 1, extents[line]), *_digits(along, run, extents[along])]
-    values = list(_digits(along, 1, run))
-    if form.type_of(operand) == "f32":  # the wide accumulator trades its second digit with the lane's
-        held[1], values[1] = values[1], held[1]
-    quad = _digits(Axis.MATRIX, 1, 4)
-    return (held[0], held[1], *quad, held[2]), tuple(values)
-
-
-def _digits(axis: Axis, start: int, stop: int) -> Iterable[Digit]:
-    """The binary digits of a coordinate from weight `start` up to, not including, `stop`."""
-    return tuple(Digit(axis, 1 << place) for place in range(start.bit_length() - 1, stop.bit_length() - 1))
+    return Fragment(move.spelling, name, lanes, values, bits, bits, 0, WORD_BITS, addressed, evidence)

@@ -29,6 +29,7 @@ class Axis(StrEnum):
     MATRIX = "matrix"
     ROW = "row"
     COLUMN = "column"
+    COPY = "copy"  # of an element that a lane has several times
 
 
 class Digit(NamedTuple):
@@ -82,7 +83,8 @@ class Fragment:
 
     Attributes:
         spelling: The instruction.
-        operand: Which of its operands: "a", "b", "c" or "d" of mma and movmatrix; "r" of ldmatrix and stmatrix.
+        operand: Which of its operands: "a", "b", "c" or "d" of products and movmatrix, "e" for metadata; "r" of
+            instructions with a single one.
         lanes: What the binary digits of the lane number stand for, lowest first: five of a warp, seven of a warpgroup.
         values: What the digits of the value number stand for, lowest first; the last may have any radix.
         width: Bits that carry the value of one element.
@@ -147,6 +149,11 @@ class Fragment:
         return self.extent(Axis.MATRIX)
 
     @property
+    def copies(self) -> int:
+        """How often a lane holds each of its elements; more than once in some fragments of `wmma`."""
+        return self.extent(Axis.COPY)
+
+    @property
     def rows(self) -> int:
         """Rows of one matrix."""
         return self.extent(Axis.ROW)
@@ -192,12 +199,12 @@ class Fragment:
         """
         _expect("lane", lane, self.lane_count)
         _expect("value", value, self.values_per_lane)
-        coordinate = {Axis.MATRIX: 0, Axis.ROW: 0, Axis.COLUMN: 0}
+        coordinate = dict.fromkeys(Axis, 0)
         for number, digits in ((lane, self.lanes), (value, self.values)):
             for digit, count in numerals(number, digits):
                 coordinate[digit.axis] += digit.weight * count
         register, bit = divmod(value * self.stride, self.register_bits)
-        matrix, row, column = coordinate.values()
+        matrix, row, column, _ = coordinate.values()
         return Element(lane, register, bit + self.shift, self.width, matrix, row, column)
 
     def where(self, *, lane: int, register: int, bit: int = 0) -> Element:
@@ -222,7 +229,7 @@ class Fragment:
         return self.at(lane, (register * self.register_bits + bit) // self.stride)
 
     def holder(self, *, matrix: int = 0, row: int, column: int) -> Element:
-        """The element at a coordinate, and so the lane, register and bit that hold it.
+        """The element at a coordinate, and so the lane, register and bit that hold it; of several copies the first.
 
         Args:
             matrix: Which of several matrices.
@@ -238,7 +245,7 @@ class Fragment:
         _expect("matrix", matrix, self.matrices)
         _expect("row", row, self.rows)
         _expect("column", column, self.columns)
-        coordinate = {Axis.MATRIX: matrix, Axis.ROW: row, Axis.COLUMN: column}
+        coordinate = {Axis.MATRIX: matrix, Axis.ROW: row, Axis.COLUMN: column, Axis.COPY: 0}
         lane, value = (
             sum(coordinate[digit.axis] // digit.weight % digit.radix << place for place, digit in enumerate(digits))
             for digits in (self.lanes, self.values)

@@ -5,29 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.fragments import fragment
+from ptxloom.fragments import fragment, fragment_operands
 from ptxloom.lsp.meaning import operand_rule
 from ptxloom.syntax.tree import Instruction, Name, Vector
 from ptxloom.views.fragments.formulas import register_line
-from ptxloom.views.fragments.maps import evidence
+from ptxloom.views.fragments.prefaces import evidence
 
 if TYPE_CHECKING:
     from ptxloom.lsp.names import Occurrence
 
-_OPCODES: Final = frozenset(("ldmatrix", "stmatrix", "movmatrix", "mma"))
+_NAMES: Final = {"registers": "a", "factor": "a"}  # what the left factor of wgmma is called where it is in registers
 
 
 def fragment_role(occurrence: Occurrence) -> str:
     """What every lane's register holds where a name stands in a matrix instruction; empty elsewhere."""
     instruction, place = occurrence.statement, occurrence.place
-    if not isinstance(instruction, Instruction) or instruction.opcode not in _OPCODES or place < 0:
+    if not isinstance(instruction, Instruction) or place < 0:
         return ""
     rule = operand_rule(instruction, place)
     register = _number_of(instruction, occurrence)
     if rule is None or register < 0:
         return ""
     try:
-        held = fragment(instruction, rule.name if rule.name in set("abcd") else None)
+        operands = fragment_operands(instruction)
+        name = _NAMES.get(rule.name, rule.name)
+        if name not in operands and (None not in operands or rule.kind != "fragment"):
+            return ""
+        held = fragment(instruction, name if name in operands else None)
     except PtxloomError:  # no map of it is known
         return ""
     if register >= held.registers:

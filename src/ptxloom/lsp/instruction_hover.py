@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.fragments import fragment
+from ptxloom.fragments import fragment, fragment_operands
 from ptxloom.isa import instruction_spec, resolve
 from ptxloom.isa.meanings import meaning, value_meaning
 from ptxloom.isa.operand_words import operand_words
 from ptxloom.isa.phrase import reasons
 from ptxloom.isa.rule_words import needs
 from ptxloom.views.core.tables import markdown_table
-from ptxloom.views.fragments.maps import grid, preface
+from ptxloom.views.fragments.folding import block_of
+from ptxloom.views.fragments.maps import grid
+from ptxloom.views.fragments.prefaces import preface
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +28,6 @@ MOST_LINES: Final = 12
 """Lines of syntax that are shown of an instruction whose form is not known yet."""
 WIDEST: Final = 16
 """Columns of a matrix that are shown."""
-_MOVES: Final = frozenset(("ldmatrix", "stmatrix", "movmatrix"))
 
 
 def opcode_page(words: tuple[str, ...]) -> str:
@@ -69,12 +70,14 @@ def _syntax(spec: InstructionSpec) -> Iterator[str]:
 
 def _matrices(form: Form) -> Iterator[str]:
     """Who holds what: the first matrix of each operand as a table, and how to read it."""
-    operands = (None,) if form.opcode in _MOVES else ("a", "b", "c") if form.opcode == "mma" else ()
+    try:
+        operands = fragment_operands(form.spelling)
+    except PtxloomError:  # it holds no matrix
+        return
     for operand in operands:
-        try:
-            held = fragment(form.spelling, operand)
-        except PtxloomError:  # no map of it is known
+        if operand == "d" and "c" in operands:  # D is held as C is
             continue
+        held = fragment(form.spelling, operand)
         yield f"#### {f'Operand {operand}: w' if operand else 'W'}ho holds what"
         yield ""
         yield from _table(held)
@@ -83,7 +86,7 @@ def _matrices(form: Form) -> Iterator[str]:
 def _table(held: Fragment) -> Iterator[str]:
     yield "  \n".join(preface(held))
     yield ""
-    if held.columns <= WIDEST:
+    if block_of(held).columns <= WIDEST:
         if held.matrices > 1:
             yield f"Matrix 0 of {held.matrices}; `ptxloom map {held.spelling}` prints all:"
             yield ""

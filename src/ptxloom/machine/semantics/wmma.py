@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm
-from ptxloom.isa.shapes import is_shape
+from ptxloom.fragments import fragment
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, WRITE, Access
 from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of
@@ -14,13 +14,12 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import constant_vector, vector
 from ptxloom.machine.runtime import state
-from ptxloom.fragments.wmma import WmmaFragment, wmma_fragment
 
 if TYPE_CHECKING:
+    from ptxloom.fragments import Element, Fragment
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
-    from ptxloom.fragments.wmma import ElementPlace
     from ptxloom.syntax import tree
 
 family: Final = Family()
@@ -83,19 +82,17 @@ def store(b: Builder, op: Op) -> None:
         at.access("store", piece)
 
 
-def _held(op: Op) -> WmmaFragment:
-    shape = next((q for q in op.qualifiers if is_shape(q)), "")
-    operand = op.one_of("abcd")
+def _held(op: Op) -> Fragment:
     try:
-        return wmma_fragment(operand, shape, op.type.name if op.types else op.qualifiers[-1])
+        return fragment(f"{op.opcode}.{'.'.join(op.qualifiers)}")
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
 
 
-def pieces(held: WmmaFragment, *, by_row: bool) -> tuple[Neighbours, ...]:
+def pieces(held: Fragment, *, by_row: bool) -> tuple[Neighbours, ...]:
     """What is moved at a time: whole registers where their elements are neighbours in memory, else elements."""
     slots: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for place in held.places:
+    for place in held:
         slots.setdefault((place.register, place.bit), []).append(_coordinates(place, by_row=by_row))
     bits = held.register_bits
     joined = all(
@@ -111,7 +108,7 @@ def pieces(held: WmmaFragment, *, by_row: bool) -> tuple[Neighbours, ...]:
     )
 
 
-def _coordinates(place: ElementPlace, *, by_row: bool) -> tuple[int, int]:
+def _coordinates(place: Element, *, by_row: bool) -> tuple[int, int]:
     return (place.row, place.column) if by_row else (place.column, place.row)
 
 
@@ -119,7 +116,7 @@ class _Matrix:
     """A matrix in memory as its address and stride operands say."""
 
     def __init__(
-        self, b: Builder, op: Op, operand: tree.Operand, stride: tuple[tree.Operand, ...], held: WmmaFragment
+        self, b: Builder, op: Op, operand: tree.Operand, stride: tuple[tree.Operand, ...], held: Fragment
     ) -> None:
         self.b = b
         self.held = held

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.fragments.wmma import tiling
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.accumulators import load_columns, store_columns
 from ptxloom.machine.tensor.builder import TensorBuilder
@@ -17,7 +18,6 @@ from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
 from ptxloom.machine.tensor.fused import FusedSum, Rule
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
 from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
-from ptxloom.fragments.wmma import tiling
 
 if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm

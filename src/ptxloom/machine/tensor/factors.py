@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from ptxloom.isa.types import element_type
+from ptxloom.fragments import fragment
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.convert import decode, has_half_conversions
 from ptxloom.machine.tensor.registers import Column, Words, columns, transpose
@@ -182,8 +182,7 @@ class _DenseWindow:
 class SparseFactors(Factors):
     """`a` with metadata: each row picks, for each stored element, one of four (or two) rows of `b`.
 
-    Bits of metadata (9.7.14.6.2, read off an H200): types of 16 bits and more have four chunks of row g and four of
-    row g + 8 in one lane; narrower types have eight chunks of one row.
+    Where the metadata of a chunk are, the fragment of `e` says.
     """
 
     def __init__(
@@ -198,11 +197,11 @@ class SparseFactors(Factors):
         self.unpack_a(registers[0])
         self.unpack_b(registers[1])
         lanes = Words(b, (metadata[0],))
-        step = metadata[1] * (4 // form.selectors)
-        chunks = form.k // form.chunk
-        choices = b.array(chunks * self.rows * 4)
-        for chunk in range(chunks):
-            halves = tuple(_nibble(b, form, lanes, (step, chunk, high)) for high in (0, 1))
+        places = fragment(form, "e")
+        choices = b.array(places.columns * self.rows * 4)
+        for chunk in range(places.columns):
+            firsts = (places.holder(matrix=metadata[1], row=row, column=chunk) for row in range(0, self.rows, 8))
+            halves = tuple(b.shift_right(lanes.column(0, first.lane), first.bit) for first in firsts)
             b.store(b.concat(halves), b.offset(choices, chunk * self.rows * 4), 64)
         self.chosen = b.array(COLUMNS * len(self.positions) * self.rows * 4)
         self._choose(choices)
@@ -237,16 +236,6 @@ class SparseFactors(Factors):
     def window(self, step: Value) -> Window:
         """The share of a step."""
         return _SparseWindow(self, step)
-
-
-def _nibble(b: TensorBuilder, form: MatrixForm, lanes: Words, where: tuple[int, int, int]) -> Value:
-    """The metadata of a chunk of rows 0-7 (`high` 0) or 8-15, at the low end."""
-    step, chunk, high = where
-    if element_type(form.a_type).packed_bits >= 16:
-        lane, position = step + chunk // 4, chunk % 4 + 4 * high
-    else:
-        lane, position = step + high + 2 * (chunk // 8), chunk % 8
-    return b.shift_right(lanes.column(0, lane), 4 * position)
 
 
 def _plan(form: MatrixForm, place: int) -> tuple[int, int, tuple[int, ...]]:

@@ -8,7 +8,7 @@ from ptxloom.isa.types import Kind, element_type
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.svg import FILLS, Box, draw
 from ptxloom.views.core.tables import Cell, Table, text_table
-from ptxloom.views.fragments.maps import title
+from ptxloom.views.fragments.prefaces import title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

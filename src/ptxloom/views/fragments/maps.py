@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.fragments import Evidence
-from ptxloom.isa.matrix import matrix_move
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, row, text_table
+from ptxloom.views.fragments.folding import block_of
+from ptxloom.views.fragments.prefaces import matrix_title, preface, title
 
 if TYPE_CHECKING:
-    from ptxloom.fragments import Element, Fragment
-    from ptxloom.isa.matrix import MatrixMove
+    from collections.abc import Sequence
+
+    from ptxloom.fragments import Digit, Element, Fragment
     from ptxloom.views.core.json_text import Value
+    from ptxloom.views.fragments.folding import Block
 
 
 def grid(fragment: Fragment, matrix: int) -> Table:
-    """One matrix: rows and columns as the fragment counts them, a holder in every cell."""
+    """One matrix, or a block of it: rows and columns as the fragment counts them, a holder in every cell."""
     addressed = ("address",) * fragment.addressed
-    head = (*addressed, "row", *(f"col {c}" for c in range(fragment.columns)))
-    rows = tuple((*_margin(fragment, matrix, r), *_holders(fragment, matrix, r)) for r in range(fragment.rows))
+    block = block_of(fragment)
+    head = (*addressed, "row", *(f"col {c}" for c in range(block.columns)))
+    rows = tuple((*_margin(fragment, matrix, r), *_holders(fragment, matrix, r, block)) for r in range(block.rows))
     return Table(head, rows)
 
 
@@ -32,56 +35,21 @@ def _margin(fragment: Fragment, matrix: int, number: int) -> tuple[Cell, ...]:
     return Cell(f"T{lane}", lane // LANES_PER_HUE), Cell(str(number))
 
 
-def _holders(fragment: Fragment, matrix: int, number: int) -> tuple[Cell, ...]:
+def _holders(fragment: Fragment, matrix: int, number: int, block: Block) -> tuple[Cell, ...]:
     """The holders of one row's elements."""
-    held = (fragment.holder(matrix=matrix, row=number, column=c) for c in range(fragment.columns))
+    held = (fragment.holder(matrix=matrix, row=number, column=c) for c in range(block.columns))
     return tuple(Cell(fragment.label(e), e.lane // LANES_PER_HUE) for e in held)
-
-
-def preface(fragment: Fragment) -> list[str]:
-    """How to read the table, in three sentences and what it rests on."""
-    many = fragment.matrices > 1
-    what = f"{fragment.matrices} matrices, each" if many else "One matrix,"
-    example = fragment.at(5, min(1, fragment.values_per_lane - 1))
-    value = fragment.value_of(example)
-    held = f"{_count(fragment.values_per_lane, 'value')} in {_count(fragment.registers, 'register')}"
-    place = f"as its value {value}, in its register {example.register}"
-    lines = [
-        f"{what} {fragment.rows} rows x {fragment.columns} columns of {_element(fragment)}; a lane holds {held}.",
-        f"{fragment.label(example)} reads: lane 5 holds this element, {place}.",
-        f"Value V starts at bit {fragment.stride} * V of the lane's registers laid end to end.",
-    ]
-    if fragment.addressed:
-        lines += _memory(matrix_move(fragment.spelling))
-    return [*lines, evidence(fragment)]
-
-
-def _memory(move: MatrixMove) -> list[str]:
-    """What a row is in shared memory."""
-    lines = [f"A row is {move.row_bytes} bytes of shared memory; the lane at its left passes the row's address."]
-    if move.source.bits != move.destination.bits:
-        padding = f", and the row ends in {move.source.padding_bits} bits of padding" * bool(move.source.padding_bits)
-        extended = "sign-extended" if move.source.signed else "with zeros above it"
-        lines.append(f"There an element takes {move.source.bits} bits{padding}; in its register it stands {extended}.")
-    return lines
-
-
-def evidence(fragment: Fragment) -> str:
-    """What the map rests on, as a sentence."""
-    confirmed = fragment.confirmed is Evidence.SILICON
-    return f"{'Confirmed' if confirmed else 'Not run on silicon by us'}: {fragment.confirmed}."
-
-
-def title(fragment: Fragment) -> str:
-    """The instruction, and the operand where it has several."""
-    return fragment.spelling if fragment.addressed else f"{fragment.spelling}, operand {fragment.operand}"
 
 
 def full(fragment: Fragment, style: Style = PLAIN) -> str:
     """The preface and every matrix, for a terminal."""
     lines = [style.paint(title(fragment), Ink.BOLD), *preface(fragment)]
     for matrix in range(fragment.matrices):
-        lines += ["", *([f"matrix {matrix}"] * (fragment.matrices > 1)), *text_table(grid(fragment, matrix), style)]
+        lines += [
+            "",
+            *([matrix_title(fragment, matrix)] * (fragment.matrices > 1)),
+            *text_table(grid(fragment, matrix), style),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -92,10 +60,14 @@ def concise(fragment: Fragment) -> str:
 
 def markdown(fragment: Fragment) -> str:
     """The same as Markdown."""
-    lines = [f"### `{fragment.spelling}`" + f", operand {fragment.operand}" * (not fragment.addressed), ""]
+    lines = [f"### `{fragment.spelling}`" + f", operand {fragment.operand}" * (fragment.operand != "r"), ""]
     lines.append("  \n".join(preface(fragment)))
     for matrix in range(fragment.matrices):
-        lines += ["", *([f"Matrix {matrix}:", ""] * (fragment.matrices > 1)), *markdown_table(grid(fragment, matrix))]
+        lines += [
+            "",
+            *([f"{matrix_title(fragment, matrix).capitalize()}:", ""] * (fragment.matrices > 1)),
+            *markdown_table(grid(fragment, matrix)),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -119,9 +91,16 @@ def as_json(fragment: Fragment) -> str:
             "registers": fragment.registers,
             "values_per_lane": fragment.values_per_lane,
             "evidence": str(fragment.confirmed),
+            "lane_digits": _digits(fragment.lanes),
+            "value_digits": _digits(fragment.values),
             "elements": elements,
         }
     )
+
+
+def _digits(digits: Sequence[Digit]) -> list[Value]:
+    """What the digits of a number stand for, the lowest first."""
+    return [{"axis": str(digit.axis), "weight": digit.weight, "radix": digit.radix} for digit in digits]
 
 
 def _in_order(fragment: Fragment) -> list[Element]:
@@ -143,14 +122,3 @@ def _record(fragment: Fragment, element: Element) -> dict[str, int | str]:
         "width": element.width,
         "address_lane": lane,
     }
-
-
-def _element(fragment: Fragment) -> str:
-    """How wide an element is, and what it stands in where that is wider."""
-    if fragment.width == fragment.stride:
-        return f"{fragment.width}-bit elements"
-    return f"{fragment.width}-bit elements, each in {fragment.stride} bits of its register"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + "s" * (number != 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, csv_table, markdown_table, text_table
-from ptxloom.views.fragments.maps import evidence, title
+from ptxloom.views.fragments.prefaces import evidence, matrix_title, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def sentence(fragment: Fragment, element: Element) -> str:
         "row 3, column 1 of matrix 0: lane 12, register 0, bits [31:16] (T12 V1:R0); lane 3 passes the row's address"
     """
     place = f"row {element.row}, column {element.column}"
-    place += f" of matrix {element.matrix}" * (fragment.matrices > 1 or fragment.addressed)
+    place += f" of {matrix_title(fragment, element.matrix)}" * (fragment.matrices > 1 or fragment.addressed)
     holder = f"lane {element.lane}, register {element.register}, bits {bits(element)} ({fragment.label(element)})"
     if not fragment.addressed:
         return f"{place}: {holder}"

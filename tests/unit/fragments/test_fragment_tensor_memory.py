@@ -1,0 +1,55 @@
+"""Loads and stores of tensor memory, held to the five formulas of the manual's figures, 9.7.16.2.3."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.fragments import Evidence, fragment
+from ptxloom.isa.forms import forms
+from ptxloom.isa.vectors import vector_length
+
+MOVES = {
+    form.spelling: vector_length(form, operand)
+    for form in forms("tcgen05")
+    for lead, operand in (("ld", "r"), ("st", "s"))
+    if form.filling.get(lead) and "spfactor" not in form.filling
+}
+
+
+def place(shape: str, t: int, r: int) -> tuple[int, int, int]:
+    """Half, lane and column of tensor memory of register r of lane t."""
+    match shape:
+        case "32x32b":
+            return 0, t, r
+        case "16x64b":
+            return 0, t // 4 + 8 * (t & 1), 2 * r + (t >> 1 & 1)
+        case "16x128b":
+            return 0, t // 4 + 8 * (r & 1), 4 * (r >> 1) + (t & 3)
+        case "16x256b":
+            return 0, t // 4 + 8 * (r >> 1 & 1), 8 * (r >> 2) + 2 * (t & 3) + (r & 1)
+        case _:
+            return t // 16, t % 16, r
+
+
+@pytest.mark.parametrize("spelling", MOVES)
+def test_every_register_is_a_place_of_the_formula(spelling: str) -> None:
+    held = fragment(spelling)
+    shape = next(word for word in spelling.split(".") if word[:3] in ("16x", "32x"))
+    packed = "16b" in spelling.partition("pack::")[2]
+    assert held.registers == MOVES[spelling]
+    assert held.confirmed is Evidence.DOCUMENTS
+    for lane in range(32):
+        for element in held.held_by(lane):
+            half, row, column = place(shape, lane, element.register)
+            wanted = 2 * column + element.bit // 16 if packed else column
+            assert (element.matrix, element.row, element.column) == (half, row, wanted)
+
+
+def test_what_moves_no_fragment_is_refused() -> None:
+    with pytest.raises(UnsupportedForm, match="holds no matrix"):
+        fragment("tcgen05.wait::ld.sync.aligned")
+    with pytest.raises(UnsupportedForm, match="is not a form of `tcgen05`"):
+        fragment("tcgen05.ld.16x256b.x64.b32")
+    with pytest.raises(UsageError, match="left out"):
+        fragment("tcgen05.ld.16x256b.x4.b32", "d")

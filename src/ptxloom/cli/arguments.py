@@ -249,7 +249,7 @@ def _debug(parser: VerbParser) -> None:
     )
     parser.add_argument("file", metavar="FILE", help="a PTX file, or - for standard input")
     parser.add_argument("--function", metavar="NAME", help="which kernel, if the file holds several")
-    parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_90")
+    parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
     parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, as `run --checks` has them")
     parser.add_argument("--part", action="store_true", help="the code for warps of which only some lanes run")
 

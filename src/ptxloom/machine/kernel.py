@@ -351,7 +351,7 @@ def kernel(
     Args:
         module: The parsed module.
         name: The kernel's name.
-        target: Whose tensor cores compute, `sm_75` to `sm_90`: they differ in the last bits. By default the module's
+        target: Whose tensor cores compute, `sm_75` to `sm_121`: they differ in the last bits. By default the module's
             target (the nearest of these).
         unchecked: Run what can be run, even if the kernel is not legal PTX.
         timeout: Seconds that translating and compiling it may take.

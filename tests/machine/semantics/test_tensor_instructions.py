@@ -10,7 +10,7 @@ import pytest
 import ptxloom as pl
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.products import MatrixForm, matrix_form
-from ptxloom.machine import IllegalPtx, Kernel
+from ptxloom.machine import IllegalPtx, Kernel, UnsupportedInstruction
 from ptxloom.machine.tensor.batch import mma
 from ptxloom.machine.tensor.recipe import tensor_target
 
@@ -26,36 +26,45 @@ FORMS = [
     "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.u8.s8.s32",
     "wmma.mma.sync.aligned.row.col.m8n32k16.f32.f16",
 ]
+NARROW = [
+    "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m3.e5m2.f32",
+    "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e2m1.f32.ue8m0",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0",
+]
+SELECTORS = (2, 1, 0, 3)
 
 
 def product(form: MatrixForm, guard: str = "", target: str = "sm_90a", like: str | None = None) -> Kernel:
     """A kernel of one warp (out: the registers of D, A, B, C and metadata, 32 lanes each) that overwrites D."""
     bits = form.register_bits
-    counts = (*form.vector_lengths, 1 if form.sparse else 0)
+    counts = (*form.vector_lengths, 1 if form.sparse else 0, 2 if form.scale_vector else 0)
     lines: list[str] = []
     vectors: list[str] = []
     at = 0
-    for operand, count in zip("dabce", counts, strict=True):
-        size = 4 if operand == "e" else bits // 8
-        kind = 32 if operand == "e" else bits
+    for operand, count in zip("dabces", counts, strict=True):
+        kind = 32 if operand in "es" else bits
+        size = kind // 8
         lines += [f"ld.global.b{kind} %{operand}{n}, [%rd{size}+{at + n * 32 * size}];" for n in range(count)]
         vectors.append("{" + ", ".join(f"%{operand}{n}" for n in range(count)) + "}")
         at += count * 32 * size
     sparse = ", %e0, 0x1" if form.sparse and form.selectors > 1 else ", %e0, 0" if form.sparse else ""
+    scales = ", %s0, {2, %h1}, %s1, {%h0, 3}" if form.scale_vector else ""
     give = [f"st.global.b{bits} [%rd{bits // 8}+{n * 32 * bits // 8}], %d{n};" for n in range(form.vector_lengths[0])]
     registers = " ".join(f".reg .b{bits} %{operand}<32>;" for operand in "dabc")
     return pl.kernel(
         pl.parse(f"""
-.version 8.7
+.version 9.0
 .target {target}
 .address_size 64
 .visible .entry k(.param .u64 out)
 {{
-    {registers} .reg .b32 %e<2>; .reg .pred %p1; .reg .b32 %r0; .reg .b64 %rd<9>;
+    {registers} .reg .b32 %e<2>, %s<2>; .reg .b16 %h<2>; mov.b16 %h0, 0; mov.b16 %h1, 1;
+    .reg .pred %p1; .reg .b32 %r0; .reg .b64 %rd<9>;
     mov.u32 %r0, %tid.x; ld.param.u64 %rd1, [out]; setp.lt.u32 %p1, %r0, 10;
     mad.wide.u32 %rd4, %r0, 4, %rd1; mad.wide.u32 %rd8, %r0, 8, %rd1;
     {" ".join(lines)}
-    {guard} {form.spelling} {", ".join(vectors[:4])}{sparse};
+    {guard} {form.spelling} {", ".join(vectors[:4])}{sparse}{scales};
     {" ".join(give)}
     ret;
 }}
@@ -74,6 +83,8 @@ def operands(form: MatrixForm, seed: int = 1) -> list[Any]:
     ]
     if form.sparse:  # two of four: places 0 and 2, everywhere
         found.append(np.full((1, 32), 0x88888888, np.uint32))
+    if form.scale_vector:
+        found.append(rng.integers(120, 134, (2, 32, 4), np.uint8).view(np.uint32).reshape(2, 32))
     return found
 
 
@@ -88,7 +99,26 @@ def wanted(form: MatrixForm, inputs: list[Any], like: str = "sm_90") -> Any:
     a, b, c = (np.ascontiguousarray(array.T) for array in inputs[:3])
     metadata = inputs[3][0] if form.sparse else None
     selector = 1 if form.selectors > 1 else 0
-    return mma(form, a, b, c, metadata=metadata, selector=selector, target=like).T
+    more: dict[str, Any] = {}
+    if form.scale_vector:
+        more = {"scales": (inputs[-1][0], inputs[-1][1]), "scale_selectors": SELECTORS}
+    return mma(form, a, b, c, metadata=metadata, selector=selector, target=like, **more).T
+
+
+@pytest.mark.parametrize("spelling", NARROW)
+def test_products_of_narrow_formats_equal_those_on_arrays(spelling: str) -> None:
+    form = matrix_form(spelling)
+    inputs = operands(form)
+    assert np.array_equal(run(product(form, target="sm_120a"), form, inputs), wanted(form, inputs, "sm_120"))
+
+
+def test_scales_need_selectors_that_are_constants() -> None:
+    text = ".version 9.0\n.target sm_120a\n.entry k() { .reg .b32 %r<20>; .reg .b16 %h; mov.u16 %h, %ctaid.x;\n"
+    scales = "%r0, {%h, 0}, %r0, {0, 0}"
+    four = "{%r1, %r2, %r3, %r4}"
+    text += f"{NARROW[1]} {four}, {four}, {{%r1, %r2}}, {four}, {scales}; }}"
+    with pytest.raises(UnsupportedInstruction, match="a selector of its scales is not a constant"):
+        pl.kernel(pl.parse(text), "k", unchecked=True)
 
 
 @pytest.mark.parametrize("spelling", FORMS)
@@ -119,7 +149,9 @@ def test_the_target_or_the_user_says_whose_tensor_cores_compute() -> None:
         product(form, like="sm_91")
 
 
-@pytest.mark.parametrize(("target", "like"), [("sm_70", "sm_75"), ("sm_88", "sm_88"), ("sm_120a", "sm_90")])
+@pytest.mark.parametrize(
+    ("target", "like"), [("sm_70", "sm_75"), ("sm_88", "sm_88"), ("sm_107a", "sm_103"), ("sm_120a", "sm_120")]
+)
 def test_other_targets_take_the_nearest_arithmetic(target: str, like: str) -> None:
     assert tensor_target(pl.parse(f".version 8.7\n.target {target}\n")) == like
 

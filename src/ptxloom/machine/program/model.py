@@ -183,7 +183,7 @@ class Program:
     """A kernel with every function it can reach.
 
     Attributes:
-        target: Whose tensor cores compute: `sm_75` to `sm_90`.
+        target: Whose tensor cores compute: `sm_75` to `sm_121`.
         reserved_bytes: The system's part at the start of shared memory, in a program that can name it; nobody can
             tell in others, which therefore have none.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import matrix_move
@@ -24,13 +24,16 @@ from ptxloom.machine.native.ir import vector
 from ptxloom.machine.native.translation import symbol
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state
+from ptxloom.machine.semantics.moves import packed
 from ptxloom.machine.tensor import emit
+from ptxloom.machine.tensor.scales import ScaleSelectors
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.isa.matrix import MatrixMove
+    from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.native.ir import Value
     from ptxloom.machine.program.model import Op
@@ -81,18 +84,19 @@ def transposition() -> tuple[int, ...]:
 @family("mma", starts=True)
 @family("wmma", when=lambda op: op.has("mma"), starts=True)
 def mma(b: Builder, op: Op) -> None:
-    """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata and a selector too."""
+    """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata too, block-scaled forms scales."""
     try:
         form = matrix_form(f"{op.opcode}.{'.'.join(op.qualifiers)}")
-        function = emit.function(form, b.program.target, _selector(b, op))
-    except UnsupportedForm as why:
+        function = emit.function(form, b.program.target, *_selectors(b, op, form))
+    except (UnsupportedForm, UsageError) as why:
         raise op.unsupported(str(why)) from why
     aligned(b)
     bits = form.register_bits
     target, *sources = op.operands
     places, staged = _results(b, target, form.vector_lengths[0], bits)
     inputs = _sources(b, sources[:3], bits, scratch.VALUES + (len(places) * LANES * bits // 8 if staged else 0))
-    metadata = _sources(b, sources[3:4], 32, 0)
+    words = [*(sources[3:4] if form.sparse else ()), *(sources[-4::2] if form.scale_vector else ())]
+    metadata = tuple(_word(b, word, n) for n, word in enumerate(words))
     if len(places) + len(inputs) + len(metadata) != function.arguments:
         raise op.unsupported(f"it takes {function.arguments} registers")
     stages = emit.stages(form, b.program.target)
@@ -126,19 +130,41 @@ def _call(b: Builder, function: emit.TensorFunction, *operands: Value) -> None:
 
 def _plain_registers(b: Builder, operand: tree.Operand) -> tuple[int, ...]:
     """The places of an operand's registers if it is nothing else."""
-    elements = operand.elements if isinstance(operand, tree.Vector) else (operand,)
+    elements = _elements(operand)
     found = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
     plain = tuple(r.offset for r in found if isinstance(r, Register) and r.vector == 1)
     return plain if len(plain) == len(elements) else ()
 
 
-def _selector(b: Builder, op: Op) -> int:
-    if len(op.operands) <= 5:
-        return 0
-    selector = b.literal(op.operands[5])
-    if selector is None:
-        raise op.unsupported("its sparsity selector is not a constant")
-    return selector
+def _word(b: Builder, operand: tree.Operand, number: int) -> Value:
+    """Where a register of metadata or of scales lies, or the word that is made of several elements."""
+    if isinstance(operand, tree.Vector) and len(operand.elements) > 1:
+        place = b.scratch(number * LANES * 4)
+        b.store(packed(b, operand, 32), place, 64)
+        return place
+    return _sources(b, (operand,), 32, number * LANES * 4)[0]
+
+
+def _selectors(b: Builder, op: Op, form: MatrixForm) -> tuple[int, ScaleSelectors | None]:
+    """The sparsity selector, and which bytes and lanes give the scales."""
+    sparsity = _constant(b, op.operands[5], "its sparsity selector") if form.sparse else 0
+    if not form.scale_vector:
+        return sparsity, None
+    chosen = [element for pair in (op.operands[-3], op.operands[-1]) for element in _elements(pair)]
+    if len(chosen) != len(ScaleSelectors._fields):
+        raise op.unsupported("its scales have no selectors")
+    return sparsity, ScaleSelectors(*(_constant(b, element, "a selector of its scales") for element in chosen))
+
+
+def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
+    return operand.elements if isinstance(operand, tree.Vector) else (operand,)
+
+
+def _constant(b: Builder, operand: tree.Operand, what: str) -> int:
+    found = b.literal(operand)
+    if found is None:
+        raise b.op.unsupported(f"{what} is not a constant")
+    return found
 
 
 def _move(op: Op) -> MatrixMove:
@@ -182,7 +208,7 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
 
 def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple[tuple[Value, ...], bool]:
     """Where results go, 32 lanes each; and whether that is the scratch, from which they are to be written."""
-    elements = operand.elements if isinstance(operand, tree.Vector) else (operand,)
+    elements = _elements(operand)
     registers = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
     plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
     if b.active is None and len(plain) == number == len({r.offset for r in plain}) == len(elements):
@@ -198,7 +224,7 @@ def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, at: int) -
     """Where the registers of operands lie, 32 lanes each; what is not a register is put into the scratch."""
     places: list[Value] = []
     for operand in operands:
-        for element in operand.elements if isinstance(operand, tree.Vector) else (operand,):
+        for element in _elements(operand):
             found = b.find(element.text) if isinstance(element, tree.Name) else None
             if isinstance(found, Register) and found.type.bits == bits:
                 places += [b.value_place(found, n) for n in range(found.vector)]

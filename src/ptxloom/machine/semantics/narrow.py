@@ -152,7 +152,7 @@ def quadruple_at_random(b: Builder, op: Op) -> None:
         chance = b.resize(b.intrinsic("llvm.bitreverse", chance) if backwards else chance, 32)
         clamped = numbers.relu(b, value) if op.has("relu") else value
         elements.append(narrow_formats.narrow_at_random(b, clamped, form, Chance(chance, 8), finite=True))
-    low, high = (paired(b, *elements[n : n + 2], form.container) for n in (0, 2))
+    low, high = (paired(b, elements[n], elements[n + 1], form.container) for n in (0, 2))
     b.write(op.operands[0], paired(b, low, high, 2 * form.container))
 
 

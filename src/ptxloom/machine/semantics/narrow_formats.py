@@ -102,10 +102,10 @@ def narrow(b: Emitter, value: Value, name: str) -> Value:
 
 
 class Chance(NamedTuple):
-    """Random bits: i32 of which the lowest `count` are used."""
+    """Random bits: i32 of which the lowest `width` are used."""
 
     bits: Value
-    count: int
+    width: int
 
 
 def narrow_at_random(b: Emitter, value: Value, form: NarrowFormat, chance: Chance, finite: bool) -> Value:
@@ -130,7 +130,7 @@ def narrow_at_random(b: Emitter, value: Value, form: NarrowFormat, chance: Chanc
     one = b.select(normal, b.constant(bits.type, 1 << _F32_FRACTION), b.constant(bits.type, 0))
     significand = b.resize(b.apply("or", fraction, one), 64)
     cut = b.apply("add", b.resize(below, 64), b.constant(significand.type, _F32_FRACTION - form.fraction))
-    up = b.apply("shl", b.resize(chance.bits, 64), b.apply("sub", cut, b.constant(cut.type, chance.count)))
+    up = b.apply("shl", b.resize(chance.bits, 64), b.apply("sub", cut, b.constant(cut.type, chance.width)))
     kept = b.resize(b.apply("lshr", b.apply("add", significand, up), cut), 32)
     limit = b.constant(bits.type, form.largest if finite else form.largest + 1)
     return _signed(b, value, b.intrinsic("llvm.umin", b.apply("add", base, kept), limit), form)

@@ -16,6 +16,7 @@ from ptxloom.machine.native.ir import Value
 from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor.builder import TensorBuilder
 from ptxloom.machine.tensor.emit import TensorFunction, function
+from ptxloom.machine.tensor.scales import ScaleSelectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,8 @@ def mma(
     *,
     metadata: NDArray[Any] | None = None,
     selector: int = 0,
+    scales: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    scale_selectors: tuple[int, int, int, int] = (0, 0, 0, 0),
     target: Target | str = "sm_90",
 ) -> NDArray[Any]:
     """Multiply and accumulate matrices that are spread over the registers of warps, bit for bit as the hardware.
@@ -45,7 +48,9 @@ def mma(
         c: The registers of C.
         metadata: `(..., 32)`: for sparse forms, the register with the places of the elements of A.
         selector: For sparse forms, which lanes' metadata count.
-        target: `sm_75` to `sm_90`: whose arithmetic. Only `sm_90` has been checked against silicon by us.
+        scales: For block-scaled forms, the registers with the scales of A and of B, each `(..., 32)`.
+        scale_selectors: For block-scaled forms, byte and thread of A's scales, then of B's.
+        target: `sm_75` to `sm_121`: whose arithmetic. Only `sm_90` has been checked against silicon by us.
 
     Returns:
         The registers of D, `(..., 32, registers)`, `uint32` (`uint64` for `.f64`).
@@ -63,7 +68,9 @@ def mma(
     form = instruction if isinstance(instruction, MatrixForm) else matrix_form(instruction)
     if (metadata is None) is bool(form.sparse):
         raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
-    run = _batch(form, str(Target.of(target)), selector)
+    if (scales is None) is bool(form.scale_vector):
+        raise UsageError("scales", scales, "given for the block-scaled forms, and only for them")
+    run = _batch(form, str(Target.of(target)), selector, ScaleSelectors(*scale_selectors))
     kind = np.uint64 if form.register_bits == 64 else np.uint32
     for name, array in zip("abc", (a, b, c), strict=True):
         must_be(np.ndarray, name, array, "a NumPy array of registers, (..., 32, registers)")
@@ -74,6 +81,7 @@ def mma(
     ]
     if metadata is not None:
         inputs.append(_registers("metadata", metadata[..., None], batch, 1, np.uint32))
+    inputs += [_registers("scales", array[..., None], batch, 1, np.uint32) for array in scales or ()]
     d = np.empty((*batch, LANES, form.vector_lengths[0]), kind)
     warps = d.size // (LANES * form.vector_lengths[0])
     if warps:
@@ -90,10 +98,10 @@ def _registers(name: str, array: NDArray[Any], batch: tuple[int, ...], number: i
 
 
 @cache
-def _batch(form: MatrixForm, target: str, selector: int) -> Callable[..., None]:
+def _batch(form: MatrixForm, target: str, selector: int, scales: ScaleSelectors) -> Callable[..., None]:
     """The compiled loop over warps; it holds no GIL."""
-    single = function(form, target, selector)
-    counts = (*form.vector_lengths, *((1,) if form.sparse else ()))
+    single = function(form, target, selector, scales)
+    counts = (*form.vector_lengths, *((1,) if form.sparse else ()), *((1, 1) if form.scale_vector else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
     # a function of its own: kernels load one of this name, too
     head = f'void @"{single.symbol}"('
@@ -105,8 +113,7 @@ def _batch(form: MatrixForm, target: str, selector: int) -> Callable[..., None]:
 
 def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: int) -> str:
     """A function over arrays `(warps, 32, registers)`: each warp's registers are laid side by side for the call."""
-    names = ["d", "a", "b", "c", "e"][: len(counts)]
-    arrays = tuple(Value("ptr", f"%{name}") for name in names)
+    arrays = tuple(Value("ptr", f"%registers{index}") for index in range(len(counts)))
     warps = Value("i64", "%warps")
     b = TensorBuilder(f'"{symbol}"', (*arrays, warps))
     kind = f"i{bits}"

@@ -40,8 +40,8 @@ def decode(b: TensorBuilder, word: Value, bit: int, element: str) -> Value:
         case "e5m2":
             byte = b.shift_left(word, 8 - bit) if bit < 8 else b.shift_right(word, bit - 8)
             return half_to_float(b, b.mask(byte, 0xFF00))
-        case "e4m3":
-            return _e4m3_to_float(b, b.shift_right(word, bit))
+        case "e4m3" | "e2m3" | "e3m2" | "e2m1":
+            return _narrow_to_float(b, b.shift_right(word, bit), element)
         case _:
             return b.convert("sitofp", integer(b, word, bit, element), "float")
 
@@ -68,13 +68,17 @@ def half_to_float(b: TensorBuilder, word: Value) -> Value:
     return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 0x8000), 16)))
 
 
-def _e4m3_to_float(b: TensorBuilder, word: Value) -> Value:
-    lanes = count(word.type)
-    magnitude = b.mask(word, 0x7F)
-    scaled = b.float_of(b.shift_left(magnitude, 20))
-    finite = b.bits_of(b.apply("fmul", scaled, b.number(lanes, "float", 2.0**120)))
-    value = b.select(b.compare("eq", magnitude, b.like(magnitude, 0x7F)), b.like(magnitude, CANONICAL_NAN), finite)
-    return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 0x80), 24)))
+def _narrow_to_float(b: TensorBuilder, word: Value, element: str) -> Value:
+    """The value of a format without infinities in the low bits of each word; what stands above is ignored."""
+    exponent_bits, fraction_bits = int(element[1]), int(element[3])
+    bits = exponent_bits + fraction_bits
+    magnitude = b.mask(word, (1 << bits) - 1)
+    scaled = b.float_of(b.shift_left(magnitude, 23 - fraction_bits))
+    rebase = b.number(count(word.type), "float", 2.0 ** (128 - (1 << exponent_bits - 1)))
+    value = b.bits_of(b.apply("fmul", scaled, rebase))
+    if element == "e4m3":
+        value = b.select(b.compare("eq", magnitude, b.like(magnitude, 0x7F)), b.like(magnitude, CANONICAL_NAN), value)
+    return b.float_of(b.apply("or", value, b.shift_left(b.mask(word, 1 << bits), 31 - bits)))
 
 
 def float_to_half(b: TensorBuilder, value: Value) -> Value:

@@ -15,14 +15,14 @@ from ptxloom.machine.tensor.convert import canonical, float_to_half, half_to_flo
 from ptxloom.machine.tensor.exact import bit_sum, double_sum, integer_sum
 from ptxloom.machine.tensor.exponents import Exponents
 from ptxloom.machine.tensor.factors import COLUMNS, Factors, SparseFactors
-from ptxloom.machine.tensor.fused import FusedSum, Rule
+from ptxloom.machine.tensor.fused import FusedSum
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
 from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
+from ptxloom.machine.tensor.scales import Scales, ScaleSelectors
+from ptxloom.machine.tensor.wide import Rule, WideSum
 
 if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm
-
-_LEAST_EXPONENT = {"bf16": -126, "tf32": -126}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,16 @@ class TensorFunction:
 
 
 @cache
-def function(form: MatrixForm, target: str = "sm_90", selector: int = 0) -> TensorFunction:
+def function(
+    form: MatrixForm, target: str = "sm_90", selector: int = 0, scales: ScaleSelectors | None = None
+) -> TensorFunction:
     """The function for a form.
 
     Args:
         form: Which `mma`, `mma.sp` or `wmma.mma`.
-        target: `sm_75` to `sm_90`: whose arithmetic.
+        target: `sm_75` to `sm_121`: whose arithmetic.
         selector: The sparsity selector of sparse forms.
+        scales: The selectors of block-scaled forms' scales.
 
     Raises:
         UnsupportedForm: The architecture does not have the form.
@@ -60,13 +63,17 @@ def function(form: MatrixForm, target: str = "sm_90", selector: int = 0) -> Tens
     rule = recipe(form, target)
     canonical_form = same_arithmetic(form)
     if form != canonical_form:
-        return function(canonical_form, target, selector)
+        return function(canonical_form, target, selector, scales)
     if not 0 <= selector < form.selectors:
         raise UsageError("selector", selector, f"0 to {form.selectors - 1} for `{form.spelling}`")
-    symbol = f"tensor.{form.spelling.replace('::', '.')}.{target}.{selector}"
+    chosen = scales or ScaleSelectors()
+    if not chosen.fit(form):
+        raise UsageError("scale selectors", tuple(chosen), f"those that the manual lists for `{form.spelling}`")
+    selected = f"{selector}.{'.'.join(map(str, chosen))}" if form.scale_vector else str(selector)
+    symbol = f"tensor.{form.spelling.replace('::', '.')}.{target}.{selected}"
     if form.opcode == "wmma":
         return _wmma(form, rule, f'"{symbol}"')
-    b = _function(f'"{symbol}"', form, rule, selector)
+    b = _function(f'"{symbol}"', form, rule, (selector, chosen))
     return TensorFunction(symbol, _module((b,)), len(b.arguments))
 
 
@@ -94,7 +101,7 @@ def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
         UsageError: There is no such architecture.
     """
     rule = recipe(form, target)
-    if form.opcode == "wmma" or form.sparse or form.quad_pairs or rule.sum is not Sum.FUSED:
+    if form.opcode == "wmma" or form.sparse or form.scale_vector or form.quad_pairs or rule.sum is not Sum.FUSED:
         return None
     symbol = f"{form.spelling.replace('::', '.')}.{target}"
     unpack = tuple(_unpack(form, rule, operand, f"tensor.{operand}.{symbol}") for operand in "ab")
@@ -102,7 +109,7 @@ def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
     images = (Value("ptr", "%a"), Value("ptr", "%b"))
     b = TensorBuilder(f'"tensor.multiply.{symbol}"', (*d, *images, *c))
     factors = Factors(b, form, rule.steps, images)
-    _fused(b, (form, rule), (factors, Exponents(b, factors, _rule(form, rule).least_exponent, ranged=True)), c, d)
+    _fused(b, (form, rule), (factors, Exponents(b, factors, rule.least, ranged=True)), c, d)
     multiply = TensorFunction(f"tensor.multiply.{symbol}", _module((b,)), len(b.arguments))
     return TensorStages((unpack[0], unpack[1]), (factors.a_bytes, factors.b_bytes), multiply)
 
@@ -113,7 +120,7 @@ def _unpack(form: MatrixForm, rule: Recipe, operand: str, symbol: str) -> Tensor
     image = Value("ptr", "%image")
     b = TensorBuilder(f'"{symbol}"', (image, *registers))
     factors = Factors(b, form, rule.steps, (image, image))
-    exponents = Exponents(b, factors, _rule(form, rule).least_exponent, ranged=True)
+    exponents = Exponents(b, factors, rule.least, ranged=True)
     if operand == "a":
         factors.unpack_a(registers)
         exponents.survey_a()
@@ -144,10 +151,13 @@ def _pointers(name: str, number: int) -> tuple[Value, ...]:
     return tuple(Value("ptr", f"%{name}{index}") for index in range(number))
 
 
-def _function(symbol: str, form: MatrixForm, rule: Recipe, selector: int) -> TensorBuilder:
+def _function(
+    symbol: str, form: MatrixForm, rule: Recipe, selectors: tuple[int, ScaleSelectors] = (0, ScaleSelectors())
+) -> TensorBuilder:
     d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.vector_lengths, strict=True))
     metadata = _pointers("e", 1 if form.sparse else 0)
-    b = TensorBuilder(symbol, (*d, *a, *second, *c, *metadata))
+    scales = _pointers("s", 2 if form.scale_vector else 0)
+    b = TensorBuilder(symbol, (*d, *a, *second, *c, *metadata, *scales))
     if form.quad_pairs:
         _quads(b, form, rule, (d, a, second, c))
     elif rule.sum is Sum.DOUBLE:
@@ -155,37 +165,67 @@ def _function(symbol: str, form: MatrixForm, rule: Recipe, selector: int) -> Ten
     elif rule.sum is Sum.BITS:
         bit_sum(b, form, (d, a, second, c))
     else:
-        _sums(b, form, rule, (d, a, second, c), (metadata, selector))
+        factors = _factors(b, form, rule, (a, second), (metadata, selectors[0]))
+        if scales:
+            _scaled(b, (form, rule), factors, Scales(b, form, (scales[0], scales[1]), selectors[1]), (c, d))
+        else:
+            _sums(b, form, rule, factors, (c, d))
     return b
+
+
+def _factors(
+    b: TensorBuilder,
+    form: MatrixForm,
+    rule: Recipe,
+    registers: tuple[tuple[Value, ...], tuple[Value, ...]],
+    sparsity: tuple[tuple[Value, ...], int],
+) -> Factors:
+    """A and B, unpacked."""
+    metadata, selector = sparsity
+    steps = rule.steps or (tuple(range(form.stored_k)),)
+    if metadata:
+        return SparseFactors(b, form, registers, steps, (metadata[0], selector))
+    factors = Factors(b, form, steps)
+    factors.unpack_a(registers[0])
+    factors.unpack_b(registers[1])
+    return factors
 
 
 def _sums(
     b: TensorBuilder,
     form: MatrixForm,
     rule: Recipe,
-    operands: tuple[tuple[Value, ...], ...],
-    sparsity: tuple[tuple[Value, ...], int],
+    factors: Factors,
+    accumulators: tuple[tuple[Value, ...], tuple[Value, ...]],
 ) -> None:
-    d, a, second, c = operands
-    metadata, selector = sparsity
-    steps = rule.steps or (tuple(range(form.stored_k)),)
-    if metadata:
-        factors = SparseFactors(b, form, (a, second), steps, (metadata[0], selector))
-    else:
-        factors = Factors(b, form, steps)
-        factors.unpack_a(a)
-        factors.unpack_b(second)
+    c, d = accumulators
     if rule.sum is Sum.INTEGER:
         integer_sum(b, form, factors.window(Value("i64", "0")), c, d)
         return
-    exponents = None if form.sparse else Exponents(b, factors, _rule(form, rule).least_exponent)
+    exponents = None if form.sparse else Exponents(b, factors, rule.least)
     if exponents:
         exponents.scan()
     _fused(b, (form, rule), (factors, exponents), c, d)
 
 
-def _rule(form: MatrixForm, rule: Recipe) -> Rule:
-    return Rule(rule.fraction_bits, rule.wide, _LEAST_EXPONENT.get(form.a_type, -14))
+def _scaled(
+    b: TensorBuilder,
+    kind: tuple[MatrixForm, Recipe],
+    factors: Factors,
+    scales: Scales,
+    accumulators: tuple[tuple[Value, ...], tuple[Value, ...]],
+) -> None:
+    """C to D with block scales."""
+    c, d = accumulators
+    addends = load_columns(b, kind[0], c)
+    b.settle(addends)
+    result = b.array(COLUMNS * factors.rows * 4)
+    WideSum(b, _rule(kind[1]), factors.window(Value("i64", "0")), scales).add(addends, result)
+    store_columns(b, kind[0], result, d)
+
+
+def _rule(rule: Recipe) -> Rule:
+    return Rule(rule.fraction_bits, rule.wide, rule.least, rule.group)
 
 
 def _fused(
@@ -200,20 +240,19 @@ def _fused(
     addends = load_columns(b, form, c)
     b.settle(addends)
     result = b.array(COLUMNS * factors[0].rows * 4)
-    _steps(b, kind, factors, (addends, result))
+    _steps(b, kind[1], factors, (addends, result))
     store_columns(b, form, result, d)
 
 
 def _steps(
     b: TensorBuilder,
-    kind: tuple[MatrixForm, Recipe],
+    recipe_: Recipe,
     multiplicands: tuple[Factors, Exponents | None],
     arrays: tuple[Value, Value],
 ) -> None:
-    form, recipe_ = kind
     factors, exponents = multiplicands
     addends, result = arrays
-    rule = _rule(form, recipe_)
+    rule = _rule(recipe_)
     if len(recipe_.steps) == 1:
         first = Value("i64", "0")
         FusedSum(b, rule, factors.window(first), exponents).add(addends, result)
@@ -279,7 +318,7 @@ def _quads(b: TensorBuilder, form: MatrixForm, recipe_: Recipe, operands: tuple[
     addends = load_quads(b, form, c)
     results = b.array(COLUMNS * ROWS * 4)
     if recipe_.sum is Sum.FUSED:
-        FusedSum(b, _rule(form, recipe_), factors, None).add(addends, results)
+        FusedSum(b, _rule(recipe_), factors, None).add(addends, results)
     else:
         chain_sum(b, factors, (addends, results), pairs=recipe_.sum is Sum.PAIRS)
     store_quads(b, form, results, d)
@@ -287,7 +326,7 @@ def _quads(b: TensorBuilder, form: MatrixForm, recipe_: Recipe, operands: tuple[
 
 def _wmma(form: MatrixForm, rule: Recipe, symbol: str) -> TensorFunction:
     plan = tiling(form)
-    inner = _function('"tensor.tile"', plan.base, rule, 0)
+    inner = _function('"tensor.tile"', plan.base, rule)
     inner.linkage = "internal"
     d, a, second, c = (_pointers(name, number) for name, number in zip("dabc", form.vector_lengths, strict=True))
     outer = TensorBuilder(symbol, (*d, *a, *second, *c))

@@ -32,12 +32,12 @@ class Exponents:
     They lie behind the floats of `factors`: first how far these reach; the bytes not before they are needed.
     """
 
-    def __init__(self, b: TensorBuilder, factors: Factors, least_exponent: int, *, ranged: bool = False) -> None:
+    def __init__(self, b: TensorBuilder, factors: Factors, least: tuple[int, int], *, ranged: bool = False) -> None:
         self.b = b
         self.rows = factors.rows
         self.ranged = ranged
         self._factors = factors
-        self._least = least_exponent
+        self._least = least
         self._offsets = tuple(factors.b_offset(place) // 4 for place in factors.positions)
         self._column_bytes = factors.lane_bytes
         self._shares = (
@@ -50,11 +50,11 @@ class Exponents:
 
     def survey_a(self) -> None:
         """Note how far `a` reaches."""
-        self._survey(self._factors.a_array, self._factors.a_floats, self._summaries()[0])
+        self._survey(self._factors.a_array, self._factors.a_floats, self._summaries()[0], self._least[0])
 
     def survey_b(self) -> None:
         """Note how far `b` reaches."""
-        self._survey(self._factors.b_array, self._factors.b_floats, self._summaries()[1])
+        self._survey(self._factors.b_array, self._factors.b_floats, self._summaries()[1], self._least[1])
 
     def scan(self) -> None:
         """Find all exponents."""
@@ -72,14 +72,14 @@ class Exponents:
 
     def _scan_a(self, summary: Value) -> None:
         b, factors = self.b, self._factors
-        scan = _Scan(b, self._least)
+        scan = _Scan(b, self._least[0])
         for start in range(0, factors.a_floats, 32):
             b.store(scan.exponents(factors.a_array, start), b.offset(self._a, start), 32)
         scan.store(summary)
 
     def _scan_b(self, summary: Value) -> None:
         b, factors = self.b, self._factors
-        scan = _Scan(b, self._least)
+        scan = _Scan(b, self._least[1])
         for start in range(0, factors.b_floats, 32):
             # Each 16 bytes twice, so that a byte can be spread over a vector from within its half.
             found = scan.exponents(factors.b_array, start)
@@ -88,7 +88,7 @@ class Exponents:
                 b.store(twice, b.offset(self._b, 2 * (start + half)), 32)
         scan.store(summary)
 
-    def _survey(self, array: Value, floats: int, summary: Value) -> None:
+    def _survey(self, array: Value, floats: int, summary: Value, least: int) -> None:
         b = self.b
         bits, largest, smallest = b.number(32, "i32", 0), b.number(32, "i32", 0), b.number(32, "i32", -1)
         for start in range(0, floats, 32):
@@ -101,7 +101,7 @@ class Exponents:
         for place, value in (
             (_FITNESS, _word(_UNKNOWN)),
             (_LAST, found.last),
-            (_FIRST, b.both("smax", found.first, _word(self._least))),
+            (_FIRST, b.both("smax", found.first, _word(least))),
         ):
             b.store(value, b.offset(summary, place), 4)
 

@@ -12,17 +12,17 @@ integers are like this, and what has been quantised.
 products fits in 32 bits: 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21. C can push it over; that is noticed, and the step
 done again the other way. Exponents are added and compared as bytes, 32 at a time.
 
-*Wide* takes anything: products and scales in `.f64`, and IEEE arithmetic beside it to see infinities and NaNs.
+*Wide* (`wide.py`) takes anything.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.ir import Value, count, vector
-from ptxloom.machine.tensor.convert import CANONICAL_NAN, INFINITY, float_to_half, half_to_float
+from ptxloom.machine.native.ir import Value, vector
+from ptxloom.machine.tensor.doubles import half_value
 from ptxloom.machine.tensor.factors import COLUMNS, Window
+from ptxloom.machine.tensor.wide import Rule, WideSum
 
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
@@ -30,17 +30,9 @@ if TYPE_CHECKING:
 
 _C_LIMIT, _C_LEAST = (127 + 96) << 23, (127 - 96) << 23
 _EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C takes as many, and the sum of both 24
+_NARROW_DEPTH = 16  # products whose sum fits in 32 bits
 _BLOCK = 4  # columns whose sums are formed side by side
 _MODEST = 60  # exponents with which nothing leaves the range of `.f32`
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Of a fused sum: bits kept, the type of the result, and the least exponent that multiplicands have."""
-
-    fraction_bits: int
-    wide: bool
-    least_exponent: int
 
 
 class FusedSum:
@@ -71,6 +63,9 @@ class FusedSum:
     def _add_cut(self, exponents: Exponents, c: Value, d: Value) -> None:
         """Add products that may have to be cut."""
         b = self.b
+        if self.window.depth > _NARROW_DEPTH:
+            self._wide(c, d)
+            return
         left = b.array(4)  # nonzero: the sum is still to be formed
         b.store(Value("i32", "1"), left, 4)
         unfit = b.apply("or", exponents.unfit, self._outside(c))
@@ -117,7 +112,7 @@ class FusedSum:
                 product = b.apply("fmul contract", left, self.window.multiplier(position, n))
                 totals[index] = b.apply("fadd contract", totals[index], product)
         for total, place in zip(totals, places, strict=True):
-            b.store(total if self.rule.wide else _half_value(b, total), place, 4 * rows)
+            b.store(total if self.rule.wide else half_value(b, total), place, 4 * rows)
 
     def _whole_units(self, unit: Value, c: Value, d: Value) -> Value:
         """Whether every C is a multiple of 2^unit, less than 2^22 of them, and not -0; copies it to D."""
@@ -181,7 +176,7 @@ class FusedSum:
         total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", addend, scale), "i32"))
         unit = b.float_of(b.add(shift, (127 - fraction) << 23))
         result = b.apply("fmul", self._toward_zero(total), unit)
-        b.store(result if self.rule.wide else _half_value(b, result), b.at(d, n, rows * 4), 4 * rows)
+        b.store(result if self.rule.wide else half_value(b, result), b.at(d, n, rows * 4), 4 * rows)
 
     def _toward_zero(self, total: Value) -> Value:
         """Integers as `.f32`, cut toward zero; rounded to odd where a rounding to `.f16` follows."""
@@ -199,88 +194,4 @@ class FusedSum:
     # -------------------------------------------------------------------------------------------------------- wide
 
     def _wide(self, c: Value, d: Value) -> None:
-        b = self.b
-        with b.loop(COLUMNS) as n, b.loop(self.rows // 8) as tile:
-            first = b.apply("shl", tile, Value("i64", "3"))
-            places = tuple(b.at(b.at(array, n, self.rows * 4), first, 4) for array in (c, d))
-            self._wide_column(n, first, (places[0], places[1]))
-
-    def _wide_column(self, n: Value, first: Value, places: tuple[Value, Value]) -> None:
-        b, fraction = self.b, self.rule.fraction_bits
-        addend = b.load(vector("float", 8), places[0], 32)
-        own = b.convert("fpext", addend, "double")
-        largest = b.select(_is_zero(b, addend), b.number(8, "i32", -400), _exponent(b, addend, -126))
-        most, ieee, total = b.array(32), b.array(64), b.array(32)
-        b.store(largest, most, 32)
-        b.store(own, ieee, 64)
-        with b.loop(self.window.depth) as position:
-            left, right, product = self._product(position, n, first)
-            least = self.rule.least_exponent
-            exponent = b.apply("add", _exponent(b, left, least), _exponent(b, right, least))
-            exponent = b.select(_is_zero(b, product), b.number(8, "i32", -400), exponent)
-            b.store(b.both("smax", b.load(exponent.type, most, 32), exponent), most, 32)
-            b.store(b.apply("fadd", b.load(product.type, ieee, 64), product), ieee, 64)
-        largest = b.load(largest.type, most, 32)
-        scale = _power(b, b.apply("sub", b.like(largest, fraction), largest))
-        b.store(b.number(8, "i32", 0), total, 32)
-        with b.loop(self.window.depth) as position:
-            scaled = b.apply("fmul", self._product(position, n, first)[2], scale)
-            b.store(b.apply("add", b.load(largest.type, total, 32), b.convert("fptosi", scaled, "i32")), total, 32)
-        products = b.convert("sitofp", b.load(largest.type, total, 32), "double")
-        cut = b.convert("sitofp", b.convert("fptosi", b.apply("fmul", own, scale), "i32"), "double")
-        exact = b.apply("fmul", b.apply("fadd", products, cut), _power(b, b.add(largest, -fraction)))
-        b.store(self._special(b.load(own.type, ieee, 64), self._round(exact)), places[1], 32)
-
-    def _product(self, position: Value, n: Value, first: Value) -> tuple[Value, Value, Value]:
-        """Both factors, and their product in `.f64`."""
-        b = self.b
-        left, right = self.window.a(position, first, 8), self.window.multiplier(position, n, first, 8)
-        return left, right, b.apply("fmul", b.convert("fpext", left, "double"), b.convert("fpext", right, "double"))
-
-    def _special(self, ieee: Value, finite: Value) -> Value:
-        """The result, with infinities and NaNs as IEEE arithmetic has them."""
-        b = self.b
-        infinite = b.compare("oeq", b.intrinsic("llvm.fabs", ieee), b.number(8, "double", float("inf")))
-        value = b.select(infinite, b.bits_of(b.convert("fptrunc", ieee, "float")), b.bits_of(finite))
-        return b.select(b.compare("uno", ieee, ieee), b.like(value, CANONICAL_NAN), value)
-
-    def _round(self, exact: Value) -> Value:
-        """An exact `.f64` to the result: toward zero to `.f32`, or the value of the nearest `.f16`."""
-        b = self.b
-        bits = b.bits_of(exact)
-        kept = b.mask(bits, -(1 << 29))
-        if not self.rule.wide:
-            sticky = b.compare("ne", b.mask(bits, (1 << 29) - 1), b.like(bits, 0))
-            kept = b.apply("or", kept, b.shift_left(b.resize(sticky, 64), 29))
-            return _half_value(b, b.convert("fptrunc", b.float_of(kept), "float"))
-        magnitude = b.mask(kept, (1 << 63) - 1)
-        normal = b.bits_of(b.convert("fptrunc", b.float_of(magnitude), "float"))
-        huge = b.compare("uge", magnitude, b.like(magnitude, (1023 + 128) << 52))
-        normal = b.select(huge, b.like(normal, INFINITY), normal)
-        small = b.apply("fmul", b.intrinsic("llvm.fabs", exact), b.number(8, "double", 2.0**149))
-        tiny = b.compare("ult", magnitude, b.like(magnitude, (1023 - 126) << 52))
-        # Both arms are computed; the larger's conversion is kept in range by taking the smaller of the two.
-        small = b.intrinsic("llvm.minnum", small, b.number(8, "double", 2.0**24))
-        result = b.select(tiny, b.convert("fptosi", small, "i32"), normal)
-        sign = b.resize(b.shift_left(b.shift_right(bits, 63), 31), 32)
-        signed = b.apply("or", result, sign)
-        return b.float_of(b.select(b.compare("eq", result, b.like(result, 0)), result, signed))
-
-
-def _half_value(b: TensorBuilder, value: Value) -> Value:
-    """The `.f32` value of the nearest `.f16`; zero is +0."""
-    return b.apply("fadd", half_to_float(b, float_to_half(b, value)), b.number(count(value.type), "float", 0.0))
-
-
-def _is_zero(b: TensorBuilder, value: Value) -> Value:
-    return b.compare("oeq", value, b.number(count(value.type), value.element, "0.0"))
-
-
-def _exponent(b: TensorBuilder, value: Value, least: int) -> Value:
-    field = b.shift_right(b.shift_left(b.bits_of(value), 1), 24)
-    return b.add(b.both("smax", field, b.like(field, least + 127)), -127)
-
-
-def _power(b: TensorBuilder, exponent: Value) -> Value:
-    """2 to an integer, as `.f64`."""
-    return b.float_of(b.shift_left(b.resize(b.add(exponent, 1023), 64), 52))
+        WideSum(self.b, self.rule, self.window).add(c, d)

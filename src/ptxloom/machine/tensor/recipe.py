@@ -20,8 +20,15 @@ What ptxas builds from other instructions, since Hopper lacks the unit (read in 
 - `wmma`: two `mma.m16n8k16` (`.m8n32k16` with A and B exchanged), a D of another type converted at the end;
   `.m16n16k8` with `.tf32` sums k 0-3 first, then 4-7.
 
-Not measured by us (arXiv 2511.10909 published them): `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest
-k of a type in two halves, the lower first. `sm_89` is taken to sum fp8 as it does `.f16`.
+Not measured by us (arXiv 2511.10909 published them, and its authors' MMA-Sim):
+
+- `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest k of a type in two halves, the lower first. `sm_89` is
+  taken to sum fp8 as it does `.f16`.
+- `sm_100`, `sm_103`, `sm_110`: as Hopper, whose sequence of instructions ptxas writes for them, fp8 included.
+- `sm_120`, `sm_121`: as Hopper, but that formats of 8, 6 and 4 bits have a unit: one fused sum over all of k, 25 bits,
+  each format's own smallest exponent. Scales of `.mxf8f6f4` are added to the exponents of the products. `.mxf4` and
+  `.mxf4nvf4` add up 16 products exactly, multiply the sum by its scales, and align it by their exponents, with 35 bits.
+  A scale that is NaN makes all NaN. Sparse forms are taken to do the same with what is stored.
 """
 
 from __future__ import annotations
@@ -53,6 +60,12 @@ class Sum(StrEnum):
     BITS = "bits"
 
 
+_BYTE = 8  # bits
+#: Of subnormals of what is turned into `.f16`, or multiplied as it is; and in the unit for narrow formats.
+_AS_HALVES = {"bf16": -126, "tf32": -126}
+_LEAST_EXPONENTS = {"e4m3": -6, "e5m2": -14, "e2m3": 0, "e3m2": -2, "e2m1": 0}
+
+
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """The arithmetic of one form on one architecture.
@@ -63,6 +76,8 @@ class Recipe:
         fraction_bits: Of a fused sum: bits kept under the largest exponent.
         wide: Of a fused sum: each step rounds to `.f32`; else to `.f16`.
         from_zero: The first step starts from zero and C is added at the end by itself.
+        least: Of a fused sum: the exponents of the subnormals of A and of B.
+        group: Of a fused sum: so many products are added exactly before they are aligned.
     """
 
     sum: Sum
@@ -70,17 +85,20 @@ class Recipe:
     fraction_bits: int = 0
     wide: bool = True
     from_zero: bool = False
+    least: tuple[int, int] = (-14, -14)
+    group: int = 1
 
 
 #: The `sm_` numbers whose arithmetic is known.
-ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90)
+ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
+_NARROW_UNIT = 120  # from here on, formats of 8 bits and less have a unit of their own
 
 
 def architecture(target: Target | str) -> int:
     """The number of a target such as `sm_90` or `sm_90a`.
 
     Raises:
-        UsageError: It is not one of `sm_75` to `sm_90`.
+        UsageError: It is not one of `ARCHITECTURES`.
     """
     meant = Target.of(target)
     if meant.number not in ARCHITECTURES or meant.suffix == "f":
@@ -111,37 +129,55 @@ def recipe(form: MatrixForm, target: str) -> Recipe:
         return Recipe(Sum.INTEGER)
     if form.quad_pairs and number >= 80:
         return Recipe(Sum.PAIRS if form.d_type == "f16" else Sum.CHAIN)
+    if number >= _NARROW_UNIT and element_type(form.a_type).packed_bits <= _BYTE:
+        return _narrow(form)
     return _fused(form, hopper=number >= 90)
 
 
 @cache
 def least_architecture(form: MatrixForm) -> int | None:
     """The least `sm_` number that has a form, of those whose arithmetic is known; None if none has it."""
-    features = features_of(form)
-    return next((n for n in ARCHITECTURES if all(each.available(versions()[-1], Target(n)) for each in features)), None)
+    features, newest = features_of(form), versions()[-1]
+    targets = (Target(n, "a" if n >= 100 else "") for n in ARCHITECTURES)
+    return next((t.number for t in targets if all(each.available(newest, t) for each in features)), None)
 
 
 @cache
-def known_forms() -> tuple[MatrixForm, ...]:
-    """Every form whose arithmetic is known: `mma`, `mma.sp`, `wmma.mma`."""
+def known_forms(target: str = "sm_90") -> tuple[MatrixForm, ...]:
+    """Every form of an architecture: `mma`, `mma.sp`, `wmma.mma`.
+
+    Raises:
+        UsageError: Nobody knows how it computes.
+    """
+    number = architecture(target)
     found = (*matrix_forms("mma"), *matrix_forms("wmma"))
-    return tuple(form for form in found if least_architecture(form) is not None)
+    return tuple(form for form in found if (least := least_architecture(form)) is not None and least <= number)
+
+
+def _narrow(form: MatrixForm) -> Recipe:
+    least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
+    grouped = form.kind in {"mxf4", "mxf4nvf4"}
+    places = tuple(range(form.stored_k))
+    bits, group = (35, 16) if grouped else (25, 1)
+    return Recipe(Sum.FUSED, (places,), bits, "f32" in (form.d_type, form.c_type), least=least, group=group)
 
 
 def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
+    exponent = _AS_HALVES.get(form.a_type, -14)
+    least = exponent, exponent
     wide = "f32" in (form.d_type, form.c_type)
     places = tuple(range(form.stored_k))
     fp8 = element_type(form.a_type).packed_bits == 8
     if hopper and fp8:
         low = tuple(place for place in places if place % 4 < 2)
         high = tuple(place for place in places if place % 4 >= 2)
-        return Recipe(Sum.FUSED, (low, high), 25, wide, from_zero=True)
+        return Recipe(Sum.FUSED, (low, high), 25, wide, from_zero=True, least=least)
     halves = (places[: len(places) // 2], places[len(places) // 2 :])
     if hopper:
         split = form.opcode == "wmma" and form.a_type == "tf32"
-        return Recipe(Sum.FUSED, halves if split else (places,), 25, wide)
+        return Recipe(Sum.FUSED, halves if split else (places,), 25, wide, least=least)
     longest = len(places) * element_type(form.a_type).packed_bits == 256
-    return Recipe(Sum.FUSED, halves if longest else (places,), 24, wide)
+    return Recipe(Sum.FUSED, halves if longest else (places,), 24, wide, least=least)
 
 
 def tensor_target(module: Module) -> str:

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
         global_array,
         kernel,
         mma,
+        tensor_map,
+        tensor_map_im2col,
     )
     from ptxloom.syntax import Module, edit, instructions, load, parse, walk
 
@@ -108,6 +110,8 @@ __all__ = [
     "source",
     "stmatrix",
     "syntax",
+    "tensor_map",
+    "tensor_map_im2col",
     "walk",
 ]
 
@@ -125,7 +129,7 @@ _EXPORTS: Final = {
         "isa": "Target",
         "machine": """
             Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Trace UnsupportedInstruction global_array kernel
-            mma
+            mma tensor_map tensor_map_im2col
         """,
         "syntax": "Module edit instructions load parse walk",
     }.items()

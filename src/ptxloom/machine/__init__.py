@@ -5,6 +5,7 @@ from ptxloom.machine.kernel import Kernel, kernel
 from ptxloom.machine.launch.grid import Progress
 from ptxloom.machine.memory.address_map import Piece
 from ptxloom.machine.memory.module_variables import global_array
+from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
 from ptxloom.machine.plan.legality import IllegalPtx
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.results.conflict_fixes import Change, Remedy
@@ -26,6 +27,7 @@ __all__ = [
     "Kernel",
     "LaunchError",
     "LaunchResult",
+    "MappedArray",
     "Party",
     "Piece",
     "Profile",
@@ -41,4 +43,6 @@ __all__ = [
     "global_array",
     "kernel",
     "mma",
+    "tensor_map",
+    "tensor_map_im2col",
 ]

@@ -249,7 +249,9 @@ class Kernel:
             grid: CTAs in x, y, z.
             block: Threads of a CTA in x, y, z.
             args: One value a parameter: a C-contiguous NumPy array is device memory, written in place; numbers take the
-                parameter's type; parameters that are arrays of bytes (structs) take bytes or a NumPy value.
+                parameter's type; parameters that are arrays of bytes (structs) take bytes, a NumPy value, or values by
+                their offsets, `{0: map, 128: array, 136: np.int32(5)}`. A `pl.tensor_map` is a map for a
+                parameter of 128 bytes; for a pointer, it or a list of them lies in global memory.
             shared_bytes: Dynamic shared memory.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
                 default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.

@@ -11,6 +11,7 @@ from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
+from ptxloom.machine.memory.tensor_map import MappedArray
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,8 @@ def unwritten_arrays(named: Sequence[object], args: Sequence[object]) -> list[ND
     for item in named:
         number = None if isinstance(item, np.ndarray) else whole(item)
         array = args[number] if number is not None and 0 <= number < len(args) else cast("object", item)
+        if isinstance(array, MappedArray):
+            array = array.array
         if not isinstance(array, np.ndarray):
             raise UsageError("uninitialised", cast("object", item), "an array among args, or its place there")
         found.append(cast("NDArray[Any]", array))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import ml_dtypes
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from ptxloom.diagnostics import UsageError, must_be_several
+from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.piece import Piece
+from ptxloom.machine.memory.tensor_map import MappedArray
+from ptxloom.machine.runtime.tensor_copy import MAP_ALIGNMENT, MAP_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,11 +47,11 @@ class Memory:
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
-        start = array.ctypes.data
+        low, high = byte_bounds(array) if array.size else (array.ctypes.data,) * 2
         self.arrays.append(array)
-        self.spans.append((start, start + array.nbytes, bool(array.flags.writeable) and not constant))
+        self.spans.append((low, high, bool(array.flags.writeable) and not constant))
         self.names.append(name)
-        return start
+        return array.ctypes.data
 
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces that have a name."""
@@ -102,8 +107,10 @@ def pack(program: Program, args: Sequence[object], memory: Memory) -> bytes:
 
 def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -> bytes:
     wanted = f"{parameter.name}, a .{parameter.type.name}{f'[{parameter.size}]' if parameter.is_array else ''}"
+    if isinstance(value, MappedArray) or _is_list_of_maps(value):
+        return _maps(parameter, value, where, wanted, memory)
     if parameter.is_array:
-        return _bytes(parameter, value, where, wanted)
+        return _bytes(parameter, value, where, wanted, memory)
     if _is_array(value):
         if parameter.size != 8 or parameter.type.kind == "f":
             raise UsageError(where, _brief(value), f"a number for {wanted}, not an array")
@@ -119,7 +126,48 @@ def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -
     return _scalar(parameter, value, where, wanted)
 
 
-def _bytes(parameter: Parameter, value: object, where: str, wanted: str) -> bytes:
+def _maps(
+    parameter: Parameter, value: MappedArray | list[MappedArray], where: str, wanted: str, memory: Memory
+) -> bytes:
+    """A tensor map itself, or the address of one or several in global memory, where a kernel may change them."""
+    maps = [value] if isinstance(value, MappedArray) else value
+    if parameter.size not in {8, MAP_BYTES} or (parameter.is_array and len(maps) != 1):
+        raise UsageError(where, value, f"a value for {wanted}; a tensor map is {MAP_BYTES} bytes, or a pointer to some")
+    for number, one in enumerate(maps):
+        memory.add(one.array, f"{where}.array" if one is value else f"{where}[{number}].array")
+    data = b"".join(one.to_bytes() for one in maps)
+    if parameter.is_array:
+        return data
+    room = zeroed(len(data), MAP_ALIGNMENT, f"the tensor maps of {where}")
+    room[:] = np.frombuffer(data, np.uint8)
+    return memory.add(room, where).to_bytes(8, "little")
+
+
+def _structure(parts: Mapping[int, object], size: int, where: str, memory: Memory) -> bytes:
+    """The bytes of a structure: values by their offsets, zeros between them."""
+    block = bytearray(size)
+    for offset, value in parts.items():
+        here = f"{where}[{offset}]"
+        if isinstance(value, MappedArray):
+            memory.add(value.array, f"{here}.array")
+            data = value.to_bytes()
+        elif _is_array(value):
+            data = memory.add(value, here).to_bytes(8, "little")
+        elif _is_numpy_scalar(value):
+            data = value.tobytes()
+        elif _is_bytes(value):
+            data = bytes(value)
+        else:
+            raise UsageError(here, value, "a tensor map, an array (its address), a NumPy scalar or bytes")
+        if not (_is_integer(offset) and 0 <= offset <= size - len(data)):
+            raise UsageError(here, f"{len(data)} bytes", f"within the {size} bytes of the structure")
+        block[offset : offset + len(data)] = data
+    return bytes(block)
+
+
+def _bytes(parameter: Parameter, value: object, where: str, wanted: str, memory: Memory) -> bytes:
+    if isinstance(value, Mapping):
+        return _structure(cast("Mapping[int, object]", value), parameter.size, where, memory)
     data = value.tobytes() if _is_array(value) or _is_numpy_scalar(value) else value
     if not _is_bytes(data) or len(bytes(data)) != parameter.size:
         raise UsageError(where, _brief(value), f"{parameter.size} bytes (or a NumPy value of that size) for {wanted}")
@@ -170,6 +218,11 @@ def _is_float(value: object) -> TypeGuard[float]:
 
 def _is_integer(value: object) -> TypeGuard[int]:
     return isinstance(value, (int, np.integer, np.bool_))
+
+
+def _is_list_of_maps(value: object) -> TypeGuard[list[MappedArray]]:
+    several = cast("list[object]", value) if isinstance(value, list) else []
+    return bool(several) and all(isinstance(one, MappedArray) for one in several)
 
 
 def _is_bytes(value: object) -> TypeGuard[bytes]:

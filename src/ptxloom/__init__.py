@@ -6,6 +6,7 @@ What most programs need stands here: `load`, `parse`, `check`, `explain`, `edit`
 - `atoms`: CuTe's atoms, tiled copies and products, the advisor, wrappers to paste.
 - `banks`: bank conflicts of one access, and the swizzles and paddings that avoid them.
 - `checker`: the static judge, and the pages of its rules.
+- `descriptors`: matrix descriptors and tensor maps: their bits, and the memory that they speak of.
 - `diagnostics`: a finding, and the exceptions.
 - `flow`: the control-flow graphs of functions.
 - `fragments`: who holds which element of a matrix.
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         atoms,
         banks,
         checker,
+        descriptors,
         diagnostics,
         flow,
         fragments,
@@ -89,6 +91,7 @@ __all__ = [
     "banks",
     "check",
     "checker",
+    "descriptors",
     "diagnostics",
     "edit",
     "explain",
@@ -136,7 +139,7 @@ _EXPORTS: Final = {
     for name in names.split()
 }
 _NAMESPACES: Final = frozenset(
-    "atoms banks checker diagnostics flow fragments isa layout machine source syntax".split()  # noqa: SIM905 - as above
+    "atoms banks checker descriptors diagnostics flow fragments isa layout machine source syntax".split()  # noqa: SIM905 - as above
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxloom.descriptors.box import Box, Place
 from ptxloom.descriptors.encoding import encode_im2col, encode_tiled
-from ptxloom.descriptors.matrix import MatrixDescriptor
+from ptxloom.descriptors.matrix import MatrixDescriptor, Word
 from ptxloom.descriptors.operand import CoreMatrix, SharedOperand, canonical_layout
 from ptxloom.descriptors.swizzling import SWIZZLE_MODES, SwizzleMode, swizzle_mode
 from ptxloom.descriptors.tensor_map import Im2col, TensorMap
@@ -22,6 +22,7 @@ __all__ = [
     "SharedOperand",
     "SwizzleMode",
     "TensorMap",
+    "Word",
     "canonical_layout",
     "encode_im2col",
     "encode_tiled",

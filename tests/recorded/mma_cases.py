@@ -60,12 +60,13 @@ def inputs(form: MatrixForm, case: str, warps: int = WARPS) -> Inputs:
     shapes = ((warps, a, 32), (warps, b, 32), (warps, c, 32))
     kinds = (form.a_type, form.b_type, form.c_type)
     operands = [
-        _operand(rng, case, kind, shape, "abc"[i]) for i, (kind, shape) in enumerate(zip(kinds, shapes, strict=True))
+        operand(rng, case, kind, shape, "abc"[i]) for i, (kind, shape) in enumerate(zip(kinds, shapes, strict=True))
     ]
     return Inputs(operands[0], operands[1], operands[2], _metadata(rng, form, warps))
 
 
-def _operand(rng: np.random.Generator, case: str, kind: str, shape: tuple[int, int, int], name: str) -> Registers:
+def operand(rng: np.random.Generator, case: str, kind: str, shape: tuple[int, int, int], name: str) -> Registers:
+    """Registers `(warps, registers, 32)` full of elements of a kind; `name` says which operand they are."""
     bits = element_type(kind).packed_bits
     register_bits = 64 if kind == "f64" else 32
     count = (*shape, register_bits // bits)

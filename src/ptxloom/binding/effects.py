@@ -46,6 +46,16 @@ def destinations(instruction: Instruction) -> list[Destination]:
     return [one for operand in written for one in _names(operand)]
 
 
+def updates(instruction: Instruction) -> bool:
+    """Whether an instruction reads what it writes, too, as `wgmma.mma_async` its accumulator."""
+    return _may_update(instruction.opcode) and bool(destinations(instruction))
+
+
+@cache
+def _may_update(opcode: str) -> bool:
+    return known(opcode) and any(rule.updated for rule in instruction_spec(opcode).operands.values())
+
+
 def _names(operand: Operand) -> list[Destination]:
     match operand:
         case Name():

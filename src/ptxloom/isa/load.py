@@ -138,7 +138,7 @@ class _Reader:
         rules: dict[str, OperandRule] = {}
         for name, entry in self.table.get("operands", {}).items():
             words = entry["is"].split()
-            written = words[0] == "out"
+            written = words[0] in {"out", "inout"}
             kind, *types = words[written:]
             if kind not in KINDS or len(types) > (2 if kind in {"vector", "place"} else 1):
                 raise DataError(
@@ -157,6 +157,7 @@ class _Reader:
                 self.traits(name, entry.get("also", ""), lines, at),
                 _limits(entry),
                 entry.get("space", ""),
+                words[0] == "inout",
             )
         for line in lines:
             for name in (name for slot in line.operands for name in slot.names):

@@ -212,6 +212,7 @@ class OperandRule:
         traits: What else may stand here, each with the forms where it may.
         limits: Which values a constant may have; None if any.
         space: The state space, or the slot that names it, of a variable whose name may stand here; empty: any.
+        updated: Whether the instruction writes it, and reads what was in it, too.
     """
 
     name: str
@@ -225,6 +226,7 @@ class OperandRule:
     traits: tuple[tuple[str, Condition], ...] = ()
     limits: Limits | None = None
     space: str = ""
+    updated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _REGISTER = re.compile(r"\b((pred|[bus](?:8|16|32|64|128)|f16x2|f16|f32|f64)r\d+)\b")
 _LEFT_OUT = frozenset(
-    (*"tcgen05 wgmma tex tld4 txq suld sust sured suq istypep".split(), "multimem", "fabric")  # noqa: SIM905 - a list of words
+    (*"tcgen05 tex tld4 txq suld sust sured suq istypep".split(), "multimem", "fabric")  # noqa: SIM905 - a list of words
 )
 RUN = [opcode for opcode in opcodes() if opcode not in _LEFT_OUT]
 

@@ -55,8 +55,6 @@ def test_a_kernel_that_is_not_there_is_refused_with_those_that_are(name: str) ->
         "suld.b.1d.b32.trap {%r1}, [out, {%r0}];",
         "sust.b.1d.b32.trap [out, {%r0}], {%r1};",
         "suq.width.b32 %r1, [out];",
-        "wgmma.fence.sync.aligned;",
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd0, %rd1, 1, 1, 1, 0, 0;",
         "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [area], 32;",
         "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r0, 0, 1, 2, 3}], [area];",
         "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%rd1], 1;",
@@ -75,7 +73,7 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
     ("instruction", "why"),
     [
         ("suq.width.b32 %r1, [out];", "textures and surfaces are not supported"),
-        ("wgmma.fence.sync.aligned;", "the products of warpgroups are not supported"),
+        ("tcgen05.wait::ld.sync.aligned;", "tensor memory and its instructions are not supported"),
         ("multimem.ld_reduce.global.add.u32 %r1, [%rd1];", "addresses of several devices are not supported"),
     ],
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from ptxloom.binding.effects import destinations
+from ptxloom.binding.effects import destinations, updates
 from ptxloom.machine.analysis.uniform_values import targets
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
@@ -51,7 +51,7 @@ def key_of(scope: Scope, name: str) -> Key | None:
 
 def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
     """The registers an instruction reads: each name with its number among all register names, in the text's order."""
-    written = {id(name) for name, whole in destinations(op.node) if whole}
+    written = set[int]() if updates(op.node) else {id(name) for name, whole in destinations(op.node) if whole}
     number = 0
     if op.node.predicate is not None:
         yield number, tree.Name(op.node.predicate.name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.binding.effects import updates
 from ptxloom.machine.analysis.uniform_values import mentioned, targets, written
 from ptxloom.machine.program.knowledge import Knowledge
 
@@ -161,7 +162,8 @@ def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, AddressSum]) -> 
     for block in blocks:
         ops = {op.site: op for op in block.ops}  # a sum and what uses it stand in one block
         for op in block.ops:
-            fresh = frozenset(r.offset for r in written(op)) if op.node.predicate is None else frozenset[int]()
+            is_kept = op.node.predicate is not None or updates(op.node)
+            fresh = frozenset[int]() if is_kept else frozenset(r.offset for r in written(op))
             sources = frozenset(r.offset for r in mentioned(op, op.operands[1:]))
             summed = mentioned(ops[sums[op.site].site]) if op.site in sums else ()
             for register in (*mentioned(op), *summed):

@@ -61,6 +61,14 @@ class Images:
         b.label(after)
         return place
 
+    def room(self, name: str, size: int) -> Value:
+        """Room on the stack for the length of one instruction, the same for all that ask for it by this name."""
+        place = Value("ptr", f"%room.{name.replace(' ', '.')}.{size}")
+        line = f"{place.text} = alloca [{size} x i8], align 64"
+        if line not in self.allocas:
+            self.allocas.append(line)
+        return place
+
     def note(self, op: Op) -> None:
         """Forget what an instruction makes stale."""
         if self._held:

@@ -13,12 +13,12 @@ class UnsupportedInstruction(PtxloomError):  # noqa: N818 - says what was met, a
     Example:
         >>> from ptxloom.machine import kernel
         >>> from ptxloom.syntax import parse
-        >>> text = ".version 9.0 .target sm_90a .entry k() { wgmma.fence.sync.aligned; ret; }"
+        >>> text = ".version 9.0 .target sm_100a .entry k() { tcgen05.wait::ld.sync.aligned; ret; }"
         >>> try:
         ...     kernel(parse(text), "k")
         ... except UnsupportedInstruction as error:
         ...     print(error)
-        line 1: `wgmma.fence.sync.aligned;` cannot run: the products of warpgroups are not supported
+        line 1: `tcgen05.wait::ld.sync.aligned;` cannot run: tensor memory and its instructions are not supported
     """
 
     def __init__(self, line: int, text: str, why: str = "the machine does not know it") -> None:

@@ -97,6 +97,7 @@ from ptxloom.machine.semantics import (
     video,
     votes,
     warp,
+    wgmma,
     wmma,
 )
 
@@ -129,6 +130,7 @@ FAMILIES: Final[tuple[Family, ...]] = (
     votes.family,
     matrix.family,
     wmma.family,
+    wgmma.family,
     barriers.family,
     copies.family,
     tensor_copies.family,
@@ -141,7 +143,6 @@ FAMILIES: Final[tuple[Family, ...]] = (
 # What is left out as a whole, and the opcodes or qualifiers that tell.
 _MISSING: Final = (
     ("textures and surfaces", ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep")),
-    ("the products of warpgroups", ("wgmma",)),
     ("tensor memory and its instructions", ("tcgen05",)),
     ("addresses of several devices", ("multimem",)),
 )

@@ -19,6 +19,7 @@ from ptxloom.machine.tensor.fused import FusedSum
 from ptxloom.machine.tensor.quads import ROWS, QuadFactors, chain_sum, load_quads, store_quads
 from ptxloom.machine.tensor.recipe import Recipe, Sum, recipe
 from ptxloom.machine.tensor.scales import Scales, ScaleSelectors
+from ptxloom.machine.tensor.wgmma import FP8, tile
 from ptxloom.machine.tensor.wide import Rule, WideSum
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def function(
     """The function for a form.
 
     Args:
-        form: Which `mma`, `mma.sp` or `wmma.mma`.
+        form: Which `mma`, `mma.sp` or `wmma.mma`; of a `wgmma` what a warp does with eight columns (`wgmma.tile`).
         target: `sm_75` to `sm_121`: whose arithmetic.
         selector: The sparsity selector of sparse forms.
         scales: The selectors of block-scaled forms' scales.
@@ -73,7 +74,7 @@ def function(
     symbol = f"tensor.{form.spelling.replace('::', '.')}.{target}.{selected}"
     if form.opcode == "wmma":
         return _wmma(form, rule, f'"{symbol}"')
-    b = _function(f'"{symbol}"', form, rule, (selector, chosen))
+    b = _function(f'"{symbol}"', tile(form), rule, (selector, chosen))
     return TensorFunction(symbol, _module((b,)), len(b.arguments))
 
 
@@ -103,7 +104,9 @@ def stages(form: MatrixForm, target: str = "sm_90") -> TensorStages | None:
     rule = recipe(form, target)
     if form.opcode == "wmma" or form.sparse or form.scale_vector or form.quad_pairs or rule.sum is not Sum.FUSED:
         return None
+    form = same_arithmetic(form)
     symbol = f"{form.spelling.replace('::', '.')}.{target}"
+    form = tile(form)
     unpack = tuple(_unpack(form, rule, operand, f"tensor.{operand}.{symbol}") for operand in "ab")
     d, _, _, c = (_pointers(name, number) for name, number in zip("dabc", form.vector_lengths, strict=True))
     images = (Value("ptr", "%a"), Value("ptr", "%b"))
@@ -139,6 +142,8 @@ def same_arithmetic(form: MatrixForm) -> MatrixForm:
         form = replace(form, a_layout="row", b_layout="col")
     if form.sparse:
         form = replace(form, sparse="sp")
+    if form.opcode == "wgmma":
+        return replace(form, n=COLUMNS) if form.a_type in FP8 else tile(form)
     return replace(form, rounding="") if form.rounding == "rn" else form
 
 

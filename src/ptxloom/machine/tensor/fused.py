@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.tensor.doubles import half_value
 from ptxloom.machine.tensor.factors import COLUMNS, Window
-from ptxloom.machine.tensor.wide import Rule, WideSum
+from ptxloom.machine.tensor.wide import Rule, WideSum, shortened
 
 if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _C_LIMIT, _C_LEAST = (127 + 96) << 23, (127 - 96) << 23
 _EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C takes as many, and the sum of both 24
-_NARROW_DEPTH = 16  # products whose sum fits in 32 bits
+_NARROW_SUM = 1 << 31  # of as many products as there may be
 _BLOCK = 4  # columns whose sums are formed side by side
 _MODEST = 60  # exponents with which nothing leaves the range of `.f32`
 
@@ -63,7 +63,7 @@ class FusedSum:
     def _add_cut(self, exponents: Exponents, c: Value, d: Value) -> None:
         """Add products that may have to be cut."""
         b = self.b
-        if self.window.depth > _NARROW_DEPTH:
+        if self.window.depth << self.rule.fraction_bits + 2 > _NARROW_SUM:
             self._wide(c, d)
             return
         left = b.array(4)  # nonzero: the sum is still to be formed
@@ -88,9 +88,11 @@ class FusedSum:
         one, other = self._exponents.ranges()
         unit = b.apply("add", one.last, other.last)
         # sums of products lie below 2^top
-        added = Value("i32", str(2 + (self.window.depth - 1).bit_length()))
+        carried = 2 + (self.window.depth - 1).bit_length()
+        added = Value("i32", str(carried))
         top = b.apply("add", b.apply("add", one.first, other.first), added)
-        few = b.compare("sle", b.apply("sub", top, unit), Value("i32", str(_EXACT_BITS)))
+        bits = min(_EXACT_BITS, self.rule.fraction_bits + carried)
+        few = b.compare("sle", b.apply("sub", top, unit), Value("i32", str(bits)))
         modest = b.apply("and", *(b.compare("sle", r.first, Value("i32", str(_MODEST))) for r in (one, other)))
         modest = b.apply("and", modest, b.compare("sge", unit, Value("i32", str(-_MODEST))))
         with b.when(b.apply("and", few, modest)), b.when(self._whole_units(unit, c, d)):
@@ -112,20 +114,26 @@ class FusedSum:
                 product = b.apply("fmul contract", left, self.window.multiplier(position, n))
                 totals[index] = b.apply("fadd contract", totals[index], product)
         for total, place in zip(totals, places, strict=True):
-            b.store(total if self.rule.wide else half_value(b, total), place, 4 * rows)
+            result = shortened(b, self.rule, total) if self.rule.wide else half_value(b, total)
+            b.store(result, place, 4 * rows)
 
     def _whole_units(self, unit: Value, c: Value, d: Value) -> Value:
-        """Whether every C is a multiple of 2^unit, less than 2^22 of them, and not -0; copies it to D."""
+        """Whether every C is a multiple of 2^unit, of so few that none is cut, and not -0; copies it to D."""
         b, rows = self.b, self.rows
         field = b.apply("shl", b.apply("add", unit, Value("i32", str(127 + 23))), Value("i32", "23"))
         magic = b.float_of(b.splat(b.apply("or", field, Value("i32", str(1 << 22))), rows))  # rounds to units
         changed, moved = b.number(rows, "i32", 0), b.number(rows, "i32", 0)
+        too_many = b.apply("add", unit, Value("i32", str(127 + self.rule.fraction_bits + 1)))
+        most = b.splat(b.apply("shl", too_many, Value("i32", "23")), rows)
         for column in range(COLUMNS):
             value = b.load(vector("float", rows), b.offset(c, column * rows * 4), 4 * rows)
             lifted = b.apply("fadd", value, magic)
             rounded = b.apply("fsub", lifted, magic)
             changed = b.apply("or", changed, b.apply("xor", b.bits_of(rounded), b.bits_of(value)))
             moved = b.apply("or", moved, b.apply("xor", b.bits_of(lifted), b.bits_of(magic)))
+            if self.rule.fraction_bits < _EXACT_BITS:
+                above = b.compare("uge", b.mask(b.bits_of(value), 0x7FFFFFFF), most)
+                changed = b.apply("or", changed, b.resize(above, 32, signed=True))
             b.store(rounded, b.offset(d, column * rows * 4), 4 * rows)
         # a sum with another exponent than 2^(unit + 23): C is too large, or no number
         bad = b.apply("or", changed, b.mask(moved, -(1 << 23)))
@@ -175,7 +183,7 @@ class FusedSum:
         b.store(b.both("smax", seen, b.absolute(total)), overflow, 32)
         total = b.apply("add", total, b.convert("fptosi", b.apply("fmul", addend, scale), "i32"))
         unit = b.float_of(b.add(shift, (127 - fraction) << 23))
-        result = b.apply("fmul", self._toward_zero(total), unit)
+        result = shortened(b, self.rule, b.apply("fmul", self._toward_zero(total), unit))
         b.store(result if self.rule.wide else half_value(b, result), b.at(d, n, rows * 4), 4 * rows)
 
     def _toward_zero(self, total: Value) -> Value:

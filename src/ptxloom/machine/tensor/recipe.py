@@ -11,6 +11,9 @@ below reproduce every bit (`tests/recorded/mma`). What the tensor core does by i
   B's before C's before A's; a NaN that arises is 0xfff8000000000000.
 - *Integers*: exact, and modulo 2^32 or saturated once at the end.
 
+`wgmma` adds up `.f16 .bf16 .tf32` and integers as `mma` does. Its 8-bit floats are a unit of their own: 13 fractional
+bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first.
+
 What ptxas builds from other instructions, since Hopper lacks the unit (read in the SASS, confirmed by the results):
 
 - `.e4m3 .e5m2`: turned into `.f16`; one fused sum from zero over the low two elements of each register, a second one
@@ -138,7 +141,7 @@ def recipe(form: MatrixForm, target: str) -> Recipe:
 def least_architecture(form: MatrixForm) -> int | None:
     """The least `sm_` number that has a form, of those whose arithmetic is known; None if none has it."""
     features, newest = features_of(form), versions()[-1]
-    targets = (Target(n, "a" if n >= 100 else "") for n in ARCHITECTURES)
+    targets = (Target(n, suffix) for n in ARCHITECTURES for suffix in ("", "a"))
     return next((t.number for t in targets if all(each.available(newest, t) for each in features)), None)
 
 
@@ -168,6 +171,8 @@ def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
     wide = "f32" in (form.d_type, form.c_type)
     places = tuple(range(form.stored_k))
     fp8 = element_type(form.a_type).packed_bits == 8
+    if fp8 and form.opcode == "wgmma":
+        return Recipe(Sum.FUSED, (places,), 13, wide, least=least)
     if hopper and fp8:
         low = tuple(place for place in places if place % 4 < 2)
         high = tuple(place for place in places if place % 4 >= 2)

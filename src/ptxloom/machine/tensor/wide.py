@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.tensor.builder import TensorBuilder
     from ptxloom.machine.tensor.scales import Scales
 
+_F32_FRACTION_BITS: Final = 23
 _NOTHING: Final = -400  # an exponent below all
 
 
@@ -35,6 +36,16 @@ class Rule:
     wide: bool
     least: tuple[int, int]
     group: int = 1
+
+    @property
+    def dropped(self) -> int:
+        """How many of the low bits of an `.f32` result are zeros: it keeps no more than the sum."""
+        return max(_F32_FRACTION_BITS - self.fraction_bits, 0) if self.wide else 0
+
+
+def shortened(b: TensorBuilder, rule: Rule, result: Value) -> Value:
+    """A finite `.f32` result without the bits that the sum does not keep."""
+    return b.float_of(b.mask(b.bits_of(result), -(1 << rule.dropped))) if rule.dropped else result
 
 
 class WideSum:
@@ -74,7 +85,8 @@ class WideSum:
             cut = self._cut(self._term(term, n, first)[0], scale)
             b.store(b.apply("fadd", b.load(cut.type, total, 64), cut), total, 64)
         exact = b.apply("fmul", b.load(own.type, total, 64), power(b, b.add(largest, -fraction)))
-        b.store(special(b, b.load(own.type, ieee, 64), rounded(b, exact, wide=self.rule.wide)), places[1], 32)
+        finite = shortened(b, self.rule, rounded(b, exact, wide=self.rule.wide))
+        b.store(special(b, b.load(own.type, ieee, 64), finite), places[1], 32)
 
     def _cut(self, value: Value, scale: Value) -> Value:
         """In units of the last bit that is kept, toward zero."""

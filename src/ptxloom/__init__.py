@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from ptxloom.banks import BankReport, bank_conflicts
     from ptxloom.checker import check
+    from ptxloom.descriptors import MatrixDescriptor, TensorMap
     from ptxloom.diagnostics import Diagnostic, PtxloomError, Severity, UnsupportedForm, UsageError
     from ptxloom.explanation import Page, explain
     from ptxloom.flow import FlowGraph, flow_graph
@@ -76,12 +77,14 @@ __all__ = [
     "Kernel",
     "LaunchError",
     "LaunchResult",
+    "MatrixDescriptor",
     "Module",
     "Page",
     "Profile",
     "PtxloomError",
     "Severity",
     "Target",
+    "TensorMap",
     "Trace",
     "UnsupportedForm",
     "UnsupportedInstruction",
@@ -124,6 +127,7 @@ _EXPORTS: Final = {
     for module, names in {
         "banks": "BankReport bank_conflicts",
         "checker": "check",
+        "descriptors": "MatrixDescriptor TensorMap",
         "diagnostics": "Diagnostic PtxloomError Severity UnsupportedForm UsageError",
         "explanation": "Page explain",
         "flow": "FlowGraph flow_graph",

@@ -8,9 +8,11 @@ from typing import Final
 import pytest
 
 import ptxloom as pl
+from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.views import bank_pictures
 from ptxloom.views.core.style import Style
+from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
 from ptxloom.views.findings import finding_reports, machine_readable
 from ptxloom.views.findings.sarif import sarif
 from ptxloom.views.fragments import maps, places
@@ -35,6 +37,15 @@ PITCH_64: Final = pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x2.shared.b16", 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
 MMA_A: Final = pl.fragment("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "a")
 WGMMA_D: Final = pl.fragment("wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16", "d")
+
+K_128B: Final = SharedOperand(pl.MatrixDescriptor(0x400, 16, 1024, "128B"), 64, 16)
+MN_64B: Final = SharedTile(128, 64, "bf16", "mn", "64B", 0x1000)
+SWAPPED: Final = SharedOperand(pl.MatrixDescriptor(0x400, 1024, 16, "128B"), 64, 16)
+EDGE: Final = Box(encode_tiled("FLOAT16", 0x10000, (60, 30), (128,), (64, 8), swizzle="128B"), (16, 26), 0x400)
+PIXELS: Final = Box(
+    encode_im2col("FLOAT16", 0, (64, 5, 4, 2), (128, 640, 2560), (-1, -1), (-1, -1), 32, 12, swizzle="64B"),
+    (32, 2, -1, 0), 0x1000, (1, 2),
+)  # fmt: skip
 
 
 def broken() -> tuple[pl.Diagnostic, ...]:
@@ -62,6 +73,15 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "map_tensor_memory.svg": lambda: svg(pl.fragment("tcgen05.st.16x32bx2.x2.unpack::16b.b32")),
     "lane_5.txt": lambda: places.full_lane(X4_TRANS, X4_TRANS.held_by(5)),
     "lane_5.csv": lambda: places.as_csv(X4_TRANS, X4_TRANS.held_by(5)),
+    "descriptor_k_128B.txt": lambda: descriptor_pages.full(K_128B),
+    "descriptor_k_128B.svg": lambda: descriptor_pages.svg(K_128B),
+    "descriptor_mn_64B.txt": lambda: descriptor_pages.full(MN_64B.operand),
+    "descriptor_mn_64B.svg": lambda: descriptor_pages.svg(MN_64B.operand),
+    "descriptor_swapped.ansi": lambda: descriptor_pages.full(SWAPPED, Style(colour=True), assumed=True),
+    "descriptor_tile.txt": lambda: descriptor_pages.full_tile(MN_64B),
+    "tensor_map_edge.txt": lambda: tensor_map_pages.full(EDGE),
+    "tensor_map_edge.svg": lambda: tensor_map_pages.svg(EDGE),
+    "tensor_map_pixels.txt": lambda: tensor_map_pages.full(PIXELS),
     "findings.txt": lambda: finding_reports.full(broken()),
     "findings.ansi": lambda: finding_reports.full(broken(), Style(colour=True)),
     "findings.json": lambda: machine_readable.as_json(broken()),

@@ -28,7 +28,7 @@ def recorded() -> list[Case]:
 
 
 def ours(case: Case) -> TensorMap:
-    shared: Any = {
+    shared: dict[str, Any] = {
         "data_type": (*DATA_TYPES, *_SM_100)[case["kind"]],
         "global_address": case["address"],
         "global_dim": case["dim"],

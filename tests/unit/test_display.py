@@ -20,6 +20,11 @@ VALUES: list[tuple[object, str]] = [
     (pl.atoms.atom("SM80_16x8x16_F32F16F16F32_TN"), "image/svg+xml"),
     (MMA, "image/svg+xml"),
     (pl.atoms.make_tiled_copy_a("SM75_U32x4_LDSM_N", MMA), "image/svg+xml"),
+    (pl.MatrixDescriptor(0x400, 16, 1024, "128B"), "image/svg+xml"),
+    (pl.descriptors.SharedOperand(pl.MatrixDescriptor(0, 128, 256), 64, 8, "tf32"), "image/svg+xml"),
+    (pl.descriptors.SharedTile(128, 64, "f16", "mn"), "image/svg+xml"),
+    (pl.descriptors.encode_tiled("UINT8", 0, (64,), (), (64,)), "image/svg+xml"),
+    (pl.descriptors.Box(pl.descriptors.encode_tiled("INT64", 0, (64,), (), (64,)), (32,)), "image/svg+xml"),
     (pl.parse(".version 9.0\n.target sm_90\n.visible .entry f() { ret; }"), "text/html"),
 ]
 

@@ -7,7 +7,14 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ptxloom import __version__
-from ptxloom.cli import cute_arguments, examples, explorer_arguments, limit_arguments, watch_arguments
+from ptxloom.cli import (
+    cute_arguments,
+    descriptor_arguments,
+    examples,
+    explorer_arguments,
+    limit_arguments,
+    watch_arguments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +71,28 @@ class Options(argparse.Namespace):
     blas: str | None
     element: str | None
     language: str
-    tile: tuple[int, int]
+    tile: tuple[int, int] | None
+    bits: int | None
+    generation: str | None
+    mode: str | None
+    start_address: int | None
+    map: str | None
+    data_type: str | None
+    global_address: int | None
+    global_dim: tuple[int, ...] | None
+    global_strides: tuple[int, ...] | None
+    box_dim: tuple[int, ...] | None
+    element_strides: tuple[int, ...] | None
+    interleave: str
+    l2_promotion: str
+    oob_fill: str
+    pixel_box_lower_corner: tuple[int, ...] | None
+    pixel_box_upper_corner: tuple[int, ...] | None
+    channels_per_pixel: int | None
+    pixels_per_column: int | None
+    coordinate: tuple[int, ...] | None
+    offsets: tuple[int, ...] | None
+    shared_address: int
     accesses: list[str]
     unchecked: bool
     checks: str | None
@@ -111,6 +139,12 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str, **settings: Any) -> None:
         super().__init__(prog, **{**settings, "max_help_position": 30})
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Leave room for the names of verbs, too: argparse forgets that they are indented."""
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:
+            self._action_max_length += self._indent_increment
 
 
 def read_arguments(arguments: Sequence[str]) -> Options:
@@ -320,6 +354,11 @@ VERBS: Final = {
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
     "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
+    "descriptor": (
+        "the 64 bits of a matrix descriptor: read, drawn, made",
+        descriptor_arguments.descriptor,
+    ),
+    "tensormap": ("the 128 bytes of a tensor map: read, made, and what a copy does", descriptor_arguments.tensormap),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", _debug),

@@ -66,6 +66,16 @@ EXAMPLES: Final = {
         ("atom --mma m16n8k16.row.col.f32.f16.f16.f32 --blas TN", "which atoms load A and B"),
         ("atom", "all copy atoms"),
     ),
+    "descriptor": (
+        ("descriptor 0x4000004000010040 --tile 64x16", "what the 64 bits say"),
+        ("descriptor 0x4000004000010040 --output-format svg -o tile.svg", "as a picture"),
+        ("descriptor --tile 128x64 --major mn --swizzle 64B", "the bits for a tile"),
+    ),
+    "tensormap": (
+        ("tensormap map.bin", "read 128 bytes"),
+        ("tensormap map.bin --coordinate 16,26 --shared-address 0x400", "what a copy does"),
+        ("tensormap --data-type FLOAT16 --global-dim 64,32 --box-dim 64,8", "make a map"),
+    ),
     "emit": (
         ("emit SM75_U16x8_LDSM_T --language cuda", "the wrapper to paste"),
         ("emit ldmatrix.m8n8.x4.b16 --language triton", "by the instruction's name"),
@@ -97,6 +107,8 @@ EXITS: Final = {
     "banks": "0 no conflicts, 1 some, 2 it could not be done",
     "swizzle": DONE,
     "atom": DONE,
+    "descriptor": "0 done, 1 it cannot be meant, 2 it could not be done",
+    "tensormap": "0 done, 1 it cannot be meant, 2 it could not be done",
     "emit": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
     "debug": DONE,

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
     from ptxloom.diagnostics import PtxloomError
 
-_PLACED: Final = frozenset(("accesses", "element", "file", "files", "instruction", "name", "pattern", "tile", "word"))
+_PLACED: Final = frozenset(
+    ("accesses", "bits", "element", "file", "files", "instruction", "name", "pattern", "tile", "word")
+)
 """What is written without an option's name."""
 _ALSO: Final = {
     "addresses": ("pitch", "stride", "addresses"),

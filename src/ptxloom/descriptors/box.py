@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.descriptors.swizzling import swizzle_mode
+from ptxloom.descriptors.swizzling import CHUNK_BYTES, swizzle_mode
 from ptxloom.descriptors.tensor_types import swizzle_bytes
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
+from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ptxloom.descriptors.swizzling import SwizzleMode
     from ptxloom.descriptors.tensor_map import TensorMap
 
 COPY_ALIGNMENT: Final = 128
@@ -45,6 +47,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Chunk:
+    """16 bytes of a row, which a swizzle keeps together.
+
+    Attributes:
+        shared_address: Where they lie.
+        coordinate: Of the first element.
+        elements: How many there are.
+        inside: How many of them the tensor has.
+    """
+
+    shared_address: int
+    coordinate: tuple[int, ...]
+    elements: int
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
 class Box:
     """A tensor map's box at a coordinate, and the shared memory that it is copied to or from.
 
@@ -66,6 +85,8 @@ class Box:
     coordinate: tuple[int, ...]
     shared_address: int = 0
     offsets: tuple[int, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
 
     def __post_init__(self) -> None:
         if self.map.im2col is not None and self.map.interleave != "none":
@@ -99,6 +120,21 @@ class Box:
         return prod(self.counts[1:])
 
     @property
+    def padding_bytes(self) -> int:
+        """What a row leaves untouched behind it."""
+        return self.pitch_bytes - self.row_bytes
+
+    @property
+    def mode(self) -> SwizzleMode:
+        """How shared memory is swizzled."""
+        return swizzle_mode(self.map.swizzle)
+
+    @property
+    def begins_within_pattern(self) -> bool:
+        """Whether the swizzle's pattern begins elsewhere than the copy."""
+        return bool(self.mode.swizzle.bits and self.shared_address % self.mode.alignment_bytes)
+
+    @property
     def shared_bytes(self) -> int:
         """From the first row in shared memory to the end of the last one's padding."""
         return self.rows * self.pitch_bytes
@@ -106,7 +142,16 @@ class Box:
     @property
     def filled(self) -> int:
         """How many elements lie outside the tensor."""
-        return sum(not place.inside for place in self.places())
+        of, extents = self.map, self.map.global_dim
+        if of.im2col is None:
+            inside = prod(
+                sum(0 <= start + step * at < extent for at in range(count))
+                for start, step, count, extent in zip(self.coordinate, self._steps, self.counts, extents, strict=True)
+            )
+        else:
+            channels = sum(0 <= self.coordinate[0] + at < extents[0] for at in range(self.counts[0]))
+            inside = channels * sum(_within(pixel[1:], extents[1:]) for pixel in self._pixels())
+        return prod(self.counts) - inside
 
     def place(self, index: Sequence[int]) -> Place:
         """One element of the box.
@@ -124,11 +169,30 @@ class Box:
         for index in _indices(self.counts):
             yield self._place(index, self._tiled(index) if pixels is None else pixels[index[1]])
 
+    def row(self, number: int) -> tuple[Chunk, ...]:
+        """A row of the box in pieces of 16 bytes, in the tensor's order.
+
+        Args:
+            number: Which, from 0; dimension 1 is the fastest, or pixels count.
+        """
+        outer: list[int] = []
+        for count in self.counts[1:]:
+            number, here = divmod(number, count)
+            outer.append(here)
+        return tuple(self._chunk(byte, outer) for byte in range(0, self.row_bytes, CHUNK_BYTES))
+
+    def _chunk(self, byte: int, outer: Sequence[int]) -> Chunk:
+        """The piece that begins at a byte of a row; a slice of 32 bytes is two pieces."""
+        first, within = divmod(byte, self.map.element_bytes)
+        count = max(1, CHUNK_BYTES // self.map.element_bytes)
+        held = [self.place((at, *outer)) for at in range(first, first + count)]
+        return Chunk(held[0].shared_address ^ within, held[0].coordinate, count, sum(place.inside for place in held))
+
     def _place(self, index: tuple[int, ...], at: tuple[int, ...]) -> Place:
         of = self.map
         if of.im2col is not None:
             at = (at[0] + index[0], *at[1:])
-        inside = all(0 <= here < extent for here, extent in zip(at, of.global_dim, strict=True))
+        inside = _within(at, of.global_dim)
         strides = (of.element_bytes, *of.global_strides)
         source = of.global_address + sum(here * stride for here, stride in zip(at, strides, strict=True))
         row, extent = 0, 1
@@ -136,13 +200,17 @@ class Box:
             row += here * extent
             extent *= count
         target = self.shared_address + row * self.pitch_bytes + index[0] * of.element_bytes
-        return Place(index, at, inside, source, swizzle_mode(of.swizzle)(target))
+        return Place(index, at, inside, source, self.mode(target))
+
+    @property
+    def _steps(self) -> tuple[int, ...]:
+        """Of how many elements one is taken, by dimension; the first one's count only where slices are."""
+        first = self.map.element_strides[0] if self.map.interleave != "none" else 1
+        return first, *self.map.element_strides[1:]
 
     def _tiled(self, index: Sequence[int]) -> tuple[int, ...]:
         """The coordinate of an element of a tiled box."""
-        first = self.map.element_strides[0] if self.map.interleave != "none" else 1
-        steps = (first, *self.map.element_strides[1:])
-        return tuple(start + here * step for start, here, step in zip(self.coordinate, index, steps, strict=True))
+        return tuple(start + here * step for start, here, step in zip(self.coordinate, index, self._steps, strict=True))
 
     def _pixels(self) -> list[tuple[int, ...]]:
         """The coordinate of each pixel's first channel: they walk W, H, D within the bounding box, then N."""
@@ -158,6 +226,10 @@ class Box:
             found.append((self.coordinate[0], *moved))
             _step(walker, of.element_strides[1:], lower, upper)
         return found
+
+
+def _within(coordinate: Sequence[int], extents: Sequence[int]) -> bool:
+    return all(0 <= at < extent for at, extent in zip(coordinate, extents, strict=True))
 
 
 def _step(walker: list[int], steps: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> None:

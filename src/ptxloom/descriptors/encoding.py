@@ -133,6 +133,43 @@ def encode_im2col(  # noqa: PLR0917 - likewise
     return made
 
 
+def packed_strides(kind: str, global_dim: Sequence[int], interleave: str = "none") -> tuple[int, ...]:
+    """The strides of a tensor without gaps: `global_strides` of all dimensions but the first.
+
+    Args:
+        kind: The data type.
+        global_dim: How many elements, by dimension.
+        interleave: "none", "16B" or "32B".
+
+    Raises:
+        UsageError: There is no such type or slice.
+
+    Example:
+        >>> packed_strides("FLOAT16", (64, 32, 8))
+        (128, 4096)
+    """
+    _one_of("interleave", interleave, INTERLEAVES)
+    strides = [INTERLEAVES[interleave] or data_type(kind).element_bytes]
+    for extent in global_dim[:-1]:
+        strides.append(strides[-1] * extent)
+    return tuple(strides[1:])
+
+
+def encode_again(made: TensorMap) -> TensorMap:
+    """What the driver makes of a map's own parameters.
+
+    Raises:
+        UsageError: It would refuse them.
+    """
+    kinds = made.element_strides, made.interleave, made.swizzle, made.l2_promotion, made.oob_fill
+    tensor = made.data_type, made.global_address, made.global_dim, made.global_strides
+    if made.im2col is None:
+        return encode_tiled(*tensor, made.box_dim, *kinds)
+    box = made.im2col
+    corners = box.pixel_box_lower_corner, box.pixel_box_upper_corner
+    return encode_im2col(*tensor, *corners, box.channels_per_pixel, box.pixels_per_column, *kinds)
+
+
 def _common(  # noqa: PLR0917 - likewise
     kind: str, address: int, dim: Sequence[int], strides: Sequence[int],
     interleave: str, swizzle: str, l2_promotion: str, oob_fill: str,

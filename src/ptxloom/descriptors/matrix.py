@@ -10,11 +10,12 @@ from typing import Final
 
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, SwizzleMode, swizzle_mode
 from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.display import mimebundle
 
 ADDRESS_BITS: Final = 18
 """Of a start address or an offset; the four lowest are 0 and not stored."""
 _STORED: Final = (1 << ADDRESS_BITS) - CHUNK_BYTES
-_UNUSED_LEADING: Final = 16
+UNUSED_LEADING: Final = 16
 """What CUTLASS writes for a leading offset that is not looked at."""
 
 
@@ -109,13 +110,15 @@ class MatrixDescriptor:
     """
 
     start_address: int = 0
-    leading_byte_offset: int = _UNUSED_LEADING
+    leading_byte_offset: int = UNUSED_LEADING
     stride_byte_offset: int = 0
     swizzle: str = "none"
     base_offset: int = 0
     generation: str = "wgmma"
     leading_is_address: bool = False
     stray_bits: int = 0
+
+    _repr_mimebundle_ = mimebundle
 
     def __post_init__(self) -> None:
         if self.generation not in GENERATIONS:
@@ -163,6 +166,9 @@ class MatrixDescriptor:
         Args:
             bits: The descriptor.
             generation: "wgmma" or "tcgen05"; left out, the fixed constant of tcgen05 in bits 46 to 48 decides.
+
+        Returns:
+            The descriptor; its `bits` are these again.
 
         Raises:
             UsageError: They are not 64 bits, or name a swizzling mode that there is not.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.descriptors.matrix import GENERATIONS
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, SwizzleMode
 from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.display import mimebundle
 from ptxloom.isa.types import element_type
 from ptxloom.layout import Layout
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 CHUNK_BITS: Final = 8 * CHUNK_BYTES
 CORE_ROWS: Final = 8
+STEP_BITS: Final = 256
+"""K of one product, of dense operands."""
 MAJORS: Final = ("k", "mn")
 MOST_ROWS: Final = 256
 """The largest M or N of any instruction."""
@@ -38,7 +41,7 @@ MOST_K_BYTES: Final = 128
 def canonical_layout(
     major: str, mode: SwizzleMode, element_bits: int, extent: tuple[int, int], offsets: tuple[int, int]
 ) -> Layout:
-    """Where elements lie before swizzling: (M or N, K) -> bits from the start address.
+    """Where elements lie before swizzling: (M or N, K) -> elements from the start address.
 
     Args:
         major: "k" or "mn", the coordinate along which elements are contiguous.
@@ -48,21 +51,20 @@ def canonical_layout(
         offsets: The leading and the stride dimension byte offset.
 
     Returns:
-        A layout of at least that extent, in bits.
+        A layout of at least that extent, in elements.
 
     Example:
         >>> from ptxloom.descriptors.swizzling import swizzle_mode
         >>> print(canonical_layout("k", swizzle_mode("128B"), 16, (64, 16), (16, 1024)))
-        ((8,8),(8,8,1)):((1024,8192),(16,128,128))
+        ((8,8),(8,8,1)):((64,512),(1,8,8))
     """
-    leading, stride = (8 * offset for offset in offsets)
+    leading, stride = (8 * offset // element_bits for offset in offsets)
     per_chunk, rows = CHUNK_BITS // element_bits, mode.pattern_rows
     along, across = extent[::-1] if major == "k" else extent
-    pitch = 8 * mode.span_bytes
+    pitch = per_chunk * mode.chunks
     if major == "mn" and mode.chunks == 1:
         leading, stride = stride, leading
-    chunks = -(-along // (per_chunk * mode.chunks))
-    contiguous = Layout((per_chunk, mode.chunks, chunks), (element_bits, CHUNK_BITS, leading))
+    contiguous = Layout((per_chunk, mode.chunks, -(-along // pitch)), (1, per_chunk, leading))
     strided = Layout((rows, -(-across // rows)), (pitch, stride))
     mn, k = (strided, contiguous) if major == "k" else (contiguous, strided)
     return Layout((mn.shape, k.shape), (mn.stride, k.stride))
@@ -107,6 +109,8 @@ class SharedOperand:
     element: str = "f16"
     major: str = "k"
 
+    _repr_mimebundle_ = mimebundle
+
     def __post_init__(self) -> None:
         if self.major not in MAJORS:
             raise UsageError("major", self.major, "k or mn: the coordinate along which elements are contiguous")
@@ -134,7 +138,7 @@ class SharedOperand:
 
     @property
     def layout(self) -> Layout:
-        """(M or N, K) -> bits from the start address, before swizzling."""
+        """(M or N, K) -> elements from the start address, before swizzling."""
         words = self.descriptor
         offsets = words.leading_byte_offset, words.stride_byte_offset
         return canonical_layout(self.major, words.mode, self.element_bits, (self.rows, self.columns), offsets)
@@ -146,7 +150,10 @@ class SharedOperand:
             row: Along M or N.
             column: Along K.
         """
-        unswizzled = self.descriptor.start_address + self.layout(row, column) // 8
+        return self._swizzled(self.layout(row, column))
+
+    def _swizzled(self, element: int) -> int:
+        unswizzled = self.descriptor.start_address + element * self.element_bits // 8
         return self.descriptor.mode(unswizzled, self.descriptor.base_offset)
 
     @property
@@ -155,14 +162,12 @@ class SharedOperand:
         return tuple(self._core_matrices())
 
     def _core_matrices(self) -> Iterator[CoreMatrix]:
-        layout, words = self.layout, self.descriptor
-        per_row = self.chunk_elements
+        layout, per_row = self.layout, self.chunk_elements
         tall, wide = (CORE_ROWS, per_row) if self.major == "k" else (per_row, CORE_ROWS)
         for row in range(0, self.rows, tall):
             for k in range(0, self.columns, wide):
-                starts = (layout(row + i, k) if self.major == "k" else layout(row, k + i) for i in range(CORE_ROWS))
-                at = tuple(words.mode(words.start_address + bits // 8, words.base_offset) for bits in starts)
-                yield CoreMatrix(row, k, at)
+                places = ((row + i, k) if self.major == "k" else (row, k + i) for i in range(CORE_ROWS))
+                yield CoreMatrix(row, k, tuple(self._swizzled(layout(*place)) for place in places))
 
     @property
     def evidence(self) -> str:
@@ -171,3 +176,15 @@ class SharedOperand:
             return "Confirmed on an H200: CuTe's canonical layouts, swizzled by the absolute address."
         section = GENERATIONS[self.descriptor.generation].section
         return f"Not run on silicon by us: the manual ({section}) and CUTLASS say so."
+
+
+def assumed_operand(descriptor: MatrixDescriptor, element: str = "f16", major: str = "k") -> SharedOperand:
+    """An operand as common as the descriptor allows, where nobody says what the instruction says.
+
+    Args:
+        descriptor: The 64 bits.
+        element: The type of its elements.
+        major: Along which they are contiguous.
+    """
+    rows = 64 if descriptor.generation == "wgmma" else 128
+    return SharedOperand(descriptor, rows, STEP_BITS // element_type(element).container_bits, element, major)

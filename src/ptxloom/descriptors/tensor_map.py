@@ -22,6 +22,7 @@ from ptxloom.descriptors.tensor_types import (
     data_type,
 )
 from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +69,13 @@ class TensorMap:
         l2_promotion: "none", "64B", "128B" or "256B".
         oob_fill: What is filled in outside the tensor: "none" (zeros) or "nan".
         im2col: In place of a box; None for a tiled map.
+
+    Example:
+        >>> from ptxloom.descriptors import encode_tiled
+        >>> made = encode_tiled("FLOAT16", 0x1000, (64, 32), (128,), (64, 8), swizzle="128B")
+        >>> read = TensorMap.from_bytes(made.to_bytes())
+        >>> print(read, read.box_dim, read.transaction_bytes)
+        tiled map of 32x64 FLOAT16 at 0x1000 (64, 8) 1024
     """
 
     data_type: str
@@ -81,6 +89,8 @@ class TensorMap:
     l2_promotion: str = "none"
     oob_fill: str = "none"
     im2col: Im2col | None = None
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def rank(self) -> int:
@@ -160,6 +170,12 @@ class TensorMap:
     @classmethod
     def from_bytes(cls, data: bytes) -> TensorMap:
         """Read 128 bytes, as the hardware does: what it does not look at is not looked at here.
+
+        Args:
+            data: The bytes of a `CUtensorMap`.
+
+        Returns:
+            The map; if the driver made it, its `to_bytes` are these again.
 
         Raises:
             UsageError: They are not 128, or say what no map can.

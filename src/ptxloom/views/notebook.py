@@ -5,8 +5,11 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from ptxloom.descriptors import Box
+from ptxloom.descriptors.operand import assumed_operand
 from ptxloom.views import bank_pictures
 from ptxloom.views.atoms import atom_pages
+from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
 from ptxloom.views.findings.finding_reports import full
 from ptxloom.views.fragments import filled_pictures, maps
 from ptxloom.views.fragments.fragment_picture import svg
@@ -17,6 +20,7 @@ from ptxloom.views.runs import hazard_reports, profiles, traces
 if TYPE_CHECKING:
     from ptxloom.atoms import CopyAtom, MmaAtom, TiledCopy, TiledMma
     from ptxloom.banks import BankReport
+    from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile, TensorMap
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
@@ -102,6 +106,33 @@ def tiled_copy(value: TiledCopy) -> dict[str, str]:
 def tiled_mma(value: TiledMma) -> dict[str, str]:
     """A tiled mma: which thread has what of A, B and C."""
     return {"text/plain": f"{value}\n", "image/svg+xml": layout_picture.tiled_mma(value)}
+
+
+def matrix_descriptor(value: MatrixDescriptor) -> dict[str, str]:
+    """A descriptor with its words, and as common an operand as it allows."""
+    operand = assumed_operand(value)
+    text = descriptor_pages.full(operand, assumed=True)
+    return {"text/plain": text, "image/svg+xml": descriptor_pages.svg(operand)}
+
+
+def shared_operand(value: SharedOperand) -> dict[str, str]:
+    """An operand in shared memory: its descriptor's words, and where each row lies."""
+    return {"text/plain": descriptor_pages.full(value), "image/svg+xml": descriptor_pages.svg(value)}
+
+
+def shared_tile(value: SharedTile) -> dict[str, str]:
+    """A tile in shared memory: its descriptors, and where the first one's operand lies."""
+    return {"text/plain": descriptor_pages.full_tile(value), "image/svg+xml": descriptor_pages.svg(value.operand)}
+
+
+def tensor_map(value: TensorMap) -> dict[str, str]:
+    """A tensor map, and what a copy of its first box does."""
+    return box(Box(value, (0,) * value.rank))
+
+
+def box(value: Box) -> dict[str, str]:
+    """A copy of a tensor map's box: what it fetches, and where it goes."""
+    return {"text/plain": tensor_map_pages.full(value), "image/svg+xml": tensor_map_pages.svg(value)}
 
 
 def _preformatted(text: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ import pytest
 
 from ptxloom.cli.arguments import VERBS, build_parser
 from ptxloom.cli.examples import EXAMPLES, EXITS
+from ptxloom.descriptors import encode_tiled
 
 Run = Callable[..., Any]
 
@@ -34,6 +35,8 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(SHOWN / "hgemm.ptx", tmp_path / "kernel.ptx")
     launch = (SHOWN / "hgemm.toml").read_text(encoding="utf-8").replace("hgemm.ptx", "kernel.ptx")
     (tmp_path / "launch.toml").write_text(launch, encoding="utf-8")
+    made = encode_tiled("FLOAT16", 0x10000, (60, 30), (128,), (64, 8), swizzle="128B")
+    (tmp_path / "map.bin").write_bytes(made.to_bytes())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -110,9 +110,9 @@ def test_a_k_wider_than_the_swizzle_goes_on_at_the_leading_offset() -> None:
 
 def test_layouts_are_cutes() -> None:
     k = canonical_layout("k", swizzle_mode("64B"), 16, (64, 16), (16, 512))
-    assert str(k) == "((8,8),(8,4,1)):((512,4096),(16,128,128))"
+    assert str(k) == "((8,8),(8,4,1)):((32,256),(1,8,8))"
     mn = canonical_layout("mn", swizzle_mode("64B"), 16, (64, 16), (4096, 512))
-    assert str(mn) == "((8,4,2),(8,2)):((16,128,32768),(512,4096))"
+    assert str(mn) == "((8,4,2),(8,2)):((1,8,2048),(32,256))"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_row_is_as_wide_as_the_swizzle_and_the_mbarrier_gets_the_box() -> None
     box = Box(NARROW, (56, 28), 0x400)
     assert (box.row_bytes, box.pitch_bytes, box.shared_bytes, NARROW.transaction_bytes) == (16, 128, 512, 64)
     assert [hex(box.place((0, row)).shared_address) for row in range(4)] == ["0x400", "0x490", "0x520", "0x5b0"]
-    assert box.filled == 8 * 4 - 4 * 2
+    assert box.filled == sum(not place.inside for place in box.places()) == 8 * 4 - 4 * 2
 
 
 def test_the_swizzle_looks_at_the_absolute_address() -> None:
@@ -63,6 +63,8 @@ def test_element_strides_skip_all_dimensions_but_the_first() -> None:
 def test_pixels_walk_the_bounding_box() -> None:
     box = Box(PIXELS, (0, 2, -1, 0), offsets=(1, 2))
     walk = [box.place((3, pixel)).coordinate for pixel in range(9)]
+    outside = Box(PIXELS, (4, -1, 3, 0), offsets=(0, 1))
+    assert outside.filled == sum(not place.inside for place in outside.places()) > 0
     assert walk[:6] == [(3, 3, 1, 0), (3, 4, 1, 0), (3, 0, 2, 0), (3, 1, 2, 0), (3, 2, 2, 0), (3, 3, 2, 0)]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def run(options: Options) -> Outcome:
     """Search; that nothing helps is a finding."""
-    found = find_swizzles(make_tile(*options.tile, options.element or "", options.pitch), options.accesses)
+    found = find_swizzles(make_tile(*(options.tile or (0, 0)), options.element or "", options.pitch), options.accesses)
     code = CLEAN if found.free else FINDINGS
     match options.output_format:
         case "concise":

@@ -1,0 +1,89 @@
+"""The arguments of `descriptor` and `tensormap`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.cli.cute_arguments import tile
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+FORMATS: Final = ("full", "concise", "json", "svg")
+_NUMBERS: Final = re.compile(r"-\d[-\d,]*$")
+_SWIZZLES: Final = ("none", "32B", "64B", "128B")
+
+
+def descriptor(parser: ArgumentParser) -> None:
+    """`ptxloom descriptor`."""
+    parser.add_argument(
+        "bits", metavar="BITS", nargs="?", type=number, help="64 bits to read; left out, those of a tile are made"
+    )
+    parser.add_argument(
+        "--generation", choices=("wgmma", "tcgen05"), help="who reads it (default: as bits 46 to 48 say)"
+    )
+    what = parser.add_argument_group("what the instruction says")
+    what.add_argument("--type", dest="element", metavar="TYPE", help="of an element (default f16)")
+    what.add_argument("--major", choices=("k", "mn"), help="along which elements are contiguous (default k)")
+    what.add_argument(
+        "--tile", type=tile, metavar="MNxK", help="M or N and K, in elements: one product's, or the tile that is made"
+    )
+    made = parser.add_argument_group("how the tile that is made lies")
+    made.add_argument(
+        "--swizzle", dest="mode", choices=(*_SWIZZLES, "128B_ATOM_32B"), help="the mode (default: the widest that fits)"
+    )
+    made.add_argument("--start-address", type=number, metavar="ADDRESS", help="in shared memory (default 0)")
+    _formats(parser)
+
+
+def tensormap(parser: ArgumentParser) -> None:
+    """`ptxloom tensormap`."""
+    parser._negative_number_matcher = _NUMBERS  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - or `-1,-1` were options
+    parser.add_argument(
+        "map", metavar="MAP", nargs="?", help="a file of 128 bytes, or 256 hexadecimal digits; left out, one is made"
+    )
+    made = parser.add_argument_group("the parameters of a map that is made, as the CUDA driver has them")
+    made.add_argument("--data-type", metavar="TYPE", help="such as FLOAT16")
+    made.add_argument("--global-address", type=number, metavar="ADDRESS", help="where the tensor begins (default 0)")
+    made.add_argument("--global-dim", type=numbers, metavar="LIST", help="elements, the contiguous dimension first")
+    made.add_argument("--global-strides", type=numbers, metavar="LIST", help="bytes, of all dimensions but the first "
+                      "(default: no gaps)")  # fmt: skip
+    made.add_argument("--box-dim", type=numbers, metavar="LIST", help="elements that a copy spans")
+    made.add_argument("--element-strides", type=numbers, metavar="LIST", help="of how many one is taken (default 1)")
+    made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="slices of bytes")
+    made.add_argument("--swizzle", dest="mode", choices=_SWIZZLES, help="of shared memory (default none)")
+    made.add_argument("--l2-promotion", choices=("none", "64B", "128B", "256B"), default="none", help="of fetches")
+    made.add_argument("--oob-fill", choices=("none", "nan"), default="none", help="what is outside: zeros, or NaN")
+    im2col = parser.add_argument_group("in place of a box, for im2col")
+    im2col.add_argument("--pixel-box-lower-corner", type=numbers, metavar="LIST", help="W, H, D")
+    im2col.add_argument("--pixel-box-upper-corner", type=numbers, metavar="LIST", help="W, H, D, from the end")
+    im2col.add_argument("--channels-per-pixel", type=number, metavar="N", help="elements of C")
+    im2col.add_argument("--pixels-per-column", type=number, metavar="N", help="pixels")
+    copy = parser.add_argument_group("the copy that is shown")
+    copy.add_argument("--coordinate", type=numbers, metavar="LIST", help="of the box's first element (default 0s)")
+    copy.add_argument("--offsets", type=numbers, metavar="LIST", help="of im2col: W, H, D")
+    copy.add_argument("--shared-address", type=number, default=0, metavar="ADDRESS", help="where it goes (default 0)")
+    _formats(parser)
+
+
+def _formats(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--output-format", choices=FORMATS, default="full", help="how to print the result (default full)"
+    )
+
+
+def number(text: str) -> int:
+    """`1024` or `0x400`."""
+    return int(text, 0)
+
+
+number.__name__ = "a whole number, such as 1024 or 0x400"  # a mistake names it
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """`64,32` as numbers; nothing for none."""
+    return tuple(int(part, 0) for part in text.split(",")) if text.strip() else ()
+
+
+numbers.__name__ = "whole numbers with commas between them, such as 64,32"  # a mistake names it

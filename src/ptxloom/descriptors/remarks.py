@@ -1,0 +1,211 @@
+"""What there is to say about a descriptor or a box beside its words: what cannot be meant, and what surprises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.descriptors.box import COPY_ALIGNMENT, INNER_BYTES
+from ptxloom.descriptors.encoding import encode_again
+from ptxloom.descriptors.matrix import GENERATIONS
+from ptxloom.descriptors.swizzling import CHUNK_BYTES, LINE_BITS
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa.limits import SHARED_BYTES
+from ptxloom.isa.types import element_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.descriptors.box import Box
+    from ptxloom.descriptors.matrix import MatrixDescriptor
+    from ptxloom.descriptors.operand import SharedOperand
+    from ptxloom.descriptors.tensor_map import TensorMap
+
+_WINDOW_BYTES: Final = SHARED_BYTES + 1024
+"""Shared addresses of a CTA end here; the first 1,024 bytes are the system's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about a descriptor, a map or a copy.
+
+    Attributes:
+        name: Kebab-case.
+        wrong: Whether it cannot be meant.
+        text: What is so, a sentence without its full stop.
+        advice: What to do.
+    """
+
+    name: str
+    wrong: bool
+    text: str
+    advice: str
+
+
+def of_operand(operand: SharedOperand) -> tuple[Remark, ...]:
+    """What there is to say about a matrix operand in shared memory.
+
+    Example:
+        >>> from ptxloom.descriptors import MatrixDescriptor, SharedOperand
+        >>> swapped = SharedOperand(MatrixDescriptor(0, 1024, 16, "128B"), 64, 16)
+        >>> [remark.name for remark in of_operand(swapped)]
+        ['offsets-swapped']
+    """
+    words = operand.descriptor
+    return (*_of_words(words), *_of_places(operand), *_of_start(operand), *_of_type(operand))
+
+
+def _of_words(words: MatrixDescriptor) -> Iterator[Remark]:
+    """What the bits alone say."""
+    version = GENERATIONS[words.generation].version
+    if words.stray_bits:
+        where = ", ".join(str(bit) for bit in range(64) if words.stray_bits >> bit & 1)
+        constant = f" (bits 46 to 48 are {version:#05b})" if version else ""
+        text = f"bits that belong to no word are set, or a constant is another: bit {where}"
+        advice = f"clear them{constant}: were address and offsets divided by 16 and masked to 14 bits?"
+        yield Remark("stray-bits", True, text, advice)
+    if words.base_offset and words.swizzle == "none":
+        yield Remark("base-offset", True, "a base offset without a swizzle means nothing", "set bits 49 to 51 to 0")
+
+
+def _of_places(operand: SharedOperand) -> Iterator[Remark]:
+    """Whether the core matrices lie apart, and in shared memory."""
+    words = operand.descriptor
+    shared = _overlapping(operand)
+    if shared:
+        first, second, at = shared
+        swapped = replace(
+            words, leading_byte_offset=words.stride_byte_offset, stride_byte_offset=words.leading_byte_offset
+        )
+        offsets = f"leading {words.leading_byte_offset:,}, stride {words.stride_byte_offset:,} bytes"
+        if not _overlapping(replace(operand, descriptor=swapped)):
+            text = f"the leading and the stride offset look swapped ({offsets}): as they are, core matrices overlap"
+            yield Remark("offsets-swapped", True, text, f"exchange them: 0x{swapped.bits:016x}")
+        else:
+            text = f"core matrices overlap ({offsets}): {first} and {second} both lie at 0x{at:05x}"
+            yield Remark("overlap", True, text, _wanted_offsets(operand))
+    last = max(at for core in operand.core_matrices for at in core.addresses) + CHUNK_BYTES
+    if last > _WINDOW_BYTES:
+        text = f"the matrix ends at 0x{last:05x}, and shared memory at 0x{_WINDOW_BYTES:05x}"
+        yield Remark("outside", True, text, "look at the start address and the offsets: are they in units of 16 bytes?")
+
+
+def _overlapping(operand: SharedOperand) -> tuple[str, str, int] | None:
+    """Two core matrices that share a row of 16 bytes, and its address."""
+    seen: dict[int, str] = {}
+    for core in operand.core_matrices:
+        name = f"the one at ({core.row}, {core.k})"
+        for at in core.addresses:
+            if seen.setdefault(at, name) != name:
+                return seen[at], name, at
+    return None
+
+
+def _wanted_offsets(operand: SharedOperand) -> str:
+    """What the offsets must come to, at least."""
+    group = operand.descriptor.mode.pattern_rows * operand.descriptor.mode.span_bytes
+    what = "M or N" if operand.major == "k" else "K"
+    if operand.descriptor.mode.chunks == 1:
+        return f"core matrices are {group} bytes: both offsets are to be multiples of {group} that keep them apart"
+    return f"the stride offset leads to the next 8 of {what}: at least {group:,} bytes with this swizzle"
+
+
+def _of_start(operand: SharedOperand) -> Iterator[Remark]:
+    """Whether the swizzle's pattern begins where it is taken to begin."""
+    words, mode = operand.descriptor, operand.descriptor.mode
+    if mode.chunks == 1:
+        return
+    rows = (1 << mode.swizzle.bits) - 1
+    row = words.start_address >> LINE_BITS & rows
+    aligned = f"a multiple of {mode.alignment_bytes:,}"
+    if words.base_offset & rows and not row:
+        text = f"the base offset is {words.base_offset}, but the start address lies at the beginning of a pattern"
+        yield Remark("base-offset", True, text, "set bits 49 to 51 to 0")
+    elif row != words.base_offset & rows:
+        text = f"the start address 0x{words.start_address:05x} is not at the beginning of a {mode} pattern ({aligned})"
+        advice = (
+            f"align the tile to {mode.alignment_bytes:,} bytes; TMA swizzles by the absolute address, which this "
+            f"descriptor agrees with, but who swizzles offsets from the tile's beginning needs base offset {row}"
+        )
+        yield Remark("pattern-start", False, text, advice)
+    if operand.major == "k":
+        inside = words.start_address % mode.span_bytes
+        width = min(operand.columns * operand.element_bits // 8, mode.span_bytes)
+        if inside and inside + width > mode.span_bytes:
+            text = f"K runs past the end of its {mode} row: it begins {inside} bytes into it and takes {width}"
+            yield Remark("past-the-row", True, text, "step by 32 bytes within a row, then to the next tile along K")
+
+
+def _of_type(operand: SharedOperand) -> Iterator[Remark]:
+    """Whether the instruction takes such an operand at all."""
+    if operand.descriptor.generation != "wgmma":
+        return
+    if operand.major == "mn" and element_type(operand.element).bits != 16:
+        text = f"wgmma takes MN-major operands of 16-bit types only, not of {operand.element}"
+        yield Remark("transposed-type", True, text, "lay the tile out K-major")
+    if operand.rows % 8:
+        text = f"{operand.rows} is no M or N of wgmma"
+        yield Remark("extent", True, text, "M is 64; N is a multiple of 8 up to 256")
+
+
+def of_map(made: TensorMap) -> tuple[Remark, ...]:
+    """What there is to say about a tensor map."""
+    return tuple(_of_map(made))
+
+
+def _of_map(made: TensorMap) -> Iterator[Remark]:
+    try:
+        encode_again(made)
+    except UsageError as error:
+        yield Remark("refused", True, f"the driver would not make this map: {error}", "make it anew with other values")
+    if made.element_strides[0] != 1 and made.interleave == "none":
+        text = f"the element stride {made.element_strides[0]} of dimension 0 is ignored: the map is not interleaved"
+        yield Remark("element-stride", False, text, "take every element, or put the dimension elsewhere")
+    for place, (stride, below) in enumerate(_strides(made), 1):
+        if stride < below:
+            text = f"dimension {place} steps by {stride:,} bytes, but one step holds {below:,}"
+            yield Remark("strides-overlap", False, text, "is the stride in bytes, and of this dimension?")
+
+
+def _strides(made: TensorMap) -> Iterator[tuple[int, int]]:
+    """Each stride beside what lies within it, of dimensions that have more than one element."""
+    below = made.global_dim[0] * made.element_bytes
+    for stride, extent in zip(made.global_strides, made.global_dim[1:], strict=True):
+        if extent > 1:
+            yield stride, below
+            below = stride * extent
+
+
+def of_box(box: Box) -> tuple[Remark, ...]:
+    """What there is to say about a copy."""
+    return (*of_map(box.map), *_of_box(box))
+
+
+def _of_box(box: Box) -> Iterator[Remark]:
+    inner = box.coordinate[0] * box.map.element_bytes
+    if inner % INNER_BYTES:
+        per = INNER_BYTES // box.map.element_bytes
+        text = f"coordinate {box.coordinate[0]} of dimension 0 is not at a multiple of 16 bytes: an illegal instruction"
+        yield Remark("inner-coordinate", True, text, f"take a multiple of {per}")
+    if box.shared_address % COPY_ALIGNMENT:
+        text = f"shared address 0x{box.shared_address:05x} is no multiple of {COPY_ALIGNMENT}: a misaligned address"
+        yield Remark("shared-address", True, text, f"align the buffer to {COPY_ALIGNMENT} bytes")
+    elif box.begins_within_pattern:
+        align = f"{box.mode.alignment_bytes:,}"
+        text = (
+            f"the {box.mode} pattern begins at a multiple of {align}; shared address 0x{box.shared_address:05x} is none"
+        )
+        advice = f"align the buffer to {align} bytes, as matrix descriptors want it"
+        yield Remark("pattern-start", False, text, advice)
+    if box.shared_bytes > SHARED_BYTES:
+        text = f"the copy reaches over {box.shared_bytes:,} bytes of shared memory, and a CTA has {SHARED_BYTES:,}"
+        yield Remark("too-large", True, text, "take a smaller box")
+    if box.padding_bytes:
+        text = (
+            f"rows of {box.row_bytes} bytes are {box.pitch_bytes} apart, as wide as the swizzle: the copy reaches over "
+            f"{box.shared_bytes:,} bytes, and its mbarrier counts {box.map.transaction_bytes:,}"
+        )
+        yield Remark("padding", False, text, "give the buffer room for the padding; expect the bytes without it")
+    if box.map.oob_fill == "nan" and box.filled:
+        text = "what is filled in is 0x7ff7 in every 16 bits"
+        yield Remark("nan-fill", False, text, "")

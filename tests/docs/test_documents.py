@@ -12,7 +12,14 @@ import pytest
 from ptxloom.cli import main
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/continuous-integration.md", "docs/internals.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "docs/continuous-integration.md",
+    "docs/descriptors.md",
+    "docs/internals.md",
+)
 BLOCK = re.compile(r"(?<=```console\n)(.*?)(?=```)", re.DOTALL)
 
 

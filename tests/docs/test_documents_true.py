@@ -33,6 +33,7 @@ TOLD = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/continuous-integration.md",
+    "docs/descriptors.md",
     "docs/internals.md",
     "editors/README.md",
     "CHANGELOG.md",

@@ -37,6 +37,7 @@ _DANGEROUS: Final = (
     *("ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier", "mapa", "prefetch", "prefetchu", "wmma"),
     *("alloca", "stackrestore", "stacksave", "brx", "bar", "barrier", "cvta", "discard", "applypriority"),
     *("isspacep", "shfl", "ldu", "getctarank", "createpolicy", "fence", "mma", "bra", "ret", "clusterlaunchcontrol"),
+    "multimem",
 )
 _TRACED: Final = ("ld", "st", "ldmatrix", "atom", "red", "cp")
 _SPACES: Final = ((".shared", "sha"), (".local", "loc"), (".const", "con"), (".global", "glo"))

@@ -58,6 +58,7 @@ _WITHOUT_EFFECT = frozenset(
     ]
 )
 _ELSEWHERE = {  # of one value, or one result for the forms that are drawn here
+    *(("multimem", slot) for slot in ("op", "acc_prec", "type")),  # one device: nothing to combine with
     *(("cvt", slot) for slot in ("rnd", "sat", "ftz", "atype", "dtype")),
     *((opcode, "type") for opcode in ("match", "alloca", "stacksave", "stackrestore")),
     *(("wmma", slot) for slot in ("alayout", "blayout")),

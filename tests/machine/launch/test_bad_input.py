@@ -58,7 +58,8 @@ def test_a_kernel_that_is_not_there_is_refused_with_those_that_are(name: str) ->
         "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [area], 32;",
         "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r0, 0, 1, 2, 3}], [area];",
         "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%rd1], 1;",
-        "multimem.ld_reduce.global.add.u32 %r1, [%rd1];",
+        "fabric.submit.op_restrict::fetching;",
+        "fence.proxy.generic::fabric.alias.release.sys;",
         "st.const.u32 [table], %r1;",
     ],
 )
@@ -74,7 +75,8 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
     [
         ("suq.width.b32 %r1, [out];", "textures and surfaces are not supported"),
         ("tcgen05.wait::ld.sync.aligned;", "tensor memory and its instructions are not supported"),
-        ("multimem.ld_reduce.global.add.u32 %r1, [%rd1];", "addresses of several devices are not supported"),
+        ("fabric.submit.op_restrict::fetching;", "ways to the fabric are not supported"),
+        ("fence.proxy.generic::fabric.alias.release.sys;", "ways to the fabric are not supported"),
     ],
 )
 def test_what_is_left_out_as_a_whole_is_said_so(instruction: str, why: str) -> None:

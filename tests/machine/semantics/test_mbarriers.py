@@ -183,3 +183,70 @@ def test_asynchronous_stores_and_reductions_to_global_memory_name_no_mbarrier(to
     result = entry(body).launch(1, 32, [out], checks=[tool], profile=True, trace=["st", "red"])
     assert out.tolist() == [n + 5 for n in range(32)]
     assert not result.hazards
+
+
+PRIMARY = "phase_type::primary"
+
+
+def test_an_mbarrier_knows_its_layout() -> None:
+    asked = [f"mbarrier.check_layout.layout::v{n}.shared.b64 %p{n + 1}, [bar];" for n in (0, 1)]
+    kept = "selp.u32 %r{0}, 1, 0, %p1; selp.u32 %r{1}, 2, 0, %p2; or.b32 %r{0}, %r{0}, %r{1};"
+    body = " ".join(
+        f"mbarrier.init{layout}.shared.b64 [bar], 3; mbarrier.arrive.shared.b64 %rd3, [bar], 3; {' '.join(asked)} "
+        f"{kept.format(2 * n + 1, 2 * n + 2)} mbarrier.inval.shared.b64 [bar];"
+        for n, layout in enumerate(("", ".layout::v0", ".layout::v1"))
+    )
+    assert run(f"{body} st.global.u32 [%rd1], %r1; st.global.v2.u32 [%rd1+8], {{%r3, %r5}};") == [1, 0, 1, 2]
+
+
+def test_the_second_layout_counts_fewer_arrivals() -> None:
+    assert run("mbarrier.init.layout::v1.shared.b64 [bar], 511; mbarrier.init.shared.b64 [bar], 512;") == [0] * 4
+    with pytest.raises(LaunchError) as caught:
+        run("mbarrier.init.layout::v1.shared.b64 [bar], 512;")
+    assert caught.value.hazards[0].kind == "invalid"
+
+
+@pytest.mark.parametrize("layout", ["layout::v0", "layout::v1"])
+@pytest.mark.parametrize("wait", ["test_wait", "try_wait"])
+def test_both_phases_advance_together_and_nothing_is_reported(wait: str, layout: str) -> None:
+    hint = ", 100" if wait == "try_wait" else ""
+    body = f"""mbarrier.init.{layout}.shared.b64 [bar], 1; .reg .b8 %b<3>; setp.eq.u32 %p2, %r0, %r0;
+    mbarrier.{wait}.parity.phase_type::conditional.shared.b64 %p1, [bar], 0{hint}; selp.u32 %r1, 1, 0, %p1;
+    mbarrier.arrive.shared.b64 %rd3, [bar];
+    mbarrier.{wait}.parity.phase_type::conditional.shared.b64 %p1, [bar], 0{hint}; selp.u32 %r2, 2, 0, %p1;
+    mbarrier.{wait}.parity.{PRIMARY}.shared.b64 %p1|%p2, %b1, [bar], 0{hint}; selp.u32 %r3, 4, 0, %p1;
+    selp.u32 %r4, 8, 0, %p2; cvt.u32.u8 %r5, %b1; shl.b32 %r5, %r5, 4; setp.eq.u32 %p2, %r0, %r0;
+    mbarrier.{wait}.{PRIMARY}.acquire.cta.shared.b64 %p1|%p2, [bar], %rd3{hint}; selp.u32 %r6, 4096, 0, %p1;
+    selp.u32 %r7, 8192, 0, %p2; mbarrier.{wait}.{PRIMARY}.shared.b64 %p3, [bar], %rd3{hint};
+    selp.u32 %r8, 16384, 0, %p3;
+    or.b32 %r1, %r1, %r2; or.b32 %r3, %r3, %r4; or.b32 %r5, %r5, %r6; or.b32 %r7, %r7, %r8; or.b32 %r1, %r1, %r3;
+    or.b32 %r5, %r5, %r7; or.b32 %r1, %r1, %r5; st.global.u32 [%rd1], %r1;"""
+    assert run(body)[0] == 2 | 4 | 4096 | 16384
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_mbarriers_of_several_ctas_are_reached_at_once(seed: int) -> None:
+    wide = "multicast::cluster::32b"
+    out = np.zeros(4, np.uint32)
+    body = f"""mbarrier.init.shared.b64 [bar], 2; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+    mov.u32 %r1, %cluster_ctarank; setp.eq.u32 %p1, %r1, 1; mapa.shared::cluster.u32 %r2, %r20, 0;
+    @%p1 mbarrier.arrive.expect_tx.release.cluster.shared::cluster.{wide}.b64 _, [%r2], 24, 0xb;
+    @%p1 mbarrier.expect_tx.relaxed.cluster.shared::cluster.{wide}.b64 [%r2], 8, 0x2;
+    @%p1 mbarrier.complete_tx.relaxed.cluster.shared::cluster.{wide}.b64 [%r2], 24, 0xb;
+    @%p1 mbarrier.complete_tx.relaxed.cluster.shared::cluster.{wide}.b64 [%r2], 8, 0x2;
+    @%p1 mbarrier.arrive.release.cluster.shared::cluster.{wide}.b64 _, [%r2], 0x9;
+    @%p1 mbarrier.arrive.release.cluster.shared::cluster.{wide}.b64 _, [%r2], 2, 0x4;
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+    mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0; selp.u32 %r3, 1, 0, %p2;
+    cvta.to.global.u64 %rd2, %rd1; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3; st.global.u32 [%rd2], %r3;
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"""
+    done = entry(START + body, before=BAR).launch(4, 1, [out], cluster=4, checks=CHECKS, schedule_seed=seed, timeout=20)
+    assert out.tolist() == [1, 0, 1, 1]
+    assert done.hazards == ()
+
+
+def test_a_cta_that_is_not_there_is_not_reached() -> None:
+    body = "mbarrier.init.shared.b64 [bar], 2; mbarrier.arrive.shared::cluster.multicast::cluster::32b.b64 _, [bar], 4;"
+    with pytest.raises(LaunchError) as caught:
+        run(body)
+    assert caught.value.hazards[0].kind == "out-of-bounds"

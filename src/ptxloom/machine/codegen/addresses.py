@@ -23,8 +23,9 @@ SPACES: Final = {word: space.number for word, space in QUALIFIERS.items()} | {"p
 
 
 def space_of(op: Op) -> int:
-    """The state space an instruction names; generic if it names none."""
-    return next((SPACES[q] for q in op.qualifiers if q in SPACES), state.GENERIC)
+    """The state space an instruction names; generic if it names none, but for multicast addresses, which are global."""
+    otherwise = state.GLOBAL if op.node.opcode == "multimem" else state.GENERIC
+    return next((SPACES[q] for q in op.qualifiers if q in SPACES), otherwise)
 
 
 def base_and_offset(op: Op, operand: tree.Operand) -> tuple[tree.Operand, int]:

@@ -22,6 +22,7 @@ RESERVED_BYTES = 1024  # the system's own at the start of shared memory, from sm
 RESERVED = "%reserved_smem_offset_"  # how the registers begin that tell of it
 OURS = "passed:"  # a name that begins so is not PTX: the place of what is passed in a register
 _CELL = 8  # bytes
+_PLAIN = {"ld_reduce": "ld", "st": "st", "red": "red", "cp": "cp"}  # what `multimem` does to the memory of one device
 _TARGET = re.compile(r"sm_(\d+)")
 
 
@@ -46,7 +47,9 @@ class Op:
 
     @property
     def opcode(self) -> str:
-        """Such as `ld`."""
+        """Such as `ld`; of `multimem` what it does to each member of a multicast object: here the one device."""
+        if self.node.opcode == "multimem":
+            return next((_PLAIN[word] for word in self.node.qualifiers if word in _PLAIN), "multimem")
         return self.node.opcode
 
     @property

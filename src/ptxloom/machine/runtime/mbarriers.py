@@ -1,8 +1,11 @@
 """Mbarrier objects in shared memory (PTX ISA 9.7.13.15): arrivals and bytes that complete a phase.
 
 The 64 bits are opaque to a program; here: arrivals that every phase expects (20 bits), arrivals still missing in this
-one (20), bytes still missing (21, signed), a bit that tells an initialised object, and the phase's parity. A state
-token is the object as it was before the arrival.
+one (20), bytes still missing (21, signed), a bit that tells `.layout::v1`, one that tells an initialised object, and
+the phase's parity. A state token is the object as it was before the arrival.
+
+`.layout::v1` adds a report that keeps the conditional phase from advancing. Nothing here makes one, so that primary and
+conditional phases advance together, as they always do with `.layout::v0`.
 """
 
 from __future__ import annotations
@@ -14,9 +17,11 @@ from ptxloom.machine.runtime.memory import fault, place, refuse
 from ptxloom.machine.runtime.racecheck.vector_clocks import arrive_at, complete_phase, released, start_phases, wait_at
 from ptxloom.machine.runtime.reconvergence import pause
 from ptxloom.machine.runtime.state import (
+    CLUSTER_SHIFT,
     GENERIC,
     INVALID,
     OVERRUN,
+    SHARED,
     SHARED_WINDOW,
     UNINITIALISED,
     WINDOW_BYTES,
@@ -27,10 +32,12 @@ from ptxloom.machine.runtime.state import (
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
 
-INIT, INVAL, EXPECT, COMPLETE, ARRIVE, DROP, ARRIVE_EXPECT, DROP_EXPECT, TEST, TEST_PARITY = range(10)
+INIT, INVAL, INIT_V1, EXPECT, COMPLETE, ARRIVE, DROP, ARRIVE_EXPECT, DROP_EXPECT, TEST, TEST_PARITY, LAYOUT = range(12)
 
 LIMIT: Final = (1 << 20) - 1  # of counts
+LIMIT_V1: Final = (1 << 9) - 1  # of counts, with `.layout::v1`
 BYTES: Final = (1 << 21) - 1  # the field of bytes
+V1: Final = 1 << 61
 VALID: Final = 1 << 62
 PHASE: Final = 1 << 63
 
@@ -74,6 +81,7 @@ def mbarrier(  # noqa: C901 - one lane after the other
                 return 1
             if operation >= TEST:
                 results[lane] = has_completed(barrier[0], operation, values[lane])
+            if operation >= TEST and operation < LAYOUT:
                 waits = waits | remember_answer(w, lane, host, results[lane], site)
                 if results[lane] != 0 and watched != 0:
                     wait_at(w, lane, host, relaxed)
@@ -81,6 +89,30 @@ def mbarrier(  # noqa: C901 - one lane after the other
         released(w)
     if waits != 0:
         pause(w)
+    return 0
+
+
+def mbarriers_of(
+    w: Warp,
+    mask: u32,
+    addresses: Ptr[u64],
+    values: Ptr[u64],
+    results: Ptr[u64],
+    ctas: Ptr[u32],
+    operation: u32,
+    site: u32,
+    relaxed: u32,
+) -> u32:
+    """Do one operation at the same place of each CTA of the cluster that a lane's mask names; 1 after a fault."""
+    for cta in range(32):
+        here: u32 = 0
+        for lane in range(32):
+            if mask >> lane & ctas[lane] >> cta & 1 != 0:
+                here = here | 1 << lane
+                window = u64(cta + 1) << CLUSTER_SHIFT
+                addresses[lane] = addresses[lane] & ~(u64(255) << CLUSTER_SHIFT) | window
+        if here != 0 and mbarrier(w, here, addresses, values, results, operation, SHARED, site, relaxed) != 0:
+            return 1
     return 0
 
 
@@ -109,6 +141,11 @@ def act(  # noqa: C901, PLR0911 - one case an operation
         if value == 0 or value > LIMIT:
             return INVALID
         barrier[0] = VALID | value << 20 | value
+        return 0
+    if operation == INIT_V1:
+        if value == 0 or value > LIMIT_V1:
+            return INVALID
+        barrier[0] = VALID | V1 | value << 20 | value
         return 0
     if operation == INVAL:
         barrier[0] = 0
@@ -145,7 +182,9 @@ def describe(value: int) -> str:
 
 
 def has_completed(now: u64, operation: u32, value: u64) -> u64:
-    """1 if the phase of a token, or the last one of a parity, has completed."""
+    """1 if the phase of a token, or the last one of a parity, has completed, or if it has the layout of a number."""
+    if operation == LAYOUT:
+        return u64((now >> 61 & 1) == value)
     parity = value & 1
     if operation == TEST:
         parity = value >> 63
@@ -162,7 +201,7 @@ def change(w: Warp, barrier: Slice[u64], arrivals: u64, dropped: u64, expected: 
     pending = pending - arrivals
     count = count - dropped
     missing = (now >> 40) + expected & BYTES
-    phase = now & PHASE
+    phase = now & (PHASE | V1)
     if pending == 0 and missing == 0:
         phase = phase ^ PHASE
         pending = count

@@ -144,15 +144,12 @@ FAMILIES: Final[tuple[Family, ...]] = (
 _MISSING: Final = (
     ("textures and surfaces", ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep")),
     ("tensor memory and its instructions", ("tcgen05",)),
-    ("addresses of several devices", ("multimem",)),
+    ("ways to the fabric", ("fabric",)),
 )
 # How qualifiers begin that change what an instruction does, where rows look at other ones.
 _UNKNOWN: Final = (
-    ("layouts of mbarriers", "layout::"),
-    ("further phases of mbarriers", "phase_type::"),
-    ("reports to mbarriers", "mbarrier::report::"),
-    ("ways to the fabric", ("fabric::", "generic::fabric")),
-    ("clusters of more than 16 CTAs", "multicast::cluster::32b"),
+    ("reports of what a copy finds in its data", "mbarrier::report::validity"),
+    ("ways to the fabric", "generic::fabric"),
 )
 
 

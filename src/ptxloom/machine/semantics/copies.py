@@ -17,6 +17,8 @@ from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
@@ -24,6 +26,7 @@ family: Final = Family()
 
 _BARRIERS: Final = scratch.VALUES + 128  # behind 32 sizes
 _CTAS: Final = _BARRIERS + 256
+_MULTICASTS: Final = {"multicast::cluster": 16, "multicast::cluster::32b": 32}  # bits of the mask of CTAs
 _GROUPS: Final = ("commit_group", "wait_group", "wait_all")
 
 
@@ -89,11 +92,16 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
         b.store(b.apply("add", found, b.constant(found.type, 1)), barriers, 64)
     else:
         b.store(b.constant(vector("i64"), 0), barriers, 64)
-    multicast = op.has("multicast::cluster")
-    b.store(b.resize(b.read(rest[1], "u16"), 32) if multicast else b.constant(vector("i32"), 0), ctas, 64)
+    b.store(receivers(b, op, rest[1:]), ctas, 64)
     combine: Value | int = 0
     if op.has("reduce"):
         symbol = combiner(b, op, spaces[0])
         combine = b.emit("i64", f"ptrtoint ptr @{symbol} to i64")
     facts = (spaces[0], spaces[1], combine, op.site)
     b.check(b.runtime(copies.copy_bulk, W, b.active_mask, into, at, sizes, barriers, ctas, *facts))
+
+
+def receivers(b: Builder, op: Op, rest: Sequence[tree.Operand]) -> Value:
+    """The masks of the CTAs that receive a multicast, which the next operand gives; 0 where it is none."""
+    width = next((width for word, width in _MULTICASTS.items() if op.has(word)), 0)
+    return b.resize(b.read(rest[0], f"u{width}"), 32) if width else b.constant(vector("i32"), 0)

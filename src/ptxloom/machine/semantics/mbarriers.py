@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 family: Final = Family()
 
 _RESULTS: Final = scratch.VALUES + 256
+_CTAS: Final = _RESULTS + 256
+_MULTICAST: Final = "multicast::cluster::32b"
+
+
+_INITS: Final = frozenset((mbarriers.INIT, mbarriers.INIT_V1))
 
 
 def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, space: int) -> Value:
@@ -32,12 +37,22 @@ def act(b: Builder, address: tree.Operand, operation: int, value: Value | int, s
     b.store(lanes, b.scratch(scratch.VALUES), 64)
     places = (b.scratch(), b.scratch(scratch.VALUES), b.scratch(_RESULTS))
     kind = READ if operation >= mbarriers.TEST else WRITE
-    strong = operation not in {mbarriers.INIT, mbarriers.INVAL}
-    payload = 8 if operation == mbarriers.INIT else 0
+    strong = operation not in {*_INITS, mbarriers.INVAL}
+    payload = 8 if operation in _INITS else 0
     b.touch(Access(kind, space, b.scratch(), 64, strong=strong, payload=payload, is_mbarrier=True))
     relaxed = 2 if reports_to_mbarrier(b.op) else int(b.op.has("relaxed"))
     b.check(b.runtime(mbarriers.mbarrier, W, b.active_mask, *places, operation, space, b.op.site, relaxed))
     return b.load(vector("i64"), b.scratch(_RESULTS), 64)
+
+
+def act_in_ctas(b: Builder, address: tree.Operand, operation: int, value: Value, ctas: tree.Operand) -> None:
+    """Do an operation at the same place of several CTAs. What it writes is an mbarrier, of which its function tells."""
+    lane_addresses(b, address, state.SHARED)
+    b.store(b.resize(value, 64), b.scratch(scratch.VALUES), 64)
+    b.store(b.read(ctas, "b32"), b.scratch(_CTAS), 64)
+    places = (b.scratch(), b.scratch(scratch.VALUES), b.scratch(_RESULTS), b.scratch(_CTAS))
+    facts = (operation, b.op.site, int(b.op.has("relaxed")))
+    b.check(b.runtime(mbarriers.mbarriers_of, W, b.active_mask, *places, *facts))
 
 
 @family("mbarrier", when=lambda op: op.has("init", "inval", "expect_tx", "complete_tx") and not _arrives(op))
@@ -45,12 +60,15 @@ def change(b: Builder, op: Op) -> None:
     """Set an mbarrier up, give it up, or change the bytes its phase waits for."""
     word = op.one_of(("init", "inval", "expect_tx", "complete_tx"))
     operation = {
-        "init": mbarriers.INIT,
+        "init": mbarriers.INIT_V1 if op.has("layout::v1") else mbarriers.INIT,
         "inval": mbarriers.INVAL,
         "expect_tx": mbarriers.EXPECT,
         "complete_tx": mbarriers.COMPLETE,
     }[word]
     address, *rest = op.operands
+    if op.has(_MULTICAST):
+        act_in_ctas(b, address, operation, b.read(rest[0], "u32"), rest[1])
+        return
     act(b, address, operation, b.read(rest[0], "u32") if rest else 0, space_of(op))
 
 
@@ -68,6 +86,11 @@ def arrive(b: Builder, op: Op) -> None:
     operation = mbarriers.ARRIVE_EXPECT if expects else mbarriers.ARRIVE
     if op.has("arrive_drop"):
         operation = mbarriers.DROP_EXPECT if expects else mbarriers.DROP
+    if op.has(_MULTICAST):
+        *count, ctas = rest
+        once = b.constant(vector("i32"), 1)
+        act_in_ctas(b, address, operation, b.read(count[0], "u32") if count else once, ctas)
+        return
     token = act(b, address, operation, b.read(rest[0], "u32") if rest else 1, space_of(op))
     if target is not None:
         b.write(target, token)
@@ -75,13 +98,31 @@ def arrive(b: Builder, op: Op) -> None:
 
 @family("mbarrier", when=lambda op: op.has("test_wait", "try_wait"))
 def test_wait(b: Builder, op: Op) -> None:
-    """Whether a phase has completed: that of a token, or the one of a parity. Who is told no lets others run."""
-    target, address, which = op.operands[:3]
+    """Whether a phase has completed: that of a token, or the one of a parity. Who is told no lets others run.
+
+    A primary phase also has a report, which says nothing; without one the conditional phase advances, too.
+    """
+    target, *others = op.operands
+    at = next(n for n, operand in enumerate(others) if isinstance(operand, (tree.Address, tree.Indexed)))
+    address, which = others[at : at + 2]
     if op.has("parity"):
         done = act(b, address, mbarriers.TEST_PARITY, b.read(which, "u32"), space_of(op))
     else:
         done = act(b, address, mbarriers.TEST, b.read(which, "b64"), space_of(op))
-    b.write_mask(target, b.mask_of(b.compare("ne", done, b.constant(done.type, 0))))
+    first, seen = (target.first, target.second) if isinstance(target, tree.Pair) else (target, None)
+    b.write_mask(first, b.mask_of(b.compare("ne", done, b.constant(done.type, 0))))
+    if seen is not None:
+        b.write_mask(seen, b.constant("i32", 0))
+    for report in others[:at]:
+        b.write(report, b.constant(vector("i8"), 0))
+
+
+@family("mbarrier", when=lambda op: op.has("check_layout"))
+def check_layout(b: Builder, op: Op) -> None:
+    """Whether an mbarrier was made with a layout."""
+    target, address = op.operands
+    found = act(b, address, mbarriers.LAYOUT, int(op.has("layout::v1")), space_of(op))
+    b.write_mask(target, b.mask_of(b.compare("ne", found, b.constant(found.type, 0))))
 
 
 @family("mbarrier", when=lambda op: op.has("pending_count"))

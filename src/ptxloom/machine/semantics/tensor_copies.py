@@ -12,6 +12,7 @@ from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.runtime import state, tensor_copy
 from ptxloom.machine.runtime.tensor_maps import copies
 from ptxloom.machine.semantics.atomics import tensor_combiner
+from ptxloom.machine.semantics.copies import receivers
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -48,10 +49,7 @@ def _load(b: Builder, op: Op, form: int) -> None:
     maps = _map(b, where)
     barriers = addresses_at(b, barrier, _BARRIERS, state.SHARED)
     _coordinates(b, where, rest[0] if op.has("im2col") else None)
-    ctas = b.constant(vector("i32"), 0)
-    if op.has("multicast::cluster"):
-        ctas = b.resize(b.read(rest[int(op.has("im2col"))], "u16"), 32)
-    b.store(ctas, b.scratch(_CTAS), 64)
+    b.store(receivers(b, op, rest[int(op.has("im2col")) :]), b.scratch(_CTAS), 64)
     places = (into, maps, b.scratch(_COORDINATES), barriers, b.scratch(_CTAS))
     b.check(b.runtime(copies.load_tensor, W, b.active_mask, *places, form, op.site))
 

@@ -38,6 +38,7 @@ TENSOR_REASONS: Final = {  # why there is no tensor map, or no copy by one
     tensor_copy.BETWEEN_CHUNKS: "the coordinate in the innermost dimension is no multiple of 16 bytes",
     tensor_copy.BEFORE_START: "a coordinate is negative, which loads alone can take",
     tensor_copy.CORNERS_OUTSIDE: "the corners of the tensor map reach outside, which loads alone can take",
+    tensor_copy.BEYOND_CORNERS: "a coordinate of the first pixel lies outside of the bounding box",
     tensor_copy.NO_SUCH_REDUCTION: "there is no such reduction for the type that the tensor map says",
 }
 EVENTS: Final = {  # after these it goes on

@@ -28,8 +28,8 @@ SHIFTS: Final = 0x13221332210  # by type, four bits each: its size is 1 << shift
 # Why a tensor copy cannot be made: of the map, then of the copy.
 (
     WRONG_RANK, WRONG_TYPE, WRONG_INTERLEAVE, PART_OF_CHUNK, WIDER_THAN_SWIZZLE, FEW_DIMENSIONS,
-    OTHER_RANK, OTHER_MODE, BETWEEN_CHUNKS, BEFORE_START, CORNERS_OUTSIDE, NO_SUCH_REDUCTION,
-) = range(1, 13)  # fmt: skip
+    OTHER_RANK, OTHER_MODE, BETWEEN_CHUNKS, BEFORE_START, CORNERS_OUTSIDE, NO_SUCH_REDUCTION, BEYOND_CORNERS,
+) = range(1, 14)  # fmt: skip
 
 
 class TensorCopy:
@@ -59,4 +59,5 @@ class TensorCopy:
     begins: Annotated[Array[i64], 5]  # where it goes on after its end
     ends: Annotated[Array[i64], 5]
     shifts: Annotated[Array[i64], 5]  # what is added to where the walk stands: offsets of im2col
-    point: Annotated[Array[i64], 5]  # where the walk stands
+    first: Annotated[Array[i64], 5]  # where the walk begins
+    point: Annotated[Array[i64], 5]  # where it stands

@@ -16,6 +16,7 @@ from ptxloom.machine.runtime.places import site_bytes
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     GENERIC,
+    GLOBAL,
     ILLEGAL_TENSOR_COPY,
     MISALIGNED,
     NO_TENSOR_MAP,
@@ -26,17 +27,19 @@ from ptxloom.machine.runtime.state import (
 from ptxloom.machine.runtime.tensor_copy import (
     BEFORE_START,
     BETWEEN_CHUNKS,
+    BEYOND_CORNERS,
     CHUNK_BYTES,
     CORNERS_OUTSIDE,
     MAP_BYTES,
     NO_SUCH_REDUCTION,
     OTHER_MODE,
     OTHER_RANK,
+    TensorCopy,
 )
 from ptxloom.machine.runtime.tensor_maps.decode import corner, decode
 from ptxloom.machine.runtime.tensor_maps.fields import map_place
 from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
-from ptxloom.machine.runtime.tensor_maps.swizzle import box_bytes
+from ptxloom.machine.runtime.tensor_maps.swizzle import box_bytes, row_place, row_room
 from ptxloom.machine.runtime.tensor_maps.walk import (
     inside_from,
     inside_to,
@@ -45,7 +48,7 @@ from ptxloom.machine.runtime.tensor_maps.walk import (
     row_address,
     start_walk,
 )
-from ptxloom.machine.runtime.tensor_maps.watch import begin_copy, watch_box, watch_row
+from ptxloom.machine.runtime.tensor_maps.watch import begin_copy, watch_row, watch_source, watch_target
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -80,21 +83,27 @@ def prepare(  # noqa: PLR0911 - one case a reason
     if t.in_columns != u32(form & IN_COLUMNS != 0):
         return refuse_copy(w, ILLEGAL_TENSOR_COPY, OTHER_MODE, site, lane, at)
     start_walk(t, coordinates, lane)
-    if t.inner & 15 != 0:
-        return refuse_copy(w, ILLEGAL_TENSOR_COPY, BETWEEN_CHUNKS, site, lane, at)
+    reason = why_not_started(t)
+    if reason != 0:
+        return refuse_copy(w, ILLEGAL_TENSOR_COPY, reason, site, lane, at)
+    if t.base & 15 != 0:
+        fault(w, MISALIGNED, site, lane, t.base, GLOBAL, CHUNK_BYTES, 0)
+        return 1
     if near & (BOX_ALIGNMENT - 1) != 0:
         fault(w, MISALIGNED, site, lane, near, SHARED, BOX_ALIGNMENT, 0)
         return 1
     return 0
 
 
-def box_place(w: Warp, lane: u32, at: u64, write: u32, site: u32) -> Slice[u8]:
-    """The bytes of a box in shared memory; nothing after a fault."""
-    size = box_bytes(w.worker.tensor[0])
-    found = shared_place(w, at & 0xFFFFFFFF, size)
-    if address(found) == 0:
-        fault(w, OUT_OF_BOUNDS, site, lane, at, SHARED, u32(min(size, 0xFFFFFFFF)), write)
-    return found
+def why_not_started(t: TensorCopy) -> u32:
+    """Why no copy can begin at the coordinates; 0 if one can."""
+    if t.inner & 15 != 0:
+        return BETWEEN_CHUNKS
+    if t.in_columns != 0:
+        for place in range(t.rank - 2):
+            if t.point[place] < t.begins[place] or t.point[place] >= t.ends[place]:
+                return BEYOND_CORNERS
+    return 0
 
 
 def load_tensor(
@@ -135,12 +144,14 @@ def load_tensor(
 def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u32:
     """Fetch a box; 1 after a fault. Tools are told once (`first`) of what several CTAs are given."""
     t = w.worker.tensor[0]
-    box = box_place(w, lane, at, 1, site)
+    size = box_bytes(t)
+    box = shared_place(w, at & 0xFFFFFFFF, size)
     if address(box) == 0:
+        fault(w, OUT_OF_BOUNDS, site, lane, at, SHARED, u32(min(size, 0xFFFFFFFF)), 1)
         return 1
     if first != 0:
         begin_copy(w, site, 0)
-    watch_box(w, t, lane, at, site, 1, told)
+    watch_target(w, t, lane, at, told)
     number: u64 = 0
     while number < t.rows:
         if fetch_row(w, lane, first, site) != 0:
@@ -169,7 +180,7 @@ def fetch_row(w: Warp, lane: u32, told: u32, site: u32) -> u32:
         blank_row(t)
     copy(part(t.row, low, size), site_bytes(w.sites[site], at, size), size)
     if t.rounds != 0:
-        round_row(t)
+        round_row(t, low, high)
     return 0
 
 
@@ -216,16 +227,18 @@ def why_not_stored(w: Warp, combine: Code) -> u32:
 def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
     """Store a box; 1 after a fault. Rows end with the chunk that holds the tensor's last element."""
     t = w.worker.tensor[0]
-    box = box_place(w, lane, at, 0, site)
-    if address(box) == 0:
-        return 1
-    begin_copy(w, site, u32(combine != 0))
-    watch_box(w, t, lane, at, site, 0, 0)
     size = inside_to(t) + CHUNK_BYTES - 1 & ~(CHUNK_BYTES - 1)
+    watch_source(w, t, lane, at, size, site)
+    begin_copy(w, site, u32(combine != 0))
     number: u64 = 0
     while number < t.rows and size != 0:
         if is_inside(t) != 0:
-            take_row(t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
+            room = row_room(t)
+            source = shared_place(w, (at & 0xFFFFFFFF) + row_place(t, number), room)
+            if address(source) == 0:
+                fault(w, OUT_OF_BOUNDS, site, lane, at + row_place(t, number), SHARED, u32(room), 0)
+                return 1
+            take_row(t, source, at & ((1 << CLUSTER_SHIFT) - 1), number)
             if send_row(w, lane, row_address(t), size, combine, site) != 0:
                 return 1
         next_row(t)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, fill, invoke, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy
-from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place
+from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place, row_place
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Code, Slice
@@ -25,13 +25,14 @@ def put_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
         copy(into, part(t.row, offset, CHUNK_BYTES), CHUNK_BYTES)
 
 
-def take_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
-    """The other way round: the row that is to go."""
+def take_row(t: TensorCopy, room: Slice[u8], start: u64, number: u64) -> None:
+    """The row that is to go, out of the bytes at `row_place`."""
     if t.chunk_mask == 0:
-        copy(view(u8, t.row), part(box, number * t.pitch, t.row_bytes), t.row_bytes)
+        copy(view(u8, t.row), room, t.row_bytes)
         return
+    before = row_place(t, number)
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-        source = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
+        source = part(room, chunk_place(t, start, number, u64(offset)) - before, CHUNK_BYTES)
         copy(part(t.row, offset, CHUNK_BYTES), source, CHUNK_BYTES)
 
 
@@ -45,10 +46,10 @@ def blank_row(t: TensorCopy) -> None:
         halves[place] = NAN_FILL
 
 
-def round_row(t: TensorCopy) -> None:
-    """Numbers of 32 bits as tf32: to the nearest, ties to even."""
+def round_row(t: TensorCopy, low: u64, high: u64) -> None:
+    """Numbers of 32 bits as tf32: to the nearest, ties to even. What stands for elements outside stays as it is."""
     words = view(u32, t.row)
-    for place in range(u32(t.row_bytes) >> 2):
+    for place in range(u32(low) >> 2, u32(high) >> 2):
         word = words[place]
         if word & 0x7FFFFFFF > 0x7F800000:
             words[place] = TF32_NAN

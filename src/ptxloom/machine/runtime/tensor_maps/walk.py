@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import i64, u16, u32, u64
+from ptxloom.machine.native.language import i64, u32, u64
 from ptxloom.machine.runtime.tensor_copy import OFFSETS, TensorCopy
 from ptxloom.machine.runtime.tensor_maps.decode import box_size, corner
 
@@ -19,11 +19,18 @@ def start_walk(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
     if first != 0:
         t.inner = i64(coordinates[lane]) * t.element
     for place in range(t.outer):
-        t.point[place] = i64(coordinates[32 * (place + first) + lane])
+        t.first[place] = i64(coordinates[32 * (place + first) + lane])
+    restart(t)
     if t.in_columns != 0:
         start_columns(t, coordinates, lane)
     else:
         start_tile(t, first)
+
+
+def restart(t: TensorCopy) -> None:
+    """Go back to the first row."""
+    for place in range(t.outer):
+        t.point[place] = t.first[place]
 
 
 def start_tile(t: TensorCopy, first: u32) -> None:
@@ -38,21 +45,28 @@ def start_tile(t: TensorCopy, first: u32) -> None:
 
 
 def start_columns(t: TensorCopy, coordinates: Slice[i32], lane: u32) -> None:
-    """A spatial dimension ends at the upper corner, and begins anew at the lower one; images never end."""
+    """A spatial dimension ends at the upper corner, and begins anew at the lower one.
+
+    Of an interleaved tensor the slice stays the same; images never end.
+    """
     t.rows = u64(t.words[15] & 1023) + 1
     spatial = t.rank - 2
     for place in range(t.outer):
         if place < spatial:
-            t.shifts[place] = i64(u16(coordinates[32 * (OFFSETS + place) + lane]))
+            t.shifts[place] = i64(u32(coordinates[32 * (OFFSETS + place) + lane]) & offset_mask(t))
             t.begins[place] = corner(t, place, 0)
             t.ends[place] = t.sizes[place] + corner(t, place, 1)
         else:
             t.begins[place] = t.point[place]
             t.ends[place] = t.point[place]
-            t.steps[place] = 0
-    last = t.outer - 1
-    t.steps[last] = 1
-    t.ends[last] = 1 << 40
+    t.ends[t.outer - 1] = 1 << 40
+
+
+def offset_mask(t: TensorCopy) -> u32:
+    """The bits of an offset that count: as many as a corner has."""
+    if t.rank == 3:
+        return 0xFFFF
+    return 0xFF if t.rank == 4 else 0x1F
 
 
 def next_row(t: TensorCopy) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.runtime.copies import write_bulk
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
+from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.shadow import READS, STRONG, WRITES
-from ptxloom.machine.runtime.state import GLOBAL, SHARED, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, Warp
 from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place
+from ptxloom.machine.runtime.tensor_maps.walk import is_inside, next_row, restart
 
 
 def begin_copy(w: Warp, site: u32, combines: u32) -> None:
@@ -36,29 +38,59 @@ def watch_row(w: Warp, lane: u32, at: u64, size: u64, site: u32, write: u32, com
         check_fence(w, lane, at, GLOBAL, count, stamp)
 
 
-def watch_box(w: Warp, t: TensorCopy, lane: u32, at: u64, site: u32, write: u32, told: u64) -> None:
-    """A copy writes a box in shared memory, until the mbarrier at a host address tells; or reads one."""
+def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, told: u64) -> None:
+    """A copy writes a box in shared memory, until the mbarrier at a host address tells."""
     if address(w.shadow) == 0 and address(w.written) == 0:
         return
     if t.pitch == t.row_bytes:
-        watch_stretch(w, lane, at, u32(t.rows * t.pitch), site, write, told)
+        write_stretch(w, lane, at, u32(t.rows * t.pitch), told)
         return
-    start = at & 0xFFFFFF
+    start = at & ((1 << CLUSTER_SHIFT) - 1)
     number: u64 = 0
     while number < t.rows:
         for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
-            place = at + chunk_place(t, start, number, u64(offset))
-            watch_stretch(w, lane, place, CHUNK_BYTES, site, write, told)
+            write_stretch(w, lane, at + chunk_place(t, start, number, u64(offset)), CHUNK_BYTES, told)
         number = number + 1
 
 
-def watch_stretch(w: Warp, lane: u32, at: u64, size: u32, site: u32, write: u32, told: u64) -> None:
+def write_stretch(w: Warp, lane: u32, at: u64, size: u32, told: u64) -> None:
     """The same of bytes that lie side by side."""
-    if write != 0:
-        if address(w.shadow) != 0:
-            write_bulk(w, lane, at, SHARED, size, told)
-        written_lane(w, lane, at, SHARED, size)
+    if address(w.shadow) != 0:
+        write_bulk(w, lane, at, SHARED, size, told)
+    written_lane(w, lane, at, SHARED, size)
+
+
+def watch_source(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u64, site: u32) -> None:
+    """A copy reads `size` bytes of each row of a box inside of the tensor; it then stands at the first again."""
+    if (address(w.shadow) == 0 and address(w.written) == 0) or size == 0:
+        return
+    start = at & ((1 << CLUSTER_SHIFT) - 1)
+    low: u64 = 0
+    high: u64 = 0
+    number: u64 = 0
+    while number < t.rows:
+        if is_inside(t) != 0:
+            whole = u32(t.chunk_mask == 0 or (t.pitch == t.row_bytes and size == t.row_bytes))
+            length = size if whole != 0 else CHUNK_BYTES
+            offset: u64 = 0
+            while offset < size:
+                place = number * t.pitch if whole != 0 else chunk_place(t, start, number, offset)
+                if place != high:
+                    read_stretch(w, lane, at + low, u32(high - low), site)
+                    low = place
+                high = place + length
+                offset = offset + length
+        next_row(t)
+        number = number + 1
+    read_stretch(w, lane, at + low, u32(high - low), site)
+    restart(t)
+
+
+def read_stretch(w: Warp, lane: u32, at: u64, size: u32, site: u32) -> None:
+    """Bytes that lie side by side are read: by an operation of their own, for it knows of no others."""
+    if size == 0 or address(shared_place(w, at & 0xFFFFFFFF, u64(size))) == 0:
         return
     if address(w.shadow) != 0:
+        begin_operation(w, site, 1)
         read_by(w, lane, at, SHARED, size, 0)
     read_lane(w, lane, at, SHARED, size, site)

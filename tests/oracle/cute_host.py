@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FRAME = """
+#define CUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED
 #include <cute/tensor.hpp>
 #include <cute/atom/copy_atom.hpp>
 #include <cute/atom/mma_atom.hpp>
 #include <cute/atom/copy_traits_sm75.hpp>
 #include <cute/atom/copy_traits_sm90.hpp>
 #include <cute/atom/copy_traits_sm100.hpp>
+#include <cute/atom/mma_traits_sm90_gmma.hpp>
+#include <cute/atom/mma_traits_sm90_gmma_sparse.hpp>
 #include <cute/atom/mma_traits_sm120.hpp>
 using namespace cute;
 using namespace cutlass;

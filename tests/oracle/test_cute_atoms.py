@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from oracle.cute_host import include_folders, printed
-from ptxloom.atoms import copy_atom, copy_atoms, mma_atoms
+from ptxloom.atoms import MmaAtom, copy_atom, copy_atoms, emit, gmma_atoms, mma_atoms
 from ptxloom.layout import Layout, LayoutError, coalesce
 
 if TYPE_CHECKING:
@@ -78,6 +78,42 @@ def test_every_mma_atom_has_cutlasss_layouts(tmp_path: Folder) -> None:
                 assert name in SLIPS
                 continue
             assert mine == (coalesce(theirs, (1, 1)) if theirs.depth == 2 else theirs), name
+        assert row[4] == str(atom.shape_mnk).replace(" ", "")
+
+
+@pytest.mark.oracle
+def test_the_names_of_gmma_atoms_are_exactly_cutlasss() -> None:
+    folder = include_folders()[0] / "cute" / "arch"
+    theirs: set[str] = set()
+    for file, prefix in (("mma_sm90_gmma", "SM90_"), ("mma_sm90_gmma_sparse", "SM90::GMMA::SPARSE::GMMA_")):
+        for part in ("", "_ext"):
+            text = (folder / f"{file}{part}.hpp").read_text()
+            theirs |= {prefix + name for name in re.findall(r"^struct G?MMA_(64x\w+)", text, re.MULTILINE)}
+    assert {name for atom in gmma_atoms() for name in atom.names} == theirs
+
+
+def in_full(atom: MmaAtom) -> str:
+    """The name with its arguments, as the wrapper for CuTe C++ writes it."""
+    return emit(atom, "cute").rpartition("MMA_Atom<")[2].removesuffix(">;")
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("columns", [8, 24, 96, 256])
+def test_every_gmma_atom_has_cutlasss_layouts(tmp_path: Folder, columns: int) -> None:
+    atoms = [atom for atom in gmma_atoms() if atom.name and atom.instruction.n == columns]
+    statements = [
+        f"{{ using T = MMA_Traits<{in_full(atom)}>;"
+        " row(T::ThrID{}, T::ALayout{}, T::BLayout{}, T::CLayout{}, T::Shape_MNK{}"
+        f"{', T::ELayout{}' if atom.e_layout else ''}); }}"
+        for atom in atoms
+    ]
+    rows = printed(tmp_path, statements)
+    assert len(rows) == len(atoms) == 80
+    for atom, row in zip(atoms, rows, strict=True):
+        ours = [atom.thr_id, atom.a_layout, atom.b_layout, atom.c_layout, *filter(None, [atom.e_layout])]
+        for mine, text in zip(ours, (*row[:4], *row[5:]), strict=True):
+            theirs = Layout.parse(text)
+            assert mine == theirs or mine == coalesce(theirs, (1, 1)), atom.name
         assert row[4] == str(atom.shape_mnk).replace(" ", "")
 
 

@@ -4,7 +4,7 @@ from ptxloom.atoms.advice import Advice, advise, available, blas_majors, usage_o
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms
 from ptxloom.atoms.fit import Coordinates, Fit, Major, Usage, fit
 from ptxloom.atoms.lookup import atom, copy_atom, mma_atom
-from ptxloom.atoms.mma import MmaAtom, Operand, mma_atom_of, mma_atoms
+from ptxloom.atoms.mma import MmaAtom, Operand, Source, gmma_atoms, mma_atom_of, mma_atoms
 from ptxloom.atoms.tiled_copy import TiledCopy, make_tiled_copy, make_tiled_copy_a, make_tiled_copy_b, make_tiled_copy_c
 from ptxloom.atoms.tiled_mma import ThreadValues, TiledMma, make_tiled_mma
 from ptxloom.atoms.wrappers import emit
@@ -17,6 +17,7 @@ __all__ = [
     "Major",
     "MmaAtom",
     "Operand",
+    "Source",
     "ThreadValues",
     "TiledCopy",
     "TiledMma",
@@ -30,6 +31,7 @@ __all__ = [
     "copy_atoms",
     "emit",
     "fit",
+    "gmma_atoms",
     "make_tiled_copy",
     "make_tiled_copy_a",
     "make_tiled_copy_b",

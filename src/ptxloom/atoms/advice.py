@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.atoms.copy import copy_atoms
 from ptxloom.atoms.fit import AXES, Fit, Major, Usage, fit
 from ptxloom.atoms.lookup import mma_atom
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import NEWEST
@@ -107,8 +107,11 @@ def usage_of(mma: MmaAtom, operand: str, major: str, element: str | None = None)
     """Read the operand's name, its contiguous coordinate, and its type.
 
     Raises:
+        UnsupportedForm: The product is that of a warpgroup.
         UsageError: One of them is not what it should be.
     """
+    if mma.instruction.opcode == "wgmma":
+        raise UnsupportedForm(f"`{mma}` takes B, and A where it can, from shared memory by descriptors, not by copies")
     lower = "c" if operand.lower() == "d" else operand.lower()
     if lower not in AXES:
         raise UsageError("operand", operand, "a, b, c or d")

@@ -1,4 +1,4 @@
-"""From a fragment's binary digits to CuTe layouts: (thread, value) to a number, each digit worth a power of two."""
+"""From a fragment's digits to CuTe layouts: (thread, value) to a number, each digit worth so much."""
 
 from __future__ import annotations
 
@@ -12,20 +12,27 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Digit
 
 
-def mode_of(worths: Iterable[int]) -> Layout:
-    """The coalesced layout of binary digits that are worth so much each, the lowest digit first."""
+def mode_of(worths: Iterable[int], last: int = 2) -> Layout:
+    """The coalesced layout of digits that are worth so much each, the lowest digit first; binary, but for the last."""
     strides = tuple(worths)
-    return coalesce(Layout((2,) * len(strides), strides))
+    shape = [2] * len(strides)
+    shape[-1:] = [last] * len(shape[-1:])
+    return coalesce(Layout(tuple(shape), strides))
 
 
-def thread_value_layout(lanes: Iterable[int], values: Iterable[int]) -> Layout:
+def thread_value_layout(lanes: Iterable[int], values: Iterable[int], last: int = 2) -> Layout:
     """The layout (thread, value) of lane digits and value digits that are worth so much each.
+
+    Args:
+        lanes: What the digits of a thread's number are worth.
+        values: What those of a value's number are.
+        last: The radix of the highest of these.
 
     Example:
         >>> print(thread_value_layout((2, 4, 8, 16, 32), (1, 64)))
         (32,(2,2)):(2,(1,64))
     """
-    return make_layout(mode_of(lanes), mode_of(values))
+    return make_layout(mode_of(lanes), mode_of(values, last))
 
 
 def bits_of_element(bits: int) -> tuple[int, ...]:

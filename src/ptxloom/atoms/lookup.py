@@ -8,18 +8,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms, names_of
-from ptxloom.atoms.mma import MmaAtom, forms_with_saturation, mma_atom_of
+from ptxloom.atoms.mma import MmaAtom, Source, forms_with_saturation, mma_atom_of
 from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.diagnostics import UnsupportedForm, must_be
 from ptxloom.isa.matrix import MOVES, MatrixMove, describes_move, matrix_move
-from ptxloom.isa.products import MatrixForm, matrix_form
+from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
 from ptxloom.isa.spelling import near_misses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CALL: Final = re.compile(r"(?:[a-z_]+\.)*((?:Ld|St)Matrix\d+x\d+x\d+bOp|Mma\w+Op)\((.*)\)", re.DOTALL)
-_MMA: Final = re.compile(r"\A\.?mma(?:\.|\Z)|\bm\d+n\d+k\d+\b")
+_MMA: Final = re.compile(r"\A\.?w?g?mma(?:\.|\Z)|\bm\d+n\d+k\d+\b")
+_GMMA: Final = re.compile(r"(SM90_64x\w+|SM90::GMMA::SPARSE::\w+)<.*>")  # with arguments of the template
 _FIELDS: Final = ("transpose", "num_matrices", "unpack_bits")  # of the DSL's matrix moves, in order
 
 
@@ -27,7 +28,7 @@ def atom(what: str | MatrixMove | MatrixForm) -> CopyAtom | MmaAtom:
     """The atom that a name or an instruction stands for.
 
     Args:
-        what: A CuTe C++ name (`SM75_U16x8_LDSM_T`), a CuTe DSL operation
+        what: A CuTe C++ name (`SM75_U16x8_LDSM_T`, `SM90_64x128x16_F32F16F16_RS`), a CuTe DSL operation
             (`LdMatrix8x8x16bOp(transpose=True, num_matrices=4)`), a PTX spelling, full or short, or a form.
 
     Returns:
@@ -82,8 +83,10 @@ def _named(text: str) -> CopyAtom | MmaAtom:
     name = _written(call[1], call[2]) if call else text.removeprefix("cute::").replace(", ", ",").replace(",", ", ")
     if name in _copy_names():
         return _copy_names()[name]
+    if templated := _GMMA.fullmatch(name):
+        name = templated[1]
     if name in _mma_names():
-        return mma_atom_of(_mma_names()[name])
+        return mma_atom_of(*_mma_names()[name])
     if call is None and not text.startswith("SM") and (_MMA.search(text) or describes_move(text)):
         return _spelled(text)
     near = near_misses(name, (*_copy_names(), *_mma_names()))
@@ -105,13 +108,16 @@ def _copy_names() -> Mapping[str, CopyAtom]:
 
 
 @cache
-def _mma_names() -> Mapping[str, MatrixForm]:
+def _mma_names() -> Mapping[str, tuple[MatrixForm, Source]]:
     """Forms rather than atoms: an atom's layouts are made when one asks for it."""
-    names: dict[str, MatrixForm] = {}
-    for form in forms_with_saturation():
-        for name in (*mma_names(form), mma_operation(form), form.spelling):
+    names: dict[str, tuple[MatrixForm, Source]] = {}
+    sources: tuple[Source, ...] = ("registers", "shared")
+    known: list[tuple[MatrixForm, Source]] = [(form, sources[0]) for form in forms_with_saturation()]
+    known += [(form, source) for form in matrix_forms("wgmma") for source in sources]
+    for form, source in known:
+        for name in (*mma_names(form, source), mma_operation(form, source)):
             if name:
-                names.setdefault(name, form)
+                names.setdefault(name, (form, source))
     return names
 
 

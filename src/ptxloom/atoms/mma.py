@@ -1,36 +1,44 @@
-"""Mma atoms: an `mma.sync` with CuTe's layouts from (thread, value) to the elements of A, B and C (CuTe: MMA_Atom)."""
+"""Mma atoms: an `mma.sync` or `wgmma` with CuTe's layouts from (thread, value) to the elements of A, B and C.
+
+CuTe counts the elements of a sparse A as if none were left out: each that is stored stands for two of its row, in
+metadata each group of bits for all of its chunk. What lies in shared memory, every thread has all of.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from ptxloom.atoms.digits import mode_of, thread_value_layout
 from ptxloom.atoms.naming import mma_names, mma_operation
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, fragment
-from ptxloom.isa.products import MatrixForm, mma_forms
+from ptxloom.isa.products import MatrixForm, matrix_forms, mma_forms
+from ptxloom.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.layout import Layout
-
 Operand = Literal["a", "b", "c"]
+Source = Literal["registers", "shared"]
+
+_WARPGROUP: Final = 128  # threads
 
 
 @dataclass(frozen=True, slots=True)
 class MmaAtom:
-    """An `mma.sync` as CuTe sees it; layouts are (thread, value) -> element, leftmost coordinate fastest.
+    """An `mma.sync` or `wgmma` as CuTe sees it; layouts are (thread, value) -> element, leftmost coordinate fastest.
 
     Attributes:
         instruction: The PTX instruction.
-        thr_id: The lanes that take part in one product: the warp, or for `m8n8k4` of f16 a pair of quads.
+        thr_id: The threads that take part in one product: a warp, for `m8n8k4` of f16 a pair of quads, a warpgroup.
         a_layout: (thread, value) -> m + M*k.
         b_layout: (thread, value) -> n + N*k.
         c_layout: (thread, value) -> m + M*n, of C and of D.
+        a_source: Where A comes from: shared memory only for `wgmma`.
+        e_layout: (thread, value) -> m + M*k of the metadata of a sparse A; None for dense ones.
 
     Example:
         >>> from ptxloom.atoms import atom
@@ -46,13 +54,15 @@ class MmaAtom:
     a_layout: Layout
     b_layout: Layout
     c_layout: Layout
+    a_source: Source = "registers"
+    e_layout: Layout | None = None
 
     _repr_mimebundle_ = mimebundle
 
     @property
     def names(self) -> tuple[str, ...]:
         """The CuTe C++ names; none if CuTe C++ has no such atom."""
-        return mma_names(self.instruction)
+        return mma_names(self.instruction, self.a_source)
 
     @property
     def name(self) -> str:
@@ -62,7 +72,7 @@ class MmaAtom:
     @property
     def operation(self) -> str:
         """The CuTe DSL operation, as Python writes it; empty if the DSL has none."""
-        return mma_operation(self.instruction)
+        return mma_operation(self.instruction, self.a_source)
 
     @property
     def ptx(self) -> str:
@@ -101,24 +111,52 @@ class MmaAtom:
         return self.name or self.ptx
 
 
+def mma_atom_of(form: MatrixForm, a_source: Source | None = None) -> MmaAtom:
+    """The mma atom of a form.
+
+    Args:
+        form: A dense `mma`, or a `wgmma`.
+        a_source: Where A comes from; if left out, registers for `mma` and shared memory for `wgmma`.
+
+    Raises:
+        UnsupportedForm: Atoms of the form are not known here, or it cannot take A from there.
+    """
+    warpgroup = form.opcode == "wgmma"
+    source: Source = a_source or ("shared" if warpgroup else "registers")
+    if form.opcode == "wmma" or (form.sparse and not warpgroup):
+        raise UnsupportedForm(f"`{form.spelling}` has no atom here: dense forms of `mma` do, and those of `wgmma`")
+    if source == "shared" and not warpgroup:
+        raise UnsupportedForm(f"`{form.spelling}` takes A from registers only")
+    return _made(form, source)
+
+
 @cache
-def mma_atom_of(form: MatrixForm) -> MmaAtom:
-    """The mma atom of a form."""
-    if form.opcode != "mma" or form.sparse:
-        raise UnsupportedForm(f"`{form.spelling}` has no atom here: only dense forms of `mma` do")
+def _made(form: MatrixForm, source: Source) -> MmaAtom:
+    warpgroup = form.opcode == "wgmma"
     threads = [1 << place for place, digit in enumerate(fragment(form, "a").lanes) if digit.axis is not Axis.MATRIX]
-    return MmaAtom(form, mode_of(threads), *(_layout(form, operand) for operand in ("a", "b", "c")))
+    a = _shared(form.m, form.k) if source == "shared" else _layout(form, "a")
+    b = _shared(form.n, form.k) if warpgroup else _layout(form, "b")
+    e = _layout(form, "e") if form.sparse else None
+    return MmaAtom(form, mode_of(threads), a, b, _layout(form, "d" if warpgroup else "c"), source, e)
 
 
-def _layout(form: MatrixForm, operand: Operand) -> Layout:
+def _shared(first: int, second: int) -> Layout:
+    """An operand in shared memory: each thread of a warpgroup has all of it."""
+    return Layout((_WARPGROUP, (first, second)), (0, (1, first)))
+
+
+def _layout(form: MatrixForm, operand: str) -> Layout:
     held = fragment(form, operand)
+    each = {"a": form.k // form.stored_k, "e": form.chunk}.get(operand, 1)  # columns that an element stands for
     row, column = (held.columns, 1) if operand == "b" else (1, held.rows)  # B is (N, K): its column comes first
-    weights = {Axis.ROW: row, Axis.COLUMN: column}
-    lanes, values = (
-        [digit.weight * weights[digit.axis] for digit in digits if digit.axis is not Axis.MATRIX]
-        for digits in (held.lanes, held.values)
-    )
-    return thread_value_layout(lanes, values)
+    if form.opcode == "mma":
+        apart = [d for d in held.lanes if d.axis is not Axis.MATRIX], held.values
+    else:
+        apart = held.lanes, held.values
+    weights = {Axis.ROW: row, Axis.COLUMN: column * each, Axis.MATRIX: 0}
+    lanes, values = ([digit.weight * weights[digit.axis] for digit in digits] for digits in apart)
+    within = [column << place for place in range(each.bit_length() - 1)]
+    return thread_value_layout(lanes, [*within, *values], max(digit.radix for digit in (*held.lanes, *held.values)))
 
 
 @cache
@@ -133,3 +171,10 @@ def forms_with_saturation() -> Iterator[MatrixForm]:
         yield form
         if form.a_type in {"s8", "u8", "s4", "u4"}:
             yield replace(form, satfinite=True)
+
+
+@cache
+def gmma_atoms() -> tuple[MmaAtom, ...]:
+    """Two atoms for every form of `wgmma.mma_async`, dense and sparse: A from shared memory, A from registers."""
+    sources: tuple[Source, ...] = ("shared", "registers")
+    return tuple(mma_atom_of(form, source) for form in matrix_forms("wgmma") for source in sources)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ptxloom.isa.matrix import MatrixMove
     from ptxloom.isa.products import MatrixForm
 
+_TRANSPOSED: Final = 16  # bits of the elements of factors that `wgmma` takes both ways
 _OPERATIONS: Final = {"ldmatrix": "LDSM", "stmatrix": "STSM", "movmatrix": "MOVM"}
 
 
@@ -56,8 +57,10 @@ def copy_operation(move: MatrixMove, permuted: bool = False) -> str:
     return f"{kind}{rows}x{columns}x{move.destination.bits}bOp({', '.join(arguments)})"
 
 
-def mma_names(form: MatrixForm) -> tuple[str, ...]:
+def mma_names(form: MatrixForm, a_source: str = "registers") -> tuple[str, ...]:
     """The C++ names of an mma atom, the newest first; none if CuTe C++ has none."""
+    if form.opcode == "wgmma":
+        return _of_warpgroup(form, a_source)
     if form.kind:
         return _with_kind(form)
     since = _since(form)
@@ -69,6 +72,16 @@ def mma_names(form: MatrixForm) -> tuple[str, ...]:
     name = f"{form.m}x{form.n}x{form.k}_{types}_{letters}{ending}"
     first_on_turing = name in {"16x8x8_F32F16F16F32_TN", "8x8x16_S32S8S8S32_TN"}
     return (f"SM{since}_{name}", *([f"SM75_{name}"] if first_on_turing else []))
+
+
+def _of_warpgroup(form: MatrixForm, a_source: str) -> tuple[str, ...]:
+    """Without the arguments of the template: how A and B lie, their signs, the selector."""
+    if form.bit_operation:
+        return ()
+    types = "".join(_type_name(form.type_of(operand)) for operand in "dab")
+    name = f"{form.m}x{form.n}x{form.k}_{types}_{'S' if a_source == 'shared' else 'R'}S"
+    name += ("_TN" if form.container_bits("a") != _TRANSPOSED else "") + "_SATURATE" * form.satfinite
+    return (f"SM90::GMMA::SPARSE::GMMA_{name}" if form.sparse else f"SM90_{name}",)
 
 
 def _since(form: MatrixForm) -> int | None:
@@ -105,11 +118,14 @@ def _with_kind(form: MatrixForm) -> tuple[str, ...]:
 _PYTHON_TYPES: Final = {
     "f16": "Float16", "bf16": "BFloat16", "f32": "Float32", "e4m3": "Float8E4M3FN", "e5m2": "Float8E5M2",
     "e2m1": "Float4E2M1FN", "ue8m0": "Float8E8M0FNU", "ue4m3": "Float8E4M3FN",
+    "s8": "Int8", "u8": "Uint8", "s32": "Int32",
 }  # fmt: skip
 
 
-def mma_operation(form: MatrixForm) -> str:
+def mma_operation(form: MatrixForm, a_source: str = "registers") -> str:
     """The CuTe DSL operation of an mma, as Python writes it; empty if the DSL has none."""
+    if form.opcode == "wgmma":
+        return _warpgroup_operation(form, a_source)
     shape = f"({form.m}, {form.n}, {form.k})"
     types = [_PYTHON_TYPES.get(name, "") for name in (form.a_type, form.d_type)]
     if form.m == 8 or form.a_type != form.b_type or form.c_type != form.d_type:
@@ -128,3 +144,22 @@ def mma_operation(form: MatrixForm) -> str:
         case _:
             return ""
     return f"{name}({', '.join(arguments)})"
+
+
+def _warpgroup_operation(form: MatrixForm, a_source: str) -> str:
+    """Factors lie along k in shared memory, which all types can."""
+    if form.sparse or form.satfinite or form.bit_operation:
+        return ""
+    a, b, d = (_PYTHON_TYPES.get(name, "") for name in (form.a_type, form.b_type, form.d_type))
+    match form.a_type:
+        case "f16" | "bf16":
+            name, types = "MmaF16BF16Op", [a, d]
+        case "e4m3" | "e5m2":
+            name, types = "MmaF8Op", [a, b, d]
+        case "s8" | "u8":
+            name, types = "MmaI8Op", [a, b, d]
+        case _:
+            return ""
+    source = f"OperandSource.{'SMEM' if a_source == 'shared' else 'RMEM'}"
+    along = ["OperandMajorMode.K"] * 2
+    return f"{name}({', '.join([*types, f'({form.m}, {form.n}, {form.k})', source, *along])})"

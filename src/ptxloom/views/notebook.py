@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.descriptors import Box
 from ptxloom.descriptors.operand import assumed_operand
+from ptxloom.fragments import fragment as fragment_of
 from ptxloom.views import bank_pictures
 from ptxloom.views.atoms import atom_pages
 from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
@@ -86,7 +87,9 @@ def copy_atom(value: CopyAtom) -> dict[str, str]:
 
 
 def mma_atom(value: MmaAtom) -> dict[str, str]:
-    """An mma atom with its names and layouts, and who holds what."""
+    """An mma atom with its names and layouts, and who holds what; of a warpgroup's, D."""
+    if value.instruction.opcode == "wgmma":
+        return {"text/plain": atom_pages.full(value), "image/svg+xml": svg(fragment_of(value.instruction, "d"))}
     return {"text/plain": atom_pages.full(value), "image/svg+xml": layout_picture.mma_atom(value)}
 
 

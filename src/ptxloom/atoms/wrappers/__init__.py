@@ -10,7 +10,7 @@ from ptxloom.atoms.wrappers.cuda import cuda
 from ptxloom.atoms.wrappers.cute import cute, cute_dsl
 from ptxloom.atoms.wrappers.ptx import ptx
 from ptxloom.atoms.wrappers.triton import triton
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UnsupportedForm, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,6 +56,10 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
     if language not in LANGUAGES:
         raise UsageError("language", language, f"one of {', '.join(LANGUAGES)}")
     found = atom(what) if isinstance(what, str) else what
+    if found.instruction.opcode == "wgmma" and not language.startswith("cute"):
+        raise UnsupportedForm(
+            f"`{found.ptx}` goes on after it was issued, past any wrapper; emit it as cute or cute-dsl"
+        )
     if isinstance(found, CopyAtom) and found.instruction.opcode != "movmatrix" and not found.instruction.space:
         words = found.ptx.split(".")
         place = next(i for i, word in enumerate(words) if word.startswith("x") and word[1:].isdecimal()) + 1

@@ -28,13 +28,23 @@ def cute(atom: CopyAtom | MmaAtom) -> str:
     if not isinstance(atom, CopyAtom):
         if not atom.name:
             raise UnsupportedForm(f"CuTe C++ has no atom of `{atom.ptx}`; emit it as cuda")
-        name = re.sub(r"\b(float_\w+|half_t)", r"cute::\1", atom.name)
+        name = re.sub(r"\b(float_\w+|half_t)", r"cute::\1", atom.name) + _arguments(atom)
         return f"{header}#include <cute/atom/mma_atom.hpp>\n\nusing MmaAtom = cute::MMA_Atom<cute::{name}>;\n"
     element = _C_TYPES[atom.instruction.held.bits]
     alias = f"using CopyAtom = cute::Copy_Atom<{{}}, {element}>;\n"
     if atom.name:
         return f"{header}#include <cute/atom/copy_atom.hpp>\n\n{alias.format(f'cute::{atom.name}')}"
     return f"{header}{_operation(atom)}\n{alias.format(f'cute::{_struct(atom)}')}"
+
+
+def _arguments(atom: MmaAtom) -> str:
+    """The arguments of the template of a warpgroup's product: factors that lie along k, where that can be chosen."""
+    if atom.instruction.opcode != "wgmma":
+        return ""
+    along = "cute::SM90::GMMA::Major::K"
+    if atom.instruction.container_bits("a") == 16:
+        return f"<{along}, {along}>"
+    return "" if atom.instruction.d_type == "s32" and not atom.instruction.sparse else "<>"  # those have no parameters
 
 
 def _struct(atom: CopyAtom) -> str:
@@ -98,14 +108,16 @@ def cute_dsl(atom: CopyAtom | MmaAtom) -> str:
         raise UnsupportedForm(f"the CuTe DSL has no operation of `{atom.ptx}`; emit it as cuda")
     operation, _, arguments = atom.operation.partition("(")
     module = "warp.copy" if operation == "LdMatrix8x16x8bOp" else "warp"  # not among the names that warp exports
-    lines = ["import cutlass", "from cutlass import cute", f"from cutlass.cute.nvgpu.{module} import {operation}", ""]
+    lines = ["import cutlass", "from cutlass import cute"]
+    if atom.instruction.opcode == "wgmma":
+        lines.append("from cutlass.cute.nvgpu import OperandMajorMode")
+        module, operation = "warpgroup", f"{operation}, OperandSource"
+    lines += [f"from cutlass.cute.nvgpu.{module} import {operation}", ""]
+    operation = operation.partition(",")[0]
     if isinstance(atom, CopyAtom):
         made = f"cute.make_copy_atom({atom.operation}, {_PYTHON_TYPES[atom.instruction.held.bits]})"
     else:
-        for kind in ("Float", "BFloat"):
-            arguments = arguments.replace(f" {kind}", f" cutlass.{kind}")
-        if arguments.startswith(("Float", "BFloat")):
-            arguments = f"cutlass.{arguments}"
+        arguments = re.sub(r"\b(B?Float|U?[Ii]nt)(?=\d)", r"cutlass.\1", arguments)
         made = f"cute.make_mma_atom({operation}({arguments})"
     lines += ["", f"def {c_name(atom)}():", f'    """{atom.ptx}: {needs_of(atom)}."""', f"    return {made}"]
     return "\n".join(lines) + "\n"

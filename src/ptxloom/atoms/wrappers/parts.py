@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
 from ptxloom.isa.forms import resolve
+from ptxloom.isa.products import features_of
 
 if TYPE_CHECKING:
     from ptxloom.atoms.mma import MmaAtom
@@ -102,6 +103,11 @@ def _needs_of_mma(atom: MmaAtom) -> Needs:
     """The architecture in the atom's oldest name; the fp8 forms that CuTe does not name came with those it does."""
     from ptxloom.isa.target import TargetRange  # noqa: PLC0415 - beside its only use
 
+    if atom.instruction.opcode == "wgmma":
+        needs = [need for feature in features_of(atom.instruction) for need in feature.needs]
+        return Needs(
+            max(need.version for need in needs), tuple(dict.fromkeys(filter(None, (n.targets for n in needs))))
+        )
     if atom.instruction.kind:
         return Needs(None, (TargetRange.parse("sm_120f"),))
     numbers = [int(name[2:4]) for name in atom.names] or [70 if atom.instruction.quad_pairs else 89]

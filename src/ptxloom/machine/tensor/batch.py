@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.products import MatrixForm, matrix_form
 from ptxloom.isa.target import Target
@@ -66,6 +66,8 @@ def mma(
         8.0
     """
     form = instruction if isinstance(instruction, MatrixForm) else matrix_form(instruction)
+    if form.opcode == "wgmma":
+        raise UnsupportedForm(f"`{form.spelling}` takes matrices from shared memory; run it in a kernel (`pl.kernel`)")
     if (metadata is None) is bool(form.sparse):
         raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
     if (scales is None) is bool(form.scale_vector):

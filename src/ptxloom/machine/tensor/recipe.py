@@ -45,7 +45,7 @@ from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.isa.products import features_of, matrix_forms
 from ptxloom.isa.target import Target
 from ptxloom.isa.types import element_type
-from ptxloom.isa.version import versions
+from ptxloom.isa.version import NEWEST
 
 if TYPE_CHECKING:
     from ptxloom.isa.products import MatrixForm
@@ -140,9 +140,9 @@ def recipe(form: MatrixForm, target: str) -> Recipe:
 @cache
 def least_architecture(form: MatrixForm) -> int | None:
     """The least `sm_` number that has a form, of those whose arithmetic is known; None if none has it."""
-    features, newest = features_of(form), versions()[-1]
+    features = features_of(form)
     targets = (Target(n, suffix) for n in ARCHITECTURES for suffix in ("", "a"))
-    return next((t.number for t in targets if all(each.available(newest, t) for each in features)), None)
+    return next((t.number for t in targets if all(each.available(NEWEST, t) for each in features)), None)
 
 
 @cache

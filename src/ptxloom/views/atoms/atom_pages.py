@@ -33,7 +33,19 @@ def full(atom: Atom, style: Style = PLAIN) -> str:
             )
     else:
         lines.append("layouts are (thread, value) -> m + M*k for A, n + N*k for B, m + M*n for C and D")
+        lines += _of_warpgroup(atom)
     return "\n".join(lines) + "\n"
+
+
+def _of_warpgroup(atom: MmaAtom) -> list[str]:
+    """What layouts mean that are those of shared memory or of sparse factors."""
+    if atom.instruction.opcode != "wgmma":
+        return []
+    shared = "A and B lie" if atom.a_source == "shared" else "B lies"
+    lines = [f"{shared} in shared memory, of which every thread has all; a matrix descriptor says how"]
+    if atom.e_layout is not None:
+        lines.append("k counts the elements that are left out, too; E is the metadata of A")
+    return lines
 
 
 def _facts(atom: Atom) -> list[tuple[str, str]]:
@@ -52,6 +64,8 @@ def _facts(atom: Atom) -> list[tuple[str, str]]:
         sides.append(("evidence", str(fragment(atom.instruction).confirmed)))
         return [*shared, *sides]
     sides = [("ALayout", atom.a_layout), ("BLayout", atom.b_layout), ("CLayout", atom.c_layout)]
+    if atom.e_layout is not None:
+        sides.insert(1, ("ELayout", atom.e_layout))
     return [*shared, *((name, str(layout)) for name, layout in sides)]
 
 
@@ -74,6 +88,8 @@ def record(atom: Atom) -> dict[str, Value]:
         facts["permuted"] = atom.permuted
     else:
         sides = {"a_layout": atom.a_layout, "b_layout": atom.b_layout, "c_layout": atom.c_layout}
+        if atom.e_layout is not None:
+            sides["e_layout"] = atom.e_layout
     return facts | {name: str(layout) for name, layout in sides.items()}
 
 

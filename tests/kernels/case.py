@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Arguments = tuple[Any, ...]  # arrays are device memory, written in place; int, float and np.void go by value
 FOLDER = Path(__file__).resolve().parent / "ptx"
-RECORDING = FOLDER.parents[1] / "recorded" / "kernels.npz"
+RECORDED = FOLDER.parents[1] / "recorded"
 ARCHITECTURES = ("sm_80", "sm_90")
 
 
@@ -74,6 +74,11 @@ class KernelCase:
         """`scans.scan_shuffle`."""
         return f"{self.source}.{self.kernel}"
 
+    @property
+    def recording(self) -> str:
+        """The file of `tests/recorded` that holds what it left, without suffix."""
+        return "hopper_kernels" if self.architectures == ("sm_90a",) else "kernels"
+
     def ptx(self, architecture: str) -> str:
         """The compiled PTX for "sm_80" or "sm_90"."""
         return read_ptx(self.source, architecture)
@@ -88,7 +93,7 @@ class KernelCase:
         Raises:
             KeyError: The case has not been recorded.
         """
-        recording = _recording()
+        recording = _recording(self.recording)
         arrays = tuple(recording[self.key(architecture, position)] for position in self.outputs)
         text = recording.get(f"{self.name}/{architecture}/text")
         return Outcome(arrays, "" if text is None else bytes(text).decode())
@@ -96,7 +101,7 @@ class KernelCase:
     def key(self, architecture: str, position: int) -> str:
         """Where the recording holds an output: sm_90's own entry is left out where it equals sm_80's."""
         own = f"{self.name}/{architecture}/{position}"
-        return own if own in _recording() else f"{self.name}/{self.architectures[0]}/{position}"
+        return own if own in _recording(self.recording) else f"{self.name}/{self.architectures[0]}/{position}"
 
 
 def kernel(
@@ -122,10 +127,11 @@ def read_ptx(source: str, architecture: str) -> str:
 
 
 @cache
-def _recording() -> dict[str, Array]:
-    if not RECORDING.exists():
+def _recording(name: str) -> dict[str, Array]:
+    path = RECORDED / f"{name}.npz"
+    if not path.exists():
         return {}
-    with np.load(RECORDING) as file:
+    with np.load(path) as file:
         return {name: file[name] for name in file.files}
 
 

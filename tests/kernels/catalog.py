@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernels import basics, logic, matrices, science
+from kernels import basics, hopper, logic, matrices, science
 
 if TYPE_CHECKING:
     from kernels.case import KernelCase
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 def cases() -> tuple[KernelCase, ...]:
     """The cases in order of name."""
-    found = (*basics.CASES, *science.CASES, *logic.CASES, *matrices.CASES)
+    found = (*basics.CASES, *science.CASES, *logic.CASES, *hopper.CASES, *matrices.CASES)
     return tuple(sorted(found, key=lambda case: case.name))

@@ -1,7 +1,7 @@
-"""Compile the machine's kernels: `python tools/corpus/kernels.py` writes `tests/kernels/ptx` and `build/kernels`.
+"""Compile the machine's kernels: `python tools/corpus/kernels.py [SOURCE ...]`, for the sources named or for all.
 
-The PTX is committed. The machine code under `build/kernels` is what `tools/record/kernel_cases.py` runs on a GPU: each
-PTX file, sm_80's too, assembled for sm_90 without contracting a multiplication and an addition that stand apart.
+The PTX in `tests/kernels/ptx` is committed. The machine code in `build/kernels` is what `tools/record/kernel_cases.py`
+runs on a GPU: each PTX file, sm_80's too, assembled for sm_90 without contracting a multiplication and an addition that stand apart.
 """
 
 from __future__ import annotations
@@ -17,19 +17,33 @@ KERNELS = ROOT / "tests" / "kernels"
 LARGE_BYTES = 65_536
 ASSEMBLER_OPTIONS = ("-fmad=false",)
 ARCHITECTURES = ("sm_80", "sm_90")
-BLACKWELL = ("work_stealing",)  # sources of what only sm_100a has: no GPU here runs them
+ONLY = {  # sources of what only one architecture has
+    "hopper": "sm_90a",
+    "hopper_attention": "sm_90a",
+    "triton_hopper": "sm_90a",
+    "work_stealing": "sm_100a",
+}
 
 
-def _texts() -> dict[str, str]:
+def _texts(wanted: list[str]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for source in sorted((KERNELS / "src").glob("*.cu")):
-        for architecture in ("sm_100a",) if source.stem in BLACKWELL else ARCHITECTURES:
+        if wanted and source.stem not in wanted:
+            continue
+        for architecture in _architectures(source):
             texts[f"{source.stem}-{architecture}"] = toolchain.nvcc(source, architecture, ("-lineinfo",))
-    source = KERNELS / "src" / "triton_kernels.py"
-    for kernel in toolchain.triton_kernels(source):
-        for architecture in ARCHITECTURES:
-            texts[f"triton_{kernel}-{architecture}"] = toolchain.triton(source, kernel, architecture)
+    for source in sorted((KERNELS / "src").glob("triton_*.py")):
+        if wanted and source.stem not in wanted:
+            continue
+        for kernel in toolchain.triton_kernels(source):
+            for architecture in _architectures(source):
+                name = f"{source.stem.removesuffix('_kernels')}_{kernel}-{architecture}"
+                texts[name] = toolchain.triton(source, kernel, architecture)
     return texts
+
+
+def _architectures(source: Path) -> tuple[str, ...]:
+    return (ONLY[source.stem],) if source.stem in ONLY else ARCHITECTURES
 
 
 def _machine_code(text: str) -> bytes:
@@ -37,12 +51,12 @@ def _machine_code(text: str) -> bytes:
     return toolchain.ptxas(text, architecture, ASSEMBLER_OPTIONS)
 
 
-def main() -> int:
+def main(wanted: list[str]) -> int:
     """Write the PTX and the machine code; 1 if a path of this machine got into a file."""
     failed = 0
     cubins = ROOT / "build" / "kernels"
     cubins.mkdir(parents=True, exist_ok=True)
-    for name, text in _texts().items():
+    for name, text in _texts(wanted).items():
         (cubins / f"{name}.cubin").write_bytes(_machine_code(text))
         if paths := toolchain.paths_in(text):
             print(f"{name}: the PTX names {', '.join(paths)}", file=sys.stderr)
@@ -60,4 +74,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

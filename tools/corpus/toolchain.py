@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _FILE_DIRECTIVE = re.compile(r'(?m)^(\s*\.file\s+\d+\s+")([^"]*)(")')
 _BYTES = re.compile(r"\.b8\s+(\d+(?:\s*,\s*\d+)*)")
+_COMMA = re.compile(r",(?![^\[]*\])")  # that no brackets hold
 _BETWEEN = r"(\s*,\s*|[ \t]*(?://[^\n]*)?\n\s*\.b8\s+)"
 
 
@@ -163,7 +164,7 @@ def _signature(text: str, names: list[str]) -> tuple[dict[str, str], dict[str, i
     types: dict[str, str] = {}
     constants: dict[str, int | float] = {}
     hints: dict[Any, Any] = {}
-    for index, (name, entry) in enumerate(zip(names, text.split(","), strict=True)):
+    for index, (name, entry) in enumerate(zip(names, _COMMA.split(text), strict=True)):
         kind, _, divisor = entry.strip().partition(":")
         if re.match(r"-?\d", kind):
             types[name] = "constexpr"

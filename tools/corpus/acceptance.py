@@ -4,6 +4,9 @@
 hours of one core in full, and may be stopped and started again). CUTLASS's headers come from `pip install --no-deps
 nvidia-cutlass nvidia-curand`, or from the folder that `CUTLASS` names.
 
+`python tools/corpus/acceptance.py prepare [PATTERN]` asks the machine for every kernel of these files and of the
+corpus, up to its machine code, and says which it refuses and why; nothing is launched.
+
 `python tools/corpus/acceptance.py check [--assemble] [PATTERN]` reads every file there and in the corpus with ptxloom
 and compares: nothing unread, as many instructions as a count of the text finds, each of them bound to a form, the same
 tree from the printed text, no error from the checker and, with `--assemble`, the same machine code from the printed
@@ -19,8 +22,12 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import toolchain
+
+if TYPE_CHECKING:
+    from corpus_files import CorpusFile
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "acceptance"
@@ -249,12 +256,36 @@ def _complaints(text: str, name: str, assemble: bool) -> tuple[int, list[str]]:
     return found, said
 
 
-def check_files(pattern: str, *, assemble: bool) -> int:
-    """Read every file that matches; 1 if anything is wrong with any."""
+def _files(pattern: str) -> tuple[CorpusFile, ...]:
     from corpus_files import CorpusFile, corpus_files  # noqa: PLC0415 - the tests' folder is put on the path above
 
     files = (*corpus_files(), *(CorpusFile(path) for path in sorted(FOLDER.glob("*.ptx"))))
-    files = tuple(file for file in files if fnmatch.fnmatch(file.path.name, pattern))
+    return tuple(file for file in files if fnmatch.fnmatch(file.path.name, pattern))
+
+
+def prepare_files(pattern: str) -> int:
+    """Prepare every kernel of the files that match; 1 if the machine refuses any."""
+    from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - the sources are put on the path above
+    from ptxloom.machine import kernel  # noqa: PLC0415 - likewise
+    from ptxloom.syntax import parse  # noqa: PLC0415 - likewise
+
+    refused = total = 0
+    for file in _files(pattern):
+        module = parse(file.read(), name=file.path.name)
+        for name in [name for name, function in module.functions.items() if function.kind == "entry"]:
+            total += 1
+            try:
+                kernel(module, name)
+            except PtxloomError as error:
+                refused += 1
+                print(f"{file.path.name}: {name}: {error}", flush=True)
+    print(f"{total - refused} of {total} kernels can be prepared")
+    return 1 if refused else 0
+
+
+def check_files(pattern: str, *, assemble: bool) -> int:
+    """Read every file that matches; 1 if anything is wrong with any."""
+    files = _files(pattern)
     total = total_bytes = failed = 0
     start = time.perf_counter()
     for file in files:
@@ -274,6 +305,8 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case ["generate", *rest]:
             return generate(*rest[:1])
+        case ["prepare", *rest]:
+            return prepare_files(*(rest[:1] or ["*"]))
         case ["check", *rest]:
             named = [each for each in rest if each != "--assemble"]
             return check_files(named[0] if named else "*", assemble="--assemble" in rest)

@@ -1,7 +1,8 @@
 """Compile the machine's kernels: `python tools/corpus/kernels.py [SOURCE ...]`, for the sources named or for all.
 
 The PTX in `tests/kernels/ptx` is committed. The machine code in `build/kernels` is what `tools/record/kernel_cases.py`
-runs on a GPU: each PTX file, sm_80's too, assembled for sm_90 without contracting a multiplication and an addition that stand apart.
+runs on a GPU: each PTX file, sm_80's too, assembled for sm_90 without contracting a multiplication and an addition that
+stand apart.
 """
 
 from __future__ import annotations

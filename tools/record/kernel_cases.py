@@ -203,7 +203,7 @@ def main(recording: str) -> int:
     facts = {"gpu": gpu, "cuda": driver.version(), "compilers": compilers, "assembled": "for sm_90 with -fmad=false"}
     (folder / f"{recording}.json").write_text(json.dumps({**facts, "complaints": complaints}, indent=1) + "\n")
     print("\n".join(complaints) or "no complaints")
-    print(f"{len(out)} arrays, {(folder / 'kernels.npz').stat().st_size} bytes, {gpu}")
+    print(f"{len(out)} arrays, {(folder / f'{recording}.npz').stat().st_size} bytes, {gpu}")
     return 1 if complaints else 0
 
 

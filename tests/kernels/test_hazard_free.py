@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from kernels.catalog import cases
+from kernels.launching import launch
 from ptxloom.diagnostics import TOOLS
-from ptxloom.machine import kernel
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
-from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from kernels.case import KernelCase
@@ -28,10 +26,7 @@ RACES_IN_GLOBAL_MEMORY = {
 
 
 def hazards_of(case: KernelCase, architecture: str, checks: tuple[str, ...]) -> Hazards:
-    values = [a.tobytes() if isinstance(a, np.void) else a for a in case.arguments()]
-    ready = kernel(parse(case.ptx(architecture)), case.kernel, target="sm_90")
-    result = ready.launch(case.grid, case.block, values, case.shared_bytes, checks=checks, threads=1, timeout=300)
-    return result.hazards
+    return launch(case, architecture, case.arguments(), checks=checks, timeout=300).hazards
 
 
 @pytest.mark.sample(every=25)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from kernels.case import KernelCase, differs
 from kernels.catalog import cases
-from ptxloom.machine import kernel
-from ptxloom.syntax import parse
+from kernels.launching import launch
+from kernels.tiles import array_of
 
 ALL = [(case, architecture) for case in cases() for architecture in case.architectures]
 
@@ -17,11 +16,9 @@ ALL = [(case, architecture) for case in cases() for architecture in case.archite
 @pytest.mark.parametrize(("case", "architecture"), ALL, ids=[f"{c.name}-{a}" for c, a in ALL])
 def test_a_kernel_leaves_what_hardware_left(case: KernelCase, architecture: str) -> None:
     arguments = case.arguments()
-    values = [a.tobytes() if isinstance(a, np.void) else a for a in arguments]
-    ready = kernel(parse(case.ptx(architecture)), case.kernel, target="sm_90")
-    result = ready.launch(case.grid, case.block, values, case.shared_bytes, threads=1, timeout=60)
+    result = launch(case, architecture, arguments, timeout=60)
     expected = case.expected(architecture)
     for position, wanted in zip(case.outputs, expected.arrays, strict=True):
-        assert differs(arguments[position], wanted, case.tolerance) is None, f"argument {position}"
+        assert differs(array_of(arguments[position]), wanted, case.tolerance) is None, f"argument {position}"
     assert result.output == expected.text
     assert result.hazards == ()

@@ -10,9 +10,8 @@ import pytest
 
 from kernels.case import differs
 from kernels.catalog import cases
+from kernels.launching import launch
 from machine.small_kernels import entry
-from ptxloom.machine import kernel
-from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
     from ptxloom.machine import Kernel
@@ -350,10 +349,8 @@ def test_a_bulk_copy_is_seen_by_those_who_wait_for_its_mbarrier() -> None:
 def test_results_are_the_same_with_every_tool_on(name: str) -> None:
     case = next(c for c in cases() if c.name.startswith(name))
     arguments = case.arguments()
-    values = [a.tobytes() if isinstance(a, np.void) else a for a in arguments]
-    ready = kernel(parse(case.ptx("sm_80")), case.kernel, target="sm_90")
     checks = (*CHECKS, "initcheck", "initcheck:global")
-    result = ready.launch(case.grid, case.block, values, case.shared_bytes, checks=checks, threads=1, timeout=60)
+    result = launch(case, "sm_80", arguments, checks=checks, timeout=60)
     for position, wanted in zip(case.outputs, case.expected("sm_80").arrays, strict=True):
         assert differs(arguments[position], wanted, case.tolerance) is None
     assert tuple(result.hazards) == ()

@@ -1,0 +1,29 @@
+"""Launch a real kernel on the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.tiles import Tiles
+from ptxloom.machine import kernel, tensor_map
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from kernels.case import Arguments, KernelCase
+    from ptxloom.machine import LaunchResult
+
+
+def launch(case: KernelCase, architecture: str, arguments: Arguments, **options: Any) -> LaunchResult:
+    """Launch a case with its arguments, on one thread if nothing else is said."""
+    target = "sm_90a" if architecture == "sm_90a" else "sm_90"
+    ready = kernel(parse(case.ptx(architecture)), case.kernel, target=target)
+    values = [_value(argument) for argument in arguments]
+    return ready.launch(case.grid, case.block, values, case.shared_bytes, **{"threads": 1, **options})
+
+
+def _value(argument: Any) -> Any:
+    if isinstance(argument, Tiles):
+        return tensor_map(argument.array, argument.box[::-1], swizzle="128B")
+    return argument.tobytes() if isinstance(argument, np.void) else argument

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import (
-    fill,
     lanes,
     lanes_above,
     lanes_equal,
@@ -163,9 +162,6 @@ def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     if kind == DIVERGENT:
         w.hasty = w.hasty | here & ~ready
     w.starved = 0
-    w.register_changes = 0
-    w.register_trail = 0
-    fill(w.awaited, 0)
     if ready == here:
         w.mask = here
         w.pc = block

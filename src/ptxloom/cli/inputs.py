@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.containers import extract
-from ptxloom.cli.output import reason
+from ptxloom.cli.output import reason, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.source import Source
 from ptxloom.syntax.loader import decoded, is_compiled, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 STDIN: Final = "-"
 
@@ -36,6 +36,16 @@ def read(name: str) -> Source:
     if not source.text.strip():
         raise CannotRead(f"{source.name}: there is nothing in it")
     return source
+
+
+def each(names: Iterable[str]) -> Iterator[Source | None]:
+    """The text of each file in turn; None for one that cannot be read, when it has been said why."""
+    for name in names:
+        try:
+            yield read(name)
+        except PtxloomError as error:
+            talk(f"ptxloom: {error}")
+            yield None
 
 
 def sources(name: str) -> tuple[Source, ...]:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker import Selection, check
 from ptxloom.cli.findings import render, verdict
-from ptxloom.cli.inputs import files, read
+from ptxloom.cli.inputs import each, files
 from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
-from ptxloom.diagnostics import PtxloomError
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
@@ -25,11 +24,8 @@ def run(options: Options) -> Outcome:
     unread = 0
     for remark in strangers(options):
         talk(f"ptxloom: {remark}")
-    for name in names:
-        try:
-            source = read(name)
-        except PtxloomError as error:
-            talk(f"ptxloom: {error}")
+    for source in each(names):
+        if source is None:
             unread += 1
             continue
         module = parse(source.text, source.name)

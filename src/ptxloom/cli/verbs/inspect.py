@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.findings import render, verdict
-from ptxloom.cli.inputs import files, read
+from ptxloom.cli.inputs import each, files
 from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
-from ptxloom.diagnostics import PtxloomError
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.syntax import parse
 from ptxloom.views.modules import inspections
@@ -26,11 +25,8 @@ def run(options: Options) -> Outcome:
     unread = 0
     for remark in strangers(options):
         talk(f"ptxloom: {remark}")
-    for name in files(options.files):
-        try:
-            source = read(name)
-        except PtxloomError as error:
-            talk(f"ptxloom: {error}")
+    for source in each(files(options.files)):
+        if source is None:
             unread += 1
             continue
         module = parse(source.text, source.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import llvmlite
 from llvmlite import binding
@@ -12,6 +12,10 @@ from llvmlite import binding
 from ptxloom.machine.native import forks
 from ptxloom.machine.native.host_memory import must_have
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 _OF_LLVMLITE: Final = binding.ffi.lib._lock._lock  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 forks.wait_at_fork(_OF_LLVMLITE)  # held during each call: finalizers make some
 LOCK: Final = forks.Lock()  # of all that LLVM does, and of kernels that are being compiled
@@ -61,10 +65,7 @@ def compile_here(ir: str, level: int) -> bytes:
         RuntimeError: The IR is wrong (a fault of ours).
         Refused: The host has no memory for it.
     """
-    must_have(_WORKING_BYTES * len(ir) + _LEAST_BYTES, "compiling")
-    with LOCK:
-        machine = _machine(level)
-        return bytes(machine.emit_object(_ready(ir, machine, level)))
+    return bytes(_emitted(ir, level, binding.TargetMachine.emit_object))
 
 
 def assembly(ir: str, level: int) -> str:
@@ -74,22 +75,22 @@ def assembly(ir: str, level: int) -> str:
         RuntimeError: The IR is wrong (a fault of ours).
         Refused: The host has no memory for it.
     """
+    return _emitted(ir, level, binding.TargetMachine.emit_assembly)
+
+
+def _emitted(ir: str, level: int, emit: Callable[[binding.TargetMachine, binding.ModuleRef], T]) -> T:
+    """What becomes of a module of IR, optimised if that is wanted."""
     must_have(_WORKING_BYTES * len(ir) + _LEAST_BYTES, "compiling")
     with LOCK:
         machine = _machine(level)
-        return machine.emit_assembly(_ready(ir, machine, level))
-
-
-def _ready(ir: str, machine: binding.TargetMachine, level: int) -> binding.ModuleRef:
-    """A module of IR for a machine, optimised if that is wanted."""
-    module = binding.parse_assembly(ir)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    if level:
-        tuning = binding.create_pipeline_tuning_options(level)
-        builder = binding.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(module, builder)
-    return module
+        module = binding.parse_assembly(ir)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        if level:
+            tuning = binding.create_pipeline_tuning_options(level)
+            builder = binding.create_pass_builder(machine, tuning)
+            builder.getModulePassManager().run(module, builder)
+        return emit(machine, module)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ptxloom.isa.limits import LANES
 from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
-from ptxloom.machine.runtime.memory import load_lanes, store_lanes
+from ptxloom.machine.runtime.memory import move_lanes
 from ptxloom.machine.runtime.state import Site, Warp
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def access_function(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
         declarations |= access.e.declarations
         functions.append("\n".join((part.head.format(name=name, parameters=heads), "{", *access.e.lines, "}")))
     ir = "\n".join((*declarations.values(), *functions))
-    return ir, (store_lanes if found[1] == "store" else load_lanes,)
+    return ir, (move_lanes,)
 
 
 def field(name: str) -> int:
@@ -334,7 +334,7 @@ class _Access:
             places = e.emit("ptr", f"alloca {vector('i64')}, align 64")
             e.store(e.resize(total, 64), places, 64)
         got = e.call(
-            f"ptxloom_{'store' if self.store else 'load'}_lanes",
+            "ptxloom_move_lanes",
             Value("ptr", "%w"),
             room,
             places,
@@ -343,6 +343,7 @@ class _Access:
             Value("i32", "%space"),
             Value("i32", str(self.size_bits // 8)),
             Value("i32", str(self.parts)),
+            Value("i32", str(int(self.store))),
             Value("i32", "%site"),
             result="i32",
         )

@@ -238,31 +238,7 @@ def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u3
     return failed
 
 
-def load_lanes(
-    w: Warp,
-    out: Annotated[Slice[u8], "32 * size * parts"],
-    addresses: Ptr[u64],
-    offset: u64,
-    mask: u32,
-    space: u32,
-    size: u32,
-    parts: u32,
-    site: u32,
-) -> u32:
-    """Load lane by lane: `parts` values of `size` bytes each; number n of lane l goes to out[(n * 32 + l) * size]."""
-    failed: u32 = 0
-    for lane in range(32):
-        if mask >> lane & 1 != 0:
-            found = place(w, lane, addresses[lane] + offset, space, size * parts, 0, site)
-            if address(found) == 0:
-                failed = 1
-            elif failed == 0:
-                for number in range(parts):
-                    move(part(out, (number * 32 + lane) * size, size), part(found, number * size, size), size)
-    return failed
-
-
-def store_lanes(
+def move_lanes(
     w: Warp,
     values: Annotated[Slice[u8], "32 * size * parts"],
     addresses: Ptr[u64],
@@ -271,25 +247,41 @@ def store_lanes(
     space: u32,
     size: u32,
     parts: u32,
+    write: u32,
     site: u32,
 ) -> u32:
-    """Store lane by lane, in the order of lanes; the mirror of `load_lanes`. Every lane is checked first."""
+    """Load or store (`write`) lane by lane, in their order: `parts` values of `size` bytes each; 1 after a fault.
+
+    Number n of lane l lies at values[(n * 32 + l) * size]. Nothing is stored unless every lane may store.
+    """
+    if write != 0 and miss(w, addresses, offset, mask, space, size * parts, site) != 0:
+        return 1
     failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:
-            found = place(w, lane, addresses[lane] + offset, space, size * parts, 1, site)
-            if address(found) == 0:
+            found = place(w, lane, addresses[lane] + offset, space, size * parts, write, site)
+            if address(found) == 0:  # of a store: freed since it was checked, by a warp of another thread of the host
                 failed = 1
-    if failed != 0:
-        return 1
+            elif failed == 0:
+                for number in range(parts):
+                    value = part(values, (number * 32 + lane) * size, size)
+                    there = part(found, number * size, size)
+                    if write != 0:
+                        move(there, value, size)
+                    else:
+                        move(value, there, size)
+    return failed
+
+
+def miss(w: Warp, addresses: Ptr[u64], offset: u64, mask: u32, space: u32, size: u32, site: u32) -> u32:
+    """1 after noting a fault if any lane may not store where it wants to."""
+    failed: u32 = 0
     for lane in range(32):
         if mask >> lane & 1 != 0:
-            found = place(w, lane, addresses[lane] + offset, space, size * parts, 1, site)
-            if address(found) == 0:  # freed in between, by a warp that another thread of the host runs
-                return 1
-            for number in range(parts):
-                move(part(found, number * size, size), part(values, (number * 32 + lane) * size, size), size)
-    return 0
+            found = place(w, lane, addresses[lane] + offset, space, size, 1, site)
+            if address(found) == 0:
+                failed = 1
+    return failed
 
 
 def move(into: Slice[u8], source: Slice[u8], size: u32) -> None:

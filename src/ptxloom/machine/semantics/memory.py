@@ -224,5 +224,5 @@ def _lane_by_lane(
 
 def _move_lanes(b: Builder, op: Op, verb: str, room: Value, offset: int, *, space: int, size: int, parts: int) -> None:
     """Load or store lane by lane, `offset` bytes from the addresses in the scratch."""
-    function = memory.load_lanes if verb == "load" else memory.store_lanes
-    b.check(b.runtime(function, W, room, b.scratch(), offset, b.active_mask, space, size, parts, op.site))
+    facts = (offset, b.active_mask, space, size, parts, int(verb == "store"), op.site)
+    b.check(b.runtime(memory.move_lanes, W, room, b.scratch(), *facts))

@@ -154,7 +154,20 @@ fast{h}:
   br i1 %dense{h}, label %row{h}, label %one{h}
 """
 
-_READ_HALF: Final = """
+# The lowest lane that is left, and where its marks are.
+_NEXT_LANE: Final = """\
+  %l{h} = call i32 @llvm.cttz.i32(i32 %left{h}, i1 true)
+  %l64{h} = zext i32 %l{h} to i64
+  %less{h} = sub i32 %left{h}, 1
+  %rest{h} = and i32 %left{h}, %less{h}
+  %at.p{h} = getelementptr i32, ptr %starts, i64 %l64{h}
+  %at{h} = load i32, ptr %at.p{h}, align 4
+  %at64{h} = zext i32 %at{h} to i64
+  %m.at{h} = getelementptr i8, ptr %plane, i64 %at64{h}
+"""
+
+_READ_HALF: Final = (
+    """
 row{h}:
   %marks{h} = load <{bytes} x i8>, ptr %row.at{h}, align 1
   %lack{h} = icmp ne <{bytes} x i8> %marks{h}, zeroinitializer
@@ -177,14 +190,9 @@ each{h}:
   %end{h} = icmp eq i32 %left{h}, 0
   br i1 %end{h}, label %over{h}, label %next{h}
 next{h}:
-  %l{h} = call i32 @llvm.cttz.i32(i32 %left{h}, i1 true)
-  %l64{h} = zext i32 %l{h} to i64
-  %less{h} = sub i32 %left{h}, 1
-  %rest{h} = and i32 %left{h}, %less{h}
-  %at.p{h} = getelementptr i32, ptr %starts, i64 %l64{h}
-  %at{h} = load i32, ptr %at.p{h}, align 4
-  %at64{h} = zext i32 %at{h} to i64
-  %m.at{h} = getelementptr i8, ptr %plane, i64 %at64{h}
+"""
+    + _NEXT_LANE
+    + """\
   %m{h} = load <{n} x i8>, ptr %m.at{h}, align 1
   %mi{h} = icmp ne <{n} x i8> %m{h}, zeroinitializer
   %mb{h} = bitcast <{n} x i1> %mi{h} to i{n}
@@ -197,8 +205,10 @@ over{h}:
   %bad{h} = phi i32 [ 0, %half{h} ], [ %all{h}, %judged{h} ], [ %wrong{h}, %each{h} ]
   br label %{following}
 """
+)
 
-_WRITE_HALF: Final = """
+_WRITE_HALF: Final = (
+    """
 row{h}:
   store <{bytes} x i8> zeroinitializer, ptr %row.at{h}, align 1
   br label %over{h}
@@ -210,16 +220,12 @@ each{h}:
   %end{h} = icmp eq i32 %left{h}, 0
   br i1 %end{h}, label %over{h}, label %next{h}
 next{h}:
-  %l{h} = call i32 @llvm.cttz.i32(i32 %left{h}, i1 true)
-  %l64{h} = zext i32 %l{h} to i64
-  %less{h} = sub i32 %left{h}, 1
-  %rest{h} = and i32 %left{h}, %less{h}
-  %at.p{h} = getelementptr i32, ptr %starts, i64 %l64{h}
-  %at{h} = load i32, ptr %at.p{h}, align 4
-  %at64{h} = zext i32 %at{h} to i64
-  %m.at{h} = getelementptr i8, ptr %plane, i64 %at64{h}
+"""
+    + _NEXT_LANE
+    + """\
   store <{n} x i8> zeroinitializer, ptr %m.at{h}, align 1
   br label %each{h}
 over{h}:
   br label %{following}
 """
+)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import copy, fill, length, part, trailing_zeros, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.hazards import entry, fill_access
-from ptxloom.machine.runtime.initcheck.slow_path import UNWRITTEN_BYTE, WRITTEN, address_behind, plane_of, space_behind
+from ptxloom.machine.runtime.initcheck.slow_path import (
+    UNWRITTEN_BYTE,
+    WRITTEN,
+    address_behind,
+    first_unwritten,
+    plane_of,
+    space_behind,
+    unwritten_bytes,
+)
 from ptxloom.machine.runtime.places import register_bytes, registers, source_at
 from ptxloom.machine.runtime.state import (
     GLOBAL,
@@ -96,7 +104,7 @@ def load_poison(
     used: u32,
     site: u32,
 ) -> u32:
-    """The poison of what lanes load, laid out as `load_lanes` does; gives the lanes that have any.
+    """The poison of what lanes load, laid out as `move_lanes` does; gives the lanes that have any.
 
     `used` says bit by bit which of the bytes the load uses.
     """
@@ -152,15 +160,9 @@ def find_poison(
             if wide == 0:
                 at = u64(narrow[lane]) + offset
             marks = plane_of(w, lane, at, size, space)
-            missing: u32 = 0
-            first: u32 = 0
-            for byte in range(u32(length(marks))):
-                if marks[byte] != WRITTEN:
-                    if missing == 0:
-                        first = byte
-                    missing = missing + 1
+            missing = unwritten_bytes(marks)
             if missing != 0:
-                remember(w, site, lane, at + u64(first), space, missing)
+                remember(w, site, lane, at + first_unwritten(marks), space, missing)
 
 
 def store_poison(
@@ -173,7 +175,7 @@ def store_poison(
     parts: u32,
     moved: u32,
 ) -> u32:
-    """Lanes store poison, laid out as `store_lanes` wants values; gives those that store some for the host to see.
+    """Lanes store poison, laid out as `move_lanes` wants values; gives those that store some for the host to see.
 
     `moved` says bit by bit which of the bytes are stored.
     """

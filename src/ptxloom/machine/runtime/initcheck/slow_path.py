@@ -94,16 +94,28 @@ def read_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32
 def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> None:
     """One lane reads: note the bytes that nobody has written."""
     marks = plane_of(w, lane, at, size, space)
-    missing: u32 = 0
-    first: u32 = 0
-    for offset in range(u32(length(marks))):
-        if marks[offset] != WRITTEN:
-            if missing == 0:
-                first = offset
-            missing = missing + 1
+    missing = unwritten_bytes(marks)
     if missing == 0:
         return
-    note_access(w, UNWRITTEN, site, lane, address_behind(at, space) + u64(first), space_behind(at, space), missing, 0)
+    start = address_behind(at, space) + first_unwritten(marks)
+    note_access(w, UNWRITTEN, site, lane, start, space_behind(at, space), missing, 0)
+
+
+def unwritten_bytes(marks: Slice[u8]) -> u32:
+    """How many of some bytes nobody has written."""
+    missing: u32 = 0
+    for at in range(u32(length(marks))):
+        if marks[at] != WRITTEN:
+            missing = missing + 1
+    return missing
+
+
+def first_unwritten(marks: Slice[u8]) -> u64:
+    """Which of some bytes is the first that nobody has written; as many as there are if all are."""
+    at: u64 = 0
+    while at < length(marks) and marks[at] == WRITTEN:
+        at = at + 1
+    return at
 
 
 def space_behind(at: u64, space: u32) -> u32:
@@ -127,9 +139,8 @@ def missing_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: 
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             marks = plane_of(w, lane, addresses[lane] + offset, size, space)
-            for at in range(u32(length(marks))):
-                if marks[at] != WRITTEN:
-                    found = found | 1 << lane
+            if unwritten_bytes(marks) != 0:
+                found = found | 1 << lane
     return found
 
 

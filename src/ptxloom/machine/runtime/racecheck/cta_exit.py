@@ -9,7 +9,7 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, trailing_zeros, u32
 from ptxloom.machine.runtime.racecheck.async_operations import end_writes
 from ptxloom.machine.runtime.racecheck.crowds import agent_of, stamp_at
-from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, thread_of
+from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.vector_clocks import gather_knowledge
@@ -46,9 +46,7 @@ def end_shared(w: Warp, site: u32) -> None:
 
 def end_readers(w: Warp, s: Shadow, far: Warp, op: Operation) -> None:
     """Note bulk operations that still read what goes."""
-    left = op.reads
-    if op.source_space != SHARED:
-        left = 0
+    left = shared_readers(op)
     while left != 0:
         lane = trailing_zeros(left)
         left = left & left - 1

@@ -61,7 +61,21 @@ inner:
 """
 
 
-READ: Final = """
+# Which bytes were written since the barrier, and by another thread.
+_LAST_WRITES: Final = """\
+  %written.at = getelementptr i32, ptr %s.writes, i64 %at64
+  %written = load <{n} x i32>, ptr %written.at, align 4
+  %fresh = icmp sge <{n} x i32> %written, %limit
+  %mine = add i32 %mine0, %l
+  %mine1 = insertelement <{n} x i32> poison, i32 %mine, i64 0
+  %mines = shufflevector <{n} x i32> %mine1, <{n} x i32> poison, <{n} x i32> zeroinitializer
+  %apart0 = xor <{n} x i32> %written, %mines
+  %apart1 = and <{n} x i32> %apart0, %who
+  %apart = icmp ne <{n} x i32> %apart1, zeroinitializer
+"""
+
+READ: Final = (
+    """
   %base1 = add i32 %s.base, 1
   %older = icmp ugt i32 %w.since, %base1
   %since0 = select i1 %older, i32 %w.since, i32 %base1
@@ -115,15 +129,9 @@ lane:
   br label %grouped
 grouped:
   %at64 = zext i32 %at to i64
-  %written.at = getelementptr i32, ptr %s.writes, i64 %at64
-  %written = load <{n} x i32>, ptr %written.at, align 4
-  %fresh = icmp sge <{n} x i32> %written, %limit
-  %mine = add i32 %mine0, %l
-  %mine1 = insertelement <{n} x i32> poison, i32 %mine, i64 0
-  %mines = shufflevector <{n} x i32> %mine1, <{n} x i32> poison, <{n} x i32> zeroinitializer
-  %apart0 = xor <{n} x i32> %written, %mines
-  %apart1 = and <{n} x i32> %apart0, %who
-  %apart = icmp ne <{n} x i32> %apart1, zeroinitializer
+"""
+    + _LAST_WRITES
+    + """\
   %alone = icmp eq i32 %g, %bit
   %bad1 = and <{n} x i1> %fresh, %apart
   %bad2 = select i1 %alone, <{n} x i1> %bad1, <{n} x i1> %fresh
@@ -166,8 +174,10 @@ next:
   store i32 %o.clock, ptr %summary.at, align 4
   br label %loop
 """
+)
 
-WRITE: Final = """
+WRITE: Final = (
+    """
   %floor1 = insertelement <8 x i32> poison, i32 %s.floor, i64 0
   %floor = shufflevector <8 x i32> %floor1, <8 x i32> poison, <8 x i32> zeroinitializer
   %floor64.0 = zext i32 %s.floor to i64
@@ -186,15 +196,9 @@ lane:
   %at64 = zext i32 %at to i64
   %bit = shl i32 1, %l
   %r = xor i32 %left, %bit
-  %written.at = getelementptr i32, ptr %s.writes, i64 %at64
-  %written = load <{n} x i32>, ptr %written.at, align 4
-  %fresh = icmp sge <{n} x i32> %written, %limit
-  %mine = add i32 %mine0, %l
-  %mine1 = insertelement <{n} x i32> poison, i32 %mine, i64 0
-  %mines = shufflevector <{n} x i32> %mine1, <{n} x i32> poison, <{n} x i32> zeroinitializer
-  %apart0 = xor <{n} x i32> %written, %mines
-  %apart1 = and <{n} x i32> %apart0, %who
-  %apart = icmp ne <{n} x i32> %apart1, zeroinitializer
+"""
+    + _LAST_WRITES
+    + """\
   %bad0 = and <{n} x i1> %fresh, %apart
   %bad.bits = bitcast <{n} x i1> %bad0 to i{n}
   %bad1 = icmp ne i{n} %bad.bits, 0
@@ -267,6 +271,7 @@ keep:
   store <{n} x i32> %site.new, ptr %site.at, align 4
   br label %loop
 """
+)
 
 TAIL: Final = """
 end:

@@ -24,7 +24,7 @@ from ptxloom.machine.runtime.shadow import (
     Operation,
     Trace,
 )
-from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.state import SHARED, Warp
 
 
 def stamp_of(w: Warp, site: u32) -> u32:
@@ -73,6 +73,11 @@ def is_known(w: Warp, thread: u32, other: u32, tick: u32) -> u32:
 def operation_at(w: Warp, number: u32) -> Operation:
     """A place in a warp's ring of operations."""
     return w.shadow.operations[w.index * OPERATIONS + number % OPERATIONS]
+
+
+def shared_readers(op: Operation) -> u32:
+    """The lanes of an asynchronous operation that may still read shared memory."""
+    return op.reads if op.source_space == SHARED else 0
 
 
 def operation_of(w: Warp, held: u32) -> Operation:

@@ -18,6 +18,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     is_known,
     me,
     operation_at,
+    shared_readers,
     stamp_of,
 )
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
@@ -41,7 +42,7 @@ def check(
 ) -> None:
     """Compare one lane's access with what is remembered of its bytes; `values` are the registers it stores, or null.
 
-    `part_bytes` is the size of one of the values, which lie as in `store_lanes`.
+    `part_bytes` is the size of one of the values, which lie as in `move_lanes`.
     """
     access = s.order.access
     access.stamp = stamp
@@ -94,9 +95,7 @@ def operation_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: 
         number = far.operation_tail
         while number != far.operation_head:
             op = operation_at(far, number)
-            left = op.reads
-            if op.source_space != SHARED:
-                left = 0
+            left = shared_readers(op)
             while left != 0:
                 other = trailing_zeros(left)
                 left = left & left - 1

@@ -21,7 +21,7 @@ from ptxloom.machine.instruments.profile import Counters
 from ptxloom.machine.instruments.trace import record_bytes
 from ptxloom.machine.launch.shadows.initcheck import poison_bytes
 from ptxloom.machine.native import language
-from ptxloom.machine.native.translation import translate
+from ptxloom.machine.native.translation import signature
 from ptxloom.machine.program.variables import module_variables
 from ptxloom.machine.runtime import access, state
 from ptxloom.machine.runtime.initcheck import fast_path as init_path
@@ -304,7 +304,7 @@ class Audit:
 
     def declared(self, name: str, kind: Kind, given: list[str]) -> int:
         """The bytes that a native function counts on behind a pointer, by what it is given beside."""
-        names = translate(self.variant.builder.natives[name]).names
+        names = signature(self.variant.builder.natives[name]).names
         known = {n: int(text) for n, text in zip(names, given, strict=True) if text.lstrip("-").isdecimal()}
         assert kind.element is not None
         return kind.element.stride * int(eval(kind.bound, known))  # noqa: S307 - from an annotation of ours
@@ -313,7 +313,7 @@ class Audit:
         """For each parameter of a function, the bytes it may touch behind a pointer (0: it is none)."""
         b = self.variant.builder
         if name in b.natives:
-            return [_room(kind) for kind in translate(b.natives[name]).arguments]
+            return [_room(kind) for kind in signature(b.natives[name]).arguments]
         if name in b.accesses:
             return _rooms_of_access(name)
         if name in b.helpers:

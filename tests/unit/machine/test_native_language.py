@@ -104,7 +104,7 @@ def mixed(x: u32, y: u64) -> u64:
 
 
 def call(function: Callable[..., object], *values: int) -> int:
-    compiled = translation.translate(function)
+    compiled = translation.signature(function)
     kinds = [ctypes.c_uint64 if k.llvm in {"ptr", "i64"} else ctypes.c_uint32 for k in compiled.arguments]
     result = ctypes.c_uint64 if compiled.result.llvm == "i64" else ctypes.c_uint32
     return int(ctypes.CFUNCTYPE(result, *kinds)(jit.native_address(function))(*values))

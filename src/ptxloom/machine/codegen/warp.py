@@ -84,7 +84,7 @@ class WarpEmitter(Emitter):
 
     def runtime(self, function: Callable[..., object], *operands: Value | int) -> Value:
         """Call a native function (`native/language.py`) of the run-time; integers take the parameter's type."""
-        compiled = translation.translate(function)
+        compiled = translation.signature(function)
         self.natives[compiled.name] = function
         values = [
             o if isinstance(o, Value) else Value(k.llvm, str(o))

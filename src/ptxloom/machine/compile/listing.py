@@ -25,6 +25,6 @@ def kernel_assembly(program: Program, *, whole: bool, checks: frozenset[str]) ->
 def runtime_ir(program: Program, *, whole: bool, checks: frozenset[str]) -> str:
     """The LLVM IR of every function of the run-time that one variant of a kernel calls by itself, in order of names."""
     builder = translate(program, whole=whole, checks=checks).builder
-    made = {native.name: native.ir for native in map(translation.translate, builder.natives.values())}
+    made = {native.signature.name: native.ir for native in map(translation.translate, builder.natives.values())}
     made |= {name: library.made(name)[0] for name in builder.accesses} | builder.helpers
     return "\n".join(f"; {name}\n{made[name].strip()}\n" for name in sorted(made)) + jit.ATTRIBUTES

@@ -138,7 +138,7 @@ class Profiling(Instrument):
         phase, rules = _rules(b.op, access.bytes)
         name = f"ptxloom_count_{access.address_bits}"
         b.helper(name, _function(name, access.address_bits))
-        b.natives[translation.symbol(counting.meet)] = counting.meet
+        b.natives[translation.signature(counting.meet).name] = counting.meet
         facts = (Value("i32", str(int(n))) for n in (access.bytes, phase, rules, access.space))
         b.call(name, _W, slot, access.addresses, Value("i64", str(access.offset)), lanes, *facts)
 
@@ -183,7 +183,7 @@ def bank_access(op: Op, size: int) -> banks.Access | None:
 def _function(name: str, bits: int) -> str:
     """Compare an access with the pattern that came last; anything else goes to `counting.meet`."""
     pattern, slot = language.record(counting.Pattern).offsets, language.record(counting.Slot).offsets
-    meet = translation.translate(counting.meet)
+    meet = translation.signature(counting.meet)
     inside = "" if bits == 32 else _INSIDE.format(start=pattern["start"], end=pattern["end"])
     return _COUNT.format(
         declaration=meet.declaration,

@@ -46,7 +46,7 @@ def native_address(function: Callable[..., object]) -> int:
     def ir() -> str:
         return closed(translation.translate(function).ir, _callees(function), function)
 
-    return linked(translation.symbol(function), ir, text)
+    return linked(translation.signature(function).name, ir, text)
 
 
 def helper_address(name: str, ir: str | Callable[[], str]) -> int:
@@ -88,7 +88,7 @@ def closed(ir: str, calls: Iterable[Callable[..., object]], own: Callable[..., o
     kept = [
         line
         for line in ir.splitlines()
-        if not any(f"@{n.name}(" in line and line.startswith("declare") for n in inner.values())
+        if not any(f"@{n.signature.name}(" in line and line.startswith("declare") for n in inner.values())
     ]
     bodies = [n.ir.replace("define ", "define internal ", 1) for n in inner.values()]
     return "\n".join([*kept, *bodies]) + ATTRIBUTES

@@ -20,15 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
-    """A function of the run-time: its name in object code, its types and its IR."""
+class Signature:
+    """What a caller knows of a function of the run-time: its name in object code, its parameters, what it gives."""
 
     name: str
+    names: tuple[str, ...]
     arguments: tuple[Kind, ...]
     result: Kind
-    calls: tuple[str, ...]
-    ir: str
-    names: tuple[str, ...]
 
     @property
     def declaration(self) -> str:
@@ -36,9 +34,31 @@ class Native:
         return f"declare {self.result.llvm} @{self.name}({', '.join(k.llvm for k in self.arguments)})"
 
 
-def symbol(function: Callable[..., object]) -> str:
-    """The name under which object code knows a native function."""
-    return f"ptxloom_{function.__name__}"
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A function of the run-time: its IR, and the names of those that it calls."""
+
+    signature: Signature
+    calls: tuple[str, ...]
+    ir: str
+
+
+@cache
+def signature(function: Callable[..., object]) -> Signature:
+    """The types of a native function, by its annotations alone: who only calls it need not translate it.
+
+    Raises:
+        TypeError: They are no native types.
+    """
+    names = _names_of(function)
+    annotations = inspect.get_annotations(function)
+    kinds = {name: kind_of(ast.parse(str(text), mode="eval").body, names) for name, text in annotations.items()}
+    result = kinds.pop("return", VOID)
+    return Signature(f"ptxloom_{function.__name__}", tuple(kinds), tuple(kinds.values()), result)
+
+
+def _names_of(function: Callable[..., object]) -> dict[str, object]:
+    return cast("dict[str, object]", function.__globals__)  # pyright: ignore[reportFunctionMemberAccess]
 
 
 @cache
@@ -51,7 +71,7 @@ def translate(function: Callable[..., object]) -> Native:
     source = textwrap.dedent(inspect.getsource(function))
     tree = ast.parse(source).body[0]
     assert isinstance(tree, ast.FunctionDef)
-    return _Translator(tree, cast("dict[str, object]", function.__globals__)).run()  # pyright: ignore[reportFunctionMemberAccess]
+    return _Translator(tree, _names_of(function), signature(function)).run()
 
 
 _OPERATORS: Final[dict[type[ast.operator], tuple[str, str]]] = {
@@ -80,23 +100,24 @@ _OWNER: Final = "<owner>"  # the struct whose field a bound is of
 class _Translator(Intrinsics):
     """One function on its way to IR."""
 
-    def __init__(self, tree: ast.FunctionDef, names: dict[str, object]) -> None:
+    def __init__(self, tree: ast.FunctionDef, names: dict[str, object], own: Signature) -> None:
         super().__init__(tree, names)
+        self.own = own
         self.loops: list[tuple[str, str]] = []
         self.calls: list[str] = []
         self.owners: list[Operand] = []
         self.arguments: dict[str, Operand] = {}
-        self.result = kind_of(tree.returns or ast.Constant(value=None), names)
+        self.result = own.result
 
     def run(self) -> Native:
-        kinds = tuple(kind_of(cast("ast.expr", a.annotation), self.names) for a in self.tree.args.args)
+        parameters = tuple(zip(self.own.names, self.own.arguments, strict=True))
         bound: list[tuple[str, Kind]] = []
-        for argument, kind in zip(self.tree.args.args, kinds, strict=True):
+        for name, kind in parameters:
             if kind.bound:
-                bound.append((argument.arg, kind))
+                bound.append((name, kind))
                 continue
-            self.declare(argument.arg, kind)
-            self.lines.append(f"store {kind.llvm} %{argument.arg}, ptr %v.{argument.arg}")
+            self.declare(name, kind)
+            self.lines.append(f"store {kind.llvm} %{name}, ptr %v.{name}")
         for name, kind in bound:
             count = self.cast(self.bare(bound_of(kind.bound, self.names, ast.Name)), U64)
             self.assign(ast.Name(name), self.some(f"%{name}", count.text, kind))
@@ -104,12 +125,10 @@ class _Translator(Intrinsics):
         self.lines.append("ret void" if self.result is VOID else f"ret {self.result.llvm} zeroinitializer")
         if self.traps:
             self.lines += ["trap:", "call void @llvm.trap()", "unreachable"]
-        parameters = ", ".join(f"{k.llvm} %{a.arg}" for a, k in zip(self.tree.args.args, kinds, strict=True))
-        name = f"ptxloom_{self.tree.name}"
-        head = f"define {self.result.llvm} @{name}({parameters}) #0 {{\nentry:"
+        listed = ", ".join(f"{kind.llvm} %{name}" for name, kind in parameters)
+        head = f"define {self.result.llvm} @{self.own.name}({listed}) #0 {{\nentry:"
         ir = "\n".join([head, *self.allocas, *self.lines, "}"])
-        names = tuple(a.arg for a in self.tree.args.args)
-        return Native(name, kinds, self.result, tuple(dict.fromkeys(self.calls)), ir, names)
+        return Native(self.own, tuple(dict.fromkeys(self.calls)), ir)
 
     # -- statements
 
@@ -332,9 +351,9 @@ class _Translator(Intrinsics):
         builtin = getattr(self, f"call_{name}", None)
         if builtin is not None:
             return builtin(arguments)
-        native = translate(cast("Callable[..., object]", self.names[name])) if name != self.tree.name else None
-        if native is None:
+        if name == self.tree.name:
             raise TypeError(f"{name}: a native function does not call itself")
+        native = signature(cast("Callable[..., object]", self.names[name]))
         self.calls.append(name)
         texts = [f"{k.llvm} {t}" for k, t in zip(native.arguments, self.given(native, arguments), strict=True)]
         code = f"call {native.result.llvm} @{native.name}({', '.join(texts)})"
@@ -343,7 +362,7 @@ class _Translator(Intrinsics):
             return Operand("", VOID)
         return self.emit(code, native.result)
 
-    def given(self, native: Native, arguments: list[ast.expr]) -> list[str]:
+    def given(self, native: Signature, arguments: list[ast.expr]) -> list[str]:
         """The arguments of a call; a pointer whose bound the others say has as many elements, or is none."""
         values = [
             self.bare(argument) if kind.bound else self.expression(argument, kind)

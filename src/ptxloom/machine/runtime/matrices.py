@@ -75,7 +75,7 @@ def function_of(move: MatrixMove, lanes: int) -> str:
     for number, _ in moved.registers.vectors():
         register, offset = divmod(number * 16, _REGISTER_BYTES)
         lines.append(f"  %h{number} = getelementptr i8, ptr %out{register}, i64 {offset}")
-    careful = translation.translate(place_rows)
+    careful = translation.signature(place_rows)
     bound = Emitter("bound")
     fits = inside(bound, Value("i64", "%top"), Value("i64", str(move.row_bytes)), Value("i64", "%room"))
     offsets = language.record(Warp).offsets

@@ -21,7 +21,7 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.native.translation import symbol
+from ptxloom.machine.native.translation import signature
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state
 from ptxloom.machine.semantics.moves import packed
@@ -200,7 +200,7 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
     b.touch(Access(kind, space, addresses, row_bits, offset, address_bits=width, lanes=mask, payload=payload))
     lanes = LANES if b.program.architecture == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
-    b.natives[symbol(matrices.place_rows)] = matrices.place_rows
+    b.natives[signature(matrices.place_rows).name] = matrices.place_rows
     b.helper(name, matrices.function_of(move, lanes))
     operands = (W, addresses, b.constant("i64", offset), b.active_mask, b.constant("i32", b.op.site))
     b.check(b.call(name, *operands, *places, result="i32"))

@@ -6,9 +6,11 @@ The image is full of elements wherever a descriptor may point, so that every wro
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+RECORDING: Final = Path(__file__).parent / "wgmma.npz"
 THREADS: Final = 128
 IMAGE_BYTES: Final = 40960
 LAYOUT_BLOCKS: Final = 48
@@ -233,6 +236,13 @@ def _reach(swizzle: int, leading: int, stride: int, across: int, size: tuple[int
         leading, stride = stride, leading
     pieces = pitch // 16
     return (beside - 1) * stride + (along - 1) // pieces * leading + 8 * pitch + 128
+
+
+def digests(d: NDArray[np.uint32], it: Instruction) -> NDArray[np.uint64]:
+    """A digest of every eight columns of D, block by block; of D as the kernel stores it."""
+    tiles = d.reshape(len(d), it.n // 8, -1)
+    found = [hashlib.blake2b(tile.tobytes(), digest_size=8).digest() for block in tiles for tile in block]
+    return np.frombuffer(b"".join(found), np.uint64)
 
 
 @cache

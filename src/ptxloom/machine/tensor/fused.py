@@ -32,6 +32,7 @@ _C_LIMIT, _C_LEAST = (127 + 96) << 23, (127 - 96) << 23
 _EXACT_BITS = 22  # of the sum of all products where sums are exact anyway; C takes as many, and the sum of both 24
 _NARROW_SUM = 1 << 31  # of as many products as there may be
 _BLOCK = 4  # columns whose sums are formed side by side
+_LEAST_F32 = -126
 _MODEST = 60  # exponents with which nothing leaves the range of `.f32`
 
 
@@ -94,7 +95,8 @@ class FusedSum:
         bits = min(_EXACT_BITS, self.rule.fraction_bits + carried)
         few = b.compare("sle", b.apply("sub", top, unit), Value("i32", str(bits)))
         modest = b.apply("and", *(b.compare("sle", r.first, Value("i32", str(_MODEST))) for r in (one, other)))
-        modest = b.apply("and", modest, b.compare("sge", unit, Value("i32", str(-_MODEST))))
+        least = max(-_MODEST, self.rule.least_c - self.rule.fraction_bits)
+        modest = b.apply("and", modest, b.compare("sge", unit, Value("i32", str(least))))
         with b.when(b.apply("and", few, modest)), b.when(self._whole_units(unit, c, d)):
             with b.loop(COLUMNS // _BLOCK) as block:
                 self._exact_columns(b.apply("mul", block, Value("i64", str(_BLOCK))), d)
@@ -172,7 +174,11 @@ class FusedSum:
         c, d, overflow = arrays
         addend = b.load(vector("float", rows), b.at(c, n, rows * 4), 4 * rows)
         field = b.shift_right(b.shift_left(b.bits_of(addend), 1), 24)
-        most = b.both("smax", exponents, b.add(field, -127))
+        own = b.add(field, -127)
+        if self.rule.least_c > _LEAST_F32:  # a subnormal of a narrower type
+            zero = b.compare("eq", field, b.like(field, 0))
+            own = b.select(zero, own, b.both("smax", own, b.like(own, self.rule.least_c)))
+        most = b.both("smax", exponents, own)
         shift = b.shift_left(most, 23)
         scale = b.float_of(b.apply("sub", b.like(shift, (127 + fraction) << 23), shift))
         total = b.number(rows, "i32", 0)

@@ -12,7 +12,7 @@ below reproduce every bit (`tests/recorded/mma`). What the tensor core does by i
 - *Integers*: exact, and modulo 2^32 or saturated once at the end.
 
 `wgmma` adds up `.f16 .bf16 .tf32` and integers as `mma` does. Its 8-bit floats are a unit of their own: 13 fractional
-bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first.
+bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first (`tests/recorded/test_wgmma.py`).
 
 What ptxas builds from other instructions, since Hopper lacks the unit (read in the SASS, confirmed by the results):
 
@@ -172,6 +172,7 @@ def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
     places = tuple(range(form.stored_k))
     fp8 = element_type(form.a_type).packed_bits == 8
     if fp8 and form.opcode == "wgmma":
+        least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
         return Recipe(Sum.FUSED, (places,), 13, wide, least=least)
     if hopper and fp8:
         low = tuple(place for place in places if place % 4 < 2)

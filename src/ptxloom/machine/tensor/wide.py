@@ -38,6 +38,11 @@ class Rule:
     group: int = 1
 
     @property
+    def least_c(self) -> int:
+        """The least exponent that C has, which is of the result's type."""
+        return -126 if self.wide else -14
+
+    @property
     def dropped(self) -> int:
         """How many of the low bits of an `.f32` result are zeros: it keeps no more than the sum."""
         return max(_F32_FRACTION_BITS - self.fraction_bits, 0) if self.wide else 0
@@ -70,7 +75,7 @@ class WideSum:
         b, fraction = self.b, self.rule.fraction_bits
         addend = b.load(vector("float", 8), places[0], 32)
         own = b.convert("fpext", addend, "double")
-        largest = b.select(is_zero(b, addend), b.number(8, "i32", _NOTHING), exponent(b, addend, -126))
+        largest = b.select(is_zero(b, addend), b.number(8, "i32", _NOTHING), exponent(b, addend, self.rule.least_c))
         most, ieee, total = b.array(32), b.array(64), b.array(64)
         b.store(largest, most, 32)
         b.store(own, ieee, 64)

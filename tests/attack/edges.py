@@ -151,6 +151,12 @@ _BULK: Final = (
     "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [AT], %r5; cp.async.bulk.commit_group;",
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [AT], [%r1], %r5;",
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.u64 [%rd1], [AT], %r5;",
+    _INIT
+    + "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%r1], [AT], 32, %r5, %r9, [%r2];",
+    _INIT + "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [AT], [%rd1], %r5, 3, 15, [%r2];",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%r1], [%rd1], 32, 4, 0, [AT];",
+    "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [AT], [%r1], %r5, %h1;",
+    "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [AT], %r5, %h1;",
     "multimem.cp.async.bulk.global.shared::cta.bulk_group [AT], [%r1], %r5;",
     "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [AT], [%r1], %r5;",
     "multimem.cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s64 [%rd1], [AT], %r5;",

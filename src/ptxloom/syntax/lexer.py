@@ -19,8 +19,9 @@ _LINE_COMMENT: Final = re.compile(rf"\"[^\"\n]*+\"|(//[^\n]*+|{_MARKER})")
 NAME: Final = r"(?:[A-Za-z][A-Za-z0-9_$]*+|[_$%][A-Za-z0-9_$]++|_)"
 QUALIFIER: Final = (
     r"\.(?:[A-Za-z_$]|(?!\d++(?:[eE][+-]?\d++)?(?![A-Za-z0-9_$]))\d)[A-Za-z0-9_$]*+(?:::[A-Za-z0-9_]++)*+"
+    r"(?:(?<=\.sp::[124]):\d++)?"
 )
-"""A dot and a word; a word may start with a digit, but a number such as `.5` is not one."""
+"""A dot and a word; a word may start with a digit, but a number such as `.5` is not one. `.sp::2:4` is one, too."""
 _FLOAT: Final = r"(?:\d++\.\d*+|\.\d++)(?:[eE][+-]?\d++)?|\d++[eE][+-]?\d++"
 _TOKEN: Final = (
     rf"(?:({NAME})"

@@ -206,3 +206,54 @@ def test_bulk_reductions_of_several_blocks_meet_in_one_of_their_cluster() -> Non
     result = entry(body, PARAMS, ROOM).launch(4, 32, [out, out], cluster=4, checks=CHECKS)
     assert not result.hazards
     assert out.tolist() == [1600 + 3 * n for n in range(32)]
+
+
+STRETCH = """ld.param.u64 %rd2, [in]; mov.u32 %r20, bar; mov.u32 %r21, room; setp.ne.u32 %p1, %r0, 0; mov.u32 %r9, -1;
+shl.b32 %r1, %r0, 2; add.u32 %r1, %r1, %r21; st.shared.u32 [%r1], %r9; mov.u32 %r5, {left}; mov.u32 %r6, {right};
+@!%p1 mbarrier.init.shared.b64 [bar], 1; @!%p1 mbarrier.arrive.expect_tx.shared.b64 %rd3, [bar], 32;
+fence.proxy.async.shared::cta; bar.sync 0;
+@!%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes.ignore_oob [%r21], [%rd2+{by}], 32, %r5, %r6, [bar];
+WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra WAIT;
+ld.shared.u32 %r2, [%r1]; st.global.u32 [%rd0], %r2;"""
+
+
+def stretch(left: int, right: int, missing: int = 0, said: int = 32) -> Bytes:
+    """A copy of 32 bytes of which so many at the ends do not exist; of the first, it says at most `said`."""
+    buffer = np.arange(1, 97, dtype=np.uint8)
+    start = -buffer.ctypes.data % 16 + 16 + left
+    given = buffer[start : start + 32 - left - right - missing]
+    out = np.zeros(8, np.uint32)
+    body = STRETCH.format(left=min(left, said), right=right, by=-left)
+    entry(body, PARAMS, ROOM).launch(1, 8, [out, given], timeout=20, checks=CHECKS)
+    got = out.view(np.uint8)
+    assert got[left : 32 - right].tolist() == given.tolist()
+    return np.concatenate((got[:left], got[32 - right :]))
+
+
+@pytest.mark.parametrize(("left", "right"), [(0, 0), (4, 0), (0, 7), (15, 1), (15, 15), (3, 13)])
+def test_bytes_at_both_ends_may_lie_outside(left: int, right: int) -> None:
+    assert (stretch(left, right) == 255).all()  # left as they were
+
+
+@pytest.mark.parametrize(
+    ("copy", "kind"), [((4, 0, 0, 3), "out-of-bounds"), ((0, 7, 1), "out-of-bounds"), ((0, 16), "invalid")]
+)
+def test_what_is_not_left_out_must_be_there(copy: tuple[int, ...], kind: str) -> None:
+    with pytest.raises(LaunchError) as caught:
+        stretch(*copy)
+    assert caught.value.hazards[0].kind == kind
+
+
+@pytest.mark.parametrize("mask", [0x0001, 0x8001, 0xFFFF, 0x0FF0, 0x5555, 0])
+@pytest.mark.parametrize("verb", ["cp", "multimem.cp"])
+def test_of_every_16_bytes_a_mask_chooses(verb: str, mask: int) -> None:
+    out = np.full(12, 0xEEEEEEEE, np.uint32)
+    body = f"""mov.u32 %r21, room; shl.b32 %r1, %r0, 2; add.u32 %r1, %r1, %r21;
+    mad.lo.u32 %r2, %r0, 0x01010101, 0x03020100;
+    st.shared.u32 [%r1], %r2; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 ret;
+    mov.b16 %h1, {mask}; {verb}.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r21], 48, %h1;
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"""
+    entry(body, before=ROOM).launch(1, 12, [out], checks=CHECKS)
+    given = (np.arange(12)[:, None] + np.arange(4)).astype(np.uint8).ravel()
+    chosen = np.array([mask >> n % 16 & 1 for n in range(48)], bool)
+    assert out.view(np.uint8).tolist() == np.where(chosen, given, 0xEE).tolist()

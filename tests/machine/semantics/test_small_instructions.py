@@ -191,3 +191,19 @@ def test_a_predicate_says_whether_the_launch_has_clusters(cluster: int | None) -
     body = "mov.pred %p1, %is_explicit_cluster; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%rd1], %r1;"
     entry(body).launch(2, 1, [out], cluster=cluster)
     assert out[0] == (cluster is not None)
+
+
+@pytest.mark.parametrize("half", ["lo", "hi"])
+def test_carryless_products(half: str) -> None:
+    rng = np.random.default_rng(4)
+    given = rng.integers(0, 1 << 64, (64, 4), dtype=np.uint64, endpoint=False)
+    given[:4, :2] = [[0, 5], [2**64 - 1, 2**64 - 1], [1 << 63, 1 << 63], [1, 2**64 - 1]]
+    out = given.copy()
+    body = f"""mul.wide.u32 %rd2, %r0, 32; add.u64 %rd2, %rd1, %rd2; ld.global.v2.u64 {{%rd3, %rd4}}, [%rd2];
+    ld.global.u64 %rd5, [%rd2+16]; clmad.{half}.u64 %rd6, %rd3, %rd4, %rd5; st.global.u64 [%rd2+24], %rd6;"""
+    entry(body).launch(1, 64, [out])
+    for (a, b, c, _), (*_, d) in zip(given.tolist(), out.tolist(), strict=True):
+        product = 0
+        for place in range(64):
+            product ^= (b << place) * (a >> place & 1)
+        assert d == (product >> 64 if half == "hi" else product & 2**64 - 1) ^ c

@@ -148,6 +148,13 @@ def test_call_lists() -> None:
     assert one("call f;").operands == (Name("f"),)
 
 
+@pytest.mark.parametrize("factor", ["sp::2:4", "sp::1:16", "sp::4:8"])
+def test_a_factor_of_sparsity_is_one_qualifier(factor: str) -> None:
+    found = one(f"spdecompress.b8.b4.{factor}.x4 {{%r1, %r2}}, {{%r3}}, {{%r4}};")
+    assert found.qualifiers == ("b8", "b4", factor, "x4")
+    assert len(found.operands) == 3
+
+
 def test_layout_does_not_matter() -> None:
     plain = one("mov .u32 %r1, %r2;")
     assert plain == one("mov /* b32? */ .u32\n\t%r1 // first\n , %r2\n;") == one("mov.u32%r1,%r2;")

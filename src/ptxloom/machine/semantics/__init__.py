@@ -145,6 +145,7 @@ _MISSING: Final = (
     ("textures and surfaces", ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep")),
     ("tensor memory and its instructions", ("tcgen05",)),
     ("ways to the fabric", ("fabric",)),
+    ("vectors of structured sparsity", ("spcompress", "spdecompress")),
 )
 # How qualifiers begin that change what an instruction does, where rows look at other ones.
 _UNKNOWN: Final = (

@@ -11,7 +11,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import copies, state
+from ptxloom.machine.runtime import copies, partial_copies, state
 from ptxloom.machine.runtime.memory import fault_without_clusters
 from ptxloom.machine.semantics.atomics import combiner
 from ptxloom.syntax import tree
@@ -80,18 +80,31 @@ def cp_async_bulk(b: Builder, op: Op) -> None:
     target, source, size, *rest = op.operands
     if spaces == [state.SHARED, state.SHARED]:
         b.check(b.runtime(fault_without_clusters, W, b.active_mask, op.site))
-    if op.has("cp_mask", "ignore_oob") or len(spaces) != 2:
+    if len(spaces) != 2:
         raise op.unsupported()
     into = addresses_at(b, target, scratch.ADDRESSES, spaces[0])
     at = addresses_at(b, source, scratch.SOURCES, spaces[1])
     sizes, barriers, ctas = b.scratch(scratch.VALUES), b.scratch(_BARRIERS), b.scratch(_CTAS)
     b.store(b.read(size, "u32"), sizes, 64)
+    if op.has("cp_mask"):
+        b.store(b.resize(b.read(rest[-1], "b16"), 32), ctas, 64)
+        b.check(b.runtime(partial_copies.copy_masked, W, b.active_mask, into, at, sizes, ctas, op.site))
+        return
+    ignored = rest[:2] if op.has("ignore_oob") else []
+    rest = rest[len(ignored) :]
     if op.has("mbarrier::complete_tx::bytes"):
         addresses_at(b, rest[0], _BARRIERS, state.SHARED)
         found = b.load(vector("i64"), barriers, 64)
         b.store(b.apply("add", found, b.constant(found.type, 1)), barriers, 64)
     else:
         b.store(b.constant(vector("i64"), 0), barriers, 64)
+    if ignored:
+        edges = ctas, b.scratch(_CTAS + 128)
+        for operand, place in zip(ignored, edges, strict=True):
+            b.store(b.read(operand, "u32"), place, 64)
+        facts = (into, at, sizes, *edges, barriers, op.site)
+        b.check(b.runtime(partial_copies.copy_within, W, b.active_mask, *facts))
+        return
     b.store(receivers(b, op, rest[1:]), ctas, 64)
     combine: Value | int = 0
     if op.has("reduce"):

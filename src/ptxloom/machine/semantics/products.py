@@ -72,6 +72,34 @@ def product_of_24_bits(b: Builder, op: Op) -> None:
     b.write(target, result)
 
 
+@family("clmad", lanewise=True)
+def carryless_product(b: Builder, op: Op) -> None:
+    """The low or high 64 bits of the product of two polynomials over GF(2), plus c: the high ones backwards."""
+    target, left, right, addend = op.operands
+    factors = [b.read(o, "u64") for o in (left, right)]
+    if op.has("hi"):
+        factors = [b.intrinsic("llvm.bitreverse", v) for v in factors]
+    product = _carryless(b, factors[0], factors[1])
+    if op.has("hi"):
+        product = b.intrinsic("llvm.bitreverse", product)
+        product = b.apply("lshr", product, b.constant(product.type, 1))
+    b.write(target, b.apply("xor", product, b.read(addend, "u64")))
+
+
+def _carryless(b: Builder, x: Value, y: Value) -> Value:
+    """The low 64 bits: of every fourth bit alone, so that the sum of a column's 16 has room where no bit is kept."""
+    masks = [b.constant(x.type, 0x1111111111111111 << n) for n in range(3)]
+    masks.append(b.constant(x.type, -0x7777777777777778))
+    lefts, rights = ([b.apply("and", value, mask) for mask in masks] for value in (x, y))
+    total = b.constant(x.type, 0)
+    for place, mask in enumerate(masks):
+        column = b.constant(x.type, 0)
+        for n, left in enumerate(lefts):
+            column = b.apply("xor", column, b.apply("mul", left, rights[(place - n) % len(masks)]))
+        total = b.apply("or", total, b.apply("and", column, mask))
+    return total
+
+
 @family("dp4a", "dp2a")
 def dot_product(b: Builder, op: Op) -> None:
     """C plus products of parts, wrapping: dp4a of four bytes each, dp2a of the halves of a by two bytes of b."""

@@ -16,7 +16,7 @@ from ptxloom.isa.products import MatrixForm, matrix_form, matrix_forms
 from ptxloom.isa.spelling import near_misses
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _CALL: Final = re.compile(r"(?:[a-z_]+\.)*((?:Ld|St)Matrix\d+x\d+x\d+bOp|Mma\w+Op)\((.*)\)", re.DOTALL)
 _MMA: Final = re.compile(r"\A\.?w?g?mma(?:\.|\Z)|\bm\d+n\d+k\d+\b")
@@ -111,14 +111,20 @@ def _copy_names() -> Mapping[str, CopyAtom]:
 def _mma_names() -> Mapping[str, tuple[MatrixForm, Source]]:
     """Forms rather than atoms: an atom's layouts are made when one asks for it."""
     names: dict[str, tuple[MatrixForm, Source]] = {}
-    sources: tuple[Source, ...] = ("registers", "shared")
-    known: list[tuple[MatrixForm, Source]] = [(form, sources[0]) for form in forms_with_saturation()]
-    known += [(form, source) for form in matrix_forms("wgmma") for source in sources]
-    for form, source in known:
+    for form, source in _mma_forms():
         for name in (*mma_names(form, source), mma_operation(form, source)):
             if name:
                 names.setdefault(name, (form, source))
     return names
+
+
+def _mma_forms() -> Iterator[tuple[MatrixForm, Source]]:
+    """Every form that has an atom, with where A comes from."""
+    for form in forms_with_saturation():
+        yield form, "registers"
+    for form in matrix_forms("wgmma"):
+        yield form, "shared"
+        yield form, "registers"
 
 
 def _written(operation: str, arguments: str) -> str:

@@ -68,7 +68,7 @@ def _meaning(fragment: Fragment) -> Iterator[str]:
         case "wmma":
             yield "The manual leaves open who holds what; `.row` and `.col` say only how memory lies."
         case "wgmma":
-            yield "B, and A where no registers are given, lie in shared memory as their matrix descriptors say."
+            yield "B, and A where no registers are given, lie in shared memory; `ptxloom descriptor` draws how."
         case _:
             pass
     if fragment.operand == "e":

@@ -21,6 +21,9 @@ class Kind(StrEnum):
     PREDICATE = "pred"
 
 
+_BYTE = 8  # bits
+
+
 @dataclass(frozen=True, slots=True)
 class ElementType:
     """A type as instructions name it.
@@ -45,6 +48,18 @@ class ElementType:
     def storage_bits(self) -> int:
         """The bits of all packed elements and their padding."""
         return self.bits * self.count + self.padding_bits
+
+    @property
+    def register_bits(self) -> int:
+        """The bits of the register that holds an operand of the type by itself; 1 for a predicate.
+
+        Example:
+            >>> [element_type(name).register_bits for name in ("u4", "e2m1x2", "e2m3x2", "e2m1x4", "tf32", "pred")]
+            [8, 8, 16, 16, 32, 1]
+        """
+        if self.kind is Kind.PREDICATE or (self.count == 1 and self.kind is Kind.FLOAT):
+            return self.container_bits
+        return max(_BYTE, 1 << (self.storage_bits - 1).bit_length())
 
     @property
     def packed_bits(self) -> int:

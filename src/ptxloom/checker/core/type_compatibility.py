@@ -8,7 +8,7 @@ from ptxloom.isa.types import ElementType, Kind, element_type, is_type
 
 _INTEGERS = (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 _PLAIN_FLOATS = ("f16", "f32", "f64", "f16x2")
-_BYTE, _WORD = 8, 32  # bits
+_WORD = 32  # bits
 
 
 @lru_cache(maxsize=4096)
@@ -30,7 +30,7 @@ def register_fits(register: str, wanted: str, wider: bool = False, fixed: bool =
     have, need = element_type(register), element_type(wanted)
     if Kind.PREDICATE in (have.kind, need.kind):
         return have.kind is need.kind
-    bits = register_bits(need)
+    bits = need.register_bits
     if have.storage_bits != bits and not (wider and have.storage_bits > bits):
         return False
     return _kinds_agree(have, need, fixed=fixed)
@@ -47,13 +47,6 @@ def _kinds_agree(have: ElementType, need: ElementType, *, fixed: bool) -> bool:
     if have.name == "f16x2":  # for ptxas it is no more than 32 bits
         return not fixed
     return need.kind is Kind.BITS and not fixed
-
-
-def register_bits(need: ElementType) -> int:
-    """The bits of the register that holds an operand of a type by itself."""
-    if need.count == 1 and need.kind is Kind.FLOAT:
-        return need.container_bits
-    return max(_BYTE, 1 << (need.storage_bits - 1).bit_length())
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What
-from ptxloom.checker.core.type_compatibility import constant_fits, register_bits, register_fits, value_fits
+from ptxloom.checker.core.type_compatibility import constant_fits, register_fits, value_fits
 from ptxloom.diagnostics import Fix, Label
 from ptxloom.isa.spec import TRAITS
 from ptxloom.isa.special import special_register
@@ -120,7 +120,7 @@ def _why(wanted: Wanted, it: Seen) -> str:
         return "only a predicate register fits"
     if it.type == "pred":
         return "a predicate is not a number"
-    bits, have = register_bits(need), element_type(it.type).storage_bits if is_type(it.type) else 0
+    bits, have = need.register_bits, element_type(it.type).storage_bits if is_type(it.type) else 0
     if have < bits or (have > bits and not wanted.wider):
         return f"{have} bits where {'at least ' if wanted.wider else ''}{bits} are needed"
     return f"`.b{bits}`{f' or `.{wanted.type}`' if not is_packed(wanted.type) else ''} fits"

@@ -10,6 +10,7 @@ from ptxloom.binding.names import labelled
 from ptxloom.binding.sizes import OPAQUE, align, alignment_of, parameters, size_of
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import LOCAL_BYTES, PARAMETER_BYTES, SHARED_BYTES
+from ptxloom.isa.types import is_type
 from ptxloom.machine.analysis.address_sums import find_sums
 from ptxloom.machine.analysis.register_allocation import Placement, place_registers
 from ptxloom.machine.analysis.uniform_values import analyse
@@ -21,7 +22,7 @@ from ptxloom.machine.program.parts import LOADS, used_bytes
 from ptxloom.machine.program.series import Mentioned
 from ptxloom.machine.program.signatures import FRAME_HEAD, FrameSlot, Signature
 from ptxloom.machine.program.symbols import BlockLabel, FunctionName, Mark, Register, Scope, Variable
-from ptxloom.machine.program.types import is_type, ptx_type
+from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.program.variables import function_codes, module_variables
 from ptxloom.syntax import print_statements, tree

@@ -1,16 +1,14 @@
-"""PTX's fundamental types, worked out from their names (PTX ISA 5.2)."""
+"""PTX's types as the machine computes with them: what LLVM type an element has (PTX ISA 5.2)."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import Final
 
-_NAME: Final = re.compile(
-    r"(pred|[subf](?=\d))(\d*)(x2|x4)?|(bf16|tf32)(x2)?|(e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0|ue4m3|s2f6)(x2|x4)?"
-)
-_FLOATS: Final = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+from ptxloom.isa.types import ElementType, Kind, element_type
+
+_FLOATS: Final = {"f16": "half", "bf16": "bfloat", "tf32": "float", "f32": "float", "f64": "double"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +17,14 @@ class Type:
 
     Attributes:
         name: As PTX writes it, without the dot: `s32`, `f16x2`, `pred`.
-        kind: signed, unsigned, bits, float or predicate.
-        bits: The width of the whole; a predicate counts as 1.
+        kind: signed, unsigned, bits, float or predicate: the first letter of each.
+        bits: The width of the register that holds it; a predicate counts as 1.
         llvm: The LLVM type of one element, such as `i32` or `half`; formats LLVM lacks are integers.
         packed: Elements of a packed type; 1 for scalars.
     """
 
     name: str
-    kind: Literal["s", "u", "b", "f", "p"]
+    kind: str
     bits: int
     llvm: str
     packed: int = 1
@@ -42,39 +40,26 @@ class Type:
         return self.kind == "f"
 
 
-def is_type(name: str) -> bool:
-    """Whether a qualifier is a type."""
-    return _NAME.fullmatch(name) is not None
-
-
 @cache
 def ptx_type(name: str) -> Type:
     """The type of this name.
 
     Raises:
-        KeyError: No type has the name.
+        UsageError: No type has the name.
+
+    Example:
+        >>> ptx_type("f16x2"), ptx_type("e2m1x2").bits, ptx_type("e2m3x2").bits
+        (Type(name='f16x2', kind='f', bits=32, llvm='half', packed=2), 8, 16)
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
-        raise KeyError(name)
-    if found[1] == "pred":
-        return Type(name, "p", 1, "i32")
-    if found[4] or found[6]:
-        return _other_float(name, found)
-    bits, packed = int(found[2]), int((found[3] or "x1")[1:])
-    letter = found[1]
-    if letter == "f":
-        return Type(name, "f", bits * packed, _FLOATS[f"f{bits}"], packed)
-    kind: Literal["s", "u", "b"] = "s" if letter == "s" else "u" if letter == "u" else "b"
-    return Type(name, kind, bits * packed, f"i{bits}", packed)
+    found = element_type(name)
+    return Type(name, str(found.kind)[0], found.register_bits, _llvm(found), found.count)
 
 
-def _other_float(name: str, found: re.Match[str]) -> Type:
-    if found[4] == "tf32":
-        return Type(name, "f", 32, "float")
-    if found[4]:
-        packed = int((found[5] or "x1")[1:])
-        return Type(name, "f", 16 * packed, "bfloat", packed)
-    packed = int((found[7] or "x1")[1:])
-    bits = 4 if found[6] == "e2m1" and packed > 1 else 8  # each other one has a byte
-    return Type(name, "f", bits * packed, "i8", packed)
+def _llvm(element: ElementType) -> str:
+    match element.kind:
+        case Kind.PREDICATE:
+            return "i32"
+        case Kind.FLOAT:
+            return _FLOATS.get(element.name.partition("x")[0], "i8")
+        case _:
+            return f"i{element.bits}"

@@ -112,3 +112,45 @@ def test_a_descriptor_that_points_beyond_shared_memory_is_a_fault() -> None:
     with pytest.raises(LaunchError) as caught:
         launched(it, given)
     assert caught.value.hazards[0].rule == "memcheck.out-of-bounds"
+
+
+HANDED_ON = """.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .shared .align 1024 .b8 tile[4096]; .shared .align 8 .b64 full; .shared .align 8 .b64 empty;
+    .reg .b32 r<8>; .reg .b64 d<8>; .reg .f32 f<4>; .reg .pred p<4>;
+    mov.u32 r0, %tid.x; mov.u32 r1, tile; shl.b32 r2, r0, 4; add.u32 r2, r2, r1; setp.eq.u32 p0, r0, 0;
+    @p0 mbarrier.init.shared.b64 [empty], 1;
+    mov.b32 r3, 0x3c003c00; st.shared.v4.b32 [r2], {r3, r3, r3, r3};
+    setp.lt.u32 p1, r0, 16; @p1 st.shared.v4.b32 [r2+2560], {r3, r3, r3, r3};
+    fence.proxy.async; bar.sync 0;
+    setp.ge.u32 p2, r0, 128; @p2 bra OVERWRITE;
+    mov.f32 f0, 0f00000000; mov.f32 f1, f0; mov.f32 f2, f0; mov.f32 f3, f0;
+    shr.u32 r4, r1, 4; cvt.u64.u32 d0, r4; or.b64 d0, d0, 0x1000080000; add.u64 d1, d0, 160;
+    setp.lt.u32 p3, r0, 32; @p3 bra MULTIPLY;
+    bar.warp.sync -1; nanosleep.u32 1000;
+MULTIPLY:
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {f0, f1, f2, f3}, d0, d1, 1, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned 0;
+    @p0 mbarrier.arrive.shared.b64 _, [empty];
+    ld.param.u64 d2, [out]; mad.wide.u32 d2, r0, 16, d2; st.global.v4.f32 [d2], {f0, f1, f2, f3};
+    ret;
+OVERWRITE:
+    mbarrier.try_wait.parity.shared.b64 p3, [empty], 0; @!p3 bra OVERWRITE;
+    sub.u32 r2, r2, 2048; mov.b32 r3, 0; st.shared.v4.b32 [r2], {r3, r3, r3, r3};
+    st.shared.v4.b32 [r2+512], {r3, r3, r3, r3}; st.shared.v4.b32 [r2+1024], {r3, r3, r3, r3};
+    st.shared.v4.b32 [r2+1536], {r3, r3, r3, r3};
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_who_has_waited_for_a_product_may_say_that_all_four_warps_are_done_with_its_factors(seed: int) -> None:
+    out = np.zeros((128, 4), np.float32)
+    pl.kernel(pl.parse(HANDED_ON), "k").launch(1, 160, [out], timeout=20, schedule_seed=seed)
+    assert (out == 16).all()

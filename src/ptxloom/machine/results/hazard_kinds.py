@@ -249,10 +249,10 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "partial-warpgroup",
-        "Finds `setmaxnreg` that not all warps of a warpgroup execute: the same ones, in the same order.",
+        "Finds `setmaxnreg` and `wgmma` that not all warps of a warpgroup execute: the same ones, in the same order, "
+        "with the same descriptors.",
         "`{instruction}` is executed by part of a warpgroup: without {other}",
         "move it to where all four warps of the warpgroup pass: branch by the number of the warpgroup, not of the warp",
-        "9.7.19.5",
     ),
     HazardKind(
         "synccheck",

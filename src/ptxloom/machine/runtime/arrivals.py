@@ -8,7 +8,7 @@ from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.racecheck.cta_exit import end_shared
 from ptxloom.machine.runtime.racecheck.vector_clocks import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
-from ptxloom.machine.runtime.warpgroups import compare_registers
+from ptxloom.machine.runtime.warpgroups import compare_steps, wake_group
 
 
 def settle(cta: Cta, number: u32) -> u32:
@@ -48,9 +48,11 @@ def settle_all(w: Warp, gone: u32, site: u32) -> None:
     cta = w.cta
     cta.live_threads = cta.live_threads - popcount(gone)
     if cta.live_threads == 0:
-        compare_registers(cta)
+        compare_steps(cta)
         if address(w.shadow) != 0:
             end_shared(w, site)
+    if w.live == 0 and w.product_groups != 0:
+        wake_group(w)
     if cta.waiting != 0:
         for number in range(16):
             if w.waits[number] != 0 and cta.barriers[number].site != 0:

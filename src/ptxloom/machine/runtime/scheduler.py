@@ -64,8 +64,10 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.rotate = 0
     w.instructions = 0
     w.traced = 0
-    w.register_changes = 0
-    w.register_trail = 0
+    w.group_steps = 0
+    w.group_trail = 0
+    w.product_groups = 0
+    w.product_waiting = 0
     fill(w.awaited, 0)
     if w.launch.has_calls != 0:
         fill(w.sp, 0)

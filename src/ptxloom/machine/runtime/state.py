@@ -385,9 +385,12 @@ class Warp:
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
     awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that told each lane to wait; 0 after a yes
     awaiting: Annotated[Array[u32], 32]  # the site of the instruction that asked it
-    register_changes: u32  # `setmaxnreg` that the warp has executed
-    register_site: u32  # the last of them
-    register_trail: u32  # which they were, in their order
+    group_steps: u32  # what the warp has executed that its warpgroup must execute alike
+    group_site: u32  # the last of it
+    group_trail: u32  # what it was, in its order
+    product_groups: u32  # groups of `wgmma` committed
+    product_wanted: u32  # how many of these the whole warpgroup must have committed, for the lanes that wait
+    product_waiting: u32  # these lanes
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
 

@@ -1,10 +1,13 @@
-"""What the four warps of a warpgroup must do alike: `setmaxnreg` (PTX ISA 9.7.19.5)."""
+"""What the four warps of a warpgroup must do alike: `setmaxnreg` and `wgmma` (PTX ISA 9.7.15, 9.7.19.5).
+
+A product is complete when all four have computed their rows: nobody who waits for it goes on before.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.native.language import u32
+from ptxloom.machine.native.language import u32, u64
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.state import UNEVEN, Cta, Warp
@@ -13,24 +16,52 @@ WARPGROUP: Final = 4  # warps
 _FACTOR: Final = 0x9E3779B1
 
 
-def change_registers(w: Warp, site: u32) -> None:
-    """A warp executes `setmaxnreg`."""
-    w.register_changes = w.register_changes + 1
-    w.register_site = site
-    w.register_trail = (w.register_trail ^ site + 1) * _FACTOR
+def keep_step(w: Warp, site: u32, operands: u64) -> None:
+    """A warp executes what its warpgroup must execute alike, with operands that must be alike, too."""
+    w.group_steps = w.group_steps + 1
+    w.group_site = site
+    w.group_trail = (w.group_trail ^ site + 1) * _FACTOR
+    w.group_trail = (w.group_trail ^ u32(operands & 0xFFFFFFFF)) * _FACTOR
+    w.group_trail = (w.group_trail ^ u32(operands >> 32)) * _FACTOR
 
 
-def compare_registers(cta: Cta) -> None:
-    """A CTA has ended: note warpgroups whose warps have not all executed the same `setmaxnreg`."""
+def compare_steps(cta: Cta) -> None:
+    """A CTA has ended: note warpgroups whose warps have not all executed the same."""
     for group in range(cta.launch.warps // WARPGROUP):
         most = warp_at(cta, group * WARPGROUP)
         for index in range(1, WARPGROUP):
             w = warp_at(cta, group * WARPGROUP + index)
-            if w.register_changes > most.register_changes:
+            if w.group_steps > most.group_steps:
                 most = w
         others: u32 = 0
         for index in range(WARPGROUP):
-            if warp_at(cta, group * WARPGROUP + index).register_trail != most.register_trail:
+            if warp_at(cta, group * WARPGROUP + index).group_trail != most.group_trail:
                 others = others | 1 << group * WARPGROUP + index
         if others != 0:
-            note(most, UNEVEN, most.register_site, most.present, 0, others)
+            note(most, UNEVEN, most.group_site, most.present, 0, others)
+
+
+def commit_products(w: Warp) -> None:
+    """`wgmma.commit_group` of a warp."""
+    w.product_groups = w.product_groups + 1
+    wake_group(w)
+
+
+def lags(w: Warp, groups: u32) -> u32:
+    """1 if a warp of the warpgroup that lives has not committed so many groups of products."""
+    first = w.index // WARPGROUP * WARPGROUP
+    for index in range(first, min(first + WARPGROUP, w.launch.warps)):
+        other = warp_at(w.cta, index)
+        if other.live != 0 and other.product_groups < groups:
+            return 1
+    return 0
+
+
+def wake_group(w: Warp) -> None:
+    """Let the warps of a warpgroup go on that wait for products which are complete now."""
+    first = w.index // WARPGROUP * WARPGROUP
+    for index in range(first, min(first + WARPGROUP, w.launch.warps)):
+        other = warp_at(w.cta, index)
+        if other.product_waiting != 0 and lags(other, other.product_wanted) == 0:
+            other.blocked = other.blocked & ~other.product_waiting
+            other.product_waiting = 0

@@ -16,7 +16,7 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import matrix_operands
+from ptxloom.machine.runtime import matrix_operands, products, warpgroups
 from ptxloom.machine.runtime.matrix_operands import CORE_BYTES
 from ptxloom.machine.semantics.matrix import transposition
 from ptxloom.machine.tensor import emit
@@ -24,7 +24,7 @@ from ptxloom.machine.tensor.wgmma import sign_bits, tile
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from ptxloom.isa.products import MatrixForm
@@ -41,11 +41,27 @@ _TRANSPOSABLE: Final = ("f16", "bf16")
 _WORDS: Final = vector("i32")
 
 
-@family("wgmma", when=lambda op: op.has("fence", "commit_group", "wait_group"), starts=True)
-def order(b: Builder, op: Op) -> None:
-    """Products are made when they are begun: nothing is left to be waited for."""
-    del op
-    aligned(b)
+@family("wgmma", when=lambda op: op.has("fence"), starts=True)
+def fence(b: Builder, op: Op) -> None:
+    """Warps run in order."""
+    _alike(b, op)
+
+
+@family("wgmma", when=lambda op: op.has("commit_group"), starts=True)
+def commit_group(b: Builder, op: Op) -> None:
+    """The products so far become a group."""
+    _alike(b, op)
+    _when_active(b, lambda: b.runtime(warpgroups.commit_products, W))
+
+
+@family("wgmma", when=lambda op: op.has("wait_group"), starts=True, ends=True)
+def wait_group(b: Builder, op: Op) -> None:
+    """Wait until the other warps of the warpgroup have made these products, too."""
+    _alike(b, op)
+    kept = b.literal(op.operands[0])
+    if kept is None:
+        raise op.unsupported("the number of groups is not a constant")
+    b.resume(b.runtime(products.wait_products, W, b.active_mask, kept, b.following))
 
 
 @family("wgmma", when=lambda op: op.has("mma_async"), starts=True)
@@ -56,10 +72,22 @@ def mma_async(b: Builder, op: Op) -> None:
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
     aligned(b)
+    _when_active(b, product.build)
+
+
+def _alike(b: Builder, op: Op) -> None:
+    """All warps of the warpgroup execute it."""
+    aligned(b)
+    if "synccheck" in b.checks:
+        _when_active(b, lambda: b.runtime(warpgroups.keep_step, W, op.site, 0))
+
+
+def _when_active(b: Builder, build: Callable[[], object]) -> None:
+    """Emit code that runs if any lane executes the instruction."""
     if b.active is None:
-        product.build()
+        build()
     else:
-        b.when(b.compare("ne", b.active, Value("i32", "0")), product.build)
+        b.when(b.compare("ne", b.active, Value("i32", "0")), build)
 
 
 class _Product:
@@ -86,6 +114,8 @@ class _Product:
     def build(self) -> None:
         """Emit it."""
         parts = self.tile.registers("b")
+        if "synccheck" in self.b.checks:
+            self._compare()
         a = self._a()
         core_matrices = self._gathered(self.descriptor, self.tiles, parts, is_a=False)
         factors = [core_matrices[at : at + parts] for at in range(0, len(core_matrices), parts)]
@@ -143,10 +173,7 @@ class _Product:
         b = self.b
         across = self.across[0 if is_a else 1]
         room = b.images.room("a" if is_a else "b", lines * parts * CORE_BYTES)
-        named = b.read(descriptor, "b64")
-        mask = b.active_mask
-        lane = Value("i32", "0") if mask == ALL else b.intrinsic("llvm.cttz", mask, Value("i1", "true"))
-        one = b.emit("i64", f"extractelement {named}, {lane}")
+        one = self._word(descriptor)
         facts = (int(is_a), lines, parts, across, self.op.site)
         b.check(b.runtime(matrix_operands.gather, W, one, room, *facts))
         places = tuple(b.offset(room, n * CORE_BYTES) for n in range(lines * parts))
@@ -155,6 +182,23 @@ class _Product:
                 halves = vector("i16", 2 * LANES)
                 b.store(b.shuffle(b.load(halves, place, 64), transposition()), place, 64)
         return places
+
+    def _word(self, descriptor: tree.Operand) -> Value:
+        """A descriptor as the first lane has it."""
+        b = self.b
+        named = b.read(descriptor, "b64")
+        mask = b.active_mask
+        lane = Value("i32", "0") if mask == ALL else b.intrinsic("llvm.cttz", mask, Value("i1", "true"))
+        return b.emit("i64", f"extractelement {named}, {lane}")
+
+    def _compare(self) -> None:
+        """Keep what the warps of the warpgroup must have in common."""
+        b = self.b
+        operands = self._word(self.descriptor)
+        if not self.in_registers:
+            a = b.apply("shl", self._word(self.a), Value("i64", "1"))
+            operands = b.apply("xor", operands, a)
+        b.runtime(warpgroups.keep_step, W, self.op.site, operands)
 
     def _metadata(self) -> Registers:
         if not self.sparsity:

@@ -199,7 +199,7 @@ def cases() -> list[Case]:
     """All of them, in order."""
     draw = random.Random(12)
     found = [case for number in range(620) for case in _random(draw, number)]
-    return [*found, *_reductions(draw), *_replaced(), *_wrong()]
+    return [*found, *_reductions(draw), *_replaced(), *_wrong(), *_narrow()]
 
 
 def _random(draw: random.Random, number: int) -> Iterator[Case]:
@@ -454,3 +454,11 @@ def _wrong_columns() -> Iterator[Case]:
         yield Case("store_im2col_4d", replace(columns, im2col=Im2col(*corners, 32, 16)), 0, (0, 1, 1, 0))
     for at in ((0, -1, 0, 0), (0, 0, -1, 0), (0, 0, 0, -1), (-8, 0, 0, 0), (4, 0, 0, 0), (0, 6, 0, 0), (0, 0, 0, 2)):
         yield Case("store_im2col_4d", inside, 0, at)
+
+
+def _narrow() -> Iterator[Case]:
+    """Boxes of slices narrower than the swizzle, and taken in steps."""
+    for swizzle, width, step in product(("none", "32B", "64B", "128B"), (1, 2, 3, 5), (1, 2)):
+        made = TensorMap("FLOAT16", 0, (6, 4, 2, 2), (96, 384, 768), (width, 3, 1, 2), (step, 1, 1, 1), "16B", swizzle)
+        yield Case("load_4d", made, 64, (1, 2, 1, 0), 128, made.transaction_bytes)
+        yield Case("store_4d", made, 64, (1, 1, 0, 0), 256)

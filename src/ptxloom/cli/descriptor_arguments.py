@@ -61,7 +61,9 @@ def tensormap(parser: ArgumentParser) -> None:
     im2col.add_argument("--channels-per-pixel", type=number, metavar="N", help="elements of C")
     im2col.add_argument("--pixels-per-column", type=number, metavar="N", help="pixels")
     copy = parser.add_argument_group("the copy that is shown")
-    copy.add_argument("--coordinate", type=numbers, metavar="LIST", help="of the box's first element (default 0s)")
+    copy.add_argument(
+        "--coordinate", type=numbers, metavar="LIST", help="of the box's first element (default: the tensor's)"
+    )
     copy.add_argument("--offsets", type=numbers, metavar="LIST", help="of im2col: W, H, D")
     copy.add_argument("--shared-address", type=number, default=0, metavar="ADDRESS", help="where it goes (default 0)")
     _formats(parser)

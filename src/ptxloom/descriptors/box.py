@@ -1,7 +1,8 @@
 """What one tensor copy fetches: each element's place in the tensor and in shared memory, and what is filled in.
 
-Read off an H200 for tiled and im2col maps with every swizzle: a row in shared memory is as wide as the swizzle, even
-where the box is narrower, and the swizzle looks at the absolute shared address.
+Read off an H100 and an H200 for tiled and im2col maps with every swizzle and interleave: a row in shared memory is as
+wide as the swizzle, even where the box is narrower (slices of an interleaved tensor lie without gaps), and the swizzle
+looks at the absolute shared address.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.descriptors.pixels import pixels
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, swizzle_mode
 from ptxloom.descriptors.tensor_types import swizzle_bytes
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
@@ -89,8 +91,6 @@ class Box:
     _repr_mimebundle_ = mimebundle
 
     def __post_init__(self) -> None:
-        if self.map.im2col is not None and self.map.interleave != "none":
-            raise UsageError("map", str(self.map), "tiled, or not interleaved: how both go together is not known here")
         count = self.map.rank - 2 if self.map.im2col is not None else 0
         must_be_several("coordinate", self.coordinate, "numbers")
         if len(self.coordinate) != self.map.rank:
@@ -111,8 +111,9 @@ class Box:
 
     @property
     def pitch_bytes(self) -> int:
-        """From one row to the next in shared memory."""
-        return max(self.row_bytes, swizzle_bytes(self.map.swizzle))
+        """From one row to the next in shared memory; slices of an interleaved tensor lie without gaps."""
+        span = swizzle_bytes(self.map.swizzle) if self.map.interleave == "none" else 0
+        return max(self.row_bytes, span)
 
     @property
     def rows(self) -> int:
@@ -146,11 +147,12 @@ class Box:
         if of.im2col is None:
             inside = prod(
                 sum(0 <= start + step * at < extent for at in range(count))
-                for start, step, count, extent in zip(self.coordinate, self._steps, self.counts, extents, strict=True)
+                for start, step, count, extent in zip(self.coordinate, of.steps, self.counts, extents, strict=True)
             )
         else:
-            channels = sum(0 <= self.coordinate[0] + at < extents[0] for at in range(self.counts[0]))
-            inside = channels * sum(_within(pixel[1:], extents[1:]) for pixel in self._pixels())
+            first = 0 if of.interleave != "none" else 1  # dimension 0 holds channels, if slices do not
+            inside = sum(_within(at[first:], extents[first:]) for at in self._pixels())
+            inside *= sum(0 <= self.coordinate[0] + at < extents[0] for at in range(self.counts[0])) if first else 1
         return prod(self.counts) - inside
 
     def place(self, index: Sequence[int]) -> Place:
@@ -165,9 +167,9 @@ class Box:
 
     def places(self) -> Iterator[Place]:
         """Every element, the first index fastest."""
-        pixels = None if self.map.im2col is None else self._pixels()
+        columns = None if self.map.im2col is None else self._pixels()
         for index in _indices(self.counts):
-            yield self._place(index, self._tiled(index) if pixels is None else pixels[index[1]])
+            yield self._place(index, self._tiled(index) if columns is None else columns[index[1]])
 
     def row(self, number: int) -> tuple[Chunk, ...]:
         """A row of the box in pieces of 16 bytes, in the tensor's order.
@@ -202,44 +204,19 @@ class Box:
         target = self.shared_address + row * self.pitch_bytes + index[0] * of.element_bytes
         return Place(index, at, inside, source, self.mode(target))
 
-    @property
-    def _steps(self) -> tuple[int, ...]:
-        """Of how many elements one is taken, by dimension; the first one's count only where slices are."""
-        first = self.map.element_strides[0] if self.map.interleave != "none" else 1
-        return first, *self.map.element_strides[1:]
-
     def _tiled(self, index: Sequence[int]) -> tuple[int, ...]:
         """The coordinate of an element of a tiled box."""
-        return tuple(start + here * step for start, here, step in zip(self.coordinate, index, self._steps, strict=True))
+        steps = self.map.steps
+        return tuple(start + here * step for start, here, step in zip(self.coordinate, index, steps, strict=True))
 
-    def _pixels(self) -> list[tuple[int, ...]]:
-        """The coordinate of each pixel's first channel: they walk W, H, D within the bounding box, then N."""
-        of = self.map
-        assert of.im2col is not None  # noqa: S101 - who calls has looked
-        box = of.im2col
-        lower = box.pixel_box_lower_corner
-        upper = tuple(of.global_dim[1 + i] + corner for i, corner in enumerate(box.pixel_box_upper_corner))
-        offsets = self.offsets or (0,) * len(lower)
-        walker, found = list(self.coordinate[1:]), list[tuple[int, ...]]()
-        for _ in range(box.pixels_per_column):
-            moved = (at + offset for at, offset in zip(walker, (*offsets, 0), strict=True))
-            found.append((self.coordinate[0], *moved))
-            _step(walker, of.element_strides[1:], lower, upper)
-        return found
+    def _pixels(self) -> tuple[tuple[int, ...], ...]:
+        """The coordinate of each pixel's first channel."""
+        assert self.map.im2col is not None  # noqa: S101 - who calls has looked
+        return pixels(self.map, self.map.im2col, self.coordinate, self.offsets)
 
 
 def _within(coordinate: Sequence[int], extents: Sequence[int]) -> bool:
     return all(0 <= at < extent for at, extent in zip(coordinate, extents, strict=True))
-
-
-def _step(walker: list[int], steps: Sequence[int], lower: Sequence[int], upper: Sequence[int]) -> None:
-    """On to the next pixel."""
-    for place, end in enumerate(upper):
-        walker[place] += steps[place]
-        if walker[place] < end:
-            return
-        walker[place] = lower[place]
-    walker[-1] += steps[-1]
 
 
 def _indices(counts: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.descriptors.box import COPY_ALIGNMENT, INNER_BYTES
 from ptxloom.descriptors.encoding import encode_again
 from ptxloom.descriptors.matrix import GENERATIONS
+from ptxloom.descriptors.pixels import outside_corners
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, LINE_BITS
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import SHARED_BYTES
@@ -182,8 +183,14 @@ def of_box(box: Box) -> tuple[Remark, ...]:
 
 
 def _of_box(box: Box) -> Iterator[Remark]:
+    columns = box.map.im2col
+    if columns is not None and outside_corners(box.map, columns, box.coordinate):
+        text = f"the first pixel {box.coordinate} lies outside the bounding box: an illegal instruction"
+        yield Remark(
+            "pixel-outside", True, text, "begin between the lower corner and the tensor's end plus the upper one"
+        )
     inner = box.coordinate[0] * box.map.element_bytes
-    if inner % INNER_BYTES:
+    if box.map.interleave == "none" and inner % INNER_BYTES:
         per = INNER_BYTES // box.map.element_bytes
         text = f"coordinate {box.coordinate[0]} of dimension 0 is not at a multiple of 16 bytes: an illegal instruction"
         yield Remark("inner-coordinate", True, text, f"take a multiple of {per}")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MAP_BYTES: Final = 128
 MOST_RANK: Final = 5
 _WORDS: Final = struct.Struct("<32I")
-_CORNER_BITS: Final = {3: 16, 4: 8, 5: 5}
+CORNER_BITS: Final = {3: 16, 4: 8, 5: 5}
 """By rank: how many bits a corner of the bounding box has in each dimension."""
 
 
@@ -109,12 +109,25 @@ class TensorMap:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many elements a copy takes: by dimension, or channels and pixels."""
+        """How many elements a copy takes: by dimension, or channels (one slice, if interleaved) and pixels."""
         if self.im2col is not None:
-            return self.im2col.channels_per_pixel, self.im2col.pixels_per_column
+            channels = self.im2col.channels_per_pixel if self.interleave == "none" else 1
+            return channels, self.im2col.pixels_per_column
+        return tuple(-(-extent // step) for extent, step in zip(self.box_dim, self.steps, strict=True))
+
+    @property
+    def first_coordinate(self) -> tuple[int, ...]:
+        """Where the first box of the tensor begins: for im2col at the lower corner."""
+        if self.im2col is None:
+            return (0,) * self.rank
+        lower = self.im2col.pixel_box_lower_corner
+        return (*lower, 0, 0) if self.interleave != "none" else (0, *lower, 0)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Of how many elements a copy takes one, by dimension; that of dimension 0 counts only where slices are."""
         first = self.element_strides[0] if self.interleave != "none" else 1
-        steps = (first, *self.element_strides[1:])
-        return tuple(-(-extent // step) for extent, step in zip(self.box_dim, steps, strict=True))
+        return first, *self.element_strides[1:]
 
     @property
     def transaction_bytes(self) -> int:
@@ -125,7 +138,7 @@ class TensorMap:
     def encoded_box_bytes(self) -> int:
         """What the encoder takes for the size of the box: it divides by strides without rounding up."""
         if self.im2col is not None:
-            return prod(self.counts) * self.type.element_bytes
+            return self.im2col.channels_per_pixel * self.im2col.pixels_per_column * self.type.element_bytes
         return (
             prod(n // step for n, step in zip(self.box_dim, self.element_strides, strict=True))
             * self.type.element_bytes
@@ -222,7 +235,7 @@ def _type_of(kinds: int) -> str:
 
 def _packed_corners(im2col: Im2col, rank: int) -> int:
     """Word 14 of an im2col map: the lower corner from bit 0, the upper one from bit 16."""
-    bits = _CORNER_BITS[rank]
+    bits = CORNER_BITS[rank]
     mask = (1 << bits) - 1
     lower = sum((at & mask) << bits * i for i, at in enumerate(im2col.pixel_box_lower_corner))
     upper = sum((at & mask) << bits * i for i, at in enumerate(im2col.pixel_box_upper_corner))
@@ -231,7 +244,7 @@ def _packed_corners(im2col: Im2col, rank: int) -> int:
 
 def _unpacked(words: Sequence[int], rank: int, channels: int) -> Im2col:
     """What an im2col map has in place of a box."""
-    if rank not in _CORNER_BITS:
+    if rank not in CORNER_BITS:
         raise UsageError("word 2", f"0x{words[2]:08x}", f"of 3 to 5 dimensions for im2col; here are {rank}")
     lower, upper = (_signed_fields(half, rank) for half in (words[14] & 0xFFFF, words[14] >> 16))
     return Im2col(lower, upper, channels, words[15] % 1024 + 1)
@@ -239,6 +252,6 @@ def _unpacked(words: Sequence[int], rank: int, channels: int) -> Im2col:
 
 def _signed_fields(half: int, rank: int) -> tuple[int, ...]:
     """One corner."""
-    bits = _CORNER_BITS[rank]
+    bits = CORNER_BITS[rank]
     sign = 1 << bits - 1
     return tuple(((half >> bits * i & (1 << bits) - 1) ^ sign) - sign for i in range(rank - 2))

@@ -130,7 +130,7 @@ def shared_tile(value: SharedTile) -> dict[str, str]:
 
 def tensor_map(value: TensorMap) -> dict[str, str]:
     """A tensor map, and what a copy of its first box does."""
-    return box(Box(value, (0,) * value.rank))
+    return box(Box(value, value.first_coordinate))
 
 
 def box(value: Box) -> dict[str, str]:

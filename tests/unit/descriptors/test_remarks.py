@@ -10,6 +10,7 @@ from ptxloom.descriptors import (
     SharedOperand,
     SharedTile,
     TensorMap,
+    encode_im2col,
     encode_tiled,
     remarks,
 )
@@ -113,3 +114,9 @@ def test_a_stride_that_is_less_than_what_it_steps_over_is_remarked() -> None:
 def test_an_element_stride_that_is_ignored_is_remarked() -> None:
     made = encode_tiled("FLOAT16", 0, (64, 32), (128,), (64, 8), (2, 1))
     assert named(remarks.of_map(made)) == {"element-stride": False}
+
+
+def test_pixels_begin_within_the_bounding_box() -> None:
+    made = encode_im2col("FLOAT16", 0, (8, 5, 4, 2), (16, 80, 320), (-1, -1), (-1, -1), 8, 12)
+    assert not remarks.of_box(Box(made, (0, -1, 2, 0)))
+    assert named(remarks.of_box(Box(made, (0, 4, 0, 0)))) == {"pixel-outside": True}

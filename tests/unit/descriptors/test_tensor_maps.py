@@ -68,6 +68,23 @@ def test_pixels_walk_the_bounding_box() -> None:
     assert walk[:6] == [(3, 3, 1, 0), (3, 4, 1, 0), (3, 0, 2, 0), (3, 1, 2, 0), (3, 2, 2, 0), (3, 3, 2, 0)]
 
 
+def test_a_slice_of_an_interleaved_tensor_takes_the_place_of_an_element() -> None:
+    made = encode_tiled("FLOAT16", 0, (6, 3, 2), (96, 288), (8, 2, 1), (2, 1, 1), "16B", "64B")
+    box = Box(made, (1, 2, 0), 0x200)
+    assert (made.counts, made.transaction_bytes, box.pitch_bytes) == ((4, 2, 1), 128, 64)
+    assert [box.place((at, 0, 0)).coordinate for at in range(4)] == [(1, 2, 0), (3, 2, 0), (5, 2, 0), (7, 2, 0)]
+    assert box.filled == sum(not place.inside for place in box.places()) == 5
+
+
+def test_pixels_of_an_interleaved_tensor_are_slices() -> None:
+    made = encode_im2col("UINT8", 0, (5, 4, 2, 3), (80, 320, 640), (-1, 0), (0, -1), 16, 7, None, "16B")
+    box = Box(made, made.first_coordinate)
+    assert (made.first_coordinate, made.counts, made.transaction_bytes) == ((-1, 0, 0, 0), (1, 7), 112)
+    walk = [box.place((0, pixel)).coordinate for pixel in range(7)]
+    assert walk == [(-1, 0, 0, 0), (0, 0, 0, 0), (1, 0, 0, 0), (2, 0, 0, 0), (3, 0, 0, 0), (4, 0, 0, 0), (-1, 1, 0, 0)]
+    assert box.filled == sum(not place.inside for place in box.places()) == 2
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

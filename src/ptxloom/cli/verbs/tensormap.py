@@ -26,7 +26,7 @@ def run(options: Options) -> Outcome:
         PtxloomError: There is no map, or the driver would not make it.
     """
     made = _made(options) if options.map is None else _read(options, options.map)
-    box = Box(made, options.coordinate or (0,) * made.rank, options.shared_address, options.offsets or ())
+    box = Box(made, options.coordinate or made.first_coordinate, options.shared_address, options.offsets or ())
     code = FINDINGS if any(remark.wrong for remark in remarks.of_box(box)) else CLEAN
     match options.output_format:
         case "concise":

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.descriptors import remarks
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.core.tables import Table, row, text_table
 from ptxloom.views.descriptors import remark_lines, shared_memory
 from ptxloom.views.descriptors.shared_memory import LINE_BYTES, MOST_LINES, Picture, Piece
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from ptxloom.views.core.json_text import Value
 
 FILLED: Final = "fill"
+NAMES: Final = len("pixelBoxLowerCorner")
 MOST_ROWS: Final = MOST_LINES * 8
 """Rows of 16 bytes that fill a picture."""
 MOST_CHUNKS: Final = 1 << 14
@@ -30,7 +30,7 @@ def full(box: Box, style: Style = PLAIN) -> str:
     return "\n".join(
         [
             style.paint(str(box.map), Ink.BOLD),
-            *text_table(Table(("parameter", "value"), tuple(row(*pair) for pair in _parameters(box.map))), style),
+            *(f"{name:{NAMES}}  {value}" for name, value in _parameters(box.map)),
             "",
             *_summary(box),
             *([""] * bool(found)),

@@ -70,6 +70,6 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml
 
 # nvidia-cutlass without what it depends on: its headers and pycute are all that is wanted of it.
 $(VENV)/.oracles: $(VENV)/.dev
-	$(PIP) nvidia-cutlass-dsl triton
+	$(PIP) nvidia-cutlass-dsl triton nvidia-cuda-nvdisasm
 	$(PIP) --no-deps nvidia-cutlass
 	@touch $@

@@ -1,0 +1,40 @@
+"""Which products and sums ptxas fuses.
+
+A product is fused if nothing needs it by itself: if all that reads it are sums of its kind. In the order of the text
+each sum takes a product, if none of that product's sums has taken another one; of two the one with fewer sums, or the
+left one. Before that, scalar sums with a product that they alone read take it, again the left one of two.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.machine.contraction.products import Product, Sum
+
+
+def choose(sums: Sequence[Sum]) -> None:
+    """Decide which summand each sum of a stretch is fused with."""
+    for one in sums:
+        if not one.node.qualifiers[-1].endswith("x2"):
+            one.fused = next((at for at, product in _products(one) if _is_sole(product)), None)
+    for one in sums:
+        if one.fused is None:
+            free = [(len(product.sums), at) for at, product in _products(one) if _is_free(product)]
+            one.fused = min(free)[1] if free else None
+
+
+def _products(one: Sum) -> Iterator[tuple[int, Product]]:
+    return ((at, term.product) for at, term in enumerate(one.terms) if term is not None)
+
+
+def _is_sole(product: Product) -> bool:
+    return not product.is_read and len(product.sums) == 1
+
+
+def _is_free(product: Product) -> bool:
+    """Whether each of its sums may be fused with it, or is; none is a sum of it and itself."""
+    apart = len({id(one) for one in product.sums}) == len(product.sums)
+    return apart and not product.is_read and all(one.product in {None, product} for one in product.sums)

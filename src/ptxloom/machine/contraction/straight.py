@@ -1,0 +1,155 @@
+"""The stretches of code within which ptxas fuses: blocks that nothing enters or leaves halfway, and their borders.
+
+Beside branches and labels, what ptxas turns into branches or calls of its own is a border: divisions and roots that are
+rounded exactly, fences of memory, and all that acts on more than registers under a guard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.binding.effects import destinations
+from ptxloom.isa.load import instruction_spec, known
+from ptxloom.syntax.tree import Name
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from ptxloom.flow import FlowGraph
+    from ptxloom.syntax.tree import Instruction
+
+_COMPUTING: Final = ("9.7.1", "9.7.2", "9.7.3", "9.7.4", "9.7.5", "9.7.6", "9.7.7", "9.7.8", "9.7.18")  # sections
+_MOVING: Final = frozenset(("mov", "prmt", "cvt", "cvta", "isspacep", "mapa", "getctarank"))
+_ALWAYS: Final = frozenset(("call", "membar", "brkpt", "setmaxnreg"))
+_LEADING: Final = frozenset(("bra", "brx"))  # they end a block: where they lead is known
+_LOOPS: Final = frozenset(("s32", "s64", "u64"))  # of divisions: those of other integers are straight code
+_ROUNDINGS: Final = ("rn", "rz", "rm", "rp")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Instructions that run one after the other, whatever happens.
+
+    Attributes:
+        instructions: In order.
+        last: The number of the block that they end.
+    """
+
+    instructions: tuple[Instruction, ...]
+    last: int
+
+
+def stretches(graph: FlowGraph) -> Iterator[Stretch]:
+    """The stretches of a function: blocks that can only follow each other are one."""
+    for number in graph.order:
+        if _goes_on_from(graph, number) is not None:
+            continue
+        chain = [number]
+        while (after := _goes_on_to(graph, chain[-1])) is not None:
+            chain.append(after)
+        yield Stretch(tuple(one for at in chain for one in graph.blocks[at].instructions), chain[-1])
+
+
+def _goes_on_to(graph: FlowGraph, number: int) -> int | None:
+    """The block that always follows a block, and nothing else."""
+    after = graph.successors[number]
+    if len(after) != 1 or graph.blocks[number].leaves:
+        return None
+    return after[0] if _goes_on_from(graph, after[0]) == number else None
+
+
+def _goes_on_from(graph: FlowGraph, number: int) -> int | None:
+    """The block that a block always follows, and that leads nowhere else."""
+    before = [one for one in graph.predecessors[number] if one not in graph.unreachable]
+    if number == 0 or len(before) != 1:
+        return None
+    (only,) = before
+    alone = len(graph.successors[only]) == 1 and not graph.blocks[only].leaves
+    return only if alone else None
+
+
+def is_border(instruction: Instruction) -> bool:
+    """Whether ptxas fuses nothing before an instruction with anything behind it."""
+    if instruction.opcode in _LEADING:
+        return False
+    guarded = instruction.predicate is not None and not _is_selected(instruction)
+    return guarded or instruction.opcode in _ALWAYS or _is_taken_apart(instruction)
+
+
+def _is_taken_apart(instruction: Instruction) -> bool:
+    """Whether ptxas makes branches, or a call, of a fence, a division or a root."""
+    qualifiers = instruction.qualifiers
+    rounded = any(one in _ROUNDINGS for one in qualifiers)
+    match instruction.opcode:
+        case "fence":
+            return not any(one.startswith("proxy") for one in qualifiers)
+        case "div" | "rem":
+            return rounded or qualifiers[-1] in _LOOPS
+        case "rcp" | "sqrt":
+            return rounded
+        case "rsqrt":
+            return qualifiers[-1] == "f64"
+        case _:
+            return False
+
+
+def _is_selected(instruction: Instruction) -> bool:
+    """Whether a guard chooses between two values of registers, and not between two ways."""
+    opcode = instruction.opcode
+    if opcode in _MOVING or not known(opcode):
+        return True
+    section = instruction_spec(opcode).section
+    return any(section.startswith(f"{one}.") for one in _COMPUTING)
+
+
+def reads(instruction: Instruction) -> list[str]:
+    """The names in an instruction's operands that it does not just write; under a guard it keeps what it writes."""
+    kept = instruction.predicate is not None
+    written = {id(one.name) for one in destinations(instruction) if one.whole and not kept}
+    found: list[str] = []
+    for operand in instruction.operands:
+        if type(operand) is Name:
+            if id(operand) not in written:
+                found.append(operand.text)
+        else:
+            found += [one.text for one in walk(operand) if type(one) is Name and id(one) not in written]
+    return found
+
+
+def needed_after(
+    graph: FlowGraph, watched: Collection[str], key: Callable[[Instruction, str], str]
+) -> list[frozenset[str]]:
+    """Which of some registers may be read after each block, before they are written.
+
+    Args:
+        graph: The function.
+        watched: The registers.
+        key: A name of its own for each register.
+    """
+    read, written = zip(*(_outward(block.instructions, watched, key) for block in graph.blocks), strict=True)
+    before: list[frozenset[str]] = list(read)
+    after: list[frozenset[str]] = [frozenset()] * len(before)
+    waiting = list(graph.order)
+    while waiting:
+        number = waiting.pop()
+        after[number] = frozenset[str]().union(*(before[one] for one in graph.successors[number]))
+        here = read[number] | (after[number] - written[number])
+        if here != before[number]:
+            before[number] = here
+            waiting += graph.predecessors[number]
+    return after
+
+
+def _outward(
+    instructions: tuple[Instruction, ...], watched: Collection[str], key: Callable[[Instruction, str], str]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Which registers a block reads before it writes them, and which it writes whatever happens."""
+    read, written = set[str](), set[str]()
+    for one in instructions:
+        found = {key(one, name) for name in reads(one)}
+        read |= (found - written).intersection(watched)
+        if one.predicate is None:
+            written.update(key(one, to.name.text) for to in destinations(one) if to.whole)
+    return frozenset(read), frozenset(written.intersection(watched))

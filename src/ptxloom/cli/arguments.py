@@ -56,6 +56,7 @@ class Options(argparse.Namespace):
     tree: bool
     schema: bool
     function: str | None
+    contract: str | None
     lines: tuple[int, int] | None
     pattern: str | None
     count: bool
@@ -268,6 +269,7 @@ def _run(parser: VerbParser) -> None:
         "memcheck:leaks tells of what malloc gave and nobody has freed; racecheck:global and initcheck:global watch "
         "global memory, too",
     )
+    _contract(parser)
     limit_arguments.declare(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
     watch_arguments.declare(parser)
@@ -286,6 +288,15 @@ def _debug(parser: VerbParser) -> None:
     parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
     parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, as `run --checks` has them")
     parser.add_argument("--part", action="store_true", help="the code for warps of which only some lanes run")
+    _contract(parser)
+
+
+def _contract(parser: VerbParser) -> None:
+    parser.add_argument(
+        "--contract",
+        choices=("as written", "fused"),
+        help="whether mul and add without a rounding are one fma where ptxas would fuse them (default: as written)",
+    )
 
 
 def _lsp(parser: VerbParser) -> None:

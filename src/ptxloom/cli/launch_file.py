@@ -5,6 +5,7 @@ kernel = "hgemm"
 grid = [2, 3]
 block = 128
 shared_bytes = 0
+contract = "fused"                   # mul and add without a rounding are one fma, as ptxas has it; or "as written"
 
 [[args]]                             # one table a parameter, in order
 name = "A"
@@ -42,6 +43,7 @@ import numpy as np
 from ptxloom.cli import arrays
 from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "args", "compare"}
+_KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "contract", "args", "compare"}
 _SOURCES: Final = ("random", "zeros", "empty", "npy", "value")
 _ARGUMENT_KEYS: Final = {"name", "save", *_SOURCES}
 _COMPARE_KEYS: Final = {"array", "equals", "product", "relative"}
@@ -89,6 +91,7 @@ class LaunchFile:
     cluster: Any
     shared_bytes: int
     target: str | None
+    contract: str
     arguments: tuple[Argument, ...]
     comparisons: tuple[Comparison, ...]
 
@@ -154,6 +157,7 @@ class _LaunchReader:
             table.get("cluster"),
             shared,
             target,
+            self.text(table, "contract", "the file") if "contract" in table else AS_WRITTEN,
             arguments,
             comparisons,
         )

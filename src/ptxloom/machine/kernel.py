@@ -11,13 +11,16 @@ from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine import semantics
 from ptxloom.machine.compile import variant
 from ptxloom.machine.compile.meaning import lasting_names, names_register
+from ptxloom.machine.contraction.rewrite import Contraction, contracted
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.grid import Grid, Progress, default_threads
 from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent
 from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks, function_table
 from ptxloom.machine.launch.options import (
+    AS_WRITTEN,
     DEFAULT_CHECKS,
+    FUSED,
     MEMORY_LIMIT,
     PRINTF_BYTES,
     PRINTF_LIMIT,
@@ -25,6 +28,7 @@ from ptxloom.machine.launch.options import (
     deadline_of,
     integer,
     known_checks,
+    known_contract,
     unwritten_arrays,
 )
 from ptxloom.machine.memory.arena import Budget
@@ -76,6 +80,7 @@ class Kernel:
         *,
         unchecked: bool = False,
         timeout: float | None = None,
+        contract: str = AS_WRITTEN,
     ) -> None:
         with (
             interrupts.guarded(),
@@ -83,8 +88,13 @@ class Kernel:
             legality.explained(module, name, unchecked=unchecked),
         ):
             self.name = name
+            self.module = module
+            self._contract = contract
+            self._unchecked = unchecked
+            contraction = contracted(module, name) if contract == FUSED else Contraction(module, {})
+            self.fusions = contraction.fusions
             cores = tensor_target(module) if target is None else str(target)
-            self.program = plan(module, name, semantics.Table(), cores)
+            self.program = plan(contraction.module, name, semantics.Table(), cores)
             self.memory = memory_of(module)
             self._code: dict[tuple[bool, frozenset[str]], Code] = {}
             self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
@@ -92,6 +102,27 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
+
+    @cached_property
+    def fused(self) -> Kernel:
+        """This kernel as ptxas assembles it: `mul` and `add` without a rounding made one `fma`."""
+        if self._contract == FUSED:
+            return self
+        return Kernel(self.module, self.name, self.program.target, unchecked=self._unchecked, contract=FUSED)
+
+    def _contracted(self, contract: str, deadline: float | None) -> Kernel:
+        """The kernel that a launch runs.
+
+        Raises:
+            LaunchError: The time limit came first.
+        """
+        if known_contract(contract) == AS_WRITTEN:
+            return self
+        try:
+            with interrupts.guarded(), interrupts.until(deadline):
+                return self.fused
+        except interrupts.TimeIsUp as error:
+            raise LaunchError(str(error)) from None
 
     @cached_property
     def countable(self) -> Countable:
@@ -139,7 +170,7 @@ class Kernel:
         """
         with LOCK:
             if (whole, checks) not in self._code:
-                with legality.explained(self.program.module, self.name, unchecked=self._judge is None):
+                with legality.explained(self.module, self.name, unchecked=self._unchecked):
                     self._code[whole, checks] = variant.compile_variant(
                         self.program, whole=whole, checks=checks, judge=self._judge
                     )
@@ -242,6 +273,7 @@ class Kernel:
         memory_limit: int | None = None,
         progress: Progress | None = None,
         uninitialised: Sequence[object] = (),
+        contract: str = AS_WRITTEN,
     ) -> LaunchResult:
         """Run the kernel over a grid.
 
@@ -284,6 +316,8 @@ class Kernel:
             progress: Called four times a second, from a thread of its own, with the CTAs started and all CTAs.
             uninitialised: Arrays that hold nothing yet (or their places among `args`): `initcheck:global` tells who
                 reads of them, or of memory from `malloc`, what nobody has written.
+            contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where
+                ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
 
         Returns:
             What the run did, beside what it wrote into the arrays.
@@ -312,6 +346,7 @@ class Kernel:
         printf_bytes = integer("printf_bytes", printf_bytes, 0, PRINTF_LIMIT)
         budget = Budget(None if memory_limit is None else integer("memory_limit", memory_limit, 1, MEMORY_LIMIT))
         known_checks(checks)
+        chosen = self._contracted(contract, deadline)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
         if "racecheck:global" in checks:
@@ -324,14 +359,14 @@ class Kernel:
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         recording = None
         if trace:
-            chosen = choose(trace, self.program, shape.grid, -(-shape.threads // 32))
-            recording = Recording(self.program, chosen, shape.grid, -(-shape.threads // 32), budget)
+            traced = choose(trace, chosen.program, shape.grid, -(-shape.threads // 32))
+            recording = Recording(chosen.program, traced, shape.grid, -(-shape.threads // 32), budget)
             watched |= keys_of(recording.rooms)
         with interrupts.guarded():
             with interrupts.until(deadline):
-                self._compile(watched)
+                chosen._compile(watched)  # noqa: SLF001 - a kernel, too
             started = LaunchState(
-                self, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes,
+                chosen, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes,
                 recording,
             )  # fmt: skip
             return Grid(started).result(count, deadline, progress)
@@ -378,6 +413,6 @@ def kernel(
         architecture(target)
     key = (id(module), name, str(target), unchecked)
     known = _KERNELS.get(key)
-    if known is None or known.program.module is not module:
+    if known is None or known.module is not module:
         known = _KERNELS[key] = Kernel(module, name, target, unchecked=unchecked, timeout=timeout)
     return known

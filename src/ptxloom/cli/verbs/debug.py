@@ -23,11 +23,13 @@ def run(options: Options) -> Outcome:
     """Print one stage of one kernel."""
     source = read(options.file)
     module = parse(source.text, source.name)
-    program = kernel(module, _chosen(module, options.function), options.target).program
+    made = kernel(module, _chosen(module, options.function), options.target)
+    made = made.fused if options.contract == "fused" else made
+    program = made.program
     checks = frozenset(read_checks(options.checks))
     match options.stage:
         case "plan":
-            return Outcome(plans.full(program, style_for(options)))
+            return Outcome(plans.full(program, style_for(options), made.fusions))
         case "ir":
             return Outcome(listing.kernel_ir(program, whole=not options.part, checks=checks))
         case "asm":

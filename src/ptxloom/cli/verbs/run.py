@@ -66,6 +66,7 @@ def run(options: Options) -> Outcome:
             uninitialised=[a.value for a in launch.arguments if a.empty],
             profile=options.profile,
             trace=watch_options.requests(options),
+            contract=options.contract or launch.contract,
             progress=_progress if sys.stderr.isatty() else None,
             **limits(options),
         )

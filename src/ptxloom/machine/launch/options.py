@@ -23,6 +23,8 @@ DEFAULT_CHECKS = ("memcheck", "synccheck")
 CHECKS = (
     "memcheck", VARIABLES, LEAKS, "synccheck", "racecheck", "racecheck:global", "initcheck", "initcheck:global"
 )  # fmt: skip
+AS_WRITTEN = "as written"
+FUSED = "fused"
 THREADS_LIMIT = 1024
 PRINTF_LIMIT = 1 << 30
 MEMORY_LIMIT = 1 << 48
@@ -57,6 +59,17 @@ def known_checks(checks: Sequence[str]) -> None:
     for name in checks:
         if name not in CHECKS:
             raise UsageError("checks", name, f"any of {', '.join(CHECKS)}")
+
+
+def known_contract(contract: str) -> str:
+    """Refuse what is no way to round a product and a sum.
+
+    Raises:
+        UsageError: It names the two that there are.
+    """
+    if contract not in {AS_WRITTEN, FUSED}:
+        raise UsageError("contract", contract, f'"{AS_WRITTEN}" or "{FUSED}"')
+    return contract
 
 
 def integer(argument: str, value: object, low: int | None = None, high: int | None = None, note: str = "") -> int:

@@ -22,6 +22,8 @@ ONLY = {  # sources of what only one architecture has
     "hopper": "sm_90a",
     "hopper_attention": "sm_90a",
     "triton_hopper": "sm_90a",
+    "triton_scaled": "sm_120a",
+    "triton_single": "sm_100a",
     "work_stealing": "sm_100a",
 }
 
@@ -48,7 +50,7 @@ def _architectures(source: Path) -> tuple[str, ...]:
 
 
 def _machine_code(text: str) -> bytes:
-    architecture = next((one for one in ("sm_100a", "sm_90a") if f".target {one}" in text), "sm_90")
+    architecture = next((one for one in ("sm_120a", "sm_100a", "sm_90a") if f".target {one}" in text), "sm_90")
     return toolchain.ptxas(text, architecture, ASSEMBLER_OPTIONS)
 
 

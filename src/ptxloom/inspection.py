@@ -10,11 +10,12 @@ from ptxloom.binding.sizes import declared_bytes
 from ptxloom.checker import check
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.fragments import Fragment, fragment, fragment_operands
+from ptxloom.fragments.derive import HOLDERS
 from ptxloom.isa import judged
 from ptxloom.survey import declarations, limits, parameter_text, registers
 from ptxloom.syntax import instructions
 from ptxloom.syntax.origins import Origins, SourceLine
-from ptxloom.syntax.tree import Declaration, Function, Instruction
+from ptxloom.syntax.tree import Declaration, Function, Instruction, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax import Module
 
 MATRIX_MOVES: Final = ("ldmatrix", "stmatrix", "movmatrix", "mma")
+"""The opcodes all of whose forms hold matrices; of others those instructions count that do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,10 @@ def _function(function: Function, origins: Origins, findings: Sequence[Diagnosti
 def _moves(inside: Sequence[Instruction], origins: Origins, findings: Sequence[Diagnostic]) -> Iterator[Move]:
     """The matrix moves of a body, each with the line it was compiled from."""
     for node in inside:
-        if node.opcode in MATRIX_MOVES:
-            fragments = _fragments(node)
+        if node.opcode not in HOLDERS:
+            continue
+        fragments = _fragments(node)
+        if fragments or node.opcode in MATRIX_MOVES:
             verdict = _verdict(node, findings, "known form" if fragments else "not judged")
             yield Move(node, verdict, fragments, origins.at(node.start))
 
@@ -149,6 +153,9 @@ def _start(finding: Diagnostic) -> int:
 def _fragments(instruction: Instruction) -> tuple[Fragment, ...]:
     """The fragments of an instruction's matrix operands; none if it names no form."""
     try:
-        return tuple(fragment(instruction, operand) for operand in fragment_operands(instruction))
+        operands = fragment_operands(instruction)
+        if instruction.opcode == "wgmma" and not isinstance(instruction.operands[1], Vector):
+            operands = tuple(operand for operand in operands if operand != "a")  # a descriptor says where it lies
+        return tuple(fragment(instruction, operand) for operand in operands)
     except PtxloomError:
         return ()

@@ -124,7 +124,7 @@ def test_inspect_says_what_a_kernel_uses(run: Run) -> None:
     assert "shared memory whose size the launch decides" in run("inspect", TRITON).out
 
 
-def test_inspect_does_not_call_unknown_what_it_does_not_describe(run: Run, tmp_path: Path) -> None:
+def test_inspect_describes_what_is_sparse(run: Run, tmp_path: Path) -> None:
     kernel = tmp_path / "sparse.ptx"
     sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32"
     kernel.write_text(
@@ -133,7 +133,25 @@ def test_inspect_does_not_call_unknown_what_it_does_not_describe(run: Run, tmp_p
         encoding="utf-8",
     )
     ran = run("inspect", str(kernel), "--output-format", "concise")
-    assert (ran.code, ran.out) == (0, f"{kernel}:6:2: legal: {sparse}: not described\n")
+    told = "a, b, c and d 16x8 in 4, e 2 selectors 16x8 in 1 register"
+    assert (ran.code, ran.out) == (0, f"{kernel}:6:2: legal: {sparse}: {told}\n")
+
+
+def test_inspect_describes_what_warpgroups_hold(run: Run, tmp_path: Path) -> None:
+    kernel = tmp_path / "warpgroup.ptx"
+    product = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+    kernel.write_text(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry f()\n"
+        "{ .reg .f32 d<4>; .reg .b32 a<4>; .reg .b64 l, r; .reg .pred p;\n"
+        "wgmma.fence.sync.aligned;\n"
+        f"{product} {{d0,d1,d2,d3}}, l, r, p, 1, 1, 0, 0;\n"
+        f"{product} {{d0,d1,d2,d3}}, {{a0,a1,a2,a3}}, r, p, 1, 1, 0;\n}}\n",
+        encoding="utf-8",
+    )
+    ran = run("inspect", str(kernel), "--output-format", "concise")
+    told = ("d 64x8 in 4 registers", "a 64x16 in 4, d 64x8 in 4 registers")
+    lines = [f"{kernel}:{line}:1: legal: {product}: {one}\n" for line, one in zip((7, 8), told, strict=True)]
+    assert (ran.code, ran.out) == (0, "".join(lines))
 
 
 def test_inspect_shows_findings_and_marks_the_move(run: Run) -> None:
@@ -161,6 +179,8 @@ def test_every_rule_and_opcode_has_a_page(run: Run) -> None:
     assert run("explain", ".REQNTID").out == run("explain", "reqntid").out
     assert "only this architecture" in run("explain", "sm_90a").out
     assert run("explain", "[missing-trans]").out == run("explain", "missing-trans").out
+    found_by = run("explain", "missing-trans").out.partition("## Found by")[2]
+    assert "- `ptxloom.checker.instruction.qualifiers._missing`" in found_by.splitlines()
     assert run("explain", "ldmatrix.sync.aligned").out == run("explain", "ldmatrix").out
 
 

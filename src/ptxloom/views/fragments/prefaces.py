@@ -21,8 +21,7 @@ _PART = "part of tensor memory"
 
 def preface(fragment: Fragment) -> list[str]:
     """How to read the table, in a few sentences and what it rests on."""
-    one, several = _nouns(fragment)
-    what = f"{fragment.matrices} {several}, each" if fragment.matrices > 1 else f"One {one},"
+    what = f"{counted(fragment)}, each" if fragment.matrices > 1 else f"One {_nouns(fragment)[0]},"
     example = fragment.at(5, min(1, fragment.values_per_lane - 1))
     value = fragment.value_of(example)
     held = f"{many(fragment.values_per_lane, 'value')} in {many(fragment.registers, 'register')}"
@@ -34,6 +33,17 @@ def preface(fragment: Fragment) -> list[str]:
         f"Value V starts at bit {fragment.stride} * V of the lane's registers laid end to end.",
     ]
     return [*lines, *_meaning(fragment), *block_of(fragment).repeats, evidence(fragment)]
+
+
+def counted(fragment: Fragment) -> str:
+    """How many matrices a fragment has, or what it has instead of them.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> counted(fragment("m8n8.x1.b16")), counted(fragment("mma.sp.m16n8k16.row.col.f32.f16.f16.f32", "e"))
+        ('1 matrix', '4 selectors')
+    """
+    return f"{fragment.matrices} {_nouns(fragment)[fragment.matrices > 1]}"
 
 
 def _nouns(fragment: Fragment) -> tuple[str, str]:

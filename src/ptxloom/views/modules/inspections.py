@@ -8,6 +8,7 @@ from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.findings import finding_reports, machine_readable
+from ptxloom.views.fragments.prefaces import counted
 from ptxloom.views.modules.trees import heading, headline
 from ptxloom.views.runs.heat import listing
 from ptxloom.views.runs.profiles import record as profile_record
@@ -98,9 +99,14 @@ def summary(move: Move) -> str:
     for fragment in move.fragments:
         operands.setdefault(_summary(fragment), []).append(fragment.operand)
     plural = "s" * (move.fragments[-1].registers != 1)
-    if move.fragments[0].addressed:
+    if move.fragments[0].operand == "r":
         return f"{next(iter(operands))} register{plural}"
-    return ", ".join(f"{' and '.join(names)} {what}" for what, names in operands.items()) + f" register{plural}"
+    return ", ".join(f"{_listed(names)} {what}" for what, names in operands.items()) + f" register{plural}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _summary(fragment: Fragment) -> str:
@@ -108,8 +114,7 @@ def _summary(fragment: Fragment) -> str:
     shape = f"{fragment.rows}x{fragment.columns}"
     if fragment.matrices == 1 and not fragment.addressed:
         return f"{shape} in {fragment.registers}"
-    many = "matrices" if fragment.matrices > 1 else "matrix"
-    return f"{fragment.matrices} {many} {shape} in {fragment.registers}"
+    return f"{counted(fragment)} {shape} in {fragment.registers}"
 
 
 def concise(inspection: Inspection) -> str:

@@ -84,7 +84,7 @@ def explain(word: str) -> Page:
     written = word.strip().strip("[]").rstrip(";").partition(" ")[0]
     low = written.lower()
     if low in rules():
-        return Page(low, "rule", rule_page(low).markdown)
+        return Page(low, "rule", rule_page(low).markdown + _found_by(low))
     if low.partition(".")[0] in TOOLS:
         return _of_runs(low)
     opcode, *qualifiers = written.split(".")
@@ -94,6 +94,13 @@ def explain(word: str) -> Page:
         if text := word_page(spelled):
             return Page(spelled, _kind(spelled), text)
     raise _unknown("word", word, [topic.word for topic in topics()])
+
+
+def _found_by(rule: str) -> str:
+    """The functions that find what a rule is about, for those who read or change them."""
+    from ptxloom.checker.index import finders  # noqa: PLC0415 - only here is the code itself read
+
+    return "\n## Found by\n\n" + "".join(f"- `{name}`\n" for name in finders(rule))
 
 
 def _kind(word: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.binding.sizes import type_bytes
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What
 from ptxloom.checker.instruction.values import undeclared
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Declaration, Operand
 
-_BYTE: Final = 8  # bits
 _WORD: Final = 32  # bits
 _INTEGERS: Final = (Kind.UNSIGNED, Kind.SIGNED)
 _NARROW: Final = frozenset(("u8", "s8", "u16", "s16", "pred"))
@@ -44,7 +44,7 @@ class Passed:
     @property
     def bytes(self) -> int:
         """Its size."""
-        return _bits(self.type) * abs(self.count) // _BYTE
+        return type_bytes(self.type) * abs(self.count)
 
     def __str__(self) -> str:
         return f"`.{self.type}`" if self.count < 0 else f"an array of {self.bytes} bytes"
@@ -58,7 +58,7 @@ def parameter_of(declaration: Declaration) -> Passed:
 
 def _passed(type_: str, sizes: tuple[int | None, ...], alignment: int) -> Passed:
     count = prod(each or 0 for each in sizes) if sizes else -1
-    return Passed(type_, count, max(alignment, _bits(type_) // _BYTE, 1))
+    return Passed(type_, count, max(alignment, type_bytes(type_), 1))
 
 
 def _bits(type_: str) -> int:
@@ -72,7 +72,7 @@ def passes(site: Site, given: Operand, parameter: Declaration, *, returned: bool
         case What.UNKNOWN:
             yield undeclared(site, given)
         case What.REGISTER if not isinstance(given, Component):
-            yield from _agrees(site, given, Passed(it.type, -1, max(1, _bits(it.type) // _BYTE)), parameter)
+            yield from _agrees(site, given, _passed(it.type, (), 0), parameter)
         case What.VARIABLE if it.space == "param" and isinstance(given, Name):
             yield from _variable(site, given, parameter)
         case What.INTEGER | What.FLOAT:

@@ -249,6 +249,10 @@ class Operation:
     group: Annotated[Array[u32], 32]
     column: Annotated[Array[u32], 32]  # of the agent of that mbarrier
     told: Annotated[Array[u32], 32]  # the tick of the agent
+    in_rows: u32  # 1: its side in global memory is the rows of a tensor, which lie between the two addresses
+    low: u64
+    high: u64
+    tensor: Annotated[Array[TensorCopy], 1]
 
 
 class Look:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Cell, Shadow
-from ptxloom.machine.runtime.tensor_copy import TensorCopy
+from ptxloom.machine.runtime.tensor_copy import TensorCopy, TensorRow
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64
@@ -280,6 +280,7 @@ class Worker:
     patience: u32  # how long they may, before another one is admitted
     fault: Annotated[Array[Fault], 1]
     tensor: Annotated[Array[TensorCopy], 1]  # the copy by a tensor map that is being made
+    row: Annotated[Array[TensorRow], 1]
 
 
 class Source:

@@ -32,12 +32,17 @@ SHIFTS: Final = 0x13221332210  # by type, four bits each: its size is 1 << shift
 ) = range(1, 14)  # fmt: skip
 
 
+class TensorRow:
+    """A row on its way."""
+
+    bytes: Annotated[Array[u8], MOST_ROW_BYTES]
+    facts: Annotated[Array[u64], 4]  # what code that combines is told: target, source, bytes, type
+
+
 class TensorCopy:
-    """The map of a copy, taken apart; where the copy stands; and a row on its way."""
+    """The map of a copy, taken apart, and where the copy stands."""
 
     words: Annotated[Array[u32], 32]  # the map
-    row: Annotated[Array[u8], MOST_ROW_BYTES]
-    facts: Annotated[Array[u64], 4]  # what code that combines is told: target, source, bytes, type
     base: u64  # where the tensor lies
     kind: u32  # of elements
     rank: u32

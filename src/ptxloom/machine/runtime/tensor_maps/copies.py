@@ -156,7 +156,7 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
     while number < t.rows:
         if fetch_row(w, lane, first, site) != 0:
             return 1
-        put_row(t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
+        put_row(w.worker.row[0], t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
         next_row(t)
         number = number + 1
     return 0
@@ -168,7 +168,7 @@ def fetch_row(w: Warp, lane: u32, told: u32, site: u32) -> u32:
     low = inside_from(t)
     high = inside_to(t)
     if low >= high or is_inside(t) == 0:
-        blank_row(t)
+        blank_row(w.worker.row[0], t)
         return 0
     at = row_address(t) + low
     size = high - low
@@ -177,10 +177,10 @@ def fetch_row(w: Warp, lane: u32, told: u32, site: u32) -> u32:
     if told != 0:
         watch_row(w, lane, at, size, site, 0, 0)
     if size != t.row_bytes:
-        blank_row(t)
-    copy(part(t.row, low, size), site_bytes(w.sites[site], at, size), size)
+        blank_row(w.worker.row[0], t)
+    copy(part(w.worker.row[0].bytes, low, size), site_bytes(w.sites[site], at, size), size)
     if t.rounds != 0:
-        round_row(t, low, high)
+        round_row(w.worker.row[0], low, high)
     return 0
 
 
@@ -219,7 +219,7 @@ def why_not_stored(w: Warp, combine: Code) -> u32:
         for dimension in range(t.rank - 2):
             if corner(t, dimension, 0) < 0 or corner(t, dimension, 1) > 0:
                 return CORNERS_OUTSIDE
-    if combine != 0 and combine_row(t, part(t.row, 0, 0), 0, 0, combine) != 0:
+    if combine != 0 and combine_row(w.worker.row[0], t, part(w.worker.row[0].bytes, 0, 0), 0, 0, combine) != 0:
         return NO_SUCH_REDUCTION
     return 0
 
@@ -238,7 +238,7 @@ def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
             if address(source) == 0:
                 fault(w, OUT_OF_BOUNDS, site, lane, at + row_place(t, number), SHARED, u32(room), 0)
                 return 1
-            take_row(t, source, at & ((1 << CLUSTER_SHIFT) - 1), number)
+            take_row(w.worker.row[0], t, source, at & ((1 << CLUSTER_SHIFT) - 1), number)
             if send_row(w, lane, row_address(t), size, combine, site) != 0:
                 return 1
         next_row(t)
@@ -254,7 +254,7 @@ def send_row(w: Warp, lane: u32, at: u64, size: u64, combine: Code, site: u32) -
     watch_row(w, lane, at, size, site, 1, u32(combine != 0))
     into = site_bytes(w.sites[site], at, size)
     if combine != 0:
-        combine_row(t, into, 0, size, combine)
+        combine_row(w.worker.row[0], t, into, 0, size, combine)
     else:
-        copy(into, view(u8, t.row), size)
+        copy(into, view(u8, w.worker.row[0].bytes), size)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, fill, invoke, part, u8, u16, u32, u64, view
-from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy, TensorRow
 from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place, row_place
 
 if TYPE_CHECKING:
@@ -15,40 +15,40 @@ NAN_FILL: Final = 0x7FF7
 TF32_NAN: Final = 0x7FFFE000
 
 
-def put_row(t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
+def put_row(r: TensorRow, t: TensorCopy, box: Slice[u8], start: u64, number: u64) -> None:
     """Store the row that has come into a box that starts at an offset in shared memory."""
     if t.chunk_mask == 0:
-        copy(part(box, number * t.pitch, t.row_bytes), view(u8, t.row), t.row_bytes)
+        copy(part(box, number * t.pitch, t.row_bytes), view(u8, r.bytes), t.row_bytes)
         return
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
         into = part(box, chunk_place(t, start, number, u64(offset)), CHUNK_BYTES)
-        copy(into, part(t.row, offset, CHUNK_BYTES), CHUNK_BYTES)
+        copy(into, part(r.bytes, offset, CHUNK_BYTES), CHUNK_BYTES)
 
 
-def take_row(t: TensorCopy, room: Slice[u8], start: u64, number: u64) -> None:
+def take_row(r: TensorRow, t: TensorCopy, room: Slice[u8], start: u64, number: u64) -> None:
     """The row that is to go, out of the bytes at `row_place`."""
     if t.chunk_mask == 0:
-        copy(view(u8, t.row), room, t.row_bytes)
+        copy(view(u8, r.bytes), room, t.row_bytes)
         return
     before = row_place(t, number)
     for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
         source = part(room, chunk_place(t, start, number, u64(offset)) - before, CHUNK_BYTES)
-        copy(part(t.row, offset, CHUNK_BYTES), source, CHUNK_BYTES)
+        copy(part(r.bytes, offset, CHUNK_BYTES), source, CHUNK_BYTES)
 
 
-def blank_row(t: TensorCopy) -> None:
+def blank_row(r: TensorRow, t: TensorCopy) -> None:
     """What stands for elements outside of the tensor."""
     if t.fills_nan == 0:
-        fill(t.row, 0)
+        fill(r.bytes, 0)
         return
-    halves = view(u16, t.row)
+    halves = view(u16, r.bytes)
     for place in range(u32(t.row_bytes) >> 1):
         halves[place] = NAN_FILL
 
 
-def round_row(t: TensorCopy, low: u64, high: u64) -> None:
+def round_row(r: TensorRow, low: u64, high: u64) -> None:
     """Numbers of 32 bits as tf32: to the nearest, ties to even. What stands for elements outside stays as it is."""
-    words = view(u32, t.row)
+    words = view(u32, r.bytes)
     for place in range(u32(low) >> 2, u32(high) >> 2):
         word = words[place]
         if word & 0x7FFFFFFF > 0x7F800000:
@@ -57,10 +57,10 @@ def round_row(t: TensorCopy, low: u64, high: u64) -> None:
             words[place] = word + 0xFFF + (word >> 13 & 1) & 0xFFFFE000
 
 
-def combine_row(t: TensorCopy, into: Slice[u8], low: u64, size: u64, combine: Code) -> u32:
+def combine_row(r: TensorRow, t: TensorCopy, into: Slice[u8], low: u64, size: u64, combine: Code) -> u32:
     """Combine bytes of the row with those of the tensor; 1 if that cannot be done with its type."""
-    t.facts[0] = address(into)
-    t.facts[1] = address(part(t.row, low, size))
-    t.facts[2] = size
-    t.facts[3] = u64(t.kind)
-    return invoke(combine, t.facts)
+    r.facts[0] = address(into)
+    r.facts[1] = address(part(r.bytes, low, size))
+    r.facts[2] = size
+    r.facts[3] = u64(t.kind)
+    return invoke(combine, r.facts)

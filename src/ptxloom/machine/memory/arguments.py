@@ -15,7 +15,7 @@ from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.memory.tensor_map import MappedArray
-from ptxloom.machine.runtime.tensor_copy import MAP_ALIGNMENT, MAP_BYTES
+from ptxloom.machine.runtime.tensor_boxes.model import MAP_ALIGNMENT, MAP_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

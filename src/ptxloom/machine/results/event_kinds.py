@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.isa.spaces import MEMORY
-from ptxloom.machine.runtime import state, tensor_copy
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
 
 FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.OUT_OF_BOUNDS: "out-of-bounds",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.machine.native import language
+from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Slice, u8, u32, u64

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Cell, Shadow
-from ptxloom.machine.runtime.tensor_copy import TensorCopy, TensorRow
+from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64

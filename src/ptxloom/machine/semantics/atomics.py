@@ -17,7 +17,7 @@ from ptxloom.machine.native.ir import Emitter, Value, vector
 from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import memory, state
-from ptxloom.machine.runtime import tensor_copy as maps
+from ptxloom.machine.runtime.tensor_boxes import model as maps
 from ptxloom.machine.semantics import numbers
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from ptxloom.machine.codegen.addresses import addresses_at
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value, vector
-from ptxloom.machine.runtime import state, tensor_copy
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
 from ptxloom.machine.runtime.tensor_maps import copies
 from ptxloom.machine.semantics.atomics import tensor_combiner
 from ptxloom.machine.semantics.copies import receivers

@@ -11,7 +11,8 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.runtime import state, tensor_copy
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
 from ptxloom.machine.runtime.tensor_maps import fields
 
 if TYPE_CHECKING:

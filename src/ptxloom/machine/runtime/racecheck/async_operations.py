@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import address, fill, nothing, popcount, u32, u64
+from ptxloom.machine.native.language import address, copy, fill, nothing, popcount, u32, u64
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.crowds import swap_writes
@@ -38,7 +38,9 @@ from ptxloom.machine.runtime.shadow import (
     WRITES,
     Operation,
 )
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, NONE, SHARED, Cta, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Cta, Warp
+from ptxloom.machine.runtime.tensor_boxes.model import TENSOR_COPY_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart, row_address, stored_bytes
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -65,6 +67,7 @@ def begin_operation(w: Warp, site: u32, bulk: u32) -> Operation:
     op.bulk = bulk
     op.begun = w.shadow.order.clock
     op.handed = 0
+    op.in_rows = 0
     return op
 
 
@@ -77,15 +80,9 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
     order = w.shadow.order
     if size == 0 or (space == SHARED and address(shared_place(w, at & 0xFFFFFFFF, u64(size))) == 0):
         return
-    agent: u32 = 0
-    if host != 0:
-        column = column_told(w, host)
-        if column == NONE:
-            return
-        agent = agent_entry(w, lane, column)
-        op.handed = op.handed | 1 << lane
-        op.column[lane] = column
-        op.told[lane] = order.clock
+    agent = reader_of(w, op, lane, host)
+    if agent == NONE:
+        return
     if space == SHARED:
         check_lane(w, lane, at, size, op.stamp, 0, nothing(u64), 1)
         order.reading = order.reading + 1
@@ -100,6 +97,44 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
     op.taken[lane] = size
     op.group[lane] = w.groups[lane] if op.bulk == 0 else w.bulk_groups[lane]
     op.reads = op.reads | 1 << lane
+
+
+def reader_of(w: Warp, op: Operation, lane: u32, host: u64) -> u32:
+    """The entry of the agent that reads for a lane if the mbarrier at a host address tells its end; NONE: no room."""
+    if host == 0:
+        return 0
+    column = column_told(w, host)
+    if column == NONE:
+        return NONE
+    op.handed = op.handed | 1 << lane
+    op.column[lane] = column
+    op.told[lane] = w.shadow.order.clock
+    return agent_entry(w, lane, column)
+
+
+def access_row(w: Warp, lane: u32, t: TensorCopy, at: u64, size: u32, agent: u32, write: u32) -> None:
+    """The operation issued last reads or writes bytes of a row of a tensor in global memory, and others of it."""
+    op = operation_at(w, w.operation_head - 1)
+    order = w.shadow.order
+    meet_lane(w, lane, at, size, op.stamp, write)
+    check_fence(w, lane, at, GLOBAL, size, op.stamp)
+    look_copy(w, lane, at, size, op.stamp, WRITES if write != 0 else READS, agent)
+    if op.in_rows == 0:
+        op.in_rows = 1
+        op.low = at
+        op.high = at
+        copy(op.tensor[0], t, TENSOR_COPY_BYTES)
+        op.group[lane] = w.bulk_groups[lane]
+        if write != 0:
+            op.target_space = GLOBAL
+            op.writes = op.writes | 1 << lane
+            order.far_writes = order.far_writes + 1
+        else:
+            op.source_space = GLOBAL
+            op.reads = op.reads | 1 << lane
+            order.far_reads = order.far_reads + 1
+    op.low = min(op.low, at)
+    op.high = max(op.high, at + u64(size))
 
 
 def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
@@ -267,7 +302,22 @@ def end_writes(w: Warp, number: u32, lane: u32) -> None:
         return
     op.writes = op.writes & ~(1 << lane)
     w.shadow.order.far_writes = w.shadow.order.far_writes - 1
-    look_copy(w, lane, op.target[lane], op.given[lane], begun_at(w, op.stamp, op.begun), WRITES, 0)
+    stamp = begun_at(w, op.stamp, op.begun)
+    if op.in_rows == 0:
+        look_copy(w, lane, op.target[lane], op.given[lane], stamp, WRITES, 0)
+    else:
+        write_rows(w, lane, op.tensor[0], stamp)
+
+
+def write_rows(w: Warp, lane: u32, t: TensorCopy, stamp: u32) -> None:
+    """What a copy has written in a tensor is a write of the lane's own."""
+    restart(t)
+    number: u64 = 0
+    while number < t.rows:
+        if is_inside(t) != 0:
+            look_copy(w, lane, row_address(t), u32(stored_bytes(t)), stamp, WRITES, 0)
+        next_row(t)
+        number = number + 1
 
 
 def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:

@@ -23,6 +23,7 @@ from ptxloom.machine.runtime.state import (
     WRITE_WRITE,
     Warp,
 )
+from ptxloom.machine.runtime.tensor_boxes.walk import meeting
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -75,13 +76,23 @@ def meet_side(
     while left != 0:
         other = trailing_zeros(left)
         left = left & left - 1
-        start = op.target[other] if writes != 0 else op.source[other]
-        length = op.given[other] if writes != 0 else op.taken[other]
-        low = max(at, start)
-        high = min(at + u64(size), start + u64(length))
-        if low < high and is_after(w, lane, far, other, op) != 0 and is_done(w, me(w, lane), op, other) == 0:
+        low: u64 = 0
+        high = at + u64(size)
+        if op.in_rows == 0:
+            low = max(at, op.target[other] if writes != 0 else op.source[other])
+            high = min(high, end_of(op, other, writes))
+        elif at < op.high and high > op.low:
+            low = meeting(op.tensor[0], at, u64(size), writes)
+        if low != 0 and low < high and is_after(w, lane, far, other, op) != 0 and is_done(w, me(w, lane), op, other) == 0:
             tell_far(w, lane, low, u32(high - low), site, write, far, other, op, writes)
             return
+
+
+def end_of(op: Operation, lane: u32, writes: u32) -> u64:
+    """Where the stretch ends that a lane of an operation writes, or reads."""
+    if writes != 0:
+        return op.target[lane] + u64(op.given[lane])
+    return op.source[lane] + u64(op.taken[lane])
 
 
 def is_after(w: Warp, lane: u32, far: Warp, other: u32, op: Operation) -> u32:

@@ -20,11 +20,13 @@ from ptxloom.machine.runtime.state import (
     ILLEGAL_TENSOR_COPY,
     MISALIGNED,
     NO_TENSOR_MAP,
+    NONE,
     OUT_OF_BOUNDS,
     SHARED,
     Warp,
 )
-from ptxloom.machine.runtime.tensor_copy import (
+from ptxloom.machine.runtime.tensor_boxes.decode import corner, decode
+from ptxloom.machine.runtime.tensor_boxes.model import (
     BEFORE_START,
     BETWEEN_CHUNKS,
     BEYOND_CORNERS,
@@ -36,19 +38,19 @@ from ptxloom.machine.runtime.tensor_copy import (
     OTHER_RANK,
     TensorCopy,
 )
-from ptxloom.machine.runtime.tensor_maps.decode import corner, decode
-from ptxloom.machine.runtime.tensor_maps.fields import map_place
-from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
-from ptxloom.machine.runtime.tensor_maps.swizzle import box_bytes, row_place, row_room
-from ptxloom.machine.runtime.tensor_maps.walk import (
+from ptxloom.machine.runtime.tensor_boxes.swizzle import box_bytes, row_place, row_room
+from ptxloom.machine.runtime.tensor_boxes.walk import (
     inside_from,
     inside_to,
     is_inside,
     next_row,
     row_address,
     start_walk,
+    stored_bytes,
 )
-from ptxloom.machine.runtime.tensor_maps.watch import begin_copy, watch_row, watch_source, watch_target
+from ptxloom.machine.runtime.tensor_maps.fields import map_place
+from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
+from ptxloom.machine.runtime.tensor_maps.watch import begin_copy, watch_load, watch_source, watch_store, watch_target
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -149,12 +151,13 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
     if address(box) == 0:
         fault(w, OUT_OF_BOUNDS, site, lane, at, SHARED, u32(min(size, 0xFFFFFFFF)), 1)
         return 1
+    agent: u32 = NONE
     if first != 0:
-        begin_copy(w, site, 0)
+        agent = begin_copy(w, lane, site, 0, told)
     watch_target(w, t, lane, at, told)
     number: u64 = 0
     while number < t.rows:
-        if fetch_row(w, lane, first, site) != 0:
+        if fetch_row(w, lane, first, agent, site) != 0:
             return 1
         put_row(w.worker.row[0], t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
         next_row(t)
@@ -162,7 +165,7 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
     return 0
 
 
-def fetch_row(w: Warp, lane: u32, told: u32, site: u32) -> u32:
+def fetch_row(w: Warp, lane: u32, told: u32, agent: u32, site: u32) -> u32:
     """A row of the tensor, with what stands for elements outside; 1 after a fault."""
     t = w.worker.tensor[0]
     low = inside_from(t)
@@ -175,7 +178,7 @@ def fetch_row(w: Warp, lane: u32, told: u32, site: u32) -> u32:
     if holds_site(w.sites[site], at, size) == 0 and reach(w, lane, at, u32(size), 0, site) == 0:
         return 1
     if told != 0:
-        watch_row(w, lane, at, size, site, 0, 0)
+        watch_load(w, t, lane, at, u32(size), agent, site)
     if size != t.row_bytes:
         blank_row(w.worker.row[0], t)
     copy(part(w.worker.row[0].bytes, low, size), site_bytes(w.sites[site], at, size), size)
@@ -227,9 +230,9 @@ def why_not_stored(w: Warp, combine: Code) -> u32:
 def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
     """Store a box; 1 after a fault. Rows end with the chunk that holds the tensor's last element."""
     t = w.worker.tensor[0]
-    size = inside_to(t) + CHUNK_BYTES - 1 & ~(CHUNK_BYTES - 1)
+    size = stored_bytes(t)
     watch_source(w, t, lane, at, size, site)
-    begin_copy(w, site, u32(combine != 0))
+    begin_copy(w, lane, site, u32(combine != 0), 0)
     number: u64 = 0
     while number < t.rows and size != 0:
         if is_inside(t) != 0:
@@ -251,7 +254,7 @@ def send_row(w: Warp, lane: u32, at: u64, size: u64, combine: Code, site: u32) -
     t = w.worker.tensor[0]
     if reach(w, lane, at, u32(size), 1, site) == 0:
         return 1
-    watch_row(w, lane, at, size, site, 1, u32(combine != 0))
+    watch_store(w, t, lane, at, u32(size), u32(combine != 0), site)
     into = site_bytes(w.sites[site], at, size)
     if combine != 0:
         combine_row(w.worker.row[0], t, into, 0, size, combine)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.native.language import Slice, address, copy, u8, u32, u64, view
 from ptxloom.machine.runtime.memory import place, refuse
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, MISALIGNED, SHARED, SHARED_WINDOW, Warp
-from ptxloom.machine.runtime.tensor_copy import F32_FTZ, MAP_ALIGNMENT, MAP_BYTES
+from ptxloom.machine.runtime.tensor_boxes.model import F32_FTZ, MAP_ALIGNMENT, MAP_BYTES
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr

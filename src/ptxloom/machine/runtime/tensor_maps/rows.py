@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, fill, invoke, part, u8, u16, u32, u64, view
-from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy, TensorRow
-from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place, row_place
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy, TensorRow
+from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place, row_place
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Code, Slice

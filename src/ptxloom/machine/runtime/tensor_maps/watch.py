@@ -6,36 +6,35 @@ from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.runtime.copies import write_bulk
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.memory import shared_place
-from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by
-from ptxloom.machine.runtime.racecheck.global_memory import look_copy
-from ptxloom.machine.runtime.racecheck.happens_before import operation_at
-from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
-from ptxloom.machine.runtime.racecheck.proxies import check_fence
-from ptxloom.machine.runtime.shadow import READS, STRONG, WRITES
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, Warp
-from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy
-from ptxloom.machine.runtime.tensor_maps.swizzle import chunk_place
-from ptxloom.machine.runtime.tensor_maps.walk import is_inside, next_row, restart
+from ptxloom.machine.runtime.racecheck.async_operations import access_row, begin_operation, read_by, reader_of
+from ptxloom.machine.runtime.shadow import STRONG
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
+from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart
 
 
-def begin_copy(w: Warp, site: u32, combines: u32) -> None:
-    """A lane issues a copy."""
+def begin_copy(w: Warp, lane: u32, site: u32, combines: u32, told: u64) -> u32:
+    """A lane issues a copy; gives the entry of the agent that reads for it, NONE if there is none."""
+    if address(w.shadow) == 0:
+        return NONE
+    return reader_of(w, begin_operation(w, site | STRONG if combines != 0 else site, 1), lane, told)
+
+
+def watch_load(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u32, agent: u32, site: u32) -> None:
+    """A copy reads bytes of the tensor."""
+    read_lane(w, lane, at, GLOBAL, size, site)
+    if address(w.shadow) != 0 and agent != NONE:
+        access_row(w, lane, t, at, size, agent, 0)
+
+
+def watch_store(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u32, combines: u32, site: u32) -> None:
+    """A copy writes bytes of the tensor, or combines with what is there."""
+    if combines != 0:
+        read_lane(w, lane, at, GLOBAL, size, site)
+    written_lane(w, lane, at, GLOBAL, size)
     if address(w.shadow) != 0:
-        begin_operation(w, site | STRONG if combines != 0 else site, 1)
-
-
-def watch_row(w: Warp, lane: u32, at: u64, size: u64, site: u32, write: u32, combines: u32) -> None:
-    """A copy reads or writes bytes of the tensor."""
-    count = u32(size)
-    if write == 0 or combines != 0:
-        read_lane(w, lane, at, GLOBAL, count, site)
-    if write != 0:
-        written_lane(w, lane, at, GLOBAL, count)
-    if address(w.shadow) != 0:
-        stamp = operation_at(w, w.operation_head - 1).stamp
-        meet_lane(w, lane, at, count, stamp, write)
-        look_copy(w, lane, at, count, stamp, WRITES if write != 0 else READS, 0)
-        check_fence(w, lane, at, GLOBAL, count, stamp)
+        access_row(w, lane, t, at, size, 0, 1)
 
 
 def watch_target(w: Warp, t: TensorCopy, lane: u32, at: u64, told: u64) -> None:

@@ -6,7 +6,7 @@ Any bytes may come: what is no tensor map has a reason, and counts stay within w
 from __future__ import annotations
 
 from ptxloom.machine.native.language import i8, i16, i32, i64, u8, u16, u32, u64
-from ptxloom.machine.runtime.tensor_copy import (
+from ptxloom.machine.runtime.tensor_boxes.model import (
     BF16,
     FEW_DIMENSIONS,
     MOST_DIMENSIONS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import i64, u32, u64
-from ptxloom.machine.runtime.tensor_copy import OFFSETS, TensorCopy
-from ptxloom.machine.runtime.tensor_maps.decode import box_size, corner
+from ptxloom.machine.runtime.tensor_boxes.decode import box_size, corner
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, OFFSETS, TensorCopy
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice, i32
@@ -107,3 +107,24 @@ def inside_from(t: TensorCopy) -> u64:
 def inside_to(t: TensorCopy) -> u64:
     """The byte behind the last one of a row that the tensor has; 0 if there is none."""
     return u64(min(max(t.inner_bytes - t.inner, 0), i64(t.row_bytes)))
+
+
+def stored_bytes(t: TensorCopy) -> u64:
+    """How many bytes of a row a store writes: up to the end of the chunk that holds the tensor's last element."""
+    return inside_to(t) + CHUNK_BYTES - 1 & ~(CHUNK_BYTES - 1)
+
+
+def meeting(t: TensorCopy, at: u64, size: u64, writes: u32) -> u64:
+    """The first byte of a stretch of memory that a row which the copy reads, or writes, holds; 0 if there is none."""
+    low = inside_from(t)
+    high = stored_bytes(t) if writes != 0 else inside_to(t)
+    number: u64 = 0
+    restart(t)
+    while number < t.rows and low < high:
+        if is_inside(t) != 0:
+            start = row_address(t)
+            if at < start + high and at + size > start + low:
+                return max(at, start + low)
+        next_row(t)
+        number = number + 1
+    return 0

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
+from ptxloom.machine.native import language
+
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, i64, u8, u32, u64
 
@@ -66,3 +68,6 @@ class TensorCopy:
     shifts: Annotated[Array[i64], 5]  # what is added to where the walk stands: offsets of im2col
     first: Annotated[Array[i64], 5]  # where the walk begins
     point: Annotated[Array[i64], 5]  # where it stands
+
+
+TENSOR_COPY_BYTES: Final = language.record(TensorCopy).size

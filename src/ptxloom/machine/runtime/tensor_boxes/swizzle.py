@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxloom.machine.native.language import u64
-from ptxloom.machine.runtime.tensor_copy import CHUNK_BYTES, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy
 
 
 def box_bytes(t: TensorCopy) -> u64:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import ptxloom as pl
 from oracle.ptxas import assemble, find_ptxas
 from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
@@ -20,7 +21,7 @@ from ptxloom.machine.runtime import shadow
 from ptxloom.syntax import parse
 
 FOLDER = Path(__file__).parent
-PAGES = ("memcheck", "synccheck", "racecheck", "initcheck", "asynchronous", "clusterlaunchcontrol")
+PAGES = ("memcheck", "synccheck", "racecheck", "initcheck", "asynchronous", "clusterlaunchcontrol", "tensor_copies")
 BLOCK = re.compile(r"^```ptx(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)
 VERDICT = re.compile(r"//\s*undefined: \[([a-z., -]+)\]$")
 OPTION = re.compile(r"^// (block|grid|cluster|checks|timeout): (.+)\n")
@@ -74,7 +75,14 @@ def cases() -> list[Case]:
 
 
 CASES = cases()
-ASYNCHRONOUS = [case for case in CASES if case.place.startswith(("asynchronous", "clusterlaunchcontrol"))]
+ASYNCHRONOUS = [case for case in CASES if case.place.startswith(PAGES[4:])]
+
+
+def _maps() -> list[object]:
+    """A tensor of 16 rows of 32 words with boxes of 4 rows, its map, and the map in memory."""
+    tensor = np.arange(512, dtype=np.uint32).reshape(16, 32)
+    made = pl.tensor_map(tensor, (32, 4))
+    return [tensor, made, made]
 
 
 def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
@@ -85,7 +93,8 @@ def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
     grid, block = options.pop("grid"), options.pop("block")
     out = np.zeros(64, np.uint32)
     try:
-        result = kernel(parse(case.text), "k").launch(grid, block, [out, fixed], **options)
+        maps = _maps() if case.place.startswith("tensor_copies") else []
+        result = kernel(parse(case.text), "k").launch(grid, block, [out, fixed, *maps], **options)
     except LaunchError as error:
         return {(h.line, h.rule) for h in error.hazards}
     return {(h.line, h.rule) for h in result.hazards}

@@ -71,6 +71,8 @@ class Racecheck(Instrument):
         if op.opcode == "bar" and op.has("warp"):
             b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
             b.runtime(vector_clocks.sync_lanes, W, b.active_mask)
+        elif op.opcode == "tensormap" and op.has("cp_fenceproxy"):
+            b.runtime(proxies.fence_maps, W, b.active_mask, 1)
 
     def _fence(self, b: Builder) -> None:
         op = b.op
@@ -85,6 +87,8 @@ class Racecheck(Instrument):
         elif op.has("async", "async::generic"):
             shared = any("shared" in q for q in op.qualifiers)
             b.runtime(proxies.fence_proxy, W, b.active_mask, int(not op.has("global")), int(not shared))
+        elif op.has("tensormap::generic"):
+            b.runtime(proxies.fence_maps, W, b.active_mask, int(op.has("release")))
 
     @staticmethod
     def _issue(b: Builder) -> None:
@@ -194,12 +198,17 @@ def goes_by_async_proxy(op: Op) -> bool:
     return (op.opcode == "cp" and op.has("bulk")) or (op.opcode == "clusterlaunchcontrol" and op.has("async"))
 
 
+def orders_maps(op: Op) -> bool:
+    """Whether an instruction changes tensor maps, or orders such changes."""
+    return op.opcode == "tensormap" or op.has("tensormap::generic")
+
+
 def orders_finely(op: Op) -> bool:
     """Whether an instruction can order accesses of some threads of a CTA and not of all."""
     match op.opcode:
         case "bar" | "barrier":
             return op.has("warp", "cluster", "arrive") or len(op.operands) > 1 + op.has("red") * 2
-        case "mbarrier" | "fence" | "membar":
+        case "mbarrier" | "fence" | "membar" | "tensormap":
             return True
         case "cp" if op.has("mbarrier"):
             return True

@@ -45,6 +45,7 @@ TENSOR_REASONS: Final = {  # why there is no tensor map, or no copy by one
 EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",
     state.UNFENCED: "racecheck.cross-proxy",
+    state.STALE_MAP: "racecheck.stale-tensor-map",
     state.DIVERGENT: "synccheck.divergent",
     state.EXITED: "synccheck.exited",
     state.PREDICATED: "synccheck.predicated",
@@ -92,6 +93,7 @@ SIDES: Final = {
     state.NOT_READ_ONLY: ("read", "write"),
     state.ENDED: ("access", "exit"),
     state.UNFENCED: ("access", "write"),
+    state.STALE_MAP: ("access", "write"),
 }
 REVERSED: Final = {  # the same race with its sides in the other order
     state.READ_WRITE: state.WRITE_READ,

@@ -375,6 +375,17 @@ KINDS: Final = (
     ),
     HazardKind(
         "racecheck",
+        "stale-tensor-map",
+        "Finds a copy by a tensor map in global memory that threads have changed, with no release and acquire of "
+        "`fence.proxy.tensormap` between the two: copies go another way to their maps than stores.",
+        "{place} is written and then used as a tensor map with no `fence.proxy.tensormap` between the two",
+        "change the map in shared memory and copy it with `tensormap.cp_fenceproxy`, or put "
+        "`fence.proxy.tensormap::generic.release` behind the change; then let who copies execute "
+        "`fence.proxy.tensormap::generic.acquire` on it",
+        "9.7.13.4",
+    ),
+    HazardKind(
+        "racecheck",
         "early-exit",
         "Finds shared memory that goes with its CTA while another CTA of the cluster accesses it, or while a bulk copy "
         "or another CTA's asynchronous operation reads or writes it.",

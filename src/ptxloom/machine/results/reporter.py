@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 HeapBlock = tuple[int, int, int]
 
-_AS_NOTED: Final = frozenset({state.ENDED, state.UNFENCED, state.NOT_READ_ONLY})  # the sides of which have their order
+_AS_NOTED: Final = frozenset(  # the sides of which have their order
+    {state.ENDED, state.UNFENCED, state.STALE_MAP, state.NOT_READ_ONLY}
+)
 _OF_LANES: Final = frozenset({state.BAD_CALL, state.CALL_MISMATCH, state.BAD_TOKEN, state.BAD_BRANCH})
 _RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "warp-order")
 

@@ -228,6 +228,7 @@ class Order:
     kept_last: u32  # the row kept last
     limits: u32  # what there was no room for
     inits: u32  # the first of the columns that tell up to which tick a `fence.mbarrier_init` lies; 0: none are kept
+    mapped: u32  # the first of those for tensor maps: what is published, then what is acquired; 0: none are kept
     taught_at: u32  # the tick at which `taught` changed last
     fenced: u32  # the first of the columns that tell up to which tick a fence between proxies lies; 0: none are kept
 

@@ -59,6 +59,7 @@ UNWRITTEN, UNWRITTEN_REGISTER = range(26, 28)
 OWN_WRITE_WRITE, OWN_READ_WRITE, OWN_WRITE_READ = range(28, 31)  # of a thread with its own asynchronous copy
 ENDED: Final = 32  # shared memory that goes while others use it
 UNFENCED: Final = 33  # a bulk copy of what a thread has written, without a fence between the proxies
+STALE_MAP: Final = 36  # a copy by a tensor map that has changed, without a fence between
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
 REQUESTED_AGAIN: Final = 34  # `clusterlaunchcontrol.try_cancel` after a refusal
 NOT_CANCELED: Final = 35  # the index of a cluster that was not canceled

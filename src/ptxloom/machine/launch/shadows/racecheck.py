@@ -103,6 +103,9 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
     if any(racecheck.goes_by_async_proxy(op) for op in program.ops):
         order.fenced = order.columns
         order.columns += threads * (1 if races is None else 2)
+    if races is not None and any(racecheck.orders_maps(op) for op in program.ops):
+        order.mapped = order.columns
+        order.columns += 2 * threads
     if any(op.opcode == "fence" and op.has("mbarrier_init") for op in program.ops):
         order.inits = order.columns
         order.columns += threads

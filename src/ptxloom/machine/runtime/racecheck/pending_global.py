@@ -83,7 +83,12 @@ def meet_side(
             high = min(high, end_of(op, other, writes))
         elif at < op.high and high > op.low:
             low = meeting(op.tensor[0], at, u64(size), writes)
-        if low != 0 and low < high and is_after(w, lane, far, other, op) != 0 and is_done(w, me(w, lane), op, other) == 0:
+        if (
+            low != 0
+            and low < high
+            and is_after(w, lane, far, other, op) != 0
+            and is_done(w, me(w, lane), op, other) == 0
+        ):
             tell_far(w, lane, low, u32(high - low), site, write, far, other, op, writes)
             return
 

@@ -20,7 +20,7 @@ from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, UNFENCED, Span, Warp
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, STALE_MAP, UNFENCED, Warp
 
 
 def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
@@ -59,9 +59,43 @@ def check_fence(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32) 
     if space == SHARED:
         check_shared(w, lane, at, size, stamp)
     elif address(w.shadow.order.grid) != 0:
-        found = find_span(w.launch, at)
-        if takes(found, at, size, READS) != 0:
-            check_cells(w, lane, found[0], at, size, stamp)
+        first = w.shadow.order.fenced + w.shadow.order.threads
+        check_cells(w, lane, at, size, stamp, UNFENCED, first)
+
+
+def fence_maps(w: Warp, lanes: u32, releases: u32) -> None:
+    """`fence.proxy.tensormap` of lanes: what was written is released to the way of tensor maps, or acquired there."""
+    order = w.shadow.order
+    if order.mapped == 0:
+        return
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            if releases != 0:
+                fence_columns(w, lane, order.mapped)
+            else:
+                acquire_columns(w, lane)
+    w.acquired = w.acquired | lanes
+    w.uneven = w.uneven | lanes
+    released(w)
+
+
+def acquire_columns(w: Warp, lane: u32) -> None:
+    """All that was published for the way of tensor maps, and is known to a lane, has come there."""
+    s = w.shadow
+    keep_points(w, lane)
+    row = row_of(s.order, me(w, lane))
+    first = s.order.mapped
+    for thread in range(s.order.threads):
+        tick = max(row[first + thread], s.common[first + thread])
+        into = first + s.order.threads + thread
+        row[into] = max(row[into], tick)
+
+
+def check_map(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
+    """A lane issues a copy by the tensor map at an address of global memory: note what of it may be stale."""
+    order = w.shadow.order
+    if order.mapped != 0 and address(order.grid) != 0:
+        check_cells(w, lane, at, size, stamp, STALE_MAP, order.mapped + order.threads)
 
 
 def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
@@ -72,20 +106,26 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
     for offset in range(size):
         held = s.writes[place + offset]
         if is_crowd(held) != 0:
-            last = check_chain(w, lane, crowd_at(s, held).first[0], at + u64(offset), SHARED, 1, stamp, last)
+            here = crowd_at(s, held).first[0]
+            last = check_chain(w, lane, here, at + u64(offset), SHARED, 1, stamp, last, UNFENCED, s.order.fenced)
         elif held & PENDING == 0 and held >> s.order.bits > s.birth and held != last:
             thread = thread_of(w, held)
-            if is_missed(w, lane, thread, held >> s.order.bits, SHARED) != 0:
+            if is_missed(w, lane, thread, held >> s.order.bits, s.order.fenced) != 0:
                 last = held
                 length: u32 = 1
                 while offset + length < size and s.writes[place + offset + length] == held:
                     length = length + 1
                 site = s.write_sites[place + offset]
-                tell_unfenced(w, lane, at + u64(offset), SHARED, length, stamp, thread, site)
+                tell_unfenced(w, lane, at + u64(offset), SHARED, length, stamp, thread, site, UNFENCED)
 
 
-def check_chain(w: Warp, lane: u32, first: Trace, at: u64, space: u32, size: u32, stamp: u32, told: u32) -> u32:
-    """The same for what is remembered of one place; gives the stamp of what was told last."""
+def check_chain(
+    w: Warp, lane: u32, first: Trace, at: u64, space: u32, size: u32, stamp: u32, told: u32, kind: u32, columns: u32
+) -> u32:
+    """The same for what is remembered of one place; gives the stamp of what was told last.
+
+    `columns` is the first of those that tell up to which tick a fence of the right kind lies between.
+    """
     last = told
     here = first
     while address(here) != 0:
@@ -98,44 +138,49 @@ def check_chain(w: Warp, lane: u32, first: Trace, at: u64, space: u32, size: u32
             while left != 0:
                 thread = first_of(w, t) + trailing_zeros(left)
                 left = left & left - 1
-                if is_missed(w, lane, thread, trace_tick(w, t), space) != 0:
+                if is_missed(w, lane, thread, trace_tick(w, t), columns) != 0:
                     last = t.stamp
                     left = 0
-                    tell_unfenced(w, lane, at, space, size, stamp, thread, t.stamp)
+                    tell_unfenced(w, lane, at, space, size, stamp, thread, t.stamp, kind)
     return last
 
 
-def check_cells(w: Warp, lane: u32, span: Span, at: u64, size: u32, stamp: u32) -> None:
+def check_cells(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, kind: u32, columns: u32) -> None:
     """The same for global memory, of what threads of the cluster have written."""
+    found = find_span(w.launch, at)
+    if takes(found, at, size, READS) == 0:
+        return
+    span = found[0]
     place = at
     last: u32 = 0
     while place < at + u64(size):
-        last = check_chain(w, lane, cell_of(span, place).first[0], place, GLOBAL, 4, stamp, last)
+        here = cell_of(span, place).first[0]
+        last = check_chain(w, lane, here, place, GLOBAL, 4, stamp, last, kind, columns)
         place = (place & ~3) + 4
 
 
-def is_missed(w: Warp, lane: u32, thread: u32, tick: u32, space: u32) -> u32:
+def is_missed(w: Warp, lane: u32, thread: u32, tick: u32, columns: u32) -> u32:
     """1 if a write comes before what a lane issues now, but no fence lies between."""
     mine = me(w, lane)
     if thread != mine and is_known(w, mine, thread, tick) == 0:
         return 0
-    return u32(is_fenced(w, lane, thread, tick, space) == 0)
+    return u32(is_fenced(w, lane, thread, tick, columns) == 0)
 
 
-def tell_unfenced(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, thread: u32, site: u32) -> None:
+def tell_unfenced(
+    w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32, thread: u32, site: u32, kind: u32
+) -> None:
     """Note a bulk copy of what a thread has written."""
     far = warp_of(w, thread)
     block = far.cta.ctaid
-    note_pair(w, UNFENCED, stamp & SITE, lane, at, space, size, site & SITE, far.index, thread & 31, block)
+    note_pair(w, kind, stamp & SITE, lane, at, space, size, site & SITE, far.index, thread & 31, block)
 
 
-def is_fenced(w: Warp, lane: u32, thread: u32, tick: u32, space: u32) -> u32:
+def is_fenced(w: Warp, lane: u32, thread: u32, tick: u32, columns: u32) -> u32:
     """1 if what a thread wrote at a tick lies before a fence that comes before what a lane issues now."""
     s = w.shadow
     order = s.order
-    if order.fenced == 0 or order.lost != 0:
+    if columns == 0 or order.lost != 0:
         return 1
-    column = order.fenced + thread
-    if space != SHARED:
-        column = column + order.threads
+    column = columns + thread
     return u32(max(row_of(order, me(w, lane))[column], s.common[column]) >= tick)

@@ -110,11 +110,15 @@ def operation_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: 
 
 
 def readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
-    """Report the reads of some bytes that a write by a lane races with: one a warp."""
-    row = (at >> BLOCK_SHIFT) * s.summaries
-    for warp in range(s.order.threads // 32):
-        if s.summary[row + warp] > s.floor:
-            reader(w, s, lane, at, size, stamp, warp)
+    """Report the reads of some bytes that a write by a lane races with: one a warp and block."""
+    start = at
+    while start < at + size:
+        row = (start >> BLOCK_SHIFT) * s.summaries
+        end = min((start >> BLOCK_SHIFT) + 1 << BLOCK_SHIFT, at + size)
+        for warp in range(s.order.threads // 32):
+            if s.summary[row + warp] > s.floor:
+                reader(w, s, lane, start, end - start, stamp, warp)
+        start = end
 
 
 def reader(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, warp: u32) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import Code, Slice, address, copy, i32, part, trailing_zeros, u8, u32, u64, view
 from ptxloom.machine.runtime.copies import finish, reach, told_at
-from ptxloom.machine.runtime.initcheck.slow_path import read_lane
 from ptxloom.machine.runtime.memory import fault, holds_site, shared_place
 from ptxloom.machine.runtime.places import site_bytes
 from ptxloom.machine.runtime.state import (
@@ -50,7 +49,14 @@ from ptxloom.machine.runtime.tensor_boxes.walk import (
 )
 from ptxloom.machine.runtime.tensor_maps.fields import map_place
 from ptxloom.machine.runtime.tensor_maps.rows import blank_row, combine_row, put_row, round_row, take_row
-from ptxloom.machine.runtime.tensor_maps.watch import begin_copy, watch_load, watch_source, watch_store, watch_target
+from ptxloom.machine.runtime.tensor_maps.watch import (
+    begin_copy,
+    watch_load,
+    watch_map,
+    watch_source,
+    watch_store,
+    watch_target,
+)
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -75,7 +81,7 @@ def prepare(  # noqa: PLR0911 - one case a reason
     found = map_place(w, lane, at, GENERIC, 0, site)
     if address(found) == 0:
         return 1
-    read_lane(w, lane, at, GENERIC, MAP_BYTES, site)
+    watch_map(w, lane, at, site)
     copy(view(u8, t.words), found, MAP_BYTES)
     reason = decode(t)
     if reason != 0:

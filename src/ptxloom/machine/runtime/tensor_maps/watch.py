@@ -7,9 +7,12 @@ from ptxloom.machine.runtime.copies import write_bulk
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.async_operations import access_row, begin_operation, read_by, reader_of
-from ptxloom.machine.runtime.shadow import STRONG
-from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, NONE, SHARED, Warp
-from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, TensorCopy
+from ptxloom.machine.runtime.racecheck.global_memory import look_copy
+from ptxloom.machine.runtime.racecheck.happens_before import stamp_of
+from ptxloom.machine.runtime.racecheck.proxies import check_map
+from ptxloom.machine.runtime.shadow import READS, STRONG
+from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GENERIC, GLOBAL, NONE, SHARED, SHARED_WINDOW, Warp
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, MAP_BYTES, TensorCopy
 from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
 from ptxloom.machine.runtime.tensor_boxes.walk import is_inside, next_row, restart
 
@@ -19,6 +22,15 @@ def begin_copy(w: Warp, lane: u32, site: u32, combines: u32, told: u64) -> u32:
     if address(w.shadow) == 0:
         return NONE
     return reader_of(w, begin_operation(w, site | STRONG if combines != 0 else site, 1), lane, told)
+
+
+def watch_map(w: Warp, lane: u32, at: u64, site: u32) -> None:
+    """A lane issues a copy by the tensor map at a generic address."""
+    read_lane(w, lane, at, GENERIC, MAP_BYTES, site)
+    if address(w.shadow) != 0 and at < SHARED_WINDOW:
+        stamp = stamp_of(w, site)
+        look_copy(w, lane, at, MAP_BYTES, stamp, READS, 0)
+        check_map(w, lane, at, MAP_BYTES, stamp)
 
 
 def watch_load(w: Warp, t: TensorCopy, lane: u32, at: u64, size: u32, agent: u32, site: u32) -> None:

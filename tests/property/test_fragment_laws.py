@@ -1,17 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxloom.fragments import Fragment, fragment
+from ptxloom.fragments import Fragment, fragment, fragment_operands
 from ptxloom.isa.matrix import variants
-from ptxloom.isa.products import mma_forms
+from ptxloom.isa.products import MatrixForm, matrix_forms, mma_forms
 
 MOVES = [fragment(move) for move in variants()]
 MOVMATRIX = [fragment("movmatrix.sync.aligned.m8n8.trans.b16", operand) for operand in "ad"]
 OPERANDS = [fragment(form, operand) for form in mma_forms() for operand in "abcd"]
-EVERY = [*MOVES, *MOVMATRIX, *OPERANDS]
+GROUPS = [fragment(form, operand) for form in matrix_forms("wgmma")[::13] for operand in fragment_operands(form)]
+WARPS = [fragment(form, operand) for form in matrix_forms("wmma")[::7] for operand in fragment_operands(form)]
+SPARSE = [fragment(form, operand) for form in matrix_forms("mma") if form.sparse for operand in "ae"]
+TENSOR_MEMORY = [fragment(f"tcgen05.ld.{shape}.x8.b32") for shape in ("32x32b", "16x64b", "16x128b", "16x256b")]
+EVERY = [*MOVES, *MOVMATRIX, *OPERANDS, *GROUPS, *WARPS, *SPARSE, *TENSOR_MEMORY]
 
 
 @pytest.mark.parametrize("f", [*MOVES, *MOVMATRIX], ids=str)
@@ -26,8 +32,8 @@ def test_a_move_is_a_bijection(f: Fragment) -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.sampled_from(EVERY), st.data())
 def test_both_directions_agree(f: Fragment, data: st.DataObject) -> None:
-    lane = data.draw(st.integers(0, 31))
-    register = data.draw(st.integers(0, f.registers - 1))
+    lane = data.draw(st.integers(0, f.lane_count - 1))
+    register = data.draw(st.integers(0, f.registers // f.copies - 1))  # of copies, the first
     bit = data.draw(st.integers(0, f.register_bits - 1))
     element = f.where(lane=lane, register=register, bit=bit)
     assert (element.lane, element.register) == (lane, register)
@@ -45,6 +51,24 @@ def test_every_coordinate_has_one_holder(f: Fragment, data: st.DataObject) -> No
     element = f.holder(matrix=matrix, row=row, column=column)
     assert (element.matrix, element.row, element.column) == (matrix, row, column)
     assert f.where(lane=element.lane, register=element.register, bit=element.bit) == element
+
+
+@pytest.mark.parametrize("f", WARPS, ids=str)
+def test_copies_are_of_the_same_elements(f: Fragment) -> None:
+    for lane in range(0, 32, 5):
+        held = [(e.row, e.column) for e in f.held_by(lane)]
+        assert held == held[: len(held) // f.copies] * f.copies
+
+
+@pytest.mark.parametrize("form", matrix_forms("wgmma")[::29], ids=lambda form: form.spelling)
+def test_a_warp_of_a_warpgroup_holds_what_mma_would(form: MatrixForm) -> None:
+    tile = replace(form, opcode="mma", m=16, n=8)
+    for operand in fragment_operands(form):
+        whole, part = fragment(form, operand), fragment(tile, operand)
+        for element in part:
+            for warp in range(4):
+                lane, row = element.lane + 32 * warp, element.row + 16 * warp
+                assert whole.at(lane, part.value_of(element)) == element._replace(lane=lane, row=row)
 
 
 @pytest.mark.parametrize("num", [1, 2, 4])

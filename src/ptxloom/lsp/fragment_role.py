@@ -12,6 +12,7 @@ from ptxloom.views.fragments.formulas import register_line
 from ptxloom.views.fragments.prefaces import evidence
 
 if TYPE_CHECKING:
+    from ptxloom.fragments import Fragment
     from ptxloom.lsp.names import Occurrence
 
 _NAMES: Final = {"registers": "a", "factor": "a"}  # what the left factor of wgmma is called where it is in registers
@@ -22,21 +23,26 @@ def fragment_role(occurrence: Occurrence) -> str:
     instruction, place = occurrence.statement, occurrence.place
     if not isinstance(instruction, Instruction) or place < 0:
         return ""
-    rule = operand_rule(instruction, place)
     register = _number_of(instruction, occurrence)
-    if rule is None or register < 0:
-        return ""
-    try:
-        operands = fragment_operands(instruction)
-        name = _NAMES.get(rule.name, rule.name)
-        if name not in operands and (None not in operands or rule.kind != "fragment"):
-            return ""
-        held = fragment(instruction, name if name in operands else None)
-    except PtxloomError:  # no map of it is known
-        return ""
-    if register >= held.registers:
+    held = _held(instruction, place)
+    if held is None or not 0 <= register < held.registers:
         return ""
     return f"register {register} of {held.registers}: {register_line(held, register)}. {evidence(held)}"
+
+
+def _held(instruction: Instruction, place: int) -> Fragment | None:
+    """What an operand holds; None if it is none that holds a part of a matrix, such as a descriptor."""
+    rule = operand_rule(instruction, place)
+    if rule is None or (rule.kind == "factor" and not isinstance(instruction.operands[place], Vector)):
+        return None
+    name = _NAMES.get(rule.name, rule.name)
+    try:
+        operands = fragment_operands(instruction)
+        if name in operands:
+            return fragment(instruction, name)
+        return fragment(instruction) if None in operands and rule.kind == "fragment" else None
+    except PtxloomError:  # no map of it is known
+        return None
 
 
 def _number_of(instruction: Instruction, occurrence: Occurrence) -> int:

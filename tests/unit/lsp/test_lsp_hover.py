@@ -51,6 +51,60 @@ def test_the_operands_of_an_mma_are_shown() -> None:
     ]
 
 
+HOLDERS = (
+    ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry f()\n"
+    "{ .reg .f32 d<8>; .reg .b32 a<8>, m; .reg .b64 l, r; .reg .pred p;\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "part"),
+    [
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0,d1,d‸2,d3}, l, r, p, 1, 1, 0, 0;",
+            "register 2 of 4: lane T holds row T/4%8 + 16*(T/32) + 8, column 2*(T%4).",
+        ),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {d0,d1,d2,d3}, {a0,a1,a2,a‸3}, r, p, 1, 1;",
+            "register 3 of 4: lane T holds row T/4%8 + 16*(T/32) + 8, column 4*(T%4) + e + 16;",
+        ),
+        (
+            "mma.sp.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {a0,a1}, {a0,a1}, {a2,a3}, {a4,a5}, ‸m, 0;",
+            "register 0 of 1: lane T holds row T/4 + 8*(e/4), column e%4 of selector T%4;",
+        ),
+        (
+            "wmma.load.b.sync.aligned.col.m8n32k16.f16 {a0,a1,a2,‸a3,a4,a5,a6,a7}, [l];",
+            "register 3 of 8: lane T holds row 2*(T%4) + e + 8, column T/4 + 8;",
+        ),
+        (
+            "tcgen05.ld.sync.aligned.16x64b.x2.b32 {a0,‸a1}, [m];",
+            "register 1 of 2: lane T holds row 8*(T%2) + T/4, column T/2%2 + 2.",
+        ),
+    ],
+)
+def test_a_register_of_any_fragment_says_what_it_holds(instruction: str, part: str) -> None:
+    found = hover(*cursor(f"{HOLDERS}{instruction}\n}}\n"))
+    assert found is not None
+    assert part in found.markdown
+
+
+def test_a_descriptor_holds_no_fragment() -> None:
+    found = hover(
+        *cursor(f"{HOLDERS}wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {{d0,d1,d2,d3}}, ‸l, r, p, 1, 1;\n}}\n")
+    )
+    assert found is not None
+    assert "lane T holds" not in found.markdown
+
+
+def test_the_operands_of_a_warpgroup_are_shown() -> None:
+    page = opcode_page(("wgmma", "mma_async", "sync", "aligned", "m64n256k16", "f32", "f16", "f16"))
+    assert [line for line in page.splitlines() if line.startswith("####")] == [
+        "#### Operand a: who holds what",
+        "#### Operand d: who holds what",
+    ]
+    assert "Columns 16 to 255 repeat columns 0 to 15" in page
+
+
 def test_an_unfinished_instruction_shows_its_syntax_and_what_is_missing() -> None:
     document, offset = cursor(KERNEL.replace("ldmatrix.sync.aligned.m8n8.x4", "ldmat‸rix.sync.m8n8.x4", 1))
     found = hover(document, offset)

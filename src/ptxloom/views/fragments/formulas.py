@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.fragments import Axis
 from ptxloom.fragments.model import numerals
+from ptxloom.views.fragments.prefaces import matrix_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +24,8 @@ def register_line(fragment: Fragment, register: int) -> str:
     """
     held = held_together(fragment)
     row, column = coordinate(fragment, Axis.ROW, register), coordinate(fragment, Axis.COLUMN, register)
-    matrix = f" of matrix {coordinate(fragment, Axis.MATRIX, register)}" if fragment.matrices > 1 else ""
+    number = coordinate(fragment, Axis.MATRIX, register)
+    matrix = f" of {matrix_title(fragment, number)}" if fragment.matrices > 1 else ""
     several = f"; e is 0 to {held - 1}, from the low bits up" if held > 1 else ""
     return f"lane T holds row {row}, column {column}{matrix}{several}"
 

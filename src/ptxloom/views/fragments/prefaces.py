@@ -55,8 +55,8 @@ def _nouns(fragment: Fragment) -> tuple[str, str]:
     return "matrix", "matrices"
 
 
-def matrix_title(fragment: Fragment, matrix: int) -> str:
-    """What stands above a matrix."""
+def matrix_title(fragment: Fragment, matrix: int | str) -> str:
+    """What a matrix is called, by its number or a formula for it."""
     one, _ = _nouns(fragment)
     return one if one == _PART else f"{one} {matrix}"
 

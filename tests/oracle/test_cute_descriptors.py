@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from oracle.cute_host import printed
-from ptxloom.descriptors import MatrixDescriptor, SharedOperand
+from oracle.test_emitted_code import compiled
+from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile
+from ptxloom.descriptors.emission import code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +26,7 @@ CASES = [
         ATOMS, (("K", "f16"), ("K", "u8"), ("K", "tf32"), ("MN", "f16")), (64, 128), (1, 4)
     )
 ]
+_FUNCTION = re.compile(r"uint64_t (\w+)\(")
 _DECLARATIONS = """
 template <template <class> class Atom, class T, UMMA::Major M2, SM90::GMMA::Major M, int ROWS, int TILE, int K>
 void look() {
@@ -61,3 +65,19 @@ def _statement(swizzle: str, major: str, element: str, rows: int, tile_k: int) -
     wide = max(columns * tile_k, span if major == "K" else 0)
     atom = f"SM90::GMMA::Layout_{major}_{ATOMS[swizzle]}_Atom"
     return f"look<{atom}, {name}, UMMA::Major::{major}, SM90::GMMA::Major::{major}, {rows}, {wide}, {columns}>();"
+
+
+def test_the_code_that_builds_a_descriptor_compiles_to_the_same_constant(tmp_path: Path) -> None:
+    tiles = [
+        SharedTile(128, 64, "bf16", major, swizzle, generation=generation)
+        for major, swizzle, generation in product(("k", "mn"), ATOMS, ("wgmma", "tcgen05"))
+    ]
+    kernels = "".join(
+        f"namespace n{number} {{ {code(tile, 'cuda')}\n__global__ void k(uint64_t* out) {{ "
+        f"extern __shared__ char room[]; *out = {_FUNCTION.search(code(tile, 'cuda'))[1]}(room); }} }}\n"  # pyright: ignore[reportOptionalSubscript] - it is there
+        for number, tile in enumerate(tiles)
+    )
+    ptx = compiled(tmp_path, f"#include <cstdint>\n{kernels}", "sm_90a")
+    for tile in tiles:
+        bits = tile.descriptor.bits
+        assert str(bits - (1 << 64) if bits >> 63 else bits) in ptx

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.descriptors.box import COPY_ALIGNMENT, INNER_BYTES
@@ -12,6 +13,7 @@ from ptxloom.descriptors.pixels import outside_corners
 from ptxloom.descriptors.swizzling import CHUNK_BYTES, LINE_BITS
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import SHARED_BYTES
+from ptxloom.isa.products import matrix_forms
 from ptxloom.isa.types import element_type
 
 if TYPE_CHECKING:
@@ -141,12 +143,21 @@ def _of_type(operand: SharedOperand) -> Iterator[Remark]:
     """Whether the instruction takes such an operand at all."""
     if operand.descriptor.generation != "wgmma":
         return
-    if operand.major == "mn" and element_type(operand.element).bits != 16:
+    if operand.element not in _factor_types():
+        text = f"wgmma multiplies no {operand.element}"
+        yield Remark("type", True, text, f"its types are {', '.join(sorted(_factor_types()))}")
+    elif operand.major == "mn" and element_type(operand.element).bits != 16:
         text = f"wgmma takes MN-major operands of 16-bit types only, not of {operand.element}"
         yield Remark("transposed-type", True, text, "lay the tile out K-major")
     if operand.rows % 8:
         text = f"{operand.rows} is no M or N of wgmma"
         yield Remark("extent", True, text, "M is 64; N is a multiple of 8 up to 256")
+
+
+@cache
+def _factor_types() -> frozenset[str]:
+    """The types of wgmma's factors."""
+    return frozenset(kind for form in matrix_forms("wgmma") for kind in (form.a_type, form.b_type))
 
 
 def of_map(made: TensorMap) -> tuple[Remark, ...]:

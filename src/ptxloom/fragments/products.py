@@ -42,7 +42,7 @@ def product_fragment(form: MatrixForm, operand: str | None) -> Fragment:
     legal = operands_held(form)
     if operand not in legal:
         *most, last = (f"'{name}'" for name in legal)
-        shared = "; B lies in shared memory, where its descriptor says" if form.opcode == "wgmma" else ""
+        shared = "; B lies in shared memory: `ptxloom descriptor` draws how" if form.opcode == "wgmma" else ""
         raise UsageError("operand", operand, f"{', '.join(most)} or {last} for this {form.opcode}{shared}")
     lanes, values = _metadata(form) if operand == "e" else _elements(form, operand)
     evidence = Evidence.DOCUMENTS if form.kind else Evidence.SILICON

@@ -43,6 +43,12 @@ def test_bits_are_made_and_read_again(run: Run) -> None:
     assert "return 0x8000002000010000ull | (address & 0x3FFFF) >> 4;" in full
 
 
+def test_a_tile_that_no_product_takes_is_a_finding(run: Run) -> None:
+    ran = run("descriptor", "--tile", "128x64", "--type", "e4m3", "--major", "mn")
+    assert ran.code == 1
+    assert "wrong[transposed-type]" in ran.out
+
+
 def test_a_map_is_made_written_and_read_again(run: Run, tmp_path: Path) -> None:
     made = run(*MAKE, "--swizzle", "128B", "--output-format", "concise").out.strip()
     assert len(made) == 256

@@ -63,6 +63,12 @@ def test_wgmma_transposes_16_bit_types_only() -> None:
     assert not remarks.of_operand(SharedTile(128, 32, "e4m3", "mn", generation="tcgen05").operand)
 
 
+def test_wgmma_multiplies_its_own_types_only() -> None:
+    (remark,) = remarks.of_operand(SharedTile(64, 64, "f64").operand)
+    assert remark.name == "type"
+    assert remark.advice == "its types are b1, bf16, e4m3, e5m2, f16, s8, tf32, u8"
+
+
 def test_an_extent_that_no_product_has() -> None:
     words = SharedTile(64, 64).descriptor
     assert named(remarks.of_operand(SharedOperand(words, 60, 16))) == {"extent": True}

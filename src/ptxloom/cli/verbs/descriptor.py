@@ -31,7 +31,7 @@ def _read(options: Options, bits: int) -> Outcome:
         if given is not None:
             raise PtxloomError(f"`{name}` is for a descriptor that is made; the bits say it themselves")
     operand = _operand(options, MatrixDescriptor.from_bits(bits, options.generation))
-    code = FINDINGS if any(remark.wrong for remark in remarks.of_operand(operand)) else CLEAN
+    code = _code(operand)
     match options.output_format:
         case "concise":
             return Outcome(descriptor_pages.concise(operand), code)
@@ -61,12 +61,18 @@ def _made(options: Options) -> Outcome:
     mode = options.mode or widest_swizzle(along * element_type(element).container_bits // 8)
     start = options.start_address or 0
     tile = SharedTile(*options.tile, element, major, mode, start, options.generation or "wgmma")
+    code = _code(tile.operand)
     match options.output_format:
         case "concise":
-            return Outcome(descriptor_pages.concise_tile(tile))
+            return Outcome(descriptor_pages.concise_tile(tile), code)
         case "json":
-            return Outcome(descriptor_pages.json_tile(tile))
+            return Outcome(descriptor_pages.json_tile(tile), code)
         case "svg":
-            return Outcome(descriptor_pages.svg(tile.operand))
+            return Outcome(descriptor_pages.svg(tile.operand), code)
         case _:
-            return Outcome(descriptor_pages.full_tile(tile, style_for(options)))
+            return Outcome(descriptor_pages.full_tile(tile, style_for(options)), code)
+
+
+def _code(operand: SharedOperand) -> int:
+    """Whether anything cannot be meant."""
+    return FINDINGS if any(remark.wrong for remark in remarks.of_operand(operand)) else CLEAN

@@ -196,6 +196,7 @@ def full_tile(tile: SharedTile, style: Style = PLAIN) -> str:
     align = f"The tile begins at a multiple of {tile.mode.alignment_bytes:,}; here at 0x{tile.start_address:05x}."
     below = [] if tile.next_rows_bytes is None else [f"Rows 64 and on: {tile.next_rows_bytes:,} bytes further."]
     layout = f"{tile.mode.swizzle} on bytes o {tile.layout}" if tile.mode.swizzle.bits else str(tile.layout)
+    found = remark_lines.lines(remarks.of_operand(tile.operand), style)
     return "\n".join(
         [
             style.paint(f"{head[0].upper()}{head[1:]}", Ink.BOLD),
@@ -204,6 +205,8 @@ def full_tile(tile: SharedTile, style: Style = PLAIN) -> str:
             "",
             *text_table(Table(("K of a product", "bytes", "descriptor"), rows), style),
             *below,
+            *([""] * bool(found)),
+            *found,
             "",
             *_words(tile.operand, style),
             "",

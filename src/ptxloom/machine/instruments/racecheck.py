@@ -193,9 +193,18 @@ def is_wanted(checks: frozenset[str]) -> bool:
     return not checks.isdisjoint((NEAR, FAR))
 
 
+def is_product(op: Op) -> bool:
+    """Whether an instruction multiplies matrices asynchronously."""
+    return op.opcode == "wgmma" and op.has("mma_async")
+
+
 def goes_by_async_proxy(op: Op) -> bool:
     """Whether an instruction touches memory through the async proxy."""
-    return (op.opcode == "cp" and op.has("bulk")) or (op.opcode == "clusterlaunchcontrol" and op.has("async"))
+    return (
+        is_product(op)
+        or (op.opcode == "cp" and op.has("bulk"))
+        or (op.opcode == "clusterlaunchcontrol" and op.has("async"))
+    )
 
 
 def orders_maps(op: Op) -> bool:

@@ -20,6 +20,10 @@ AFTER_COPY: Final = (
     "let the thread that copies wait first (`cp.async.wait_group`, `cp.async.bulk.wait_group`, with `.read` for what "
     "it reads), then let all meet at a barrier; or let all wait at the mbarrier that the copy completes"
 )
+AFTER_PRODUCT: Final = (
+    "put a barrier between the two; the warpgroup waits before it for what it multiplies (`wgmma.wait_group`), and who "
+    "writes what it multiplies says so behind `fence.proxy.async`"
+)
 BETWEEN_CTAS: Final = (
     "no `bar.sync` reaches another CTA: after a barrier of those who write, let one of them set a flag behind a fence "
     "(`st.release.gpu`, or `membar.gl` and an atomic), and read it before one (`ld.acquire.gpu`); or end the kernel "
@@ -349,10 +353,11 @@ KINDS: Final = (
     HazardKind(
         "racecheck",
         "not-waited",
-        "Finds a thread that uses what its own asynchronous copy reads or writes before it has waited for the copy.",
-        "{place} is accessed while the thread's own asynchronous copy may still be under way",
-        "wait first: `cp.async.wait_group`, `cp.async.bulk.wait_group` (with `.read` for what it reads, no more), or "
-        "the mbarrier that the copy completes",
+        "Finds a thread that uses what its own asynchronous copy reads or writes before it has waited for the copy, or "
+        "writes what its own `wgmma` reads.",
+        "{place} is accessed while the thread's own asynchronous copy or product may still be under way",
+        "wait first: `cp.async.wait_group`, `cp.async.bulk.wait_group` (with `.read` for what it reads, no more), "
+        "`wgmma.wait_group`, or the mbarrier that the copy completes",
         "9.7.9.25",
     ),
     HazardKind(
@@ -367,10 +372,11 @@ KINDS: Final = (
     HazardKind(
         "racecheck",
         "cross-proxy",
-        "Finds a bulk copy that reads or overwrites what threads have written, with no `fence.proxy.async` between the "
-        "two: bulk copies go another way to memory than loads and stores, and a barrier alone does not join the ways.",
-        "{place} is written and then accessed by a bulk copy with no `fence.proxy.async` between the two",
-        "put `fence.proxy.async` behind the writes, before the barrier that the copy comes behind, or before the copy",
+        "Finds a bulk copy or `wgmma` that reads or overwrites what threads have written, with no `fence.proxy.async` "
+        "between the two: these go another way to memory than loads and stores, and a barrier alone does not join the "
+        "ways.",
+        "{place} is written and then accessed by `{instruction}` with no `fence.proxy.async` between the two",
+        "put `fence.proxy.async` behind the writes, before the barrier between the two, or before what comes second",
         "9.7.13.4",
     ),
     HazardKind(

@@ -15,7 +15,14 @@ from ptxloom.machine.instruments.variable_bounds import provenance_of
 from ptxloom.machine.memory.address_map import readable
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REVERSED, SIDES, SPACES, TENSOR_REASONS, USES
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
-from ptxloom.machine.results.hazard_kinds import AFTER_COPY, BETWEEN_CTAS, BY_RULE, IN_CLUSTER, MORE_SHARED
+from ptxloom.machine.results.hazard_kinds import (
+    AFTER_COPY,
+    AFTER_PRODUCT,
+    BETWEEN_CTAS,
+    BY_RULE,
+    IN_CLUSTER,
+    MORE_SHARED,
+)
 from ptxloom.machine.results.program_order import Reach, Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state
@@ -260,6 +267,8 @@ def _order_between(op: Op, before: Op, space: int, *, apart: bool) -> str:
     """What orders the two sides of a race; empty if nothing special does."""
     if apart:
         return BETWEEN_CTAS if space == state.GLOBAL else IN_CLUSTER
+    if "wgmma" in {op.opcode, before.opcode}:
+        return AFTER_PRODUCT
     return AFTER_COPY if "cp" in {op.opcode, before.opcode} else ""
 
 

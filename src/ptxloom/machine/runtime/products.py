@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import u32
+from ptxloom.machine.native.language import address, u32
+from ptxloom.machine.runtime.racecheck.pending_products import learn_products
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import Warp
 from ptxloom.machine.runtime.warpgroups import lags
@@ -15,4 +16,6 @@ def wait_products(w: Warp, lanes: u32, kept: u32, following: u32) -> u32:
     if lanes != 0 and lags(w, w.product_wanted) != 0:
         w.product_waiting = lanes
         w.blocked = w.blocked | lanes
+    elif address(w.shadow) != 0:
+        learn_products(w, lanes, w.product_wanted)
     return choose(w)

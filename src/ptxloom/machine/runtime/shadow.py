@@ -49,6 +49,7 @@ POINTS: Final = 4  # of a thread: its last fence of the scope of a CTA, of a clu
 RELEASED: Final = 3  # its last release
 LOOKS: Final = 1024  # reads that a warp's ring holds
 OPERATIONS: Final = 128  # asynchronous operations that a warp's ring holds until they are waited for
+PRODUCTS: Final = 64  # factors of `wgmma` that a warp's ring holds
 OPERATION_SHIFT: Final = 12  # 7 bits of the operation in its ring, 5 of the lane; the warp above
 COLUMNS: Final = 64  # of `known`, for agents: what has been done by operations that tell an mbarrier
 LESSONS: Final = 32  # at flags in global memory, that a cluster keeps apart
@@ -257,6 +258,20 @@ class Operation:
     tensor: Annotated[Array[TensorCopy], 1]
 
 
+class Product:
+    """A factor in shared memory that a warp's `wgmma` reads."""
+
+    stamp: u32  # as `races.stamp_of` gives it
+    begun: u32  # the tick
+    group: u32  # the number of its group, from 1 on
+    column: u32  # of the warpgroup's agent
+    descriptor: u64
+    first: u32  # of its lines of core matrices
+    lines: u32  # how many; 0 if there is nothing here
+    parts: u32  # core matrices of a line
+    across: u32  # 1: it is stored along M or N
+
+
 class Look:
     """One read of a warp, kept for a while: which lanes read where, so that a race can name the instruction."""
 
@@ -305,6 +320,7 @@ class Shadow:
     operations: Annotated[
         Slice[Operation], "warps * OPERATIONS"
     ]  # [warp of the CTA][OPERATIONS]; null if the program has none
+    products: Annotated[Slice[Product], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null if there are none
 
 
 GRID_BYTES: Final = language.record(Grid).size
@@ -320,4 +336,5 @@ ORDER_BYTES: Final = language.record(Order).size
 LOOK_BYTES: Final = language.record(Look).size
 VISIT_BYTES: Final = language.record(Visit).size
 OPERATION_BYTES: Final = language.record(Operation).size
+PRODUCT_BYTES: Final = language.record(Product).size
 SYNC_BYTES: Final = language.record(Sync).size

@@ -66,6 +66,8 @@ NOT_CANCELED: Final = 35  # the index of a cluster that was not canceled
 STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
+WARPGROUP: Final = 4  # warps
+
 # Reductions of `bar.red`.
 POPC, AND, OR = range(3)
 
@@ -393,6 +395,7 @@ class Warp:
     product_groups: u32  # groups of `wgmma` committed
     product_wanted: u32  # how many of these the whole warpgroup must have committed, for the lanes that wait
     product_waiting: u32  # these lanes
+    product_head: u32  # factors of products that racecheck has been told of
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.machine.native.language import u32, u64
+from ptxloom.machine.native.language import address, u32, u64
 from ptxloom.machine.runtime.hazards import note
 from ptxloom.machine.runtime.places import warp_at
-from ptxloom.machine.runtime.state import UNEVEN, Cta, Warp
+from ptxloom.machine.runtime.racecheck.pending_products import learn_products
+from ptxloom.machine.runtime.racecheck.vector_clocks import released
+from ptxloom.machine.runtime.state import UNEVEN, WARPGROUP, Cta, Warp
 
-WARPGROUP: Final = 4  # warps
 _FACTOR: Final = 0x9E3779B1
 
 
@@ -44,6 +45,8 @@ def compare_steps(cta: Cta) -> None:
 def commit_products(w: Warp) -> None:
     """`wgmma.commit_group` of a warp."""
     w.product_groups = w.product_groups + 1
+    if address(w.shadow) != 0:
+        released(w)
     wake_group(w)
 
 
@@ -63,5 +66,7 @@ def wake_group(w: Warp) -> None:
     for index in range(first, min(first + WARPGROUP, w.launch.warps)):
         other = warp_at(w.cta, index)
         if other.product_waiting != 0 and lags(other, other.product_wanted) == 0:
+            if address(w.shadow) != 0:
+                learn_products(other, other.product_waiting, other.product_wanted)
             other.blocked = other.blocked & ~other.product_waiting
             other.product_waiting = 0

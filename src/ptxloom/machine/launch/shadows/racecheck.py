@@ -154,6 +154,8 @@ def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: in
         s.visits = take(threads * shadow.VISIT_BYTES)
     if any(op.opcode == "cp" and op.has("async") for op in program.ops):
         s.operations = take(s.warps * shadow.OPERATIONS * shadow.OPERATION_BYTES)
+    if any(racecheck.is_product(op) for op in program.ops):
+        s.products = take(s.warps * shadow.PRODUCTS * shadow.PRODUCT_BYTES)
     return at
 
 

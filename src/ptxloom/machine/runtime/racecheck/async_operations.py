@@ -22,6 +22,7 @@ from ptxloom.machine.runtime.racecheck.global_flags import start_grid
 from ptxloom.machine.runtime.racecheck.global_memory import look_copy
 from ptxloom.machine.runtime.racecheck.happens_before import entry_of, me, operation_at, stamp_of
 from ptxloom.machine.runtime.racecheck.pending_global import meet_lane
+from ptxloom.machine.runtime.racecheck.pending_products import drop_products
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.racecheck.race_report import begun_at, tell_end
 from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
@@ -338,6 +339,7 @@ def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:
 def start_watch(cta: Cta) -> None:
     """A CTA starts: nothing of the ones before it matters any more."""
     drop_operations(cta)
+    drop_products(cta)
     begin(cta)
     start_grid(cta)
     for index in range(cta.launch.warps):

@@ -21,6 +21,7 @@ from ptxloom.machine.runtime.racecheck.happens_before import (
     shared_readers,
     stamp_of,
 )
+from ptxloom.machine.runtime.racecheck.pending_products import product_readers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, site_of_read, tell_end, warp_of
 from ptxloom.machine.runtime.shadow import BLOCK_SHIFT, LOOKS, PENDING, READS, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, SHARED_WINDOW, WINDOW_BYTES, Warp
@@ -60,7 +61,7 @@ def check(
     if write != 0:
         readers(w, s, lane, at, size, stamp)
         if s.order.reading != 0:
-            operation_readers(w, s, lane, at, size, stamp)
+            pending_readers(w, s, lane, at, size, stamp)
 
 
 def is_over_for_all(s: Shadow, at: u32, size: u32) -> u32:
@@ -86,6 +87,14 @@ def is_settled(w: Warp, s: Shadow, lane: u32, at: u32) -> u32:
     bits = s.order.bits
     other = held & ((1 << bits) - 1)
     return u32(other == thread or is_known(w, thread, other, held >> bits) != 0)
+
+
+def pending_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
+    """Report the copies and products that may still read some bytes which a lane writes."""
+    if address(s.operations) != 0:
+        operation_readers(w, s, lane, at, size, stamp)
+    if address(s.products) != 0:
+        product_readers(w, s, lane, at, size, stamp)
 
 
 def operation_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
@@ -225,7 +234,7 @@ def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, d
     if does != READS:
         readers(w, s, lane, at, size, stamp)
         if s.order.reading != 0:
-            operation_readers(w, s, lane, at, size, stamp)
+            pending_readers(w, s, lane, at, size, stamp)
 
 
 def visit_peer(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:

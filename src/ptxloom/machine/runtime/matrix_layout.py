@@ -1,0 +1,47 @@
+"""Where a matrix descriptor says that a matrix lies in shared memory (PTX ISA 9.7.15.5.1).
+
+A matrix is made of core matrices, eight rows of 16 bytes. Rows of a core matrix lie as far apart as the swizzle is
+wide, so that as many of them stand side by side as fit in it; further ones are a distance away that the descriptor
+tells. The swizzle exchanges the 16-byte pieces of 128 bytes, by the address itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptxloom.machine.native.language import u32, u64
+
+ROW_BYTES: Final = 16
+
+
+def width_shift(descriptor: u64) -> u64:
+    """How wide the swizzle is, as a power of two: 16 (none), 128, 64 or 32 bytes."""
+    mode = descriptor >> 62
+    return 4 if mode == 0 else 8 - mode
+
+
+def core_start(descriptor: u64, line: u64, column: u64, across: u32) -> u64:
+    """Where a core matrix starts before it is swizzled: the `line`-th along M or N, the `column`-th along k.
+
+    `across` is 1 where the matrix is stored along M or N, 0 where it is stored along k.
+    """
+    start = (descriptor & 0x3FFF) << 4
+    leading = (descriptor >> 16 & 0x3FFF) << 4
+    stride = (descriptor >> 32 & 0x3FFF) << 4
+    shift = width_shift(descriptor) - 4
+    along = line if across != 0 else column
+    beside = column if across != 0 else line
+    if across != 0 and shift == 0:
+        return start + beside * leading + along * stride
+    return start + beside * stride + (along >> shift) * leading + (along & (1 << shift) - 1) * ROW_BYTES
+
+
+def swizzled(descriptor: u64, at: u64) -> u64:
+    """Where 16 bytes lie that would be at an address without a swizzle."""
+    mask = (1 << width_shift(descriptor) - 4) - 1
+    return at ^ ((at >> 7) - (descriptor >> 49 & 7) & mask) << 4
+
+
+def row_at(descriptor: u64, line: u64, column: u64, across: u32, row: u32) -> u64:
+    """Where a row of a core matrix lies."""
+    return swizzled(descriptor, core_start(descriptor, line, column, across) + (u64(row) << width_shift(descriptor)))

@@ -1,0 +1,122 @@
+"""Factors in shared memory that `wgmma` may still read (PTX ISA 9.7.15.7), in the eyes of racecheck.
+
+A product reads on behalf of its warpgroup until it is complete. Whoever has waited for it knows that of all four
+warps: their reads are those of an agent, a thread that stands for the warpgroup, of whose doings a wait tells.
+"""
+
+from __future__ import annotations
+
+from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
+from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
+from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
+from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
+from ptxloom.machine.runtime.racecheck.release_points import keep_points
+from ptxloom.machine.runtime.racecheck.tick_rows import row_of
+from ptxloom.machine.runtime.racecheck.vector_clocks import find_sync, released
+from ptxloom.machine.runtime.shadow import PRODUCTS, SYNCS, Product, Shadow
+from ptxloom.machine.runtime.state import NONE, WARPGROUP, Cta, Warp
+
+
+def product_at(w: Warp, number: u32) -> Product:
+    """A place in a warp's ring of factors."""
+    return w.shadow.products[w.index * PRODUCTS + number % PRODUCTS]
+
+
+def group_column(w: Warp) -> u32:
+    """The column of the agent of a warp's warpgroup; NONE if there is no room."""
+    order = w.shadow.order
+    sync = find_sync(order, address(warp_at(w.cta, w.index // WARPGROUP * WARPGROUP)), 1)
+    return NONE if sync >= SYNCS else order.syncs[sync].column
+
+
+def keep_product(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, across: u32, stamp: u32) -> None:
+    """A warp begins to read a factor; the oldest one in the ring is taken as read if there is no room."""
+    order = w.shadow.order
+    column = group_column(w)
+    if address(w.shadow.products) == 0 or column == NONE:
+        return
+    p = product_at(w, w.product_head)
+    w.product_head = w.product_head + 1
+    if p.lines == 0:
+        order.reading = order.reading + 1
+    p.stamp = stamp
+    p.begun = order.clock
+    p.group = w.product_groups + 1
+    p.column = column
+    p.descriptor = descriptor
+    p.first = first
+    p.lines = lines
+    p.parts = parts
+    p.across = across
+
+
+def drop_products(cta: Cta) -> None:
+    """A CTA starts: what the one before it read is forgotten."""
+    if address(cta.shadow.products) == 0:
+        return
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
+        w.product_head = 0
+        for number in range(PRODUCTS):
+            p = product_at(w, number)
+            if p.lines != 0:
+                p.lines = 0
+                cta.shadow.order.reading = cta.shadow.order.reading - 1
+
+
+def learn_products(w: Warp, lanes: u32, groups: u32) -> None:
+    """Lanes have waited for groups of products: they know that the whole warpgroup has read their factors."""
+    if address(w.shadow.products) == 0 or groups == 0:
+        return
+    tick: u32 = 0
+    column = group_column(w)
+    first = w.index // WARPGROUP * WARPGROUP
+    for index in range(first, min(first + WARPGROUP, w.launch.warps)):
+        other = warp_at(w.cta, index)
+        for number in range(PRODUCTS):
+            p = product_at(other, number)
+            if p.lines != 0 and p.group <= groups:
+                tick = max(tick, p.begun)
+    if column == NONE or tick == 0:
+        return
+    order = w.shadow.order
+    left = lanes
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        keep_points(w, lane)
+        row = row_of(order, me(w, lane))
+        row[order.threads + column] = max(row[order.threads + column], tick)
+    w.acquired = w.acquired | lanes
+    w.uneven = w.uneven | lanes
+    released(w)
+
+
+def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32) -> None:
+    """Report the products that may still read some bytes which a lane writes."""
+    thread = me(w, lane)
+    for warp in range(s.warps):
+        far = warp_of(w, s.first + warp * 32)
+        for number in range(PRODUCTS):
+            p = product_at(far, number)
+            if p.lines != 0 and is_known(w, thread, s.order.threads + p.column, p.begun) == 0:
+                found = first_byte(p, at, size)
+                if found != NONE:
+                    reader = thread if address(far) == address(w) else s.first + warp * 32
+                    before = begun_at(w, p.stamp, p.begun)
+                    length = min(size - (found - at), u32(ROW_BYTES) - (found & ROW_BYTES - 1))
+                    report(w, s, lane, found, length, stamp, 1, before, reader, READING)
+
+
+def first_byte(p: Product, at: u32, size: u32) -> u32:
+    """The first of some bytes that belongs to a factor; NONE if none does."""
+    found: u32 = NONE
+    for line in range(p.lines):
+        for column in range(p.parts):
+            for row in range(8):
+                start = u32(row_at(p.descriptor, u64(p.first + line), u64(column), p.across, row))
+                low = max(at, start)
+                if low < min(at + size, start + ROW_BYTES):
+                    found = min(found, low)
+    return found

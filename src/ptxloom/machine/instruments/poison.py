@@ -108,6 +108,8 @@ class Poisoning(Instrument):
             return self._store
         if op.opcode in initcheck.MATRIX_MOVES or any(initcheck.is_shared_wmma(op, verb) for verb in ("load", "store")):
             return self._matrix
+        if op.opcode == "wgmma":
+            return self._product
         if op.opcode in _USES:
             return self._given_away
         return self._computed
@@ -117,6 +119,17 @@ class Poisoning(Instrument):
     def _given_away(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """All that is read is used."""
         self._use(b, values, VALUE, b.active_mask)
+        self._clear(b, results)
+
+    def _product(self, b: Builder, values: list[Register], results: list[Register]) -> None:
+        """Factors are used, and what was in D where `scale-d` says so."""
+        op = b.op
+        held = {register.poison for register in self._results(op)}
+        self._use(b, [value for value in values if value.poison not in held], VALUE, b.active_mask)
+        if held:
+            kept = b.read_mask(op.operands[5 if op.has("sp") else 3])
+            added = [value for value in values if value.poison in held]
+            self._use(b, added, VALUE, b.apply("and", kept, b.active_mask))
         self._clear(b, results)
 
     def _computed(self, b: Builder, values: list[Register], results: list[Register]) -> None:

@@ -76,7 +76,7 @@ def learn_products(w: Warp, lanes: u32, groups: u32) -> None:
         other = warp_at(w.cta, index)
         for number in range(PRODUCTS):
             p = product_at(other, number)
-            if p.lines != 0 and p.group <= groups:
+            if p.lines != 0 and p.group <= groups and p.begun <= w.shadow.order.clock:
                 tick = max(tick, p.begun)
     if column == NONE or tick == 0:
         return
@@ -100,13 +100,21 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
         far = warp_of(w, s.first + warp * 32)
         for number in range(PRODUCTS):
             p = product_at(far, number)
-            if p.lines != 0 and is_known(w, thread, s.order.threads + p.column, p.begun) == 0:
+            if p.lines != 0 and is_read(w, thread, p) == 0:
                 found = first_byte(p, at, size)
                 if found != NONE:
                     reader = thread if address(far) == address(w) else s.first + warp * 32
                     before = begun_at(w, p.stamp, p.begun)
                     length = min(size - (found - at), u32(ROW_BYTES) - (found & ROW_BYTES - 1))
                     report(w, s, lane, found, length, stamp, 1, before, reader, READING)
+
+
+def is_read(w: Warp, thread: u32, p: Product) -> u32:
+    """1 if a thread knows that a factor has been read."""
+    order = w.shadow.order
+    if p.begun > order.clock:
+        return 1  # the clock has been set back since
+    return is_known(w, thread, order.threads + p.column, p.begun)
 
 
 def first_byte(p: Product, at: u32, size: u32) -> u32:

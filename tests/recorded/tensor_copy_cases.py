@@ -28,7 +28,10 @@ TOLD, NOT_TOLD = 1, 2  # how a wait at the mbarrier ends
 CTAS: Final = 2  # that are given something, or one
 GIVEN: Final = ROOM + 4  # bytes that a CTA gives back: shared memory, and how the wait ended
 MAP_BYTES: Final = 128
-TYPES: Final = tuple(DATA_TYPES)
+TYPES: Final = (
+    "UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16",
+    "FLOAT32_FTZ", "TFLOAT32", "TFLOAT32_FTZ",
+)  # fmt: skip
 OPERATIONS: Final = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 SPANS: Final = {"none": 0, "32B": 32, "64B": 64, "128B": 128}
 

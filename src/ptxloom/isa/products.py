@@ -19,7 +19,7 @@ from ptxloom.isa.shapes import MmaShape, is_shape
 from ptxloom.isa.types import element_type
 
 if TYPE_CHECKING:
-    from ptxloom.isa.form import Form, Qualifiers
+    from ptxloom.isa.form import Form
     from ptxloom.isa.spec import Feature
 
 Order = Literal["row", "col"]
@@ -272,13 +272,18 @@ _DEFAULT_SCALES: Final = {"mxf4": "2X", "mxf8f6f4": "1X"}  # where a spelling do
 
 def form_of(form: Form) -> MatrixForm:
     """What a form of the data says, by our names; all operands of a `wmma.load` or `.store` have its one type."""
-    said: Qualifiers = form.qualifiers
-    shape = MmaShape.parse(said.shape)
-    kind = said.get("kind").removeprefix("kind::")
+    return _of(form.opcode, tuple(form.filling.items()))
+
+
+@cache
+def _of(opcode: str, filling: tuple[tuple[str, str], ...]) -> MatrixForm:
+    said = dict(filling)
+    shape = MmaShape.parse(said["shape"])
+    kind = said.get("kind", "").removeprefix("kind::")
     scaled = _DEFAULT_SCALES.get(kind, "") if said.get("block_scale") else ""
-    one = said.get("type")
+    one = said.get("type", "")
     return MatrixForm(
-        form.opcode,
+        opcode,
         shape.m,
         shape.n,
         shape.k,
@@ -289,12 +294,12 @@ def form_of(form: Form) -> MatrixForm:
         said.get("btype", one or "f16"),
         said.get("ctype", said.get("dtype", one)),
         kind=kind,
-        scale_vector=said.get("scale_vec_size").removeprefix("scale_vec::") or scaled,
-        scale_type=said.get("stype"),
-        bit_operation=said.get("bitOp") or said.get("op"),
+        scale_vector=said.get("scale_vec_size", "").removeprefix("scale_vec::") or scaled,
+        scale_type=said.get("stype", ""),
+        bit_operation=said.get("bitOp") or said.get("op", ""),
         satfinite=bool(said.get("satfinite")),
-        rounding=said.get("rnd"),
-        sparse=said.get("sparse") or said.get("sp"),
+        rounding=said.get("rnd", ""),
+        sparse=said.get("sparse") or said.get("sp", ""),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ptxloom.isa.matrix import MOVES, of_form
 from ptxloom.isa.products import form_of
 from ptxloom.isa.types import Kind, element_type
 
@@ -126,10 +127,8 @@ def _fragment_length(form: Form, rule: OperandRule) -> int:
     shape = filling.get("shape", "")
     if piece := _PIECE.fullmatch(shape):
         return int(piece[1]) * int(piece[2]) * int(piece[3] or 1) * int(filling["num"][1:]) // 1024
-    if form.opcode in ("ldmatrix", "stmatrix"):
-        return int(filling["num"][1:]) * (2 if shape == "m16n16" else 1)
-    if form.opcode == "movmatrix":
-        return 1
+    if form.opcode in MOVES:
+        return of_form(form).registers
     if "spfactor" in filling:
         return _sparse_length(form, rule.name)
     return form_of(form).registers(_role(rule.name, filling))

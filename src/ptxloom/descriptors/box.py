@@ -212,7 +212,7 @@ class Box:
     def _pixels(self) -> tuple[tuple[int, ...], ...]:
         """The coordinate of each pixel's first channel."""
         assert self.map.im2col is not None  # noqa: S101 - who calls has looked
-        return pixels(self.map, self.map.im2col, self.coordinate, self.offsets)
+        return pixels(self.map, self.map.im2col, tuple(self.coordinate), tuple(self.offsets))
 
 
 def _within(coordinate: Sequence[int], extents: Sequence[int]) -> bool:

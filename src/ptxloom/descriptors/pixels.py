@@ -5,6 +5,7 @@ Of an interleaved tensor W is dimension 0 and a slice stands for the channels; o
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ptxloom.descriptors.tensor_map import CORNER_BITS
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from ptxloom.descriptors.tensor_map import Im2col, TensorMap
 
 
-def pixels(made: TensorMap, box: Im2col, start: Sequence[int], offsets: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+@lru_cache(maxsize=16)  # each element of a box asks
+def pixels(
+    made: TensorMap, box: Im2col, start: tuple[int, ...], offsets: tuple[int, ...]
+) -> tuple[tuple[int, ...], ...]:
     """The coordinate of each pixel's first channel.
 
     Args:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptxloom.descriptors import Box, TensorMap, encode_im2col, encode_tiled
+from ptxloom.descriptors.pixels import pixels
 from ptxloom.diagnostics import UsageError
 
 PLAIN = encode_tiled("FLOAT16", 0x10000, (64, 32), (128,), (64, 8), swizzle="128B")
@@ -66,6 +67,13 @@ def test_pixels_walk_the_bounding_box() -> None:
     outside = Box(PIXELS, (4, -1, 3, 0), offsets=(0, 1))
     assert outside.filled == sum(not place.inside for place in outside.places()) > 0
     assert walk[:6] == [(3, 3, 1, 0), (3, 4, 1, 0), (3, 0, 2, 0), (3, 1, 2, 0), (3, 2, 2, 0), (3, 3, 2, 0)]
+
+
+def test_pixels_are_walked_once_a_box() -> None:
+    box = Box(PIXELS, (0, 0, 0, 1), 0x4000)
+    pixels.cache_clear()
+    assert len([chunk for number in range(box.rows) for chunk in box.row(number)]) == 12
+    assert pixels.cache_info().misses == 1
 
 
 def test_a_slice_of_an_interleaved_tensor_takes_the_place_of_an_element() -> None:

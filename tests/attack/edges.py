@@ -140,6 +140,35 @@ _SPECIAL: Final = (
 )
 _INIT: Final = "mbarrier.init.shared.b64 [%r2], 9; "
 _CANCEL: Final = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
+# A tensor map at %rd1: of a row of f32, or of rows that lie so far apart; the words of a box come behind.
+_MAP: Final = (
+    "st.global.u64 [%rd1+16], 0; st.global.u64 [%rd1+24], 0; st.global.u64 [%rd1+32], 4611686020574871551; "
+    "st.global.u64 [%rd1+40], 0; st.global.u64 [%rd1+48], 216172782113783808; "
+)
+_FETCH: Final = "cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes {1}, {2}, [%r2];"
+_SEND: Final = "cp.async.bulk.tensor.{0}d.global.shared::cta.tile.bulk_group {1}, {2}; cp.async.bulk.wait_group 0;"
+_LINE: Final = f"{_MAP}st.global.u64 [%rd1], %rd1; st.global.u64 [%rd1+8], 896; "
+_FAR: Final = f"{_MAP}st.global.u64 [%rd1], %rd9; st.global.u64 [%rd1+8], 896; "
+_ROWS: Final = f"{_MAP}st.global.u64 [%rd1], %rd9; st.global.u64 [%rd1+8], 912; st.global.u64 [%rd1+56], 3; "
+_LEAPS: Final = f"{_MAP}st.global.u64 [%rd1], %rd1; st.global.u32 [%rd1+12], %r9; st.global.u32 [%rd1+8], 912; "
+_TENSOR: Final = (
+    _INIT + _FETCH.format(1, "[%r1]", "[AT, {%r3}]"),
+    _INIT + _LINE + _FETCH.format(1, "[AT]", "[%rd1, {%r5}]"),
+    _INIT + _FAR + _FETCH.format(1, "[%r1]", "[%rd1, {%r5}]"),
+    _INIT + _ROWS + _FETCH.format(2, "[%r1]", "[%rd1, {%r5, %r5}]"),
+    _INIT + _LEAPS + _FETCH.format(2, "[%r1]", "[%rd1, {%r5, %r5}]"),
+    _LINE + _FETCH.format(1, "[%r1]", "[%rd1, {%r5}]").replace("[%r2]", "[AT]"),
+    _SEND.format(1, "[AT, {%r3}]", "[%r1]"),
+    _LINE + _SEND.format(1, "[%rd1, {%r5}]", "[AT]"),
+    _FAR + _SEND.format(1, "[%rd1, {%r5}]", "[%r1]"),
+    _LEAPS + _SEND.format(2, "[%rd1, {%r5, %r5}]", "[%r1]"),
+    _ROWS + "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rd1, {%r5, %r5}], [%r1];",
+    "tensormap.replace.tile.global_address.global.b1024.b64 [AT], %rd1;",
+    "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [AT], 4, %r5;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [AT], [%r1], 128;",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], [AT], 128;",
+    "fence.proxy.tensormap::generic.acquire.gpu [AT], 128;",
+)
 _BULK: Final = (
     _INIT + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [AT], %r5, [%r2];",
     _INIT + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [AT], [%rd1], %r5, [%r2];",
@@ -177,7 +206,7 @@ _BULK: Final = (
 
 def statements() -> tuple[str, ...]:
     """The statements, each with `AT` once at least where the address goes."""
-    return (*_plain(), *_ATOMIC, *_SPECIAL, *_BULK)
+    return (*_plain(), *_ATOMIC, *_SPECIAL, *_BULK, *_TENSOR)
 
 
 def may_be_narrow(statement: str) -> bool:

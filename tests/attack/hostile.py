@@ -36,7 +36,19 @@ mov.u32 %lane, %laneid; cvt.u64.u32 %lanes, %lane;
 _DANGEROUS: Final = (
     *("ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier", "mapa", "prefetch", "prefetchu", "wmma"),
     *("alloca", "stackrestore", "stacksave", "brx", "bar", "barrier", "cvta", "discard", "applypriority"),
-    *("isspacep", "shfl", "ldu", "getctarank", "createpolicy", "fence", "mma", "bra", "ret", "clusterlaunchcontrol"),
+    *(
+        "isspacep",
+        "shfl",
+        "ldu",
+        "getctarank",
+        "createpolicy",
+        "fence",
+        "mma",
+        "bra",
+        "ret",
+        "clusterlaunchcontrol",
+        "tensormap",
+    ),
     "multimem",
 )
 _TRACED: Final = ("ld", "st", "ldmatrix", "atom", "red", "cp")

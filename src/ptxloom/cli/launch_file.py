@@ -20,11 +20,18 @@ save = "c.npy"
 empty = { shape = [64], dtype = "int32" }    # holds nothing yet: initcheck:global tells who reads it all the same
 [[args]]
 value = 192
+[[args]]
+npy = "x.npy"                        # or any other array: the parameter is a tensor map of it
+tensor_map = { box_dim = [64, 64], swizzle = "128B" }
+[[args]]
+tensor_map = { of = "A", box_dim = [32, 8] }     # a tensor map of another argument's array
 
 [[compare]]
 array = "C"
 product = ["A", "B"]                 # NumPy's matrix product in double precision; or: equals = "expected.npy"
 relative = 1e-3                      # of the largest magnitude; 0 asks for equal bits
+
+The keys of a tensor map are the parameters of `pl.tensor_map`; of `pl.tensor_map_im2col`, where there are corners.
 
 A file is saved under exactly the name that is given, as a whole or not at all; a link there is replaced, not followed.
 A file that is there is replaced only if it is an array too: a launch file may come from anybody.
@@ -34,13 +41,13 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from ptxloom.cli import arrays
+from ptxloom.cli import arrays, tensor_maps
 from ptxloom.cli.output import reason
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.machine.launch.options import AS_WRITTEN
@@ -51,9 +58,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.machine import MappedArray
+
 _KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "contract", "args", "compare"}
 _SOURCES: Final = ("random", "zeros", "empty", "npy", "value")
-_ARGUMENT_KEYS: Final = {"name", "save", *_SOURCES}
+_ARGUMENT_KEYS: Final = {"name", "save", "tensor_map", *_SOURCES}
 _COMPARE_KEYS: Final = {"array", "equals", "product", "relative"}
 
 
@@ -63,12 +72,22 @@ class BadLaunchFile(PtxloomError):  # noqa: N818 - reads as the sentence it prin
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: its name, the array or number, where it is saved after the run, and whether it holds nothing."""
+    """One argument: its name, the array or number, where it is saved after the run, and whether it holds nothing.
+
+    What the kernel is passed in place of an array is a tensor map of it, if there is one; of another one, if there is
+    no array.
+    """
 
     name: str
     value: Any
     save: Path | None
     empty: bool = False
+    mapped: MappedArray | None = None
+
+    @property
+    def passed(self) -> object:
+        """What the launch is given."""
+        return self.value if self.mapped is None else self.mapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +157,10 @@ class _LaunchReader:
 
     def launch(self, table: Mapping[str, Any]) -> LaunchFile:
         self.known(table, _KEYS, "the file")
-        arguments = tuple(self.argument(n, entry) for n, entry in enumerate(self.tables(table, "args")))
+        entries = self.tables(table, "args")
+        arguments = tuple(self.argument(n, entry) for n, entry in enumerate(entries))
         self.once([a.name for a in arguments])
+        arguments = tuple(self.with_map(n, e, arguments) for n, e in enumerate(entries))
         names = {a.name for a in arguments if isinstance(a.value, np.ndarray)}
         comparisons = tuple(self.comparison(n, e, names) for n, e in enumerate(self.tables(table, "compare")))
         shared = table.get("shared_bytes", 0)
@@ -196,9 +217,11 @@ class _LaunchReader:
         where = f"args[{number}]"
         self.known(entry, _ARGUMENT_KEYS, where)
         sources = [s for s in _SOURCES if s in entry]
+        name = self.text(entry, "name", where) if "name" in entry else str(number)
+        if not sources and "tensor_map" in entry and "save" not in entry:
+            return Argument(name, None, None)
         if len(sources) != 1:
             raise self.wrong(where, f"needs exactly one of {', '.join(_SOURCES)}")
-        name = self.text(entry, "name", where) if "name" in entry else str(number)
         save = self.folder / self.text(entry, "save", where) if "save" in entry else None
         value = entry[sources[0]]
         match sources[0]:
@@ -212,6 +235,27 @@ class _LaunchReader:
         if save is not None and not isinstance(value, np.ndarray):
             raise self.wrong(where, "saves a number; only arrays can be saved")
         return Argument(name, value, save, "empty" in entry)
+
+    def with_map(self, number: int, entry: dict[str, Any], arguments: tuple[Argument, ...]) -> Argument:
+        """An argument with the tensor map that its entry describes, if it does."""
+        argument, where = arguments[number], f"args[{number}].tensor_map"
+        if "tensor_map" not in entry:
+            return argument
+        table = entry["tensor_map"]
+        if not isinstance(table, dict):
+            raise self.wrong(where, "must be a table such as { box_dim = [64, 64] }")
+        table = cast("dict[str, Any]", table)
+        self.known(table, set(tensor_maps.KEYS), where)
+        named = {a.name: a.value for a in arguments if isinstance(a.value, np.ndarray)}
+        array = argument.value
+        if ("of" in table) == isinstance(array, np.ndarray):
+            raise self.wrong(where, 'needs either an array beside it or of = "A", the name of an argument that is one')
+        if "of" in table:
+            array = named[self.one_of(self.text(table, "of", where), set(named), where)]
+        try:
+            return replace(argument, mapped=tensor_maps.mapped(array, table))
+        except tensor_maps.NoTensorMap as error:
+            raise self.wrong(where, str(error)) from error
 
     def load(self, name: str, where: str) -> NDArray[Any]:
         try:

@@ -96,7 +96,7 @@ def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:
     if module is None:
         raise PtxloomError(f"{name} runs {launch.ptx}, which is not among the files that are shown")
     compiled = kernel(module, launch.kernel, launch.target)
-    values = [a.value for a in launch.arguments]
+    values = [a.passed for a in launch.arguments]
     result = compiled.launch(
         launch.grid, launch.block, values, launch.shared_bytes, cluster=launch.cluster, profile=True
     )

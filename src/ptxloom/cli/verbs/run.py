@@ -56,7 +56,7 @@ def run(options: Options) -> Outcome:
         result = compiled.launch(
             launch.grid,
             launch.block,
-            [a.value for a in launch.arguments],
+            [a.passed for a in launch.arguments],
             launch.shared_bytes,
             cluster=launch.cluster,
             threads=options.threads,

@@ -14,10 +14,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 FILE: Final = Path(__file__).parent / "ptxas" / "contraction.json.xz"
 INPUTS: Final = 6
@@ -255,6 +259,26 @@ def _result(opcode: str, flags: list[str], values: list[Value]) -> Value:
             return total(flags, values[0], values[1])
         case _:
             return fused(flags, values[0], values[1], values[2])
+
+
+def given(mixture: Mixture) -> NDArray[np.uint8]:
+    """What the programs of a mixture are given: numbers near to each other, so that a sum keeps bits of a product."""
+    chance = np.random.default_rng(len(repr(mixture)))
+    numbers = chance.uniform(0.5, 2.0, 2 * INPUTS) * chance.choice((-1.0, 1.0), 2 * INPUTS)
+    match mixture.type.removesuffix("x2"):
+        case "f64":
+            return numbers[:INPUTS].view(np.uint8)
+        case "f32":
+            return numbers.astype(np.float32).view(np.uint8)
+        case "f16":
+            return numbers.astype(np.float16).view(np.uint8)
+        case _:
+            return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).view(np.uint8)
+
+
+def stored_bytes(case: Case) -> int:
+    """How many bytes a program stores."""
+    return len(case.outputs) * _CONTAINERS.get(case.type, 32) // 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import semantics
+from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.codegen import strips
 from ptxloom.machine.codegen.builder import Builder
 from ptxloom.machine.codegen.instrument import Instruments
@@ -69,7 +70,7 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
     if initcheck.is_wanted(checks):
         several.append(initcheck.Initcheck())
     if racecheck.is_wanted(checks):
-        several.append(racecheck.Racecheck(checks))
+        several.append(racecheck.Racecheck(checks, product_registers(program)))
     if PROFILE in checks:
         several.append(Profiling(program))
     if traced:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.shapes import is_shape
+from ptxloom.machine.analysis.definite_assignment import key_of, names_read, names_written
+from ptxloom.machine.analysis.product_registers import fragments, renamed
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, reports_to_mbarrier
 from ptxloom.machine.codegen.addresses import addresses_at, lane_addresses, space_of
@@ -17,6 +21,7 @@ from ptxloom.machine.runtime.racecheck import (
     global_flags,
     global_memory,
     pending_global,
+    product_registers,
     proxies,
     shared_flags,
     slow_path,
@@ -25,9 +30,12 @@ from ptxloom.machine.runtime.racecheck import (
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from ptxloom.machine.codegen.access import Access, AccessPiece
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.symbols import Key
 
 NEAR: Final = "racecheck"  # the check of shared memory
 FAR: Final = "racecheck:global"
@@ -37,15 +45,22 @@ _SCOPES: Final = {"cta": 0, "cluster": 1, "gpu": 2, "gl": 2, "sys": 3}
 class Racecheck(Instrument):
     """Emits the code that tells `runtime.racecheck` what happens."""
 
-    def __init__(self, checks: frozenset[str]) -> None:
+    def __init__(self, checks: frozenset[str], registers: Mapping[Key, int]) -> None:
         self.near = NEAR in checks
         self.far = FAR in checks
+        self._registers: Mapping[Key, int] = registers if self.near else {}
+
+    def sees(self, op: Op) -> bool:
+        """What touches a register of products."""
+        return bool(self._registers) and any(True for _ in self._touched(op))
 
     # -- what orders accesses
 
     def before(self, b: Builder) -> None:
         """Fences, and what begins and ends asynchronous operations."""
         op = b.op
+        if self._registers:
+            self._products(b)
         match op.opcode:
             case "fence" | "membar":
                 self._fence(b)
@@ -73,6 +88,39 @@ class Racecheck(Instrument):
             b.runtime(vector_clocks.sync_lanes, W, b.active_mask)
         elif op.opcode == "tensormap" and op.has("cp_fenceproxy"):
             b.runtime(proxies.fence_maps, W, b.active_mask, 1)
+
+    # -- registers of products
+
+    def _products(self, b: Builder) -> None:
+        """Products and fences between them, and what else touches their registers."""
+        op = b.op
+        if is_product(op):
+            shape = zlib.crc32(".".join(q for q in op.qualifiers if is_shape(q)).encode())
+            d, a = fragments(op)
+            for number in self._numbers(op, a):
+                b.runtime(product_registers.take_factor, W, number, op.site)
+            for number in self._numbers(op, d):
+                b.runtime(product_registers.accumulate, W, number, shape, op.site)
+        elif op.opcode == "wgmma" and op.has("fence"):
+            b.runtime(product_registers.fence_registers, W)
+        else:
+            names = renamed(op)
+            both = self._numbers(op, names or ())
+            if len(both) == 2:
+                b.runtime(product_registers.rename_register, W, *both)
+                return
+            for number, write in self._touched(op):
+                b.runtime(product_registers.touch_register, W, number, write, op.site)
+
+    def _touched(self, op: Op) -> Iterator[tuple[int, int]]:
+        """The registers of products that an instruction touches, and 1 of those that it writes."""
+        for write, names in ((0, [name.text for _, name in names_read(op)]), (1, names_written(op))):
+            for number in self._numbers(op, names):
+                yield number, write
+
+    def _numbers(self, op: Op, names: Iterable[str]) -> list[int]:
+        keys = (key_of(op.scope, name) for name in names)
+        return [self._registers[key] for key in keys if key is not None and key in self._registers]
 
     def _fence(self, b: Builder) -> None:
         op = b.op

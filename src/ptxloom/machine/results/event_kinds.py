@@ -50,6 +50,8 @@ EVENTS: Final = {  # after these it goes on
     state.EXITED: "synccheck.exited",
     state.PREDICATED: "synccheck.predicated",
     state.MISSING: "synccheck.partial-warp",
+    state.IN_FLIGHT: "racecheck.product-register",
+    state.NO_PRODUCT_FENCE: "racecheck.product-fence",
     state.UNEVEN: "synccheck.partial-warpgroup",
     state.ABSENT: "synccheck.absent",
     state.MISMATCH: "synccheck.mask-mismatch",

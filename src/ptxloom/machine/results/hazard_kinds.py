@@ -352,6 +352,24 @@ KINDS: Final = (
     ),
     HazardKind(
         "racecheck",
+        "product-register",
+        "Finds an accumulator of `wgmma` that is read or written, and a register of its A that is written, before the "
+        "warp has waited for the product. A `mov` that only renames an accumulator is none.",
+        "{register} is touched by `{instruction}` while a product may still use it",
+        "wait first: `wgmma.commit_group`, then `wgmma.wait_group` with fewer groups left under way",
+        "9.7.15.7",
+    ),
+    HazardKind(
+        "racecheck",
+        "product-fence",
+        "Finds a `wgmma` that takes a register with no `wgmma.fence` since threads touched it, or since a product of "
+        "another shape began to write it; the first one needs a fence, too.",
+        "`{instruction}` takes {register} with no `wgmma.fence` behind what was done with it before",
+        "put `wgmma.fence.sync.aligned` before the first `wgmma.mma_async`, and after what touches its registers",
+        "9.7.15.7",
+    ),
+    HazardKind(
+        "racecheck",
         "not-waited",
         "Finds a thread that uses what its own asynchronous copy reads or writes before it has waited for the copy, or "
         "writes what its own `wgmma` reads.",

@@ -11,6 +11,7 @@ from ptxloom.fragments import fragment
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
+from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.instruments.variable_bounds import provenance_of
 from ptxloom.machine.memory.address_map import readable
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REVERSED, SIDES, SPACES, TENSOR_REASONS, USES
@@ -55,6 +56,10 @@ class Reporter:
     @cached_property
     def _sequence(self) -> Sequence:
         return Sequence()
+
+    @cached_property
+    def _fragment_names(self) -> list[str]:
+        return [name for _, name in product_registers(self.program)]
 
     @cached_property
     def _origins(self) -> Origins:
@@ -147,6 +152,8 @@ class Reporter:
         words = _agreeing(lanes_of(int(event.other)))
         if kind == state.UNWRITTEN_REGISTER:
             words["register"] = f"`{unsure_registers(self.program).names.get(int(event.other), 'a register')}`"
+        if kind in {state.IN_FLIGHT, state.NO_PRODUCT_FENCE}:
+            words = {"register": f"`{self._fragment_names[int(event.other)]}`"}
         if kind == state.UNEVEN:
             words["other"] = _warps(lanes_of(int(event.other)))
         if kind == state.MISCOUNT:

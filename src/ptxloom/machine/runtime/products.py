@@ -13,6 +13,7 @@ def wait_products(w: Warp, lanes: u32, kept: u32, following: u32) -> u32:
     """`wgmma.wait_group`: lanes go on at `following` once all but the youngest groups are complete; gives a block."""
     place_lanes(w, w.mask, following)
     w.product_wanted = 0 if w.product_groups < kept else w.product_groups - kept
+    w.product_done = max(w.product_done, w.product_wanted)
     if lanes != 0 and lags(w, w.product_wanted) != 0:
         w.product_waiting = lanes
         w.blocked = w.blocked | lanes

@@ -68,6 +68,7 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.group_trail = 0
     w.product_groups = 0
     w.product_waiting = 0
+    w.product_done = 0
     fill(w.awaited, 0)
     if w.launch.has_calls != 0:
         fill(w.sp, 0)

@@ -272,6 +272,17 @@ class Product:
     across: u32  # 1: it is stored along M or N
 
 
+class Fragment:
+    """A register that products take, of one warp."""
+
+    written: u32  # the last group, from 1 on, of which it is part of an accumulator; 0: none
+    read: u32  # or of A
+    fenced: u32  # 1: nothing but products has touched it since a `wgmma.fence`
+    shape: u32  # of the product that writes it, until a fence
+    site: u32  # of the last product
+    spare: u32
+
+
 class Look:
     """One read of a warp, kept for a while: which lanes read where, so that a race can name the instruction."""
 
@@ -320,6 +331,8 @@ class Shadow:
     operations: Annotated[
         Slice[Operation], "warps * OPERATIONS"
     ]  # [warp of the CTA][OPERATIONS]; null if the program has none
+    fragment_count: u32  # registers that products take
+    fragments: Annotated[Slice[Fragment], "warps * fragment_count"]  # [warp of the CTA][register]
     products: Annotated[Slice[Product], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null if there are none
 
 
@@ -336,5 +349,6 @@ ORDER_BYTES: Final = language.record(Order).size
 LOOK_BYTES: Final = language.record(Look).size
 VISIT_BYTES: Final = language.record(Visit).size
 OPERATION_BYTES: Final = language.record(Operation).size
+FRAGMENT_BYTES: Final = language.record(Fragment).size
 PRODUCT_BYTES: Final = language.record(Product).size
 SYNC_BYTES: Final = language.record(Sync).size

@@ -63,6 +63,8 @@ STALE_MAP: Final = 36  # a copy by a tensor map that has changed, without a fenc
 UNEVEN: Final = 31  # warps of a warpgroup that do not change their registers alike
 REQUESTED_AGAIN: Final = 34  # `clusterlaunchcontrol.try_cancel` after a refusal
 NOT_CANCELED: Final = 35  # the index of a cluster that was not canceled
+IN_FLIGHT: Final = 37  # a register that a product may still use
+NO_PRODUCT_FENCE: Final = 38  # a register that a product takes with no `wgmma.fence` since it was touched
 STRAYED: Final = 50  # from the variable that an address was made from
 NOT_READ_ONLY: Final = 40  # read as if it were read-only, and written
 
@@ -395,6 +397,7 @@ class Warp:
     product_groups: u32  # groups of `wgmma` committed
     product_wanted: u32  # how many of these the whole warpgroup must have committed, for the lanes that wait
     product_waiting: u32  # these lanes
+    product_done: u32  # groups that it has waited for
     product_head: u32  # factors of products that racecheck has been told of
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.isa.limits import LANES
+from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
@@ -156,6 +157,8 @@ def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: in
         s.operations = take(s.warps * shadow.OPERATIONS * shadow.OPERATION_BYTES)
     if any(racecheck.is_product(op) for op in program.ops):
         s.products = take(s.warps * shadow.PRODUCTS * shadow.PRODUCT_BYTES)
+        s.fragment_count = len(product_registers(program))
+        s.fragments = take(s.warps * s.fragment_count * shadow.FRAGMENT_BYTES)
     return at
 
 

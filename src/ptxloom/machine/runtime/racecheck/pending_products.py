@@ -10,6 +10,7 @@ from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
+from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
@@ -58,6 +59,7 @@ def drop_products(cta: Cta) -> None:
     for index in range(cta.launch.warps):
         w = warp_at(cta, index)
         w.product_head = 0
+        forget_registers(w)
         for number in range(PRODUCTS):
             p = product_at(w, number)
             if p.lines != 0:

@@ -1,0 +1,72 @@
+"""The registers that `wgmma` reads and writes while threads go on, and those that only hand such a value on.
+
+Compilers rename accumulators by `mov` between two products: that is no access, for ptxas gives both names one register.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+from ptxloom.machine.analysis.definite_assignment import key_of
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.symbols import Key
+
+_FOUND: Final[WeakKeyDictionary[Program, Mapping[Key, int]]] = WeakKeyDictionary()
+
+
+def product_registers(program: Program) -> Mapping[Key, int]:
+    """A number for each of these registers; found once for a program."""
+    found = _FOUND.get(program)
+    if found is None:
+        found = _FOUND[program] = _find(program)
+    return found
+
+
+def renamed(op: Op) -> tuple[str, str] | None:
+    """The names that a `mov` hands a register's value to and from; None of anything else."""
+    match op.opcode, op.operands:
+        case "mov", (tree.Name(text=into), tree.Name(text=source)) if op.node.predicate is None:
+            return into, source
+        case _:
+            return None
+
+
+def fragments(op: Op) -> tuple[list[str], list[str]]:
+    """The names of the registers of D, and of A if it lies in registers, of a `wgmma.mma_async`."""
+    d, a = ([e.text for e in _elements(operand) if isinstance(e, tree.Name)] for operand in op.operands[:2])
+    return d, a
+
+
+def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
+    return operand.elements if isinstance(operand, tree.Vector) else ()
+
+
+def _find(program: Program) -> dict[Key, int]:
+    found: dict[Key, int] = {}
+    for op in program.ops:
+        if op.opcode == "wgmma" and op.has("mma_async"):
+            d, a = fragments(op)
+            for key in _keys(op, (*d, *a)):
+                found.setdefault(key, len(found))
+    copies = [tuple(_keys(op, names)) for op in program.ops if found and (names := renamed(op))]
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for keys in copies:
+            if len(keys) == 2 and any(key in found for key in keys):
+                for key in keys:
+                    found.setdefault(key, len(found))
+    return found
+
+
+def _keys(op: Op, names: tuple[str, ...]) -> Iterator[Key]:
+    for name in names:
+        key = key_of(op.scope, name)
+        if key is not None:
+            yield key

@@ -160,7 +160,9 @@ def scale_words(scales: NDArray[np.uint32], byte: int, lanes: list[int]) -> NDAr
     return words
 
 
-def run(form: MatrixForm, x: Given, selectors: tuple[int, int, int, int] = (0, 0, 0, 0)) -> NDArray[np.uint32]:
+def run(
+    form: MatrixForm, x: Given, selectors: tuple[int, int, int, int] = (0, 0, 0, 0), target: str = "sm_120"
+) -> NDArray[np.uint32]:
     more: dict[str, Any] = {"metadata": metadata(form, x.chosen, 0)} if form.sparse else {}
     if form.scale_vector:
         a_lanes = [4 * (row % 8) + 2 * selectors[1] + row // 8 for row in range(16)]
@@ -168,7 +170,7 @@ def run(form: MatrixForm, x: Given, selectors: tuple[int, int, int, int] = (0, 0
         more["scales"] = scale_words(x.scale_a, selectors[0], a_lanes), scale_words(x.scale_b, selectors[2], b_lanes)
         more["scale_selectors"] = selectors
     registers = (spread(form, name, matrix) for name, matrix in zip("abc", (x.a, x.b, x.c), strict=True))
-    d = mma(form, *registers, target="sm_120", **more)
+    d = mma(form, *registers, target=target, **more)
     held = fragment(form, "d")
     found = np.zeros((held.rows, held.columns), np.uint32)
     for element in held:
@@ -292,3 +294,46 @@ def test_sm_100_turns_fp8_into_halves_as_hopper_does() -> None:
     assert (hopper != other).any()
     kind = matrix_form("m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e5m2.f32")
     assert (mma(kind, *registers, target="sm_100") == hopper).all()
+
+
+def ada(form: MatrixForm, x: Given, row: int, column: int) -> int:
+    """An element of D as `sm_89` sums fp8: 16 products at a time, with 13 bits, and of `.f32` 13 bits are left."""
+    left, right = Narrow(form.a_type), Narrow(form.b_type)
+    result = F16 if form.d_type == "f16" else F32
+    total = result.decode(int(x.c[row, column]))
+    for start in range(0, form.stored_k, 16):
+        places = range(start, min(start + 16, form.stored_k))
+        pairs = [(left.decode(int(x.a[row, k])), right.decode(int(x.b[x.chosen[row, k], column]))) for k in places]
+        special = special_sum([*pairs, (total, Fraction(1))])
+        if special is not None:
+            total = special
+            continue
+        own = Fraction(total)
+        terms = [(own, result.exponent(own))] if own else []
+        for a, b in ((Fraction(a), Fraction(b)) for a, b in pairs):
+            if a and b:
+                terms.append((a * b, left.exponent(a) + right.exponent(b)))
+        if terms:
+            unit = power(max(above for _, above in terms) - 13)
+            exact = sum(int(value / unit) for value, _ in terms) * unit
+            bits = result.encode(exact, to_zero=result is F32)
+            total = result.decode(bits & ~0x3FF if result is F32 else bits)
+    if isinstance(total, Fraction):
+        return result.encode(total, to_zero=True)
+    top = (1 << result.exponent_bits) - 1 << result.mantissa_bits
+    sign = 1 << (result.exponent_bits + result.mantissa_bits)
+    return sign - 1 if isnan(total) else top | (sign if total < 0 else 0)
+
+
+ADA = tuple(form for form in known_forms("sm_89") if form.a_type in {"e4m3", "e5m2"})
+
+
+@pytest.mark.sample(every=4)
+@pytest.mark.parametrize("case", ["bits", "numbers"])
+@pytest.mark.parametrize("form", ADA, ids=lambda form: form.spelling)
+def test_sm_89_sums_fp8_with_13_bits(form: MatrixForm, case: str) -> None:
+    x = given(form, 5, case)
+    found = run(form, x, target="sm_89")
+    for row in range(form.m):
+        for column in range(row % 4, form.n, 4):
+            assert found[row, column] == ada(form, x, row, column), (row, column)

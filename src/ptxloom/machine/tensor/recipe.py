@@ -25,8 +25,8 @@ What ptxas builds from other instructions, since Hopper lacks the unit (read in 
 
 Not measured by us (arXiv 2511.10909 published them, and its authors' MMA-Sim):
 
-- `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest k of a type in two halves, the lower first. `sm_89` is
-  taken to sum fp8 as it does `.f16`.
+- `sm_75` to `sm_89` keep 24 fractional bits, and sum the longest k of a type in two halves, the lower first. The fp8 of
+  `sm_89` keep 13, and each half's `.f32` is cut to 13 bits behind its first, as `wgmma` does it.
 - `sm_100`, `sm_103`, `sm_110`: as Hopper, whose sequence of instructions ptxas writes for them, fp8 included.
 - `sm_120`, `sm_121`: as Hopper, but that formats of 8, 6 and 4 bits have a unit: one fused sum over all of k, 25 bits,
   each format's own smallest exponent. Scales of `.mxf8f6f4` are added to the exponents of the products. `.mxf4` and
@@ -64,6 +64,7 @@ class Sum(StrEnum):
 
 
 _BYTE = 8  # bits
+_BYTE_BITS = 13  # fractional bits kept of 8-bit floats by the units of Ada and of `wgmma`
 #: Of subnormals of what is turned into `.f16`, or multiplied as it is; and in the unit for narrow formats.
 _AS_HALVES = {"bf16": -126, "tf32": -126}
 _LEAST_EXPONENTS = {"e4m3": -6, "e5m2": -14, "e2m3": 0, "e3m2": -2, "e2m1": 0}
@@ -173,7 +174,7 @@ def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
     fp8 = element_type(form.a_type).packed_bits == 8
     if fp8 and form.opcode == "wgmma":
         least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
-        return Recipe(Sum.FUSED, (places,), 13, wide, least=least)
+        return Recipe(Sum.FUSED, (places,), _BYTE_BITS, wide, least=least)
     if hopper and fp8:
         low = tuple(place for place in places if place % 4 < 2)
         high = tuple(place for place in places if place % 4 >= 2)
@@ -182,8 +183,11 @@ def _fused(form: MatrixForm, *, hopper: bool) -> Recipe:
     if hopper:
         split = form.opcode == "wmma" and form.a_type == "tf32"
         return Recipe(Sum.FUSED, halves if split else (places,), 25, wide, least=least)
+    if fp8:
+        least = _LEAST_EXPONENTS[form.a_type], _LEAST_EXPONENTS[form.b_type]
     longest = len(places) * element_type(form.a_type).packed_bits == 256
-    return Recipe(Sum.FUSED, halves if longest else (places,), 24, wide, least=least)
+    bits = _BYTE_BITS if fp8 else 24
+    return Recipe(Sum.FUSED, halves if longest else (places,), bits, wide, least=least)
 
 
 def tensor_target(module: Module) -> str:

@@ -246,11 +246,11 @@ class _LaunchReader:
             raise self.wrong(where, "must be a table such as { box_dim = [64, 64] }")
         table = cast("dict[str, Any]", table)
         self.known(table, set(tensor_maps.KEYS), where)
-        named = {a.name: a.value for a in arguments if isinstance(a.value, np.ndarray)}
-        array = argument.value
-        if ("of" in table) == isinstance(array, np.ndarray):
+        named = {a.name: cast("NDArray[Any]", a.value) for a in arguments if isinstance(a.value, np.ndarray)}
+        array = named.get(argument.name)
+        if ("of" in table) == (array is not None):
             raise self.wrong(where, 'needs either an array beside it or of = "A", the name of an argument that is one')
-        if "of" in table:
+        if array is None:
             array = named[self.one_of(self.text(table, "of", where), set(named), where)]
         try:
             return replace(argument, mapped=tensor_maps.mapped(array, table))

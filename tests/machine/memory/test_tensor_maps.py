@@ -75,6 +75,14 @@ def test_a_map_is_passed_with_its_array(way: str) -> None:
     assert copied(where, wrap(made)) == array[1 : 1 + ROWS, 4 : 4 + COLUMNS].tolist()
 
 
+def test_a_trace_holds_the_coordinates_of_a_copy() -> None:
+    made = pl.tensor_map(numbers(), (COLUMNS, ROWS))
+    out = np.zeros((ROWS, COLUMNS), np.int32)
+    (record,) = kernel(*PARAMETER).launch(1, 32, [out, made], trace=["cp.async.bulk.tensor"]).trace
+    assert record.lanes == (0,)
+    assert (record.before["r3"][0], record.before["r4"][0]) == (4, 1)
+
+
 def test_the_bytes_of_a_map_are_a_map_if_its_array_is_passed_too() -> None:
     array = numbers()
     data = pl.tensor_map(array, (COLUMNS, ROWS)).to_bytes()

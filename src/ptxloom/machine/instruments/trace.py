@@ -87,8 +87,8 @@ def _registers(operand: tree.Operand) -> Iterator[tree.Name]:
                 waiting += reversed(elements)
             case tree.Pair(first=first, second=second):
                 waiting += [second, first]
-            case tree.Address(base=base):
-                waiting.append(base)
+            case tree.Address(base=base, extra=extra):
+                waiting += [*reversed(extra), base]
             case tree.Unary(operand=inner):
                 waiting.append(inner)
             case _:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import lzma
 import os
 import subprocess
 import sys
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+HOPPER = Path(__file__).parents[1] / "tests" / "kernels" / "ptx" / "hopper-sm_90a.ptx.xz"
 REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %rd<99>;"
 
 
@@ -84,6 +86,27 @@ def hgemm(repeat: int) -> float:
     assert (c == a.astype(np.float32) @ b.astype(np.float32)).all()
     row("hgemm 256^3 (ldmatrix, exact mma)", seconds, 1.8e-3, f"{seconds / out.instructions * 1e9:.2f} ns")
     return seconds
+
+
+def wgmma(repeat: int) -> None:
+    """The same work as Hopper does it: tensor copies into a ring of stages, wgmma, warpgroups of their own."""
+    rng = np.random.default_rng(5)
+    integers = [rng.integers(-4, 5, (256, 256)).astype(np.float16) for _ in range(2)]
+    normal = [rng.standard_normal((256, 256)).astype(np.float16) for _ in range(2)]
+    wgmma_of("small integers", *integers, repeat)
+    wgmma_of("standard normal", *normal, repeat)
+
+
+def wgmma_of(name: str, a: Any, b: Any, repeat: int) -> None:
+    kernel = pl.kernel(pl.parse(lzma.decompress(HOPPER.read_bytes()).decode()), "gemm_f16")
+    other = pl.kernel(pl.load(EXAMPLES / "hgemm.ptx"), "hgemm")
+    c, d = np.zeros((256, 256), np.float16), np.zeros((256, 256), np.float32)
+    boxes = ((a, (64, 128)), (np.ascontiguousarray(b.T), (64, 64)), (c, (64, 64)))
+    maps = [pl.tensor_map(array, box, swizzle="128B") for array, box in boxes]
+    seconds, _ = best(lambda: kernel.launch((2, 2), 384, [*maps, 256], 163_840, threads=1), repeat)
+    beside, _ = best(lambda: other.launch((4, 4), 128, [a, b, d, 256, 256, 256], threads=1), repeat)
+    assert np.allclose(c.astype(np.float32), d, rtol=1e-3, atol=1e-3)
+    row(f"hgemm 256^3 (wgmma, TMA), {name}", seconds, 1.5 * beside, f"{seconds / beside:.2f} x mma.sync's")
 
 
 def hgemm_normal(repeat: int) -> None:
@@ -218,6 +241,7 @@ def main() -> None:
     reduce(options.repeat)
     tensor = hgemm(options.repeat)
     hgemm_normal(options.repeat)
+    wgmma(options.repeat)
     straight_line(options.repeat)
     empty_launch(options.repeat)
     first_launch()

@@ -96,6 +96,23 @@ def gemm_f16(rng: Rng) -> Arguments:
     return a, b, Tiles(np.zeros((256, 128), F16), (64, 64)), 320
 
 
+@kernel(
+    "dsl_hopper_gemm",
+    (2, 1),
+    128,
+    (2,),
+    kernel="hopper_gemm",
+    shared_bytes=99_328,
+    architectures=ONLY,
+    reference=_product,
+    reference_tolerance=1e-3,
+    exercises="the CuTe DSL",
+)
+def dsl_gemm(rng: Rng) -> Arguments:
+    a, b = (Tiles(_halves(rng, rows, 320), (128, 64)) for rows in (256, 128))
+    return a, b, np.zeros((256, 128), F16), np.void(b"\0")
+
+
 def _attended(q: Any, k: Any, v: Any, out: Array, *rest: Any) -> tuple[Array, ...]:
     """Softmax of the scores, in powers of two, times the values; two heads."""
     length, scale = (rest[0], rest[1]) if isinstance(rest[0], int) else (rest[1], rest[0])
@@ -180,6 +197,7 @@ CASES: tuple[KernelCase, ...] = (
     gemm_int8,
     gemm_f16,
     attention,
+    dsl_gemm,
     _triton("pointers", _pointers(_halves, F32, 160), (2, 2), 4, 24_576, **_PRODUCT),
     _triton(
         "pointers_tf32", _pointers(_floats, F32, 160), (2, 2), 4, 49_152, reference=_product, reference_tolerance=2e-3

@@ -8,6 +8,7 @@ stand apart.
 from __future__ import annotations
 
 import lzma
+import re
 import sys
 from pathlib import Path
 
@@ -42,7 +43,16 @@ def _texts(wanted: list[str]) -> dict[str, str]:
             for architecture in _architectures(source):
                 name = f"{source.stem.removesuffix('_kernels')}_{kernel}-{architecture}"
                 texts[name] = toolchain.triton(source, kernel, architecture)
+    if not wanted or "dsl_hopper_gemm" in wanted:
+        texts["dsl_hopper_gemm-sm_90a"] = _from_dsl("hopper_gemm", "Float16", "sm_90a")
     return texts
+
+
+def _from_dsl(kernel: str, element: str, architecture: str) -> str:
+    """The PTX of a kernel in the CuTe DSL, which mangles types and layouts into its name, under its own name."""
+    text = toolchain.cute_dsl(Path(__file__).with_name("dsl_kernels.py"), kernel, element, architecture)
+    mangled = re.findall(r"\.entry (\w+)", text)[0]
+    return text.replace(mangled, kernel)
 
 
 def _architectures(source: Path) -> tuple[str, ...]:

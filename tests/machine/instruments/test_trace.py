@@ -9,7 +9,7 @@ import pytest
 
 from kernels.catalog import cases
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine import kernel
+from ptxloom.machine import kernel, tensor_map
 from ptxloom.machine.results.trace import Trace
 from ptxloom.syntax import parse
 
@@ -165,6 +165,23 @@ ret;
     assert record.lanes == tuple(range(32))
     assert record.before["%t"].tolist() == [*range(5), *range(105, 132)]
     assert record.after["%n"].tolist() == [131] * 32
+
+
+def test_a_tensor_copy_shows_its_coordinates_too() -> None:
+    text = """
+.visible .entry k(.param .align 64 .b8 map[128]) {
+.reg .b32 %x, %y; .reg .b64 %m;
+mov.b64 %m, map; cvta.param.u64 %m, %m;
+mov.u32 %x, 8;
+mov.u32 %y, 3;
+cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%m, {%x, %y}];
+ret;
+}
+"""
+    tiles = tensor_map(np.zeros((16, 16), np.float32), (8, 4))
+    result = kernel(parse(HEAD + text), "k").launch(1, 1, [tiles], threads=1, trace=["cp"])
+    (record,) = result.trace
+    assert {name: int(values[0]) for name, values in record.before.items() if name != "%m"} == {"%x": 8, "%y": 3}
 
 
 @pytest.mark.parametrize("name", ["tensor.stmatrix_epilogue", "tensor.mma_int8", "transposes.transpose_movmatrix"])

@@ -62,7 +62,7 @@ def _byte_product(a: Any, b: Any, c: Any, *_: object) -> tuple[Array, ...]:
     return _rows_times_rows(array_of(a).view(I8), array_of(b).view(I8), array_of(c))
 
 
-def _gemm(name: str, make: Callable[..., Array], out: type, row: int, **judged: Any) -> KernelCase:
+def _gemm(name: str, make: Callable[..., Array], out: Any, row: int, **judged: Any) -> KernelCase:
     """A product of 256 x 128 in two CTAs of a cluster, five times `row` elements of each operand long."""
     k = 5 * row
 
@@ -139,16 +139,18 @@ def attention(rng: Rng) -> Arguments:
 
 
 def _triton(
-    name: str, arguments: Callable[[Rng], Arguments], grid: int | tuple[int, ...], warps: int, shared: int, **rest: Any
+    name: str,
+    arguments: Callable[[Rng], Arguments],
+    grid: int | tuple[int, ...],
+    warps: int,
+    outputs: tuple[int, ...] = (2,),
+    **rest: Any,
 ) -> KernelCase:
-    options = {"architectures": ONLY, "outputs": (2,), **rest}
-    outputs = options.pop("outputs")
-    return kernel(f"triton_hopper_{name}", grid, 32 * warps, outputs, kernel=name, shared_bytes=shared, **options)(
-        arguments
-    )
+    source = f"triton_hopper_{name}"
+    return kernel(source, grid, 32 * warps, outputs, kernel=name, architectures=ONLY, **rest)(arguments)
 
 
-def _pointers(make: Callable[..., Array], out: type, k: int) -> Callable[[Rng], Arguments]:
+def _pointers(make: Callable[..., Array], out: Any, k: int) -> Callable[[Rng], Arguments]:
     def arguments(rng: Rng) -> Arguments:
         return make(rng, 128, k), make(rng, 128, k), np.zeros((128, 128), out), 128, 128, k, 0, 0
 
@@ -198,25 +200,31 @@ CASES: tuple[KernelCase, ...] = (
     gemm_f16,
     attention,
     dsl_gemm,
-    _triton("pointers", _pointers(_halves, F32, 160), (2, 2), 4, 24_576, **_PRODUCT),
+    _triton("pointers", _pointers(_halves, F32, 160), (2, 2), 4, shared_bytes=24_576, **_PRODUCT),
     _triton(
-        "pointers_tf32", _pointers(_floats, F32, 160), (2, 2), 4, 49_152, reference=_product, reference_tolerance=2e-3
+        "pointers_tf32",
+        _pointers(_floats, F32, 160),
+        (2, 2),
+        4,
+        shared_bytes=49_152,
+        reference=_product,
+        reference_tolerance=2e-3,
     ),
-    _triton("pointers_fp8", _pointers(_narrow, F32, 320), (2, 2), 4, 24_576),
-    _triton("pointers_int8", _pointers(_bytes, I32, 320), (2, 2), 4, 24_576, reference=_byte_product),
+    _triton("pointers_fp8", _pointers(_narrow, F32, 320), (2, 2), 4, shared_bytes=24_576),
+    _triton("pointers_int8", _pointers(_bytes, I32, 320), (2, 2), 4, shared_bytes=24_576, reference=_byte_product),
     _triton(
         "host_descriptors",
         _described,
         (1, 2),
         8,
-        98_336,
+        shared_bytes=98_336,
         outputs=(10,),
         reference=_host_product,
         reference_tolerance=1e-3,
     ),
-    _triton("device_descriptors", _makes_maps(384, 4), (2, 2), 4, 49_176, **_PRODUCT),
-    _triton("persistent", _makes_maps(384, 3), 3, 4, 57_368, **_PRODUCT),
-    _triton("specialised", _makes_maps(512, 3), 3, 12, 65_944, **_PRODUCT),
-    _triton("attention", _queries(0), (2, 2), 4, 57_344, **_ATTENDED),
-    _triton("attention_descriptors", _queries(512), (2, 2), 4, 57_400, **_ATTENDED),
+    _triton("device_descriptors", _makes_maps(384, 4), (2, 2), 4, shared_bytes=49_176, **_PRODUCT),
+    _triton("persistent", _makes_maps(384, 3), 3, 4, shared_bytes=57_368, **_PRODUCT),
+    _triton("specialised", _makes_maps(512, 3), 3, 12, shared_bytes=65_944, **_PRODUCT),
+    _triton("attention", _queries(0), (2, 2), 4, shared_bytes=57_344, **_ATTENDED),
+    _triton("attention_descriptors", _queries(512), (2, 2), 4, shared_bytes=57_400, **_ATTENDED),
 )

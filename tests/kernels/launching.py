@@ -15,20 +15,22 @@ if TYPE_CHECKING:
     from ptxloom.machine import LaunchResult
 
 
-def launch(case: KernelCase, architecture: str, arguments: Arguments, **options: Any) -> LaunchResult:
+def launch(
+    case: KernelCase, architecture: str, arguments: Arguments, *, threads: int = 1, **options: Any
+) -> LaunchResult:
     """Launch a case with its arguments, on one thread if nothing else is said."""
     target = "sm_90a" if architecture == "sm_90a" else "sm_90"
     module = parse(case.ptx(architecture))
     ready = kernel(module, case.kernel, target=target)
     parameters = module.functions[case.kernel].params
     values = [_value(argument, one.type) for argument, one in zip(arguments, parameters, strict=True)]
-    return ready.launch(case.grid, case.block, values, case.shared_bytes, **{"threads": 1, **options})
+    return ready.launch(case.grid, case.block, values, case.shared_bytes, threads=threads, **options)
 
 
 def _value(argument: Any, parameter: str) -> Any:
     """An argument as the machine takes it: an array for a parameter of bytes is a pointer in a structure."""
     if isinstance(argument, Tiles):
         return tensor_map(argument.array, argument.box[::-1], swizzle="128B")
-    if isinstance(argument, np.ndarray) and parameter == "b8":
-        return {0: argument}
-    return argument.tobytes() if isinstance(argument, np.void) else argument
+    if isinstance(argument, np.void):
+        return argument.tobytes()
+    return {0: argument} if parameter == "b8" else argument

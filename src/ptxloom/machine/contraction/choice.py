@@ -19,22 +19,20 @@ def choose(sums: Sequence[Sum]) -> None:
     """Decide which summand each sum of a stretch is fused with."""
     for one in sums:
         if not one.node.qualifiers[-1].endswith("x2"):
-            one.fused = next((at for at, product in _products(one) if _is_sole(product)), None)
+            _take(one, [at for at, product in _products(one) if not product.is_read and len(product.sums) == 1])
     for one in sums:
         if one.fused is None:
-            free = [(len(product.sums), at) for at, product in _products(one) if _is_free(product)]
-            one.fused = min(free)[1] if free else None
+            free = [(len(product.sums), at) for at, product in _products(one) if not product.is_read]
+            _take(one, [at for _, at in sorted(free)])
+
+
+def _take(one: Sum, wanted: Sequence[int]) -> None:
+    """Fuse a sum with the first of its summands that are wanted; from now on it reads the other one by itself."""
+    if wanted:
+        one.fused = wanted[0]
+        for at, product in _products(one):
+            product.is_read |= at != one.fused
 
 
 def _products(one: Sum) -> Iterator[tuple[int, Product]]:
     return ((at, term.product) for at, term in enumerate(one.terms) if term is not None)
-
-
-def _is_sole(product: Product) -> bool:
-    return not product.is_read and len(product.sums) == 1
-
-
-def _is_free(product: Product) -> bool:
-    """Whether each of its sums may be fused with it, or is; none is a sum of it and itself."""
-    apart = len({id(one) for one in product.sums}) == len(product.sums)
-    return apart and not product.is_read and all(one.product in {None, product} for one in product.sums)

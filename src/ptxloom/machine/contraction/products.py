@@ -34,7 +34,7 @@ class Product:
     Attributes:
         node: The instruction.
         position: Its place in the stretch.
-        sums: The sums of its kind that it is a summand of, once for each.
+        sums: The sums of its kind that it is a summand of.
         copies: The instructions that pass it on.
         is_read: Whether anything else reads it, or might.
     """
@@ -196,6 +196,8 @@ class Reading:
                 term.product.sums.append(found)
         if left is not None or right is not None:
             self.sums.append(found)
+        if left is not None and right is not None and left.product is right.product:
+            left.product.is_read = True
         if node.predicate is not None and type(node.operands[0]) is Name:  # what it writes may stay as it was
             kept = self._term(node, node.operands[0].text)
             if kept is not None:

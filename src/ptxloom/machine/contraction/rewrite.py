@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -136,7 +137,8 @@ class _Rewriter:
         for factor in product.node.operands[1:]:
             if type(factor) is Name:
                 key = self._key(product.node, factor.text)
-                since = any(product.position <= at < one.position for at in writes.get(key, ()))
+                times = writes.get(key, ())
+                since = bisect_left(times, product.position) < bisect_left(times, one.position)
                 if since or key != self._key(one.node, factor.text):
                     found.append(self._keep(product.node, factor))
                     continue

@@ -60,8 +60,10 @@ if TYPE_CHECKING:
         global_array,
         kernel,
         mma,
+        surface,
         tensor_map,
         tensor_map_im2col,
+        texture,
     )
     from ptxloom.syntax import Module, edit, instructions, load, parse, walk
 
@@ -115,9 +117,11 @@ __all__ = [
     "parse",
     "source",
     "stmatrix",
+    "surface",
     "syntax",
     "tensor_map",
     "tensor_map_im2col",
+    "texture",
     "walk",
 ]
 
@@ -136,7 +140,7 @@ _EXPORTS: Final = {
         "isa": "Target",
         "machine": """
             Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Trace UnsupportedInstruction global_array kernel
-            mma tensor_map tensor_map_im2col
+            mma surface tensor_map tensor_map_im2col texture
         """,
         "syntax": "Module edit instructions load parse walk",
     }.items()

@@ -50,6 +50,7 @@ _DANGEROUS: Final = (
         "tensormap",
     ),
     "multimem",
+    *("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"),
 )
 _TRACED: Final = ("ld", "st", "ldmatrix", "atom", "red", "cp")
 _SPACES: Final = ((".shared", "sha"), (".local", "loc"), (".const", "con"), (".global", "glo"))

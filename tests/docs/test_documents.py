@@ -19,6 +19,7 @@ DOCUMENTS = (
     "docs/continuous-integration.md",
     "docs/descriptors.md",
     "docs/internals.md",
+    "docs/textures.md",
 )
 BLOCK = re.compile(r"(?<=```console\n)(.*?)(?=```)", re.DOTALL)
 

@@ -279,8 +279,8 @@ def test_a_load_reads_what_each_active_lane_names(
 
 
 def test_an_unsupported_directive_is_named_with_its_line() -> None:
-    with pytest.raises(UnsupportedInstruction, match=r"line 11: `tex\.1d"):
-        entry("tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [out, {%r0}];", unchecked=True)
+    with pytest.raises(UnsupportedInstruction, match=r"line 11: `sust\.p"):
+        entry("sust.p.1d.b32.trap [out, {%r0}], %r1;", unchecked=True)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from ptxloom.machine.launch.grid import Progress
 from ptxloom.machine.memory.address_map import Piece
 from ptxloom.machine.memory.module_variables import global_array
 from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
+from ptxloom.machine.memory.textures import Sampling, Surface, Texture, surface, texture
 from ptxloom.machine.plan.legality import IllegalPtx
 from ptxloom.machine.program.unsupported import UnsupportedInstruction
 from ptxloom.machine.results.conflict_fixes import Change, Remedy
@@ -36,13 +37,18 @@ __all__ = [
     "Remedy",
     "Request",
     "Samples",
+    "Sampling",
     "SourceRow",
+    "Surface",
+    "Texture",
     "Trace",
     "TraceRecord",
     "UnsupportedInstruction",
     "global_array",
     "kernel",
     "mma",
+    "surface",
     "tensor_map",
     "tensor_map_im2col",
+    "texture",
 ]

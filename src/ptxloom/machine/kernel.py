@@ -32,7 +32,7 @@ from ptxloom.machine.launch.options import (
     unwritten_arrays,
 )
 from ptxloom.machine.memory.arena import Budget
-from ptxloom.machine.memory.arguments import Memory, pack
+from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.heap import HEAP, MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.native import interrupts
@@ -48,11 +48,12 @@ from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from ptxloom.isa.target import Target
+    from ptxloom.machine.memory.textures import Surface, Texture
     from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.results.trace import Request
 
@@ -274,6 +275,7 @@ class Kernel:
         progress: Progress | None = None,
         uninitialised: Sequence[object] = (),
         contract: str = AS_WRITTEN,
+        textures: Mapping[str, Texture | Surface] | Sequence[Texture | Surface] = (),
     ) -> LaunchResult:
         """Run the kernel over a grid.
 
@@ -318,6 +320,8 @@ class Kernel:
                 reads of them, or of memory from `malloc`, what nobody has written.
             contract: Whether each `mul` and `add` is rounded by itself, "as written", or "fused" into an `fma` where
                 ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
+            textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and
+                `.surfref`, or those whose numbers (`int(texture)`) stand in structures or in memory.
 
         Returns:
             What the run did, beside what it wrote into the arrays.
@@ -354,6 +358,7 @@ class Kernel:
         self.memory.must_be_defined(self._named)
         memory = Memory()
         params = pack(self.program, args, memory)
+        bind(textures, memory, self.memory.reference)
         memory.unwritten += unwritten_arrays(uninitialised, args)
         self._charge(budget, memory, heap_bytes, printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())

@@ -49,17 +49,13 @@ def test_a_kernel_that_is_not_there_is_refused_with_those_that_are(name: str) ->
 @pytest.mark.parametrize(
     "instruction",
     [
-        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [out, {%f0, %f0}];",
-        "tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [out, {%f0, %f0}];",
-        "txq.width.b32 %r1, [out];",
-        "suld.b.1d.b32.trap {%r1}, [out, {%r0}];",
-        "sust.b.1d.b32.trap [out, {%r0}], {%r1};",
-        "suq.width.b32 %r1, [out];",
         "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [area], 32;",
         "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r0, 0, 1, 2, 3}], [area];",
         "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%rd1], 1;",
         "fabric.submit.op_restrict::fetching;",
         "fence.proxy.generic::fabric.alias.release.sys;",
+        "tex.grad.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f0}], {%f0}, {%f0};",
+        "sust.p.1d.b32.trap [%rd1, {%r0}], {%r1};",
         "st.const.u32 [table], %r1;",
     ],
 )
@@ -73,7 +69,6 @@ def test_what_the_machine_cannot_run_is_refused_with_its_line_before_anything_ru
 @pytest.mark.parametrize(
     ("instruction", "why"),
     [
-        ("suq.width.b32 %r1, [out];", "textures and surfaces are not supported"),
         ("tcgen05.wait::ld.sync.aligned;", "tensor memory and its instructions are not supported"),
         ("fabric.submit.op_restrict::fetching;", "ways to the fabric are not supported"),
         ("fence.proxy.generic::fabric.alias.release.sys;", "ways to the fabric are not supported"),

@@ -134,6 +134,9 @@ class LaunchState:
         if self.kernel.has_workspace:
             native.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
         self._publish()
+        images = b"".join(bytes(memory.images[handle]) for handle in sorted(memory.images))
+        native.images = arena.put(images) if images else 0
+        native.image_count = len(memory.images)
         native.tids = arena.put(_thread_ids(block, native.warps))
         native.symbols = arena.put(module.addresses)
         native.functions = arena.put(self.kernel.function_table)

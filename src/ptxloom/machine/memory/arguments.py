@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
@@ -15,10 +15,11 @@ from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.memory.tensor_map import MappedArray
+from ptxloom.machine.memory.textures import Surface, Texture, image_of
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_ALIGNMENT, MAP_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -38,12 +39,14 @@ class Memory:
         spans: Start, end, and whether it may be written.
         names: What reports call each of them; empty if nobody asks.
         unwritten: Arrays that hold nothing as yet, for initcheck.
+        images: Textures and surfaces as native code reads them, by their handles.
     """
 
     spans: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
     arrays: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     names: list[str] = field(default_factory=list[str])
     unwritten: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
+    images: dict[int, Any] = field(default_factory=dict[int, Any])
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
@@ -52,6 +55,16 @@ class Memory:
         self.spans.append((low, high, bool(array.flags.writeable) and not constant))
         self.names.append(name)
         return array.ctypes.data
+
+    def show(self, thing: Texture | Surface, name: str, handle: int | None = None) -> int:
+        """Note a texture or a surface, under its own handle or another one; gives the handle."""
+        handle = thing.handle if handle is None else handle
+        is_texture = isinstance(thing, Texture)
+        if handle not in self.images:
+            for level in thing.levels if is_texture else (thing.array,):
+                self.add(level, name, constant=is_texture)
+            self.images[handle] = image_of(thing, handle)
+        return handle
 
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces that have a name."""
@@ -105,6 +118,29 @@ def pack(program: Program, args: Sequence[object], memory: Memory) -> bytes:
     return bytes(block)
 
 
+def bind(
+    textures: Mapping[str, Texture | Surface] | Sequence[Texture | Surface],
+    memory: Memory,
+    reference: Callable[[str, str], int],
+) -> None:
+    """Note textures and surfaces that are no arguments: under their own handles, or those of a module's variables.
+
+    Args:
+        textures: By the variables' names, or in a sequence.
+        memory: Notes them.
+        reference: From a variable's name and type to its address.
+
+    Raises:
+        UsageError: One is none, or a name is that of no such variable.
+    """
+    named = textures.items() if isinstance(textures, Mapping) else (("", one) for one in textures)
+    for name, one in named:
+        if not isinstance(one, (Texture, Surface)):  # pyright: ignore[reportUnnecessaryIsInstance] - users may give anything
+            raise UsageError("textures", one, "textures and surfaces, by the names of variables or in a sequence")
+        kind = "texref" if isinstance(one, Texture) else "surfref"
+        memory.show(one, name or f"object {one.handle}", reference(name, kind) if name else None)
+
+
 def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -> bytes:
     wanted = f"{parameter.name}, a .{parameter.type.name}{f'[{parameter.size}]' if parameter.is_array else ''}"
     if isinstance(value, MappedArray) or _is_list_of_maps(value):
@@ -112,18 +148,31 @@ def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -
     if parameter.is_array:
         return _bytes(parameter, value, where, wanted, memory)
     if _is_array(value):
-        if parameter.size != 8 or parameter.type.kind == "f":
-            raise UsageError(where, _brief(value), f"a number for {wanted}, not an array")
-        if not value.flags.c_contiguous:
-            raise UsageError(where, _brief(value), f"a C-contiguous array for {wanted}")
-        if value.dtype.hasobject:
-            raise UsageError(where, _brief(value), f"an array of plain values for {wanted}")
-        if not value.dtype.isnative:
-            raise UsageError(where, _brief(value), f"an array in this machine's byte order for {wanted}")
-        return memory.add(value, where).to_bytes(8, "little")
+        return _pointer(parameter, value, where, wanted, memory)
     if value is None and parameter.size == 8:
         return bytes(8)
+    if isinstance(value, (Texture, Surface)):
+        return _object(parameter, value, where, wanted, memory)
     return _scalar(parameter, value, where, wanted)
+
+
+def _pointer(parameter: Parameter, value: NDArray[Any], where: str, wanted: str, memory: Memory) -> bytes:
+    """The address of an array."""
+    if parameter.size != 8 or parameter.type.kind == "f":
+        raise UsageError(where, _brief(value), f"a number for {wanted}, not an array")
+    if not value.flags.c_contiguous:
+        raise UsageError(where, _brief(value), f"a C-contiguous array for {wanted}")
+    if value.dtype.hasobject:
+        raise UsageError(where, _brief(value), f"an array of plain values for {wanted}")
+    if not value.dtype.isnative:
+        raise UsageError(where, _brief(value), f"an array in this machine's byte order for {wanted}")
+    return memory.add(value, where).to_bytes(8, "little")
+
+
+def _object(parameter: Parameter, value: Texture | Surface, where: str, wanted: str, memory: Memory) -> bytes:
+    if parameter.size != 8 or parameter.type.kind == "f":
+        raise UsageError(where, value, f"a number for {wanted}, not a texture or surface")
+    return memory.show(value, where).to_bytes(8, "little")
 
 
 def _maps(

@@ -161,6 +161,19 @@ class ModuleMemory:
             shape.append(place.declaration.vector)
         return data.view(f"{letter}{max(type_.bits // 8, 1)}").reshape(shape)
 
+    def reference(self, name: str, kind: str) -> int:
+        """The address of a `.texref` or `.surfref`, which stands for what is bound to it.
+
+        Raises:
+            UsageError: The module has no such variable.
+        """
+        known = [n for n, place in self._places.items() if place.declaration.type == kind]
+        if name not in known:
+            raise UsageError(
+                "textures", name, f"the name of a .{kind} of the module: {', '.join(known) or 'it has none'}"
+            )
+        return int(self.addresses[self._numbers[name]])
+
     def must_be_defined(self, names: Collection[str]) -> None:
         """Refuse variables that only another module defines, unless somebody has asked for them to fill them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.isa.spaces import MEMORY
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import state, texture
 from ptxloom.machine.runtime.tensor_boxes import model as tensor_copy
 
 FAULTS: Final = {  # what ends a kernel; all are memcheck's
@@ -26,8 +26,10 @@ FAULTS: Final = {  # what ends a kernel; all are memcheck's
     state.BAD_BRANCH: "bad-branch",
     state.NO_TENSOR_MAP: "no-tensor-map",
     state.ILLEGAL_TENSOR_COPY: "illegal-tensor-copy",
+    state.NO_TEXTURE: "no-texture",
+    state.ILLEGAL_SURFACE_ACCESS: "illegal-surface-access",
 }
-TENSOR_REASONS: Final = {  # why there is no tensor map, or no copy by one
+REASONS: Final = {  # why there is no tensor map, or no copy by one; no texture, or no look-up of it
     tensor_copy.WRONG_RANK: "they say more than 5 dimensions",
     tensor_copy.WRONG_TYPE: "they say a type of elements that sm_90 does not have",
     tensor_copy.WRONG_INTERLEAVE: "they say an interleave layout that there is not",
@@ -41,6 +43,11 @@ TENSOR_REASONS: Final = {  # why there is no tensor map, or no copy by one
     tensor_copy.CORNERS_OUTSIDE: "the corners of the tensor map reach outside, which loads alone can take",
     tensor_copy.BEYOND_CORNERS: "a coordinate of the first pixel lies outside of the bounding box",
     tensor_copy.NO_SUCH_REDUCTION: "there is no such reduction for the type that the tensor map says",
+    texture.NO_OBJECT: "nobody has given the launch such an object",
+    texture.OTHER_OBJECT: "it is of the other kind, a surface for a texture or a texture for a surface",
+    texture.OTHER_GEOMETRY: "it has another geometry than the instruction names",
+    texture.OUTSIDE: "a coordinate is outside, and it says `.trap`",
+    texture.BETWEEN_ACCESSES: "the first coordinate counts bytes, and is no multiple of the bytes that are accessed",
 }
 EVENTS: Final = {  # after these it goes on
     state.ENDED: "racecheck.early-exit",

@@ -207,6 +207,24 @@ KINDS: Final = (
     ),
     HazardKind(
         "memcheck",
+        "no-texture",
+        "Finds a texture or a surface that is none, or none of the instruction's geometry: an H200 reads zeros there.",
+        "`{instruction}` cannot use the object {number}: {reason}",
+        "pass what `cudaCreateTextureObject` or `cudaCreateSurfaceObject` made; here `pl.texture` and `pl.surface` "
+        "make it",
+        "9.7.10",
+    ),
+    HazardKind(
+        "memcheck",
+        "illegal-surface-access",
+        "Finds an access to a surface outside of it under `.trap`, or one between two places: an H200 ends the kernel.",
+        "`{instruction}` cannot reach into the surface: {reason}",
+        "multiply the first coordinate by the size of an element, and keep within the surface, or write `.clamp` or "
+        "`.zero`",
+        "9.7.11",
+    ),
+    HazardKind(
+        "memcheck",
         "mbarrier-overrun",
         "Finds more arrivals at an mbarrier than it expects in a phase.",
         "the mbarrier at {place} expects fewer arrivals than come",

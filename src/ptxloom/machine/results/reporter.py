@@ -14,7 +14,7 @@ from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.instruments.variable_bounds import provenance_of
 from ptxloom.machine.memory.address_map import readable
-from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REVERSED, SIDES, SPACES, TENSOR_REASONS, USES
+from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, USES
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
 from ptxloom.machine.results.hazard_kinds import (
     AFTER_COPY,
@@ -123,7 +123,7 @@ class Reporter:
             size=size,
             lane=lane,
             number=int(fault.address),
-            reason=TENSOR_REASONS.get(int(fault.reason), ""),
+            reason=REASONS.get(int(fault.reason), ""),
         )
         if found.end and found.space == state.SHARED and self.atlas.is_dynamic(op):
             hazard = replace(hazard, help=MORE_SHARED)

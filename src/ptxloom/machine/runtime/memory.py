@@ -64,6 +64,11 @@ def refuse(w: Warp, kind: u32, site: u32, lane: u32, at: u64, space: u32, size: 
     return nothing(u8)
 
 
+def has_fault(w: Warp) -> u32:
+    """1 if why the kernel must end has been noted."""
+    return u32(w.worker.fault[0].kind != 0)
+
+
 def fault_if_any(
     w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, kind: u32, size: u32, write: u32, site: u32
 ) -> u32:

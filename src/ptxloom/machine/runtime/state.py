@@ -8,6 +8,7 @@ from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Cell, Shadow
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
+from ptxloom.machine.runtime.texture import Image, Lookup
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64
@@ -49,7 +50,7 @@ GLOBAL, SHARED, LOCAL, CONST, PARAM = (SPACES[name].number for name in ("global"
 # Fault kinds.
 OUT_OF_BOUNDS, MISALIGNED, READ_ONLY, WRONG_SPACE, TRAP, STACK_OVERFLOW, BAD_CALL, ASSERTION, INVALID = range(1, 10)
 UNINITIALISED, OVERRUN, NO_CLUSTER, CALL_MISMATCH, BAD_TOKEN, BAD_BRANCH = range(10, 16)
-NO_TENSOR_MAP, ILLEGAL_TENSOR_COPY = range(18, 20)
+NO_TENSOR_MAP, ILLEGAL_TENSOR_COPY, NO_TEXTURE, ILLEGAL_SURFACE_ACCESS = range(18, 22)
 
 # Event kinds: hazards after which a kernel goes on; `catalogue.EVENTS` says what each means.
 DIVERGENT, EXITED, STUCK, ABSENT, PREDICATED, MISSING, MISMATCH, GONE, MISCOUNT, LEFT = range(1, 11)
@@ -140,7 +141,7 @@ class Fault:
     warp: u32
     block: Annotated[Array[u32], 3]
     lanes: u32  # all that are at fault in the same way
-    reason: u32  # what is wrong with a tensor map or a copy by one; 0: another fault
+    reason: u32  # what is wrong with a tensor map or a copy by one, or with a texture; 0: another fault
 
 
 class Event:
@@ -216,6 +217,8 @@ class Launch(language.Sealed):
     strengths: Annotated[
         Slice[u8], "sites"
     ]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
+    images: Annotated[Slice[Image], "image_count"]  # textures and surfaces, by their handles
+    image_count: u64
 
 
 class Barrier:
@@ -286,6 +289,7 @@ class Worker:
     fault: Annotated[Array[Fault], 1]
     tensor: Annotated[Array[TensorCopy], 1]  # the copy by a tensor map that is being made
     row: Annotated[Array[TensorRow], 1]
+    lookup: Annotated[Array[Lookup], 1]  # the look-up of a texture that is being made
 
 
 class Source:

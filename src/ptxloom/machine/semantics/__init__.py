@@ -92,8 +92,10 @@ from ptxloom.machine.semantics import (
     ordering,
     products,
     stack,
+    surfaces,
     tensor_copies,
     tensor_maps,
+    textures,
     video,
     votes,
     warp,
@@ -135,6 +137,8 @@ FAMILIES: Final[tuple[Family, ...]] = (
     copies.family,
     tensor_copies.family,
     tensor_maps.family,
+    textures.family,
+    surfaces.family,
     ordering.family,
     stack.family,
 )
@@ -142,7 +146,6 @@ FAMILIES: Final[tuple[Family, ...]] = (
 
 # What is left out as a whole, and the opcodes or qualifiers that tell.
 _MISSING: Final = (
-    ("textures and surfaces", ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep")),
     ("tensor memory and its instructions", ("tcgen05",)),
     ("ways to the fabric", ("fabric",)),
     ("vectors of structured sparsity", ("spcompress", "spdecompress")),

@@ -84,6 +84,16 @@ def _hosts(b: Builder, op: Op, address: tree.Operand, size: int) -> Value:
     return b.scratch()
 
 
+def combine_at(b: Builder, op: Op, name: str, value: Value, lanes: Value) -> None:
+    """Combine a value with what lies at the addresses of global memory in the scratch, in some lanes."""
+    size = op.type.bits // 8
+    b.touch(Access(UPDATE, state.GLOBAL, b.scratch(), 8 * size, strong=True, lanes=lanes))
+    b.check(b.runtime(memory.place_lanes_of, W, b.scratch(), lanes, state.GLOBAL, size, 1, op.site))
+    places = [b.scratch(scratch.VALUES + 32 * size * n) for n in range(3)]
+    b.store(value, places[0], 64)
+    b.call(_function(b, op, name), b.scratch(), Value("i64", "0"), *places, lanes)
+
+
 def _function(b: Builder, op: Op, name: str) -> str:
     """The symbol of the function for an operation and a type, in shared memory or beyond.
 

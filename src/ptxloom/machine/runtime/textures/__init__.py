@@ -1,0 +1,1 @@
+"""Look-ups of textures, as the texture units of an H200 make them, bit by bit."""

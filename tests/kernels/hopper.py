@@ -189,8 +189,8 @@ def _queries(scratch_bytes: int) -> Callable[[Rng], Arguments]:
     return arguments
 
 
-_PRODUCT = {"reference": _product, "reference_tolerance": 1e-3}
-_ATTENDED = {"outputs": (3,), "reference": _attended, "reference_tolerance": 2e-3}
+_PRODUCT: dict[str, Any] = {"reference": _product, "reference_tolerance": 1e-3}
+_ATTENDED: dict[str, Any] = {"outputs": (3,), "reference": _attended, "reference_tolerance": 2e-3}
 
 CASES: tuple[KernelCase, ...] = (
     gemm_bf16,

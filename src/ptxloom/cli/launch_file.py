@@ -246,7 +246,10 @@ class _LaunchReader:
             raise self.wrong(where, "must be a table such as { box_dim = [64, 64] }")
         table = cast("dict[str, Any]", table)
         self.known(table, set(tensor_maps.KEYS), where)
-        named = {a.name: cast("NDArray[Any]", a.value) for a in arguments if isinstance(a.value, np.ndarray)}
+        values: dict[str, Any] = {a.name: a.value for a in arguments}
+        named: dict[str, NDArray[Any]] = {
+            name: value for name, value in values.items() if isinstance(value, np.ndarray)
+        }
         array = named.get(argument.name)
         if ("of" in table) == (array is not None):
             raise self.wrong(where, 'needs either an array beside it or of = "A", the name of an argument that is one')

@@ -139,6 +139,8 @@ _SPECIAL: Final = (
     "mapa.u64 %rd10, %rd9, 1; ld.u32 %r8, [%rd10]; getctarank.u64 %r10, %rd9;",
 )
 _INIT: Final = "mbarrier.init.shared.b64 [%r2], 9; "
+# Its descriptors are 64 bits of anything.
+_MULTIPLY: Final = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%f1, %f2, %f3, %f4}}, {}"
 _CANCEL: Final = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
 # A tensor map at %rd1: of a row of f32, or of rows that lie so far apart; the words of a box come behind.
 _MAP: Final = (
@@ -201,6 +203,9 @@ _BULK: Final = (
     _INIT + f"{_CANCEL}.multicast::cluster::all.b128 [AT], [%r2];",
     f"{_CANCEL}.multicast::cluster::all.b128 [%r1], [AT];",
     "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [AT], [%r2];",
+    _MULTIPLY.format("AT, %rd9") + ", 1, 1, 1, 0, 0;",
+    _MULTIPLY.format("AT, %rd9") + ", 1, 1, 1, 1, 1;",
+    _MULTIPLY.format("{%r8, %r10, %r11, %r12}, AT") + ", 1, 1, 1, 0;",
 )
 
 

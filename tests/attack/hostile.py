@@ -34,7 +34,21 @@ mov.u32 %lane, %laneid; cvt.u64.u32 %lanes, %lane;
 """
 # What has an address, a count, a frame or a place to go to comes often; everything comes.
 _DANGEROUS: Final = (
-    *("ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "mbarrier", "mapa", "prefetch", "prefetchu", "wmma"),
+    *(
+        "ld",
+        "st",
+        "atom",
+        "red",
+        "cp",
+        "ldmatrix",
+        "stmatrix",
+        "mbarrier",
+        "mapa",
+        "prefetch",
+        "prefetchu",
+        "wmma",
+        "wgmma",
+    ),
     *("alloca", "stackrestore", "stacksave", "brx", "bar", "barrier", "cvta", "discard", "applypriority"),
     *(
         "isspacep",
@@ -48,6 +62,7 @@ _DANGEROUS: Final = (
         "ret",
         "clusterlaunchcontrol",
         "tensormap",
+        "wgmma",
     ),
     "multimem",
     *("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"),

@@ -31,7 +31,7 @@ _ATOMICS: Final = frozenset(("atom", "red"))
 _MEMORY: Final = frozenset(("ld", "ldu", "st", "atom", "red", "ldmatrix", "stmatrix", "cp", "wmma"))
 
 
-SLOT: Final = np.dtype(language.structure(counting.Slot))
+SLOT: Final = np.dtype(language.structure(counting.CounterSlot))
 
 
 class Counters:
@@ -182,7 +182,7 @@ def bank_access(op: Op, size: int) -> banks.Access | None:
 
 def _function(name: str, bits: int) -> str:
     """Compare an access with the pattern that came last; anything else goes to `counting.meet`."""
-    pattern, slot = language.record(counting.Pattern).offsets, language.record(counting.Slot).offsets
+    pattern, slot = language.record(counting.Pattern).offsets, language.record(counting.CounterSlot).offsets
     meet = translation.signature(counting.meet)
     inside = "" if bits == 32 else _INSIDE.format(start=pattern["start"], end=pattern["end"])
     return _COUNT.format(

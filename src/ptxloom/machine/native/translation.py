@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class NativeSignature:
     """What a caller knows of a function of the run-time: its name in object code, its parameters, what it gives."""
 
     name: str
@@ -38,13 +38,13 @@ class Signature:
 class Native:
     """A function of the run-time: its IR, and the names of those that it calls."""
 
-    signature: Signature
+    signature: NativeSignature
     calls: tuple[str, ...]
     ir: str
 
 
 @cache
-def signature(function: Callable[..., object]) -> Signature:
+def signature(function: Callable[..., object]) -> NativeSignature:
     """The types of a native function, by its annotations alone: who only calls it need not translate it.
 
     Raises:
@@ -54,7 +54,7 @@ def signature(function: Callable[..., object]) -> Signature:
     annotations = inspect.get_annotations(function)
     kinds = {name: kind_of(ast.parse(str(text), mode="eval").body, names) for name, text in annotations.items()}
     result = kinds.pop("return", VOID)
-    return Signature(f"ptxloom_{function.__name__}", tuple(kinds), tuple(kinds.values()), result)
+    return NativeSignature(f"ptxloom_{function.__name__}", tuple(kinds), tuple(kinds.values()), result)
 
 
 def _names_of(function: Callable[..., object]) -> dict[str, object]:
@@ -100,7 +100,7 @@ _OWNER: Final = "<owner>"  # the struct whose field a bound is of
 class _Translator(Intrinsics):
     """One function on its way to IR."""
 
-    def __init__(self, tree: ast.FunctionDef, names: dict[str, object], own: Signature) -> None:
+    def __init__(self, tree: ast.FunctionDef, names: dict[str, object], own: NativeSignature) -> None:
         super().__init__(tree, names)
         self.own = own
         self.loops: list[tuple[str, str]] = []
@@ -362,7 +362,7 @@ class _Translator(Intrinsics):
             return Operand("", VOID)
         return self.emit(code, native.result)
 
-    def given(self, native: Signature, arguments: list[ast.expr]) -> list[str]:
+    def given(self, native: NativeSignature, arguments: list[ast.expr]) -> list[str]:
         """The arguments of a call; a pointer whose bound the others say has as many elements, or is none."""
         values = [
             self.bare(argument) if kind.bound else self.expression(argument, kind)

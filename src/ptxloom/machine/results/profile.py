@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Area = NDArray[np.uint8]
 
-_SLOT: Final = language.record(counting.Slot)
+_SLOT: Final = language.record(counting.CounterSlot)
 _TOTALS: Final = ("wavefronts", "ideal", "sectors", "ideal_sectors")
 
 

@@ -49,7 +49,7 @@ class Pattern:
 PATTERN_BYTES: Final = language.record(Pattern).size
 
 
-class Slot:
+class CounterSlot:
     """What is known of one instruction's accesses."""
 
     current: u64  # address of the pattern that came last
@@ -66,7 +66,7 @@ class Slot:
 
 
 def meet(
-    w: Warp, slot: Slot, addresses: Ptr[u64], mask: u32, size: u32, phase_lanes: u32, rules: u32, space: u32
+    w: Warp, slot: CounterSlot, addresses: Ptr[u64], mask: u32, size: u32, phase_lanes: u32, rules: u32, space: u32
 ) -> None:
     """Take in an access that is not the current pattern.
 
@@ -124,7 +124,7 @@ def same(known: Pattern, addresses: Ptr[u64], mask: u32, first: u32, space: u32)
     return 1
 
 
-def make_room(slot: Slot) -> Pattern:
+def make_room(slot: CounterSlot) -> Pattern:
     """A pattern to overwrite, its costs added to the slot's. The first one is kept for what conflicts most."""
     if slot.kinds == 0:
         slot.next = 1
@@ -141,7 +141,7 @@ def make_room(slot: Slot) -> Pattern:
     return pattern
 
 
-def settle_pattern(slot: Slot, pattern: Pattern) -> None:
+def settle_pattern(slot: CounterSlot, pattern: Pattern) -> None:
     """Add what a pattern has cost so far to the slot."""
     slot.wavefronts = slot.wavefronts + pattern.hits * u64(pattern.wavefronts)
     slot.ideal = slot.ideal + pattern.hits * u64(pattern.ideal)
@@ -164,7 +164,7 @@ def lanes_in_shared(addresses: Ptr[u64], mask: u32, space: u32) -> u32:
     return found
 
 
-def count_wavefronts(slot: Slot, pattern: Pattern, mask: u32, size: u32, phase_lanes: u32, rules: u32) -> None:
+def count_wavefronts(slot: CounterSlot, pattern: Pattern, mask: u32, size: u32, phase_lanes: u32, rules: u32) -> None:
     """Wavefronts, and what they would be without conflicts."""
     shift = max(trailing_zeros(size), 2)
     for lane in range(32):
@@ -183,7 +183,7 @@ def count_wavefronts(slot: Slot, pattern: Pattern, mask: u32, size: u32, phase_l
         pattern.ideal = 2 * pattern.ideal
 
 
-def partners(slot: Slot, mask: u32, distance: u32) -> u32:
+def partners(slot: CounterSlot, mask: u32, distance: u32) -> u32:
     """1 if every active lane's partner, so far off, is inactive or wants the same."""
     for lane in range(32):
         other = lane ^ distance
@@ -192,7 +192,7 @@ def partners(slot: Slot, mask: u32, distance: u32) -> u32:
     return 1
 
 
-def distinct(slot: Slot, mask: u32, first: u32, lanes: u32, banks: u32, rules: u32) -> u32:
+def distinct(slot: CounterSlot, mask: u32, first: u32, lanes: u32, banks: u32, rules: u32) -> u32:
     """The most distinct units that some of the lanes want of one bank; ALONE, the most lanes that want any."""
     fill(slot.counts, 0)
     most: u32 = 0
@@ -210,7 +210,7 @@ def distinct(slot: Slot, mask: u32, first: u32, lanes: u32, banks: u32, rules: u
     return most
 
 
-def is_new(slot: Slot, mask: u32, first: u32, lane: u32) -> u32:
+def is_new(slot: CounterSlot, mask: u32, first: u32, lane: u32) -> u32:
     """1 if no lane from `first` to before `lane` wants the same."""
     other = lane
     while other > first:
@@ -220,7 +220,7 @@ def is_new(slot: Slot, mask: u32, first: u32, lane: u32) -> u32:
     return 1
 
 
-def count_sectors(w: Warp, slot: Slot, pattern: Pattern, mask: u32, size: u32, space: u32, rules: u32) -> None:
+def count_sectors(w: Warp, slot: CounterSlot, pattern: Pattern, mask: u32, size: u32, space: u32, rules: u32) -> None:
     """Distinct sectors of 32 bytes. An array starts a sector, as every piece of device memory does.
 
     Of an atomic operation (ALONE) the lanes that name one address go one after the other, each with lanes that name

@@ -32,7 +32,7 @@ _LONGS: Final = vector("i64")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Coefficients:
     """The coefficients of one function.
 
     Attributes:
@@ -56,11 +56,11 @@ class Table:
 
 
 @cache
-def tables() -> dict[str, Table]:
+def tables() -> dict[str, Coefficients]:
     """The coefficients of every function."""
     data = tomllib.loads((Path(__file__).with_name("interpolation.toml")).read_text())
     return {
-        name: Table(
+        name: Coefficients(
             entry["low"],
             entry["scale"],
             constant=tuple(entry["constant"]),
@@ -91,7 +91,7 @@ def function(name: str) -> str:
 class _Unit:
     """The interpolator and what stands around it."""
 
-    def __init__(self, table: Table, fraction_bits: int, ones: int) -> None:
+    def __init__(self, table: Coefficients, fraction_bits: int, ones: int) -> None:
         self.table = table
         self.fraction_bits = fraction_bits
         self.ones = ones  # the largest exponent field
@@ -210,7 +210,7 @@ class _Unit:
         return self.e.apply("and", a, word(-(1 << 31)))
 
 
-def _octaves(table: Table) -> tuple[int, ...]:
+def _octaves(table: Coefficients) -> tuple[int, ...]:
     """By octave: its first interval, and in the low 5 bits how far its fractions are shifted down."""
     firsts = accumulate((1 << bits for bits in table.bits), initial=0)
     return tuple(first << 5 | 23 - table.low - bits for first, bits in zip(firsts, table.bits, strict=False))

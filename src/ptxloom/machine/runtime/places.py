@@ -17,8 +17,8 @@ from ptxloom.machine.runtime.state import (
     Cta,
     Heap,
     Launch,
+    PoisonSource,
     Site,
-    Source,
     Span,
     Warp,
 )
@@ -85,9 +85,9 @@ def register_bytes(size: u32) -> u32:
     return 4 if size == 0 else 32 * size
 
 
-def source_at(w: Warp, offset: u32) -> Source:
+def source_at(w: Warp, offset: u32) -> PoisonSource:
     """Where the poison of a register comes from, so far behind the start of its warp."""
-    return pointer(Source, address(registers(w, offset, SOURCE_SIZE)), 1)[0]
+    return pointer(PoisonSource, address(registers(w, offset, SOURCE_SIZE)), 1)[0]
 
 
 def stored_byte(values: Slice[u64], part_bytes: u32, lane: u32, offset: u32) -> u8:

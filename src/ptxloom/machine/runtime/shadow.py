@@ -70,10 +70,10 @@ class Sync:
     column: u32  # of its agent, after the threads' columns
 
 
-class Trace:
+class AccessTrace:
     """What is remembered of one access to some memory: by lanes of a warp, at one tick."""
 
-    next: Trace  # another trace of the same place; null if it is the last
+    next: AccessTrace  # another trace of the same place; null if it is the last
     owner: u32  # 1 + the number of the cluster; 0 if nothing is remembered here
     who: u32  # the warp's first thread and the tick within the cluster, as in a write's entry
     stamp: u32
@@ -85,21 +85,21 @@ class Trace:
 class Crowd:
     """The history of some bytes of shared memory of which one write and plain reads are not all there is to know."""
 
-    first: Annotated[Array[Trace], 1]
+    first: Annotated[Array[AccessTrace], 1]
     shadow: Shadow  # of their CTA; null if it is free
     at: u32
     size: u32  # bytes of one history; if free: the number of the next free one
 
 
-class Cell:
+class HistoryCell:
     """What is remembered of four aligned bytes of global memory, or of one: traces of all that may still race."""
 
-    first: Annotated[Array[Trace], 1]
+    first: Annotated[Array[AccessTrace], 1]
     split: u32  # 1: accesses to parts of the four bytes have been seen, each has a cell of its own
     spare: u32
 
 
-class Access:
+class CurrentAccess:
     """What an instruction does, for the functions that compare it with what is remembered."""
 
     addresses: Annotated[Slice[u64], "32"]
@@ -122,7 +122,7 @@ class Flag:
     pure: u32  # 1: all that it publishes was published behind a `fence.sc`
 
 
-class Grid:
+class GridHistory:
     """What the clusters of a grid publish at flags in global memory."""
 
     columns: u32  # of a row: some for each cluster
@@ -131,7 +131,7 @@ class Grid:
     limit: u32  # flags
     lost: u32  # 1: there were more flags than can be kept; nothing is reported between clusters any more
     limits: u32  # what there was no room for
-    traces: Annotated[Slice[Trace], "trace_limit"]  # further ones
+    traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
     trace_limit: u64
     trace_count: u64  # those in use
     over: Annotated[Slice[u8], "columns // share"]  # [cluster] 1: it has come to its end
@@ -201,16 +201,16 @@ class Order:
     used: u32  # syncs
     reading: u32  # stretches of shared memory that operations may still read
     room: Annotated[Slice[u32], "columns"]  # [column] for intermediate results
-    access: Access
+    access: CurrentAccess
     crowds: Annotated[Slice[Crowd], "crowd_limit + 1"]  # from number 1 on
     crowd_count: u32
     crowd_limit: u32
     free_crowd: u32  # the number of one that is free; 0 if there is none
     members: u32  # CTAs of the cluster
-    traces: Annotated[Slice[Trace], "trace_limit"]  # further ones
+    traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
     trace_limit: u64
     trace_count: u64  # those in use
-    grid: Grid  # null unless global memory is watched
+    grid: GridHistory  # null unless global memory is watched
     lessons: Annotated[Slice[Lesson], "LESSONS"]  # [LESSONS]
     learnt: Annotated[Slice[u32], "(LESSONS + 1) * grid.columns"]  # [lesson, and room][column of the grid]
     taught: Annotated[Slice[u32], "grid.columns"]  # [column of the grid] what all threads know of other clusters
@@ -336,11 +336,11 @@ class Shadow:
     products: Annotated[Slice[Product], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null if there are none
 
 
-GRID_BYTES: Final = language.record(Grid).size
-CELL_BYTES: Final = language.record(Cell).size
-TRACE_BYTES: Final = language.record(Trace).size
+GRID_BYTES: Final = language.record(GridHistory).size
+CELL_BYTES: Final = language.record(HistoryCell).size
+TRACE_BYTES: Final = language.record(AccessTrace).size
 CROWD_BYTES: Final = language.record(Crowd).size
-ACCESS_BYTES: Final = language.record(Access).size
+ACCESS_BYTES: Final = language.record(CurrentAccess).size
 FLAG_BYTES: Final = language.record(Flag).size
 POINT_BYTES: Final = language.record(Point).size
 LESSON_BYTES: Final = language.record(Lesson).size

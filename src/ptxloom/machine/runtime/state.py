@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.shadow import Cell, Shadow
+from ptxloom.machine.runtime.shadow import HistoryCell, Shadow
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.texture import Image, Lookup
 
@@ -113,7 +113,7 @@ class Span(language.Sealed):
     end: u64
     writable: u64
     written: Annotated[Slice[u8], "end - start"]  # initcheck's marks; null if all has been written
-    cells: Annotated[Slice[Cell], "cell_count"]  # racecheck's: one for each aligned word, then one a byte; or null
+    cells: Annotated[Slice[HistoryCell], "cell_count"]  # racecheck's: one an aligned word, then one a byte; or null
     heap: Heap  # of the device heap its `Heap`; else null
     cell_count: u64
 
@@ -292,7 +292,7 @@ class Worker:
     lookup: Annotated[Array[Lookup], 1]  # the look-up of a texture that is being made
 
 
-class Source:
+class PoisonSource:
     """Where the unwritten bits of a register come from: a load, else a register that never was written."""
 
     site: u32  # of the load + 1; 0: a register
@@ -391,7 +391,7 @@ class Warp:
     local_written: Annotated[Slice[u8], "32 * local_bytes"]
     poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
     resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
-    source: Annotated[Array[Source], 1]  # of what the last load found unwritten
+    source: Annotated[Array[PoisonSource], 1]  # of what the last load found unwritten
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
     awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that told each lane to wait; 0 after a yes
     awaiting: Annotated[Array[u32], 32]  # the site of the instruction that asked it
@@ -408,5 +408,5 @@ class Warp:
 
 
 SPANS_HEAD: Final = 64
-SOURCE_SIZE: Final = language.record(Source).size
+SOURCE_SIZE: Final = language.record(PoisonSource).size
 REGISTERS: Final = -(-language.record(Warp).size // 64) * 64

@@ -166,7 +166,7 @@ class _GlobalRaces:
     """What racecheck remembers of global memory.
 
     Attributes:
-        address: Where the grid's part lies (`shadow.Grid`).
+        address: Where the grid's part lies (`shadow.GridHistory`).
         columns: Of a row of ticks: the threads of the grid, or fewer if there are too many.
     """
 
@@ -185,7 +185,7 @@ class _GlobalRaces:
             shift += 1
         share = -(-threads >> shift)
         self.columns = launch.total * share
-        state_: Any = language.structure(shadow.Grid).from_address(self.address)
+        state_: Any = language.structure(shadow.GridHistory).from_address(self.address)
         state_.columns, state_.share, state_.shift = self.columns, share, shift
         state_.limit = min(max(_FLAG_WORDS // self.columns, _FLAGS[0]), _FLAGS[1])
         state_.flags = take(state_.limit * shadow.FLAG_BYTES)
@@ -195,7 +195,7 @@ class _GlobalRaces:
     @property
     def limits(self) -> int:
         """What there was no room for, as bits."""
-        return int(language.structure(shadow.Grid).from_address(self.address).limits)
+        return int(language.structure(shadow.GridHistory).from_address(self.address).limits)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
         """Give the spans of a table (`state.Span`) that may be written their cells."""
@@ -209,7 +209,7 @@ class _GlobalRaces:
         """Cells for a piece of memory, and room for further traces of what is accessed there."""
         take = partial(self._arena.take, what=_GLOBAL)
         at = take((words + size) * shadow.CELL_BYTES)
-        state_: Any = language.structure(shadow.Grid).from_address(self.address)
+        state_: Any = language.structure(shadow.GridHistory).from_address(self.address)
         room = _TRACES + 2 * words
         if state_.trace_limit - state_.trace_count < room:
             state_.traces = take(room * shadow.TRACE_BYTES)

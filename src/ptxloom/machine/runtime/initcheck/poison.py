@@ -28,7 +28,7 @@ from ptxloom.machine.runtime.state import (
     SOURCE_SIZE,
     UNWRITTEN,
     UNWRITTEN_REGISTER,
-    Source,
+    PoisonSource,
     Warp,
 )
 
@@ -50,7 +50,7 @@ def poison_of(w: Warp, place: u32, size: u32) -> Slice[u8]:
     return registers(w, w.launch.poison + place, register_bytes(size))
 
 
-def source_of(w: Warp, place: u32) -> Source:
+def source_of(w: Warp, place: u32) -> PoisonSource:
     """The source of a register."""
     return source_at(w, w.launch.poison + w.launch.poison_bytes + SOURCE_BYTES * place)
 

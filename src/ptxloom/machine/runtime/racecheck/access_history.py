@@ -20,14 +20,14 @@ from ptxloom.machine.runtime.shadow import (
     SITE,
     SIZES,
     STRONG,
-    Access,
+    AccessTrace,
+    CurrentAccess,
     Order,
-    Trace,
 )
 from ptxloom.machine.runtime.state import Warp
 
 
-def covers(w: Warp, stamp: u32, does: u32, t: Trace) -> u32:
+def covers(w: Warp, stamp: u32, does: u32, t: AccessTrace) -> u32:
     """1 if an access that comes behind a trace stands for it."""
     if (does | t.does) & READS_ONLY != 0 or stamp & STRONG == 0:
         return u32(does == t.does)
@@ -43,14 +43,14 @@ def is_as_narrow(w: Warp, stamp: u32, other: u32) -> u32:
     return u32(mine & SCOPE <= theirs & SCOPE and (mine ^ theirs) & SIZES == 0)
 
 
-def class_of(t: Trace) -> u32:
+def class_of(t: AccessTrace) -> u32:
     """What an access does, and whether it is strong, as a number below CLASSES."""
     if t.does == READS_ONLY:
         return CLASSES - 1
     return t.does + 2 * u32(t.stamp & STRONG != 0)
 
 
-def drop_alike(w: Warp, t: Trace) -> None:
+def drop_alike(w: Warp, t: AccessTrace) -> None:
     """Of traces that nothing can come behind any more one of a class is enough."""
     access = w.shadow.order.access
     number = class_of(t)
@@ -60,13 +60,13 @@ def drop_alike(w: Warp, t: Trace) -> None:
         t.owner = 0
 
 
-def start(access: Access) -> None:
+def start(access: CurrentAccess) -> None:
     """A place is about to be looked at."""
     for number in range(CLASSES):
         access.over[number] = 0
 
 
-def is_own(w: Warp, access: Access, t: Trace) -> u32:
+def is_own(w: Warp, access: CurrentAccess, t: AccessTrace) -> u32:
     """1 if other lanes of the warp have left a trace in this very instruction."""
     return u32(t.owner == owner_of(w) and t.who == who_of(w) and t.stamp == access.stamp and t.does == access.does)
 
@@ -79,7 +79,7 @@ def who_of(w: Warp) -> u32:
     return entry_of(w, 0)
 
 
-def fill_trace(w: Warp, lane: u32, t: Trace) -> None:
+def fill_trace(w: Warp, lane: u32, t: AccessTrace) -> None:
     """Remember an access of a lane."""
     access = w.shadow.order.access
     if t.owner != 0 and is_own(w, access, t) != 0:
@@ -92,7 +92,7 @@ def fill_trace(w: Warp, lane: u32, t: Trace) -> None:
     t.lanes = 1 << lane
 
 
-def has_trace(first: Trace, other: Trace) -> u32:
+def has_trace(first: AccessTrace, other: AccessTrace) -> u32:
     """1 if a place holds the trace that another place holds."""
     here = first
     while address(here) != 0:
@@ -103,7 +103,7 @@ def has_trace(first: Trace, other: Trace) -> u32:
     return 0
 
 
-def copy_traces(source: Trace, into: Trace) -> Trace:
+def copy_traces(source: AccessTrace, into: AccessTrace) -> AccessTrace:
     """Copy the first trace of a chain; gives what is left to copy, null if that is nothing."""
     into.owner = source.owner
     into.who = source.who
@@ -113,7 +113,7 @@ def copy_traces(source: Trace, into: Trace) -> Trace:
     return source.next
 
 
-def copy_chain(order: Order, source: Trace, into: Trace) -> None:
+def copy_chain(order: Order, source: AccessTrace, into: AccessTrace) -> None:
     """Copy a chain of traces of shared memory to an empty one."""
     last = into
     left = copy_traces(source, last)
@@ -122,7 +122,7 @@ def copy_chain(order: Order, source: Trace, into: Trace) -> None:
         left = copy_traces(left, last)
 
 
-def following(order: Order, last: Trace) -> Trace:
+def following(order: Order, last: AccessTrace) -> AccessTrace:
     """A trace of shared memory behind one: that which is there, or a new one; the same again if there is no room."""
     if address(last.next) == 0:
         if order.trace_count == order.trace_limit:

@@ -32,10 +32,10 @@ from ptxloom.machine.runtime.shadow import (
     READS,
     STRONG,
     WRITES,
+    AccessTrace,
     Crowd,
     Order,
     Shadow,
-    Trace,
 )
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, Warp
 
@@ -145,7 +145,7 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     order = s.order
     here = crowd.first[0]
     last = here
-    free = null(Trace)
+    free = null(AccessTrace)
     kept: u32 = 0
     while address(here) != 0:
         t = here
@@ -167,7 +167,9 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     fill_trace(w, lane, free)
 
 
-def face(w: Warp, s: Shadow, lane: u32, t: Trace, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32) -> u32:
+def face(
+    w: Warp, s: Shadow, lane: u32, t: AccessTrace, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32
+) -> u32:
     """Compare a lane's access with one that left a trace; 1 if that must still be remembered."""
     access = s.order.access
     left = unknown_lanes(w, lane, t)
@@ -194,7 +196,15 @@ def replace_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd) -> None:
 
 
 def is_race(
-    w: Warp, s: Shadow, lane: u32, t: Trace, left: u32, crowd: Crowd, start: u32, values: Slice[u64], part_bytes: u32
+    w: Warp,
+    s: Shadow,
+    lane: u32,
+    t: AccessTrace,
+    left: u32,
+    crowd: Crowd,
+    start: u32,
+    values: Slice[u64],
+    part_bytes: u32,
 ) -> u32:
     """1 if an access and those of some lanes that left a trace race."""
     access = s.order.access
@@ -249,7 +259,7 @@ def window_of(s: Shadow, at: u32) -> u64:
     return u64(at) | u64(s.first // (s.warps * 32) + 1) << CLUSTER_SHIFT
 
 
-def tell_race(w: Warp, s: Shadow, lane: u32, t: Trace, left: u32, crowd: Crowd) -> None:
+def tell_race(w: Warp, s: Shadow, lane: u32, t: AccessTrace, left: u32, crowd: Crowd) -> None:
     """Note a race of a lane's access with one that left a trace."""
     access = s.order.access
     writes = t.does
@@ -310,7 +320,7 @@ def swap_write(s: Shadow, at: u32, held: u32, by: u32, stamp: u32) -> None:
             here = t.next
 
 
-def fill_entry(t: Trace, held: u32, stamp: u32) -> None:
+def fill_entry(t: AccessTrace, held: u32, stamp: u32) -> None:
     """Let a trace say what a byte's entry says."""
     t.who = held
     if held & PENDING == 0:

@@ -25,7 +25,16 @@ from ptxloom.machine.runtime.racecheck.shared_flags import (
 )
 from ptxloom.machine.runtime.racecheck.tick_rows import join
 from ptxloom.machine.runtime.racecheck.vector_clocks import release
-from ptxloom.machine.runtime.shadow import FEW_FLAGS, FEW_LESSONS, GPU_SCOPE, LESSONS, RELEASED, Grid, Lesson, Order
+from ptxloom.machine.runtime.shadow import (
+    FEW_FLAGS,
+    FEW_LESSONS,
+    GPU_SCOPE,
+    LESSONS,
+    RELEASED,
+    GridHistory,
+    Lesson,
+    Order,
+)
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, SHARED_WINDOW, Cta, Warp
 
 if TYPE_CHECKING:
@@ -87,7 +96,7 @@ def row_of_lesson(order: Order, number: u32) -> Slice[u32]:
     return part(order.learnt, u64(number) * u64(order.grid.columns), order.grid.columns)
 
 
-def row_of_flag(grid: Grid, number: u32) -> Slice[u32]:
+def row_of_flag(grid: GridHistory, number: u32) -> Slice[u32]:
     """What a flag publishes."""
     return part(grid.rows, u64(number) * u64(grid.columns), grid.columns)
 
@@ -225,13 +234,13 @@ def last_base(w: Warp, lane: u32, host: u64, does: u32) -> u32:
     return base
 
 
-def forget_row(grid: Grid, number: u32) -> None:
+def forget_row(grid: GridHistory, number: u32) -> None:
     """A flag publishes nothing any more."""
     fill(row_of_flag(grid, number), 0)
     grid.flags[number].pure = 1
 
 
-def forget_flag(grid: Grid, at: u64) -> None:
+def forget_flag(grid: GridHistory, at: u64) -> None:
     """A weak store, which nobody reads as a flag, replaces whatever there was."""
     found = find_flag(grid, at & ~u64(3), 0)
     if found < grid.limit:
@@ -351,7 +360,7 @@ def was_learnt(order: Order, lesson: Lesson) -> u32:
     return 0
 
 
-def find_flag(grid: Grid, key: u64, make: u32) -> u32:
+def find_flag(grid: GridHistory, key: u64, make: u32) -> u32:
     """The number of the flag at a host address; the limit if there is none."""
     slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % grid.limit
     for _probe in range(grid.limit):

@@ -40,9 +40,9 @@ from ptxloom.machine.runtime.shadow import (
     STEP_SHIFT,
     STRONG,
     WRITES,
-    Cell,
-    Grid,
-    Trace,
+    AccessTrace,
+    GridHistory,
+    HistoryCell,
 )
 from ptxloom.machine.runtime.state import (
     GLOBAL,
@@ -123,17 +123,17 @@ def takes(found: Slice[Span], at: u64, size: u32, does: u32) -> u32:
     return u32(does != WRITES or span.writable != 0)
 
 
-def word_of(span: Span, at: u64) -> Cell:
+def word_of(span: Span, at: u64) -> HistoryCell:
     """The cell of the aligned word that holds a byte."""
     return span.cells[(at >> 2) - (span.start >> 2)]
 
 
-def byte_of(span: Span, at: u64) -> Cell:
+def byte_of(span: Span, at: u64) -> HistoryCell:
     """The cell of a byte."""
     return span.cells[(span.end - 1 >> 2) - (span.start >> 2) + 1 + (at - span.start)]
 
 
-def cell_of(span: Span, at: u64) -> Cell:
+def cell_of(span: Span, at: u64) -> HistoryCell:
     """The cell that holds what is known of a byte."""
     cell = word_of(span, at)
     if cell.split != 0:
@@ -141,7 +141,7 @@ def cell_of(span: Span, at: u64) -> Cell:
     return cell
 
 
-def split(grid: Grid, span: Span, at: u64) -> None:
+def split(grid: GridHistory, span: Span, at: u64) -> None:
     """Give each byte of the word at an address a cell of its own."""
     whole = word_of(span, at)
     if whole.split != 0:
@@ -157,7 +157,7 @@ def split(grid: Grid, span: Span, at: u64) -> None:
                 left = copy_traces(left, into)
 
 
-def further_trace(grid: Grid, last: Trace) -> Trace:
+def further_trace(grid: GridHistory, last: AccessTrace) -> AccessTrace:
     """A new trace behind the last one of a chain; the last one itself if there is no room for more."""
     if grid.trace_count == grid.trace_limit:
         grid.limits = grid.limits | FEW_TRACES
@@ -185,14 +185,14 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
         place = place + step
 
 
-def meet_cell(w: Warp, lane: u32, span: Span, cell: Cell, place: u64, step: u32, end: u64, told: u32) -> u32:
+def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, step: u32, end: u64, told: u32) -> u32:
     """Compare what a lane does with the history of a place, then remember it; gives the stamp of what was told last."""
     access = w.shadow.order.access
     start(access)
     last = told
     here = cell.first[0]
     end_of_chain = here
-    free = null(Trace)
+    free = null(AccessTrace)
     while address(here) != 0:
         t = here
         if t.owner != 0:
@@ -214,7 +214,7 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: Cell, place: u64, step: u32,
     return last
 
 
-def settle_trace(w: Warp, t: Trace, left: u32) -> None:
+def settle_trace(w: Warp, t: AccessTrace, left: u32) -> None:
     """Forget the part of a trace that an access stands for, `left` being the lanes that it does not come behind."""
     access = w.shadow.order.access
     if covers(w, access.stamp, access.does, t) != 0:
@@ -225,7 +225,7 @@ def settle_trace(w: Warp, t: Trace, left: u32) -> None:
         drop_alike(w, t)
 
 
-def is_hazard(w: Warp, lane: u32, span: Span, t: Trace, left: u32, place: u64, step: u32) -> u32:
+def is_hazard(w: Warp, lane: u32, span: Span, t: AccessTrace, left: u32, place: u64, step: u32) -> u32:
     """1 if an access and one that left a trace must not meet; `left` are the lanes that it does not come behind."""
     access = w.shadow.order.access
     both = access.does | t.does
@@ -238,12 +238,12 @@ def is_hazard(w: Warp, lane: u32, span: Span, t: Trace, left: u32, place: u64, s
     return u32(is_same_value(w, lane, span, t, trailing_zeros(left), place, step) == 0)
 
 
-def is_near(w: Warp, t: Trace) -> u32:
+def is_near(w: Warp, t: AccessTrace) -> u32:
     """1 if a trace is of this very warp."""
     return u32(t.owner == owner_of(w) and first_of(w, t) == me(w, 0))
 
 
-def unordered_lanes(w: Warp, lane: u32, t: Trace) -> u32:
+def unordered_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
     """The lanes that left a trace and do not come before what a lane does now."""
     left = t.lanes
     if t.owner == owner_of(w):
@@ -260,7 +260,7 @@ def unordered_lanes(w: Warp, lane: u32, t: Trace) -> u32:
     return found
 
 
-def is_over(w: Warp, t: Trace) -> u32:
+def is_over(w: Warp, t: AccessTrace) -> u32:
     """1 if the cluster that left a trace is over, and nobody can ever learn of it any more."""
     order = w.shadow.order
     grid = order.grid
@@ -276,7 +276,7 @@ def is_over(w: Warp, t: Trace) -> u32:
     return 1
 
 
-def is_same_value(w: Warp, lane: u32, span: Span, t: Trace, racing: u32, at: u64, size: u32) -> u32:
+def is_same_value(w: Warp, lane: u32, span: Span, t: AccessTrace, racing: u32, at: u64, size: u32) -> u32:
     """1 if a store puts into some bytes what another one has put there."""
     access = w.shadow.order.access
     for number in range(size):
@@ -293,7 +293,7 @@ def is_same_value(w: Warp, lane: u32, span: Span, t: Trace, racing: u32, at: u64
     return 1
 
 
-def run(span: Span, at: u64, end: u64, t: Trace) -> u32:
+def run(span: Span, at: u64, end: u64, t: AccessTrace) -> u32:
     """How many bytes from an address on the same access left the same trace in."""
     place = at + 1
     while place < end and has_trace(cell_of(span, place).first[0], t) != 0:
@@ -301,7 +301,7 @@ def run(span: Span, at: u64, end: u64, t: Trace) -> u32:
     return u32(place - at)
 
 
-def tell(w: Warp, lane: u32, t: Trace, racing: u32, at: u64, size: u32) -> None:
+def tell(w: Warp, lane: u32, t: AccessTrace, racing: u32, at: u64, size: u32) -> None:
     """Note two accesses that must not meet, the side that comes second first: between CTAs, the later in the text."""
     access = w.shadow.order.access
     launch = w.launch
@@ -342,7 +342,7 @@ def fill_second(w: Warp, index: u32, warp: u32, lane: u32, block: Slice[u32]) ->
         event.second_block[axis] = block[axis]
 
 
-def comes_first(w: Warp, t: Trace) -> u32:
+def comes_first(w: Warp, t: AccessTrace) -> u32:
     """1 if an access stands before the one that left a trace: between CTAs, in the text."""
     stamp = w.shadow.order.access.stamp
     mine = stamp >> STEP_SHIFT

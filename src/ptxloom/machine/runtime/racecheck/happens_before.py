@@ -21,8 +21,8 @@ from ptxloom.machine.runtime.shadow import (
     STEP_SHIFT,
     STEPS,
     STRONG,
+    AccessTrace,
     Operation,
-    Trace,
 )
 from ptxloom.machine.runtime.state import SHARED, Warp
 
@@ -130,26 +130,26 @@ def owner_of(w: Warp) -> u32:
     return u32(w.cta.index) + 1
 
 
-def first_of(w: Warp, t: Trace) -> u32:
+def first_of(w: Warp, t: AccessTrace) -> u32:
     """The number of the first thread of a trace's warp in its cluster."""
     if t.who & PENDING != 0:
         return thread_of(w, t.who) & ~31
     return t.who & ((1 << w.shadow.order.bits) - 1)
 
 
-def trace_tick(w: Warp, t: Trace) -> u32:
+def trace_tick(w: Warp, t: AccessTrace) -> u32:
     """The tick of the access that left a trace."""
     if t.who & PENDING != 0:
         return tick_of(w, t.who)
     return t.who >> w.shadow.order.bits
 
 
-def is_same_cta(w: Warp, t: Trace) -> u32:
+def is_same_cta(w: Warp, t: AccessTrace) -> u32:
     """1 if a trace is of this warp's CTA."""
     return u32(t.owner == owner_of(w) and first_of(w, t) - w.shadow.first < w.shadow.warps * 32)
 
 
-def unknown_lanes(w: Warp, lane: u32, t: Trace) -> u32:
+def unknown_lanes(w: Warp, lane: u32, t: AccessTrace) -> u32:
     """The lanes of a trace of this cluster that do not come before what a lane does now."""
     thread = me(w, lane)
     order = w.shadow.order
@@ -190,7 +190,7 @@ def lanes_not_set_up(w: Warp, thread: u32, first: u32, lanes: u32, tick: u32) ->
     return found
 
 
-def are_morally_strong(w: Warp, stamp: u32, t: Trace) -> u32:
+def are_morally_strong(w: Warp, stamp: u32, t: AccessTrace) -> u32:
     """1 if an access and the one that left a trace are strong, of scopes that hold both, and of the same bytes.
 
     Accesses are aligned, so that two of one byte overlap completely if they are of one size.

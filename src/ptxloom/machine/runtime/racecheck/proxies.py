@@ -19,7 +19,7 @@ from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import released
-from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, Trace
+from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WRITES, AccessTrace
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, STALE_MAP, UNFENCED, Warp
 
 
@@ -120,7 +120,16 @@ def check_shared(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
 
 
 def check_chain(
-    w: Warp, lane: u32, first: Trace, at: u64, space: u32, size: u32, stamp: u32, told: u32, kind: u32, columns: u32
+    w: Warp,
+    lane: u32,
+    first: AccessTrace,
+    at: u64,
+    space: u32,
+    size: u32,
+    stamp: u32,
+    told: u32,
+    kind: u32,
+    columns: u32,
 ) -> u32:
     """The same for what is remembered of one place; gives the stamp of what was told last.
 

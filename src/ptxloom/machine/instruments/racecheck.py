@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ptxloom.isa.shapes import is_shape
 from ptxloom.machine.analysis.definite_assignment import key_of, names_read, names_written
 from ptxloom.machine.analysis.product_registers import fragments, renamed
+from ptxloom.machine.analysis.product_registers import product_registers as registers_of_products
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.access import READ, UPDATE, WRITE, reports_to_mbarrier
 from ptxloom.machine.codegen.addresses import addresses_at, lane_addresses, space_of
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.codegen.access import Access, AccessPiece
     from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.program.model import Op, Program
     from ptxloom.machine.program.symbols import Key
 
 NEAR: Final = "racecheck"  # the check of shared memory
@@ -234,6 +236,50 @@ def _site(b: Builder, access: Access) -> int:
 
 
 # -- of instructions, before any code is made
+
+
+class Ordering(NamedTuple):
+    """What racecheck asks of a program before each launch.
+
+    Attributes:
+        strengths: How strong each instruction's accesses are, a byte each (`Launch.strengths`).
+        by_async_proxy: Something touches memory through the async proxy.
+        fences_inits: Something hands on what `mbarrier.init` did.
+        finely: Something can order some threads of a CTA and not all.
+        copies: Something copies while the kernel goes on.
+        maps: Something orders what is done to tensor maps.
+        products: Something multiplies while the kernel goes on.
+        fragments: How many registers such products hold.
+    """
+
+    strengths: bytes
+    by_async_proxy: bool
+    fences_inits: bool
+    finely: bool
+    copies: bool
+    maps: bool
+    products: bool
+    fragments: int
+
+
+_ORDERINGS: Final[WeakKeyDictionary[Program, Ordering]] = WeakKeyDictionary()
+
+
+def ordering_of(program: Program) -> Ordering:
+    """What a program's instructions order, found out once."""
+    found = _ORDERINGS.get(program)
+    if found is None:
+        found = _ORDERINGS[program] = Ordering(
+            bytes(strength_of(op) for op in program.ops),
+            any(goes_by_async_proxy(op) for op in program.ops),
+            any(op.opcode == "fence" and op.has("mbarrier_init") for op in program.ops),
+            any(orders_finely(op) for op in program.ops),
+            any(op.opcode == "cp" and op.has("async") for op in program.ops),
+            any(orders_maps(op) for op in program.ops),
+            any(is_product(op) for op in program.ops),
+            len(registers_of_products(program)),
+        )
+    return found
 
 
 def is_wanted(checks: frozenset[str]) -> bool:

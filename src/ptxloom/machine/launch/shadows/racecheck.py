@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.isa.limits import LANES
-from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.instruments import racecheck
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.native import language
@@ -48,13 +47,13 @@ class RaceShadow(ShadowMaker):
 
     def __init__(self, arena: Arena, program: Program, checks: frozenset[str]) -> None:
         self._arena = arena
-        self._program = program
+        self._ordering = racecheck.ordering_of(program)
         self._global = _GlobalRaces(arena) if racecheck.FAR in checks else None
         self._orders: list[int] = []
 
     def start(self, launch: Any) -> None:
         """Tell native code how strong each instruction's accesses are."""
-        launch.strengths = self._arena.put(bytes(racecheck.strength_of(op) for op in self._program.ops))
+        launch.strengths = self._arena.put(self._ordering.strengths)
         if self._global is not None:
             self._global.start(launch)
 
@@ -70,11 +69,11 @@ class RaceShadow(ShadowMaker):
 
     def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
         """Give the CTAs shadows of their shared memory."""
-        order = _order(self._arena, launch, self._program, self._global)
+        order = _order(self._arena, launch, self._ordering, self._global)
         self._orders.append(order)
         for rank, at in enumerate(ctas):
             cta: Any = language.structure(state.Cta).from_address(at)
-            cta.shadow = _shadow(self._arena, launch, self._program, order, rank)
+            cta.shadow = _shadow(self._arena, launch, self._ordering, order, rank)
             for warp in warps_of(launch, cta):
                 warp.shadow = cta.shadow
 
@@ -86,7 +85,7 @@ class RaceShadow(ShadowMaker):
         return tuple(text for bit, text in _LIMITS.items() if full & bit)
 
 
-def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | None) -> int:
+def _order(arena: Arena, launch: Any, ordering: racecheck.Ordering, races: _GlobalRaces | None) -> int:
     take = partial(arena.take, what=_SHARED)
     members: int = launch.members
     threads: int = members * launch.warps * LANES
@@ -101,19 +100,19 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
     order.crowds = take((order.crowd_limit + 1) * shadow.CROWD_BYTES)
     order.trace_limit = _TRACES + order.crowd_limit
     order.traces = take(order.trace_limit * shadow.TRACE_BYTES)
-    if any(racecheck.goes_by_async_proxy(op) for op in program.ops):
+    if ordering.by_async_proxy:
         order.fenced = order.columns
         order.columns += threads * (1 if races is None else 2)
-    if races is not None and any(racecheck.orders_maps(op) for op in program.ops):
+    if races is not None and ordering.maps:
         order.mapped = order.columns
         order.columns += 2 * threads
-    if any(op.opcode == "fence" and op.has("mbarrier_init") for op in program.ops):
+    if ordering.fences_inits:
         order.inits = order.columns
         order.columns += threads
     order.issuers = take(shadow.COLUMNS * _WORD)
     if races is not None:
         order.grid = races.address
-    if members > 1 or any(racecheck.orders_finely(op) for op in program.ops):
+    if members > 1 or ordering.finely:
         row = order.columns * _WORD
         order.known, order.seen = take(threads * row), take(threads * row)
         order.points, order.released_scope = take(shadow.POINTS * threads * shadow.POINT_BYTES), take(threads * _WORD)
@@ -134,7 +133,7 @@ def _order(arena: Arena, launch: Any, program: Program, races: _GlobalRaces | No
     return at
 
 
-def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: int) -> int:
+def _shadow(arena: Arena, launch: Any, ordering: racecheck.Ordering, order_at: int, rank: int) -> int:
     take, size = partial(arena.take, what=_SHARED), launch.shared_bytes
     threads: int = launch.members * launch.warps * LANES
     order: Any = language.structure(shadow.Order).from_address(order_at)
@@ -153,11 +152,11 @@ def _shadow(arena: Arena, launch: Any, program: Program, order_at: int, rank: in
         s.common, s.common_before = take(order.columns * _WORD), take(order.columns * _WORD)
     if launch.members > 1:
         s.visits = take(threads * shadow.VISIT_BYTES)
-    if any(op.opcode == "cp" and op.has("async") for op in program.ops):
+    if ordering.copies:
         s.operations = take(s.warps * shadow.OPERATIONS * shadow.OPERATION_BYTES)
-    if any(racecheck.is_product(op) for op in program.ops):
+    if ordering.products:
         s.products = take(s.warps * shadow.PRODUCTS * shadow.PRODUCT_BYTES)
-        s.fragment_count = len(product_registers(program))
+        s.fragment_count = ordering.fragments
         s.fragments = take(s.warps * s.fragment_count * shadow.FRAGMENT_BYTES)
     return at
 

@@ -93,7 +93,7 @@ def test_the_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architect
 def test_the_judge_of_kernels_sees_code_that_breaks_the_rule(line: str, why: str) -> None:
     variant, _ = attacked(())[0]
     head = "declare void @free(ptr)\n" if "@free" in line else ""
-    ir = head + variant.ir.replace("entry:\n", f"entry:\n{line}\n", 1)
+    ir = head + variant.ir.replace("br label %dispatch\n", f"{line}\nbr label %dispatch\n", 1)  # behind the rooms
     broken = broken_rules(replace(variant, ir=ir))
     assert broken
     assert any(why in one for one in broken), broken

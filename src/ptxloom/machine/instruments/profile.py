@@ -1,5 +1,7 @@
 """The code that counts: executions by block, lanes by predicated instruction, memory by pattern of addresses.
 
+What bulk copies move is counted by the functions that make them (`Warp.moved`).
+
 Counters lie in one stretch of memory for each worker, which `Warp.profile` points to.
 """
 
@@ -35,7 +37,7 @@ SLOT: Final = np.dtype(language.structure(counting.CounterSlot))
 
 
 class Counters:
-    """Where the counters of a program lie: five rows of 64-bit numbers, then the slots.
+    """Where the counters of a program lie: six rows of 64-bit numbers, then the slots.
 
     Attributes:
         keys: The instruction (its site) and the state space that each slot is for.
@@ -53,7 +55,8 @@ class Counters:
             if op.opcode in _MEMORY and op.site not in self.twins
             for space in _spaces(op)
         )
-        self.start = -(-8 * (3 * self.blocks + 2 * self.sites) // 64) * 64
+        self._lengths = (self.blocks, self.blocks, self.blocks, self.sites, self.sites, 2 * self.sites)
+        self.start = -(-8 * sum(self._lengths) // 64) * 64
         self._slots = {key: self.start + number * SLOT.itemsize for number, key in enumerate(self.keys)}
 
     def whole(self, block: int) -> int:
@@ -76,14 +79,18 @@ class Counters:
         """How often a branch sent lanes to different places."""
         return 8 * (3 * self.blocks + self.sites + site)
 
+    @property
+    def moved(self) -> int:
+        """Where it says, site after site, how many bytes of global and of shared memory bulk copies moved."""
+        return 8 * (3 * self.blocks + 2 * self.sites)
+
     def slot(self, op: Op, space: int) -> int | None:
         """The slot of an instruction's accesses to a state space, if these are counted."""
         return self._slots.get((op.site, space if op.opcode == "cp" else state.GENERIC))
 
     def split(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-        """The five rows."""
-        ends = np.cumsum([self.blocks, self.blocks, self.blocks, self.sites, self.sites])
-        return tuple(np.split(numbers, ends)[:5])
+        """The six rows."""
+        return tuple(np.split(numbers, np.cumsum(self._lengths))[: len(self._lengths)])
 
     def slots_in(self, area: NDArray[np.uint8]) -> NDArray[Any]:
         """The slots in a worker's memory."""

@@ -27,6 +27,8 @@ class Counts:
         sectors: Sectors of 32 bytes that accesses to global memory asked for.
         ideal_sectors: What these would be if the lanes' bytes lay side by side; no more than they are.
         divergent: Branches that sent the lanes of a warp to different places.
+        bulk_global_bytes: Bytes of global memory that bulk copies read or wrote; of a box, those inside of the tensor.
+        bulk_shared_bytes: The same of shared memory; of a box, all that a load fills; of a multicast, in each CTA.
     """
 
     executions: int = 0
@@ -37,6 +39,8 @@ class Counts:
     sectors: int = 0
     ideal_sectors: int = 0
     divergent: int = 0
+    bulk_global_bytes: int = 0
+    bulk_shared_bytes: int = 0
 
     @property
     def cost(self) -> float:
@@ -45,6 +49,11 @@ class Counts:
         A pass is a wavefront of shared memory, or four sectors. What tables are sorted by; no prediction of time.
         """
         return self.executions + self.wavefronts + self.sectors / SECTORS_A_WAVEFRONT
+
+    @property
+    def bulk_bytes(self) -> int:
+        """What bulk copies read and wrote."""
+        return self.bulk_global_bytes + self.bulk_shared_bytes
 
     def __str__(self) -> str:
         parts = [f"{self.executions:,} warp instructions"]
@@ -55,6 +64,9 @@ class Counts:
             parts.append(f"{self.sectors:,} sectors of global memory (ideally {self.ideal_sectors:,})")
         if self.divergent:
             parts.append(f"{self.divergent:,} divergent branch{'es' if self.divergent > 1 else ''}")
+        if self.bulk_bytes:
+            moved = f"{self.bulk_global_bytes:,} bytes of global and {self.bulk_shared_bytes:,} of shared memory"
+            parts.append(f"{moved} by bulk copies")
         return ", ".join(parts)
 
     def __add__(self, other: Counts) -> Counts:

@@ -95,10 +95,10 @@ class Profile:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """(instructions, 8) int64, the fields of `Counts` in order."""
+        """(instructions, 10) int64, the fields of `Counts` in order."""
         counters, facts = self.countable.counters, self.facts
         numbers = np.sum([area[: counters.start].view(np.int64) for area in self.areas], axis=0)
-        whole, part, lanes, active, divergent = counters.split(numbers)
+        whole, part, lanes, active, divergent, moved = counters.split(numbers)
         sites, blocks = (np.array([getattr(f, name) for f in facts], np.int64) for name in ("site", "block"))
         predicated = np.array([f.predicated for f in facts], np.bool_)
         first, second = (np.array([(*f.slots, -1, -1)[n] for f in facts], np.int64) for n in (0, 1))
@@ -108,6 +108,7 @@ class Profile:
         rounds = np.array([f.rounds for f in facts], np.int64)
         conflicts = (costs[:, 0] - costs[:, 1]) // rounds
         columns = [whole[blocks] + part[blocks], ran, costs[:, :2], conflicts, costs[:, 2:], divergent[sites]]
+        columns.append(moved.reshape(-1, 2)[sites])
         return np.column_stack(columns).astype(np.int64)
 
     def _memory(self) -> NDArray[np.int64]:

@@ -20,6 +20,7 @@ from ptxloom.machine.native.language import (
     view,
 )
 from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.counting import count_stretch
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, holds_site, in_global, place, refuse, shared_place
@@ -173,6 +174,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                 begin_operation(w, site if combine == 0 else site | STRONG, 1)
                 read_by(w, lane, sources[lane], source_space, size, told_at(w, barriers[lane], ctas[lane]))
             read_lane(w, lane, sources[lane], source_space, size, site)
+            count_stretch(w, site, source_space, size)
             left = ctas[lane]
             going: u32 = 1
             while going != 0:
@@ -190,6 +192,7 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                     told = told_at(w, barriers[lane], left)
                     write_bulk(w, lane, targets[lane] & ~strip | window, target_space, size, told)
                 written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
+                count_stretch(w, site, target_space, size)
                 move_stretch(w, into, source, size, combine)
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1

@@ -2,7 +2,8 @@
 
 The rules stand in `banks.report` (a property test holds these functions to it). An access whose 32 addresses are those
 of an earlier one moved by a constant costs the same, so each instruction keeps a few patterns of addresses, and code
-(`instruments/profile.py`) counts how often each comes back; only new patterns come here.
+(`instruments/profile.py`) counts how often each comes back; only new patterns come here. The run-time functions that
+make bulk copies say themselves how many bytes these move.
 """
 
 from __future__ import annotations
@@ -63,6 +64,21 @@ class CounterSlot:
     seen: Annotated[Array[u64], 32]
     counts: Annotated[Array[u32], 32]
     patterns: Annotated[Array[Pattern], PATTERNS]
+
+
+def count_moved(w: Warp, site: u32, global_bytes: u64, shared_bytes: u64) -> None:
+    """Bytes that a bulk copy has read or written, if anybody counts."""
+    if length(w.moved) != 0:
+        w.moved[2 * site] = w.moved[2 * site] + global_bytes
+        w.moved[2 * site + 1] = w.moved[2 * site + 1] + shared_bytes
+
+
+def count_stretch(w: Warp, site: u32, space: u32, size: u32) -> None:
+    """Bytes of one state space."""
+    if space == SHARED:
+        count_moved(w, site, 0, u64(size))
+    else:
+        count_moved(w, site, u64(size), 0)
 
 
 def meet(

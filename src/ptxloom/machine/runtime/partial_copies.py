@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native.language import address, copy, length, part, u32, u64
 from ptxloom.machine.runtime.copies import bulk_place, finish, reach, told_at, write_bulk
+from ptxloom.machine.runtime.counting import count_moved
 from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.memory import fault
 from ptxloom.machine.runtime.places import site_bytes
@@ -68,6 +69,7 @@ def copy_middle(
         write_bulk(w, lane, target, SHARED, size, told)
     read_lane(w, lane, start, GLOBAL, taken, site)
     written_lane(w, lane, target + u64(left), SHARED, taken)
+    count_moved(w, site, u64(taken), u64(taken))
     if taken != 0:
         copy(part(into, u64(left), u64(taken)), site_bytes(w.sites[site], start, u64(taken)), u64(taken))
     return 0
@@ -110,5 +112,6 @@ def copy_runs(
                 write_bulk(w, lane, target + u64(first), GLOBAL, run, 0)
             read_lane(w, lane, at + u64(first), SHARED, run, site)
             written_lane(w, lane, target + u64(first), GLOBAL, run)
+            count_moved(w, site, u64(run), u64(run))
             copy(part(into, u64(first), u64(run)), part(source, u64(first), u64(run)), u64(run))
             run = 0

@@ -355,6 +355,10 @@ class Warp:
     starved: u32  # how often the others spent their budget meanwhile
     present: u32  # the lanes the warp started with
     profile: u64  # where its worker counts; 0 if nobody does
+    moved: Annotated[
+        Slice[u64], "moved_counters"
+    ]  # there, by site: bytes of global, then of shared memory (`counting`)
+    moved_counters: u64
     trace: Annotated[Slice[TracedSite], "trace_sites"]  # the instructions that are recorded
     trace_sites: u64
     traced: u64  # how many records the warp has

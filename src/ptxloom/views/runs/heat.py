@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.profile import Profile
     from ptxloom.syntax.tree import Function
 
-_HEAD: Final = f"{'cost':>7}   {'executed':>12} {'lanes':>5} {'wavefronts':>12} {'conflicts':>11} {'sectors':>11}  line"
+_HEAD: Final = f"{'cost':>7}   {'executed':>12} {'lanes':>5} {'wavefronts':>12} {'conflicts':>11} {'sectors':>11}"
+_BULK_HEAD: Final = f" {'bulk global':>15} {'bulk shared':>15}"  # in bytes
 
 
 def listing(function: Function, profile: Profile, style: Style = PLAIN) -> list[str]:
@@ -27,23 +28,29 @@ def listing(function: Function, profile: Profile, style: Style = PLAIN) -> list[
             by_line[row.line] = row.counts if seen is None else seen + row.counts
     all_ = profile.totals.cost
     most = max((counts.cost for counts in by_line.values()), default=0.0)
-    lines = [style.paint(_HEAD, Ink.BOLD)]
+    has_bulk = any(counts.bulk_bytes for counts in by_line.values())
+    head = _HEAD + _BULK_HEAD * has_bulk
+    lines = [style.paint(f"{head}  line", Ink.BOLD)]
     for number, text in enumerate(source.text.splitlines()[first - 1 : last], first):
-        margin = _margin(by_line.get(number), all_, most, style)
+        counts = by_line.get(number)
+        margin = " " * len(head) if counts is None else _margin(counts, all_, most, style) + _bulk(counts) * has_bulk
         lines.append(f"{margin} {number:>5} | {lay_out(text)[0]}".rstrip())
     return lines
 
 
-def _margin(counts: Counts | None, all_: float, most: float, style: Style) -> str:
+def _margin(counts: Counts, all_: float, most: float, style: Style) -> str:
     """What stands left of a line."""
-    if counts is None:
-        return " " * (len(_HEAD) - 5)
     ink = share_ink(counts, all_)
     hot = f"{share(counts.cost, all_):>7} {heat(counts.cost, most)}"
     numbers = [_number(n) for n in (counts.executions, None, counts.wavefronts, counts.conflicts, counts.sectors)]
     numbers[1] = f"{counts.lanes / counts.executions:.1f}"
     rest = f" {numbers[0]:>12} {numbers[1]:>5} {numbers[2]:>12} {numbers[3]:>11} {numbers[4]:>11}"
     return (style.paint(hot, ink) if ink else hot) + rest
+
+
+def _bulk(counts: Counts) -> str:
+    """What bulk copies moved."""
+    return f" {_number(counts.bulk_global_bytes):>15} {_number(counts.bulk_shared_bytes):>15}"
 
 
 def _number(value: int | None) -> str:

@@ -22,6 +22,8 @@ _MEANINGS: Final = {
     "sectors": "32-byte sectors of global memory asked for",
     "ideal_sectors": "what these would be if the lanes' bytes lay side by side",
     "divergent": "branches that sent the lanes of a warp to different places",
+    "bulk_global_bytes": "bytes of global memory that bulk copies read or wrote; of a box, those inside of the tensor",
+    "bulk_shared_bytes": "the same of shared memory; of a box, all that a load fills; of a multicast, in each CTA",
 }
 
 

@@ -25,6 +25,7 @@ LINES_SHOWN: Final = 8
 BARS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 48
 _COUNTS: Final = ("executed", "lanes", "wavefronts", "conflicts", "sectors", "ideal", "divergent")
+_BULK: Final = ("bulk global bytes", "bulk shared bytes")
 
 
 def full(profile: Profile, style: Style = PLAIN) -> str:
@@ -38,27 +39,27 @@ def full(profile: Profile, style: Style = PLAIN) -> str:
         lines.append(f"and {len(rows) - SHOWN} more instructions, {share(rest, profile.totals.cost)} of the cost")
     sources = profile.by_source
     if sources:
-        head = ("cost", "source", *_COUNTS)
         cells = [(_place(row.origin), row.counts) for row in sources[:SOURCES_SHOWN]]
-        lines += ["", *text_table(_table(head, cells, profile.totals.cost), style)]
+        lines += ["", *text_table(_table("source", cells, profile.totals.cost), style)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _instructions(rows: Sequence[ProfileRow], all_: float) -> Table:
     """Instructions with their lines."""
-    inner = _table(("cost", "instruction", *_COUNTS), [(row.instruction, row.counts) for row in rows], all_)
+    inner = _table("instruction", [(row.instruction, row.counts) for row in rows], all_)
     lines = _right([str(row.line) for row in rows], "line")
     sources = [Cell(_place(row.origin)) for row in rows]
     cells = tuple((c[0], Cell(line), *c[1:], s) for c, line, s in zip(inner.rows, lines[1:], sources, strict=True))
     return Table((inner.head[0], lines[0], *inner.head[1:], "source"), cells)
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, Counts]], all_: float) -> Table:
-    """A name and its counts a row; numbers to the right, what is nothing left blank."""
+def _table(title: str, rows: Iterable[tuple[str, Counts]], all_: float) -> Table:
+    """A name and its counts a row; numbers to the right, zeros blank; bulk copies if there are any."""
     known = list(rows)
+    names = (*_COUNTS, *(_BULK if any(counts.bulk_bytes for _, counts in known) else ()))
     columns = [[share(counts.cost, all_) for _, counts in known]]
-    columns += [[_number(name, counts) for _, counts in known] for name in _COUNTS]
-    columns = [_right(column, title) for column, title in zip(columns, (head[0], *_COUNTS), strict=True)]
+    columns += [[_number(name, counts) for _, counts in known] for name in names]
+    columns = [_right(column, name) for column, name in zip(columns, ("cost", *names), strict=True)]
     cells = tuple(
         (
             Cell(columns[0][n + 1], ink=share_ink(counts, all_)),
@@ -67,7 +68,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, Counts]], all_: floa
         )
         for n, (name, counts) in enumerate(known)
     )
-    return Table((columns[0][0], head[1], *(column[0] for column in columns[1:])), cells)
+    return Table((columns[0][0], title, *(column[0] for column in columns[1:])), cells)
 
 
 def _number(name: str, counts: Counts) -> str:
@@ -78,6 +79,8 @@ def _number(name: str, counts: Counts) -> str:
         "sectors": counts.sectors,
         "ideal": counts.ideal_sectors,
         "divergent": counts.divergent,
+        _BULK[0]: counts.bulk_global_bytes,
+        _BULK[1]: counts.bulk_shared_bytes,
     }
     if name == "lanes":
         return f"{counts.lanes / counts.executions:.1f}" if counts.executions else ""
@@ -189,6 +192,8 @@ def _counts(counts: Counts) -> dict[str, Value]:
         "sectors": counts.sectors,
         "ideal_sectors": counts.ideal_sectors,
         "divergent": counts.divergent,
+        "bulk_global_bytes": counts.bulk_global_bytes,
+        "bulk_shared_bytes": counts.bulk_shared_bytes,
     }
 
 

@@ -32,7 +32,9 @@ class ProfileShadow(ShadowMaker):
 
     def warp(self, warp: Any) -> None:
         """The warps of a worker count together."""
+        counters = self._countable.counters
         warp.profile = self._areas[warp.worker].ctypes.data
+        warp.moved, warp.moved_counters = warp.profile + counters.moved, 2 * counters.sites
 
     def profile(self, program: Program, shared_bytes: int) -> Profile:
         """What the run cost."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import Code, Slice, address, copy, i32, part, trailing_zeros, u8, u32, u64, view
 from ptxloom.machine.runtime.copies import finish, reach, told_at
+from ptxloom.machine.runtime.counting import count_moved
 from ptxloom.machine.runtime.memory import fault, holds_site, shared_place
 from ptxloom.machine.runtime.places import site_bytes
 from ptxloom.machine.runtime.state import (
@@ -161,6 +162,7 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
     if first != 0:
         agent = begin_copy(w, lane, site, 0, told)
     watch_target(w, t, lane, at, told)
+    count_moved(w, site, 0, t.rows * t.row_bytes)
     number: u64 = 0
     while number < t.rows:
         if fetch_row(w, lane, first, agent, site) != 0:
@@ -185,6 +187,7 @@ def fetch_row(w: Warp, lane: u32, told: u32, agent: u32, site: u32) -> u32:
         return 1
     if told != 0:
         watch_load(w, t, lane, at, u32(size), agent, site)
+        count_moved(w, site, size, 0)
     if size != t.row_bytes:
         blank_row(w.worker.row[0], t)
     copy(part(w.worker.row[0].bytes, low, size), site_bytes(w.sites[site], at, size), size)
@@ -261,6 +264,7 @@ def send_row(w: Warp, lane: u32, at: u64, size: u64, combine: Code, site: u32) -
     if reach(w, lane, at, u32(size), 1, site) == 0:
         return 1
     watch_store(w, t, lane, at, u32(size), u32(combine != 0), site)
+    count_moved(w, site, size, size)
     into = site_bytes(w.sites[site], at, size)
     if combine != 0:
         combine_row(w.worker.row[0], t, into, 0, size, combine)

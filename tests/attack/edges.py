@@ -17,7 +17,8 @@ from ptxloom.machine.runtime.state import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-HEAD: Final = ".version 8.6\n.target sm_100a\n.address_size 64\n"
+HEAD: Final = ".version 9.4\n.target sm_107a\n.address_size 64\n"
+_HOPPER: Final = ".version 9.4\n.target sm_90a\n.address_size 64\n"  # no other has wgmma
 REGISTERS: Final = """.reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<48>; .reg .b64 %rd<32>; .reg .b128 %q<4>;
 .reg .f32 %f<16>; .reg .f64 %fd<8>;
 """
@@ -219,7 +220,7 @@ def may_be_narrow(statement: str) -> bool:
     return (".shared" in statement or ".local" in statement) and ".init.b64 [AT]" not in statement
 
 
-def kernel_of(together: Sequence[str], *, narrow: bool, guard: bool) -> str:
+def kernel_of(together: Sequence[str], *, narrow: bool, guard: bool, head: str = HEAD) -> str:
     """A kernel that executes one of some statements, with the address in 64 bits, or in 32 where it may be (`narrow`).
 
     `guard`: only the first lanes do, as many as `count` says.
@@ -231,7 +232,7 @@ def kernel_of(together: Sequence[str], *, narrow: bool, guard: bool) -> str:
             text = " ".join(f"@%p3 {part.strip()};" for part in text.split(";") if part.strip())
         body.append(f"setp.ne.u32 %p5, %r6, {number}; @%p5 bra L{number};\n{text}\nbra DONE;\nL{number}:")
     lines = "\n".join(body)
-    return f"{HEAD}{BEFORE}.visible .entry k({_PARAMETERS})\n{{\n{REGISTERS}{_START}{lines}\nDONE: ret;\n}}\n"
+    return f"{head}{BEFORE}.visible .entry k({_PARAMETERS})\n{{\n{REGISTERS}{_START}{lines}\nDONE: ret;\n}}\n"
 
 
 def edges() -> tuple[tuple[int, int], ...]:
@@ -260,10 +261,16 @@ PATTERNS: Final = (
 def launches(together: Sequence[str], number: int, *, every: int, checks: tuple[str, ...], watch: bool) -> list[Attack]:
     """Launches of statements: each `every`th pair of an edge and a pattern, from another one on for each `number`."""
     narrow, guard = number % 2 == 1, number // 2 % 2 == 1
-    text = kernel_of(together, narrow=narrow, guard=guard)
+    hopper = tuple(one for one in together if "wgmma" in one)
+    others = tuple(one for one in together if one not in hopper)
+    texts = {
+        one: (kernel_of(ones, narrow=narrow, guard=guard, head=head), which)
+        for head, ones in ((_HOPPER, hopper), (HEAD, others))
+        for which, one in enumerate(ones)
+    }
     pairs = [(edge, pattern) for edge in edges() for pattern in PATTERNS]
     found: list[Attack] = []
-    for which, statement in enumerate(together):
+    for statement, (text, which) in texts.items():
         cluster = 2 if "cluster" in statement or "mapa" in statement else None
         good = 0 if "shared" in statement or "local" in statement else room(0)
         for (at, base), (stride, lane, count) in pairs[(number * 31 + which * 7) % every :: every]:

@@ -15,8 +15,9 @@ from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.planner import plan
 from recorded.mutation_cases import seeds
 
+_TARGETS: Final = ("sm_100a", "sm_90a")  # wgmma is Hopper's alone
 HEAD: Final = """.version 9.0
-.target sm_100a
+.target TARGET
 .address_size 64
 .extern .func (.param .b64 r) malloc(.param .b64 n);
 .extern .func free(.param .b64 p);
@@ -62,15 +63,15 @@ _DANGEROUS: Final = (
         "ret",
         "clusterlaunchcontrol",
         "tensormap",
-        "wgmma",
     ),
     "multimem",
-    *("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"),
+    "tex",  # an object of any bits ends the program: the seven like it come with everything
 )
 _TRACED: Final = ("ld", "st", "ldmatrix", "atom", "red", "cp")
 _SPACES: Final = ((".shared", "sha"), (".local", "loc"), (".const", "con"), (".global", "glo"))
 _REGISTER: Final = re.compile(r"\b((pred|[bus](?:8|16|32|64|128)|f16x2|f16|f32|f64)r\d+)\b")
 _VECTOR: Final = re.compile(r"\b(v([24])([bus]\d+|f\d+(?:x2)?))\b")
+_OBJECT: Final = re.compile(r"\b(texture|surface)\b")  # variables of the seeds, which modules here do not have
 _ASKED: Final = 60  # statements of an opcode, so many at most
 
 CHECKS: Final = (
@@ -100,19 +101,22 @@ class Hostile:
     trace: tuple[str, ...]
 
 
-Pool: TypeAlias = "dict[str, list[str]]"
+Statements: TypeAlias = "dict[str, list[str]]"
+Pool: TypeAlias = "dict[str, Statements]"
 
 
 def pool() -> Pool:
-    """Legal statements that the machine can run, of every opcode of which it runs any: some of each syntax line."""
-    found = {opcode: _runnable(opcode) for opcode in opcodes()}
-    return {opcode: texts for opcode, texts in found.items() if texts}
+    """Legal statements that the machine can run: by target and opcode, some of each syntax line."""
+    found = {target: {opcode: _runnable(opcode, target) for opcode in opcodes()} for target in _TARGETS}
+    return {target: {opcode: texts for opcode, texts in all_.items() if texts} for target, all_ in found.items()}
 
 
-def _runnable(opcode: str) -> list[str]:
-    texts: list[str] = list(dict.fromkeys(str(one) for one in seeds(opcode, _ASKED, random.Random(opcode))))
+def _runnable(opcode: str, target: str) -> list[str]:
+    asked = (_OBJECT.sub("b64r9", str(one)) for one in seeds(opcode, _ASKED, random.Random(opcode)))
+    texts: list[str] = list(dict.fromkeys(asked))
     while texts:
-        head = f"{HEAD}.visible .entry k(.param .b64 par) {{ {_OWN}{_declared(' '.join(texts))}\n"
+        own = f"{_OWN}{_declared(' '.join(texts))}"
+        head = f"{HEAD.replace('TARGET', target)}.visible .entry k(.param .b64 par) {{ {own}\n"
         module = parse(head + "\n".join(texts) + "\nmiddle: label: ret; }")
         first = head.count("\n") + 1
         bad = {d.span.line - first for d in check(module) if d.severity == "error"}
@@ -135,7 +139,8 @@ def _declared(text: str) -> str:
 def hostile(seed: int, statements: Pool) -> Hostile:
     """The program of a number."""
     chance = random.Random(seed)
-    text = _Writer(chance, statements).module()
+    target = chance.choice(_TARGETS)
+    text = _Writer(chance, target, statements[target]).module()
     traced = [word for word in _TRACED if f" {word}." in text[text.index(".visible .entry") :] or f"\n{word}." in text]
     clustered = chance.random() < 0.3
     return Hostile(
@@ -160,10 +165,12 @@ class _Function:
 
 
 class _Writer:
-    def __init__(self, chance: random.Random, statements: Pool) -> None:
+    def __init__(self, chance: random.Random, target: str, statements: Statements) -> None:
         self.chance = chance
+        self.target = target
         self.statements = statements
         self.opcodes = tuple(statements)
+        self.dangerous = tuple(opcode for opcode in _DANGEROUS if opcode in statements)
         self.tame = chance.choice((10, 9, 9, 7, 4))
         sizes = (1, 4, 8, 16, 60, 256, 4096)
         self.functions = [
@@ -172,7 +179,7 @@ class _Writer:
         self.label = 0
 
     def module(self) -> str:
-        parts = [HEAD]
+        parts = [HEAD.replace("TARGET", self.target)]
         parts += [f"{_head(f)};" for f in self.functions]
         parts += [self._function(f) for f in self.functions]
         forged = f".param .align 8 .b8 forged[{8 * FORGED}]"
@@ -212,7 +219,7 @@ class _Writer:
             case 4:
                 return self._jump(forger)
             case _:
-                opcode = chance.choice(_DANGEROUS if chance.random() < 0.7 else self.opcodes)
+                opcode = chance.choice(self.dangerous if chance.random() < 0.7 else self.opcodes)
                 text = chance.choice(self.statements[opcode])
                 if function is not None:
                     text = re.sub(r"\bpar\b", "inner", text)

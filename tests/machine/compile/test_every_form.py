@@ -55,6 +55,7 @@ _WITHOUT_EFFECT = frozenset(
         "dst",
         "tensormap_space",
         "sparse",
+        "report",
     ]
 )
 _ELSEWHERE = {  # of one value, or one result for the forms that are drawn here

@@ -154,6 +154,7 @@ _MISSING: Final = (
 _UNKNOWN: Final = (
     ("reports of what a copy finds in its data", "mbarrier::report::validity"),
     ("ways to the fabric", "generic::fabric"),
+    ("ways to the fabric", "fabric::"),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.types import element_type
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, like
 from ptxloom.machine.semantics import numbers
@@ -167,16 +168,17 @@ def to_pair(b: Builder, op: Op) -> None:
 def pack(b: Builder, op: Op) -> None:
     """Two s32 clamped to a narrow type, the first above the second, above c shifted up if there is one."""
     to = op.types[0]
+    bits = element_type(to.name).bits
     target, high, low, *rest = op.operands
     parts: list[Value] = []
-    smallest, largest = (-(1 << to.bits - 1), (1 << to.bits - 1) - 1) if to.signed else (0, (1 << to.bits) - 1)
+    smallest, largest = (-(1 << bits - 1), (1 << bits - 1) - 1) if to.signed else (0, (1 << bits) - 1)
     for operand in (low, high):
         value = b.read(operand, "s32")
         above = b.intrinsic("llvm.smax", value, b.constant(value.type, smallest))
         clamped = b.intrinsic("llvm.smin", above, b.constant(value.type, largest))
-        parts.append(b.apply("and", clamped, b.constant(value.type, (1 << to.bits) - 1)))
-    pair = b.apply("or", parts[0], b.apply("shl", parts[1], b.constant(parts[1].type, to.bits)))
+        parts.append(b.apply("and", clamped, b.constant(value.type, (1 << bits) - 1)))
+    pair = b.apply("or", parts[0], b.apply("shl", parts[1], b.constant(parts[1].type, bits)))
     if rest:
-        upper = b.apply("shl", b.read(rest[0], "b32"), b.constant(pair.type, 2 * to.bits))
+        upper = b.apply("shl", b.read(rest[0], "b32"), b.constant(pair.type, 2 * bits))
         pair = b.apply("or", pair, upper)
     b.write(target, pair)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from ptxloom.descriptors import TensorMap, encode_im2col, encode_tiled
+from ptxloom.descriptors.tensor_types import INTERLEAVES
 from ptxloom.diagnostics import UsageError, must_be
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_SLICE_BYTES: Final = {"16B": 16, "32B": 32}
 _SIGNED: Final = {"int8": "UINT8", "bool": "UINT8", "int16": "UINT16"}  # the driver has no types of their own for these
 _FLOATS: Final = {"float16": "FLOAT16", "float32": "FLOAT32", "float64": "FLOAT64", "bfloat16": "BFLOAT16"}
 
@@ -159,7 +159,7 @@ def _tensor(
 ) -> _Tensor:
     must_be(np.ndarray, "array", array, "a NumPy array")
     kind = _type_of(array) if data_type is None else data_type
-    whole = array if interleave not in _SLICE_BYTES or global_dim is not None else _pixels(array, interleave)
+    whole = _pixels(array, interleave) if global_dim is None and INTERLEAVES.get(interleave) else array
     if global_dim is None and whole.ndim and whole.strides[-1] != whole.itemsize and whole.shape[-1] > 1:
         raise UsageError("array", f"strides of {array.strides} bytes", "an array whose last axis is contiguous")
     return _Tensor(
@@ -176,7 +176,7 @@ def _pixels(array: NDArray[Any], interleave: str) -> NDArray[Any]:
     Raises:
         UsageError: Its last axis is no slice.
     """
-    size = _SLICE_BYTES[interleave]
+    size = INTERLEAVES[interleave]
     if not array.ndim or array.shape[-1] * array.itemsize != size or array.strides[-1] != array.itemsize:
         raise UsageError("array", f"shape {array.shape} of {array.dtype}", f"a last axis of {size} contiguous bytes")
     return array.view(f"V{size}")[..., 0]

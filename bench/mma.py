@@ -17,7 +17,7 @@ from ptxloom.isa.products import matrix_form
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from mma_reference import F16, F32, fused_sum
-from recorded.mma_cases import inputs
+from recorded.mma.mma_cases import inputs
 
 WARPS = 10_000
 FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

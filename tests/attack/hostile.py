@@ -13,7 +13,7 @@ from ptxloom.isa import opcodes
 from ptxloom.machine import UnsupportedInstruction, semantics
 from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.planner import plan
-from recorded.mutation_cases import seeds
+from recorded.ptxas.mutation_cases import seeds
 
 _TARGETS: Final = ("sm_100a", "sm_90a")  # wgmma is Hopper's alone
 HEAD: Final = """.version 9.0

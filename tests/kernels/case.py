@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Arguments = tuple[Any, ...]  # arrays are device memory, written in place; int, float and np.void go by value
 FOLDER = Path(__file__).resolve().parent / "ptx"
-RECORDED = FOLDER.parents[1] / "recorded"
+RECORDED = FOLDER.parents[1] / "recorded" / "kernels"
 ARCHITECTURES = ("sm_80", "sm_90")
 
 

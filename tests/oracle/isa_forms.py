@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.ptxas import assemble
-from recorded import isa_cases as cases
+from recorded.ptxas import isa_cases as cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from oracle.ptxas import Verdict, assemble
-from recorded.mutation_cases import FIRST_LINE, broken, module_text, mutants, unmutated
-from recorded.mutations import PLATFORMS, Case
+from recorded.ptxas.mutation_cases import FIRST_LINE, broken, module_text, mutants, unmutated
+from recorded.ptxas.mutations import PLATFORMS, Case
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

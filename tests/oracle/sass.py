@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from oracle.ptxas import find_ptxas
-from recorded.contraction_cases import (
+from recorded.ptxas.contraction_cases import (
     FORMS,
     Mixture,
     Value,

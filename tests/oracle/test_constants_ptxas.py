@@ -8,7 +8,7 @@ import pytest
 
 from oracle.cubin import machine_code
 from oracle.ptxas import assemble, find_ptxas
-from recorded.constant_cases import module_text, recorded
+from recorded.ptxas.constant_cases import module_text, recorded
 
 pytestmark = [
     pytest.mark.oracle,

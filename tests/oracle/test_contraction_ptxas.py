@@ -10,7 +10,7 @@ from oracle.ptxas import find_ptxas, release
 from oracle.sass import asked_forms, asked_programs, find_nvdisasm
 from ptxloom.machine.contraction.rewrite import contracted
 from ptxloom.syntax import parse
-from recorded.contraction_cases import MIXTURES, cases, computed, module_text, recorded
+from recorded.ptxas.contraction_cases import MIXTURES, cases, computed, module_text, recorded
 
 pytestmark = [
     pytest.mark.oracle,

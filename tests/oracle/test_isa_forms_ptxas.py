@@ -8,7 +8,7 @@ from oracle.isa_forms import disagrees, said
 from oracle.ptxas import find_ptxas
 from ptxloom.isa import judged, opcodes
 from ptxloom.isa.matrix import MOVES
-from recorded.isa_cases import Case, expected, legal, mutants
+from recorded.ptxas.isa_cases import Case, expected, legal, mutants
 from sweeps import part_and_whole
 
 pytestmark = [

@@ -7,8 +7,8 @@ import pytest
 from oracle.mutations import asked, questions
 from oracle.ptxas import find_ptxas, release
 from ptxloom.isa import judged, opcodes
-from recorded.mutation_page import CORE
-from recorded.mutations import verdicts
+from recorded.ptxas.mutation_page import CORE
+from recorded.ptxas.mutations import verdicts
 from sweeps import part_and_whole
 
 pytestmark = [

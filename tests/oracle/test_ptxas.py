@@ -12,8 +12,15 @@ import pytest
 from oracle.ptxas import assemble, find_ptxas, release
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES
-from recorded.ptxas_cases import FIRST_LINE, module_text, mutant_cases, operand_cases, order_cases, qualifier_cases
-from recorded.ptxas_verdicts import Recording, disagreements, rejections
+from recorded.ptxas.ptxas_cases import (
+    FIRST_LINE,
+    module_text,
+    mutant_cases,
+    operand_cases,
+    order_cases,
+    qualifier_cases,
+)
+from recorded.ptxas.ptxas_verdicts import Recording, disagreements, rejections
 from sweeps import part_and_whole
 
 pytestmark = [

@@ -1,8 +1,8 @@
 """Record what a GPU does with instructions that reach into a cluster, in launches with clusters and without.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90, CuPy and ptxas:
-`python3 tools/record/clusters.py OUT` writes OUT/clusters.json, which belongs into tests/recorded. Each kernel runs in
-a process of its own, for an illegal instruction ends it.
+`python3 tools/record/clusters.py OUT` writes OUT/clusters.json, which belongs into tests/recorded/clusters.
+Each kernel runs in a process of its own, for an illegal instruction ends it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from recorded.cluster_cases import BODIES, HEADS, ILLEGAL, THREADS, kernel
+from recorded.clusters.cluster_cases import BODIES, HEADS, ILLEGAL, THREADS, kernel
 
 
 def run(body: str, head: str) -> None:

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from oracle.cubin import machine_code
 from oracle.ptxas import release
-from recorded.constant_cases import FILE, REFUSED, expressions, module_text
+from recorded.ptxas.constant_cases import FILE, REFUSED, expressions, module_text
 
 
 def asked(texts: tuple[str, ...]) -> dict[str, int | None]:

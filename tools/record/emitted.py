@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from ptxloom.atoms.wrappers.parts import c_name  # noqa: E402 - the folder is put on the path above
-from recorded.emitted_cases import atoms, inputs, output_words, source  # noqa: E402 - likewise
+from recorded.kernels.emitted_cases import atoms, inputs, output_words, source  # noqa: E402 - likewise
 
 
 def main() -> None:

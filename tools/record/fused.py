@@ -1,7 +1,7 @@
 """Record what kernels compute as ptxas assembles them by default, products and sums fused: in two steps.
 
 `python tools/record/fused.py assemble` writes machine code to `build/fused`: of the real kernels' PTX whatever differs
-from that which is assembled with `-fmad=false`, and of the random programs of `recorded/contraction_cases.py`.
+from that which is assembled with `-fmad=false`, and of the random programs of `recorded/ptxas/contraction_cases.py`.
 `OUT=folder python3 tools/record/fused.py` runs it on an sm_90 GPU and writes `fused.npz`: the outputs of real kernels
 that differ from those in `kernels.npz`, and what each random program stores.
 """
@@ -31,8 +31,8 @@ def assemble() -> None:
     from kernels.case import read_ptx  # noqa: PLC0415
     from kernels.catalog import cases  # noqa: PLC0415
     from oracle.cubin import code_sections  # noqa: PLC0415
-    from recorded.contraction_cases import MIXTURES, module_text  # noqa: PLC0415
-    from recorded.contraction_cases import cases as programs  # noqa: PLC0415
+    from recorded.ptxas.contraction_cases import MIXTURES, module_text  # noqa: PLC0415
+    from recorded.ptxas.contraction_cases import cases as programs  # noqa: PLC0415
 
     CUBINS.mkdir(parents=True, exist_ok=True)
     for source, architecture in sorted({(one.source, each) for one in cases() for each in one.architectures}):
@@ -87,7 +87,7 @@ def _kernels(driver: Driver) -> dict[str, Any]:
 
 def _programs(driver: Driver) -> dict[str, Any]:
     """What the random programs store, a program a row."""
-    from recorded.contraction_cases import MIXTURES, cases, given, stored_bytes  # noqa: PLC0415
+    from recorded.ptxas.contraction_cases import MIXTURES, cases, given, stored_bytes  # noqa: PLC0415
 
     found: dict[str, Any] = {}
     for name, mixture in MIXTURES.items():

@@ -18,7 +18,7 @@ from oracle.isa_forms import disagrees, said  # noqa: E402
 from oracle.ptxas import release  # noqa: E402 - the paths above come first
 from ptxloom.isa import judged, opcodes  # noqa: E402
 from ptxloom.isa.matrix import MOVES  # noqa: E402
-from recorded import isa_cases as cases  # noqa: E402
+from recorded.ptxas import isa_cases as cases  # noqa: E402
 
 NEWEST = "9.5 sm_100a"
 PLATFORMS = (

@@ -8,8 +8,8 @@ Needs cupy, and ncu for the banks. Writes, under `$OUT`:
 - `banks.npz`: what ncu counts for each case, and the names of the counters;
 - `matrix_moves.json`: the GPU, the driver, and whether rows at 8-byte addresses fault.
 
-The inputs come from `tests/recorded/matrix_cases.py` and `bank_cases.py`, so only outputs are kept. `ldmatrix` with
-`.s8.s4` needs a newer ptxas than drivers have: `--assemble PTXAS` makes the cubin that lies beside this file.
+The inputs come from `tests/recorded/matrix/matrix_cases.py` and `bank_cases.py`, so only outputs are kept. `ldmatrix`
+with `.s8.s4` needs a newer ptxas than drivers have: `--assemble PTXAS` makes the cubin that lies beside this file.
 """
 # ruff: noqa: PLC0415 - cupy is imported where a GPU is used, for the assembling needs none
 
@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 
 from ptxloom.isa.matrix import matrix_move
-from recorded.bank_cases import MEMORY_BYTES as BANK_BYTES
-from recorded.bank_cases import bank_cases
-from recorded.matrix_cases import (
+from recorded.matrix.bank_cases import MEMORY_BYTES as BANK_BYTES
+from recorded.matrix.bank_cases import bank_cases
+from recorded.matrix.matrix_cases import (
     LOADS,
     MEMORY_BYTES,
     SIGNED_LOADS,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ptxloom.machine.tensor.recipe import known_forms
-from recorded.mma_cases import cases, inputs, result_name, zero_cases
+from recorded.mma.mma_cases import cases, inputs, result_name, zero_cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable

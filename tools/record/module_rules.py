@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from oracle.ptxas import assemble, release  # noqa: E402 - the paths above come first
-from recorded.module_cases import module_cases  # noqa: E402
-from recorded.module_verdicts import (  # noqa: E402
+from recorded.ptxas.module_cases import module_cases  # noqa: E402
+from recorded.ptxas.module_verdicts import (  # noqa: E402
     ACCEPTED,
     ELSEWHERE,
     PAGE,

@@ -19,8 +19,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 from oracle.mutations import asked, questions  # noqa: E402 - the paths above come first
 from oracle.ptxas import release  # noqa: E402
 from ptxloom.isa import judged, opcodes  # noqa: E402
-from recorded.mutation_page import PAGE, page  # noqa: E402
-from recorded.mutations import Case, Recording, verdicts  # noqa: E402
+from recorded.ptxas.mutation_page import PAGE, page  # noqa: E402
+from recorded.ptxas.mutations import Case, Recording, verdicts  # noqa: E402
 
 
 def ask(names: list[str], sample: str) -> tuple[Case, ...]:

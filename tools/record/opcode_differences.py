@@ -3,7 +3,7 @@
 Run from the repository root on a machine with an NVIDIA GPU, CuPy, ptxas and what ptxloom needs:
 `python3 tools/record/opcode_differences.py POWER FAMILY TEXT ...` runs the first 2^POWER inputs of the recorded cases
 of a family that contain one of the texts, and prints up to 32 differing inputs of each.
-tests/recorded/test_opcode_sums.py tells which cases to look at.
+tests/recorded/opcodes/test_opcode_sums.py tells which cases to look at.
 """
 
 from __future__ import annotations

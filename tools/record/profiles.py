@@ -3,7 +3,7 @@
 Run from the repository root: `PYTHONPATH=src:tests OUT=folder python3 tools/record/profiles.py [PART]`, where a part is
 patterns, atomics or kernels. Needs the driver, ncu, ptxas and NumPy. Writes, under `$OUT`:
 
-- `patterns.npz`: `counts` (cases, counters), `counters`: each case of `tests/recorded/profile_cases.py`, one warp;
+- `patterns.npz`: `counts` (cases, counters), `counters`: each case of `recorded/profile/profile_cases.py`, one warp;
 - `kernels.npz`: `counts` (launches, counters), `counters`, `names`: each real kernel of `tests/kernels` and the
   examples, assembled without optimisation (`O0`: instructions stay what the PTX says) and with (`O3`);
 - `atomics.npz`: as `patterns.npz`, of more atomic operations;
@@ -34,9 +34,9 @@ for folder in ("tests", "src"):
     sys.path.insert(0, str(ROOT / folder))
 
 from kernels.catalog import cases  # noqa: E402 - the folder is put on the path above
-from recorded.profile_cases import GLOBAL_BYTES, atomic_cases, profile_cases  # noqa: E402 - likewise
-from recorded.profile_examples import Example, examples  # noqa: E402 - likewise
-from recorded.profile_kernels import HEAD, kernel_of  # noqa: E402 - likewise
+from recorded.profile.profile_cases import GLOBAL_BYTES, atomic_cases, profile_cases  # noqa: E402 - likewise
+from recorded.profile.profile_examples import Example, examples  # noqa: E402 - likewise
+from recorded.profile.profile_kernels import HEAD, kernel_of  # noqa: E402 - likewise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from oracle.ptxas import assemble, release  # noqa: E402 - the paths above come first
-from recorded import ptxas_cases as cases  # noqa: E402
-from recorded.ptxas_verdicts import Recording  # noqa: E402
+from recorded.ptxas import ptxas_cases as cases  # noqa: E402
+from recorded.ptxas.ptxas_verdicts import Recording  # noqa: E402
 
 ORDER_PLATFORMS = ("6.5 sm_75", "7.8 sm_90", "8.6 sm_100a", "9.3 sm_120f", "9.4 sm_90a", "9.5 sm_100a", "9.5 sm_121")
 MUTANT_PLATFORMS = ("9.5 sm_100a",)

@@ -1,9 +1,9 @@
 """Record what a GPU does with copies by tensor maps, right ones and wrong ones.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90, its driver and ptxas (and `src` on PYTHONPATH):
-`python3 tools/record/tensor_copies.py OUT` writes OUT/tensor_copies.json.gz, which belongs into tests/recorded, and
-OUT/tensor_copies.bin.xz, what each right copy has changed, to look into. A wrong copy ends its process: the cases
-behind it go on in another one.
+`python3 tools/record/tensor_copies.py OUT` writes OUT/tensor_copies.json.gz, which belongs into
+tests/recorded/tensor_maps, and OUT/tensor_copies.bin.xz, what each right copy has changed, to look into. A wrong copy
+ends its process: the cases behind it go on in another one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from recorded.tensor_copy_cases import CTAS, GIVEN, ROOM, TENSOR, THREADS, Case, cases, digest, module_text
+from recorded.tensor_maps.tensor_copy_cases import CTAS, GIVEN, ROOM, TENSOR, THREADS, Case, cases, digest, module_text
 
 WORKERS = 8
 TIMEOUT = 60

@@ -1,7 +1,7 @@
 """Record what the CUDA driver makes of the parameters of tensor maps: its verdict, and the 128 bytes.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90 and its driver:
-`python3 tools/record/tensor_maps.py OUT` writes OUT/tensor_maps.json.gz, which belongs into tests/recorded.
+`python3 tools/record/tensor_maps.py OUT` writes OUT/tensor_maps.json.gz, which belongs into tests/recorded/tensor_maps.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from recorded.tensor_map_cases import RECORDING, Case, cases
+from recorded.tensor_maps.tensor_map_cases import RECORDING, Case, cases
 
 _BUFFER_BYTES = 128 + 64
 

@@ -1,7 +1,7 @@
 """Record what a GPU's texture units give, and what it leaves in surfaces.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90, NumPy and ptxas:
-`python3 tools/record/textures.py OUT` writes OUT/textures.npz, which belongs into tests/recorded.
+`python3 tools/record/textures.py OUT` writes OUT/textures.npz, which belongs into tests/recorded/textures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from cuda_driver import Driver
 
-from recorded.texture_cases import Case, cases
+from recorded.textures.texture_cases import Case, cases
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,8 +1,8 @@
 """Record what an sm_90 GPU answers to `wgmma.mma_async`: every type, number of columns and layout of its operands.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90, CuPy and ptxas:
-`PYTHONPATH=src:tests python3 tools/record/wgmma.py OUT` writes OUT/wgmma.npz, which belongs into tests/recorded, and
-OUT/full.npz, which is not kept: the results themselves, of narrow instructions, to find a rule with.
+`PYTHONPATH=src:tests python3 tools/record/wgmma.py OUT` writes OUT/wgmma.npz, which belongs into tests/recorded/wgmma,
+and OUT/full.npz, which is not kept: the results themselves, of narrow instructions, to find a rule with.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from recorded.wgmma_cases import THREADS, digests, inputs, instructions, module
+from recorded.wgmma.wgmma_cases import THREADS, digests, inputs, instructions, module
 
 _FULL_COLUMNS = 64
 _MODULE = 24  # instructions

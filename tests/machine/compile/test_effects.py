@@ -14,7 +14,7 @@ from ptxloom.machine.codegen.builder import Builder
 from ptxloom.machine.compile import variant
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree, walk
-from recorded.mutation_cases import seeds
+from recorded.ptxas.mutation_cases import seeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from ptxloom.machine.compile import variant
 from ptxloom.machine.plan.legality import explained
 from ptxloom.machine.plan.planner import plan
 from ptxloom.syntax import parse
-from recorded.mutation_cases import HEAD, OTHERS, Statement, seeds
+from recorded.ptxas.mutation_cases import HEAD, OTHERS, Statement, seeds
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Program

@@ -10,7 +10,7 @@ from kernels.catalog import cases
 from ptxloom.banks import bank_conflicts
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
-from recorded.profile_examples import examples
+from recorded.profile.profile_examples import examples
 
 if TYPE_CHECKING:
     from kernels.case import KernelCase

@@ -12,7 +12,7 @@ from ptxloom.isa.products import matrix_form
 from ptxloom.machine import LaunchError
 from ptxloom.machine.tensor.batch import mma
 from ptxloom.machine.tensor.wgmma import FP8, sign_bits, tile
-from recorded.wgmma_cases import THREADS, Inputs, Instruction, inputs, instructions, module
+from recorded.wgmma.wgmma_cases import THREADS, Inputs, Instruction, inputs, instructions, module
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,8 +18,8 @@ from ptxloom.diagnostics import Diagnostic, UsageError
 from ptxloom.isa.load import opcodes
 from ptxloom.syntax import parse
 from ptxloom.syntax.lexer import Problem
-from recorded.module_cases import module_cases
-from recorded.mutation_cases import module_text, mutants
+from recorded.ptxas.module_cases import module_cases
+from recorded.ptxas.mutation_cases import module_text, mutants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,14 +11,14 @@ import pytest
 from ptxloom.checker import check, walk
 from ptxloom.isa.load import judged, opcodes
 from ptxloom.syntax import parse
-from recorded.mutation_cases import FIRST_LINE, REGISTERS, module_text, seeds
+from recorded.ptxas.mutation_cases import FIRST_LINE, REGISTERS, module_text, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ptxloom.checker.core.context import Site
     from ptxloom.diagnostics import Diagnostic
-    from recorded.mutation_cases import Statement
+    from recorded.ptxas.mutation_cases import Statement
 
 _ATOM = re.compile(r"[\w%$.+-]+")
 _MOST = 150  # statements of an opcode

@@ -15,7 +15,7 @@ from ptxloom.machine.native.jit import helper_address
 from ptxloom.machine.tensor import batch, convert, factors
 from ptxloom.machine.tensor.emit import function
 from ptxloom.machine.tensor.recipe import known_forms, recipe
-from recorded.mma_cases import Inputs, inputs
+from recorded.mma.mma_cases import Inputs, inputs
 
 F16 = "m16n8k16.row.col.f32.f16.f16.f32"
 

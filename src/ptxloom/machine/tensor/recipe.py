@@ -12,7 +12,7 @@ below reproduce every bit (`tests/recorded/mma`). What the tensor core does by i
 - *Integers*: exact, and modulo 2^32 or saturated once at the end.
 
 `wgmma` adds up `.f16 .bf16 .tf32` and integers as `mma` does. Its 8-bit floats are a unit of their own: 13 fractional
-bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first (`tests/recorded/test_wgmma.py`).
+bits are kept, and an `.f32` result is cut, toward zero, to 13 bits behind its first (`tests/recorded/wgmma`).
 
 What ptxas builds from other instructions, since Hopper lacks the unit (read in the SASS, confirmed by the results):
 

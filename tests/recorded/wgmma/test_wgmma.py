@@ -1,0 +1,40 @@
+"""`wgmma.mma_async` answers what an sm_90 GPU answered, bit for bit (`tools/record/wgmma.py`)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from recorded.wgmma.wgmma_cases import RECORDING, THREADS, Instruction, digests, inputs, instructions, module
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@cache
+def recorded() -> dict[str, NDArray[np.uint64]]:
+    """By instruction, the digests of all columns of all blocks."""
+    with np.load(RECORDING) as data:
+        names: list[str] = data["names"].tolist()
+        ends = np.cumsum(data["counts"])[:-1]
+        return dict(zip(names, np.split(data["digests"], ends.tolist()), strict=True))
+
+
+def test_every_instruction_was_recorded() -> None:
+    assert set(recorded()) == {it.name for it in instructions()}
+
+
+@pytest.mark.sample(every=5)
+@pytest.mark.parametrize("it", instructions(), ids=lambda it: it.name)
+def test_results_are_those_of_the_hardware(it: Instruction) -> None:
+    given = inputs(it)
+    blocks = len(given.scaled)
+    d = np.zeros((blocks, it.d_registers, THREADS), np.uint32)
+    arguments = [d, given.image, given.registers, given.descriptors, given.scaled]
+    pl.kernel(pl.parse(module((it,))), "k0").launch(blocks, THREADS, arguments, timeout=60)
+    differs = (digests(d, it) != recorded()[it.name]).reshape(blocks, -1)
+    assert {it.cases[block] for block in np.flatnonzero(differs.any(1))} == set()

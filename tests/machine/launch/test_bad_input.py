@@ -13,7 +13,7 @@ import pytest
 from machine.small_kernels import HEAD, entry
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine import IllegalPtx, LaunchError, UnsupportedInstruction, kernel
-from ptxloom.machine.semantics import bits
+from ptxloom.machine.semantics.arithmetic import bits
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

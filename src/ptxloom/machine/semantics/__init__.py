@@ -1,6 +1,6 @@
 """What every instruction does: one table, grouped by family, a few lines an instruction.
 
-A family is a module here with a `Family` named `family`; `FAMILIES` below lists them. To add an instruction, write a
+A family is a module here or in `arithmetic` with a `Family` named `family`; `FAMILIES` lists them. To add one, write a
 function `(b: Builder, op: Op) -> None` in its family's file and decorate it with the opcodes, and the types it covers:
 a row fits if the instruction's *last* type qualifier is among `types` (none given: any) and `when(op)` holds. The first
 fitting row wins, families in the order of `FAMILIES`. What no row covers is refused before anything runs; a row that
@@ -69,26 +69,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.semantics import (
-    approximate,
     atomics,
     barriers,
-    bits,
     calls,
     cluster_launch,
-    comparison,
     control,
-    conversion,
     copies,
-    extended,
-    floating,
-    half,
-    integer,
-    logic,
     matrix,
     mbarriers,
     memory,
     moves,
-    narrow,
     ordering,
     products,
     stack,
@@ -96,11 +86,23 @@ from ptxloom.machine.semantics import (
     tensor_copies,
     tensor_maps,
     textures,
-    video,
     votes,
     warp,
     wgmma,
     wmma,
+)
+from ptxloom.machine.semantics.arithmetic import (
+    approximate,
+    bits,
+    comparison,
+    conversion,
+    extended,
+    floating,
+    half,
+    integer,
+    logic,
+    narrow,
+    video,
 )
 
 if TYPE_CHECKING:

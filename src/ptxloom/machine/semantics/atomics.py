@@ -18,7 +18,7 @@ from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.program.types import ptx_type
 from ptxloom.machine.runtime import memory, state
 from ptxloom.machine.runtime.tensor_boxes import model as maps
-from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.arithmetic import numbers
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.semantics import narrow_formats, numbers
-from ptxloom.machine.semantics.narrow_formats import HALVES, NARROW, Chance
+from ptxloom.machine.semantics.arithmetic import narrow_formats, numbers
+from ptxloom.machine.semantics.arithmetic.narrow_formats import HALVES, NARROW, Chance
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.machine.native.ir import like
-from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.arithmetic import numbers
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.ir import Emitter, Value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import like
 from ptxloom.machine.runtime import interpolation
-from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.arithmetic import numbers
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

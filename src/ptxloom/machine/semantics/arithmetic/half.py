@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.semantics import numbers
-from ptxloom.machine.semantics.floating import packed_bits
+from ptxloom.machine.semantics.arithmetic import numbers
+from ptxloom.machine.semantics.arithmetic.floating import packed_bits
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.isa.types import element_type
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, like
-from ptxloom.machine.semantics import numbers
-from ptxloom.machine.semantics.narrow import paired
+from ptxloom.machine.semantics.arithmetic import numbers
+from ptxloom.machine.semantics.arithmetic.narrow import paired
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

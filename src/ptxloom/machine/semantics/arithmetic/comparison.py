@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.native.ir import Value, integer_like
 from ptxloom.machine.program.types import Type, ptx_type
-from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.arithmetic import numbers
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.codegen.family import Family
-from ptxloom.machine.semantics import numbers
+from ptxloom.machine.semantics.arithmetic import numbers
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder

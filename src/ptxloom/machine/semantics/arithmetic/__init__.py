@@ -1,0 +1,1 @@
+"""What instructions compute of the values in registers, each lane for itself."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker import rule_page, rules
 from ptxloom.diagnostics import TOOLS, UsageError, must_be
+from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.isa import instruction_page, instruction_spec, known, opcodes
 from ptxloom.isa.word_page import word_page
 from ptxloom.isa.words import directives, special_about, special_names
@@ -121,8 +122,6 @@ def _of_runs(word: str) -> Page:
     Raises:
         UsageError: There is no such kind.
     """
-    from ptxloom.machine.results.hazard_kinds import BY_RULE  # noqa: PLC0415 - brings NumPy and llvmlite
-
     if word in BY_RULE:
         return Page(word, "hazard", BY_RULE[word].markdown)
     listed = {rule: kind.about for rule, kind in BY_RULE.items() if rule.startswith(f"{word}.")}

@@ -14,9 +14,9 @@ import ptxloom as pl
 from oracle.ptxas import assemble, find_ptxas
 from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
+from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.machine import LaunchError, kernel
 from ptxloom.machine.launch.options import CHECKS
-from ptxloom.machine.results.hazard_kinds import BY_RULE
 from ptxloom.machine.runtime import shadow
 from ptxloom.syntax import parse
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ptxloom import __version__
 from ptxloom.cli.output import style_for
 from ptxloom.diagnostics import TOOLS, UsageError
+from ptxloom.hazards.kinds import KINDS
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch.options import CHECKS, DEFAULT_CHECKS
-from ptxloom.machine.results.hazard_kinds import KINDS
 from ptxloom.views.runs import hazard_reports, run_reports
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import pytest
 from sarif_pydantic import Sarif
 
 from ptxloom.diagnostics import Severity
+from ptxloom.hazards.kinds import KINDS
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
-from ptxloom.machine.results.hazard_kinds import KINDS
 from ptxloom.source import Source, Span
 from ptxloom.syntax.origins import SourceLine
 from ptxloom.views.runs import hazard_reports, run_reports

@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
+from ptxloom.hazards.kinds import (
+    AFTER_COPY,
+    AFTER_PRODUCT,
+    BETWEEN_CTAS,
+    BY_RULE,
+    IN_CLUSTER,
+    MORE_SHARED,
+)
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
@@ -16,14 +24,6 @@ from ptxloom.machine.instruments.variable_bounds import provenance_of
 from ptxloom.machine.memory.address_map import readable
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, USES
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
-from ptxloom.machine.results.hazard_kinds import (
-    AFTER_COPY,
-    AFTER_PRODUCT,
-    BETWEEN_CTAS,
-    BY_RULE,
-    IN_CLUSTER,
-    MORE_SHARED,
-)
 from ptxloom.machine.results.program_order import Reach, Sequence
 from ptxloom.machine.results.wording import lanes_of, lanes_text, ranges
 from ptxloom.machine.runtime import state

@@ -18,8 +18,8 @@ from ptxloom.views.findings.machine_readable import github as github_findings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ptxloom.hazards.kind import HazardKind
     from ptxloom.machine.results.hazard import Hazard, Party
-    from ptxloom.machine.results.hazard_kind import HazardKind
     from ptxloom.source import Span
     from ptxloom.syntax.origins import SourceLine
     from ptxloom.views.core.json_text import Value

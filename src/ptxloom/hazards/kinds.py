@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.diagnostics import Severity
-from ptxloom.machine.results.hazard_kind import HazardKind
+from ptxloom.hazards.kind import HazardKind
 
 _RACES: Final = "8.7.1"
 _ORDER: Final = (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ptxloom.banks.access import Access, access
-from ptxloom.banks.report import BankReport, BankUse, Phase, bank_conflicts
+from ptxloom.banks.report import BankReport, bank_conflicts
 from ptxloom.banks.swizzles import Arrangement, Choice, Cost, Found, NoTile, Tile, find_swizzles, make_tile
+from ptxloom.banks.warps import BankUse, Phase
 
 __all__ = [
     "Access",

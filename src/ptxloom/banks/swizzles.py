@@ -7,24 +7,22 @@ banks count.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from ptxloom.banks.access import access
-from ptxloom.banks.report import bank_conflicts
+from ptxloom.banks.warps import ALL_LANES, Warp
 from ptxloom.descriptors import swizzle_mode
 from ptxloom.diagnostics import PtxloomError, UsageError
-from ptxloom.isa.limits import SHARED_BYTES
+from ptxloom.isa.limits import LANES, SHARED_BYTES
 from ptxloom.isa.types import element_type
 from ptxloom.layout import Swizzle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
-    Addresses = npt.NDArray[np.int64]
+    Lanes = tuple[int, ...]
 
 _ROW_BYTES: Final = 16  # of a matrix row, and what addresses are aligned to
 _MOST_BITS: Final = 5  # of a swizzle: there are 32 banks
@@ -104,16 +102,14 @@ class Traffic:
     Attributes:
         name: What the user called it.
         instruction: The instruction of shared memory that the banks serve; empty for TMA, which they do not delay.
-        rows: (warps, 32) the tile's row that each lane's address is in.
-        byte_columns: (warps, 32) the byte in that row.
-        last_lanes: How many lanes of the last warp take part; of all others, all.
+        rows: For each address in turn, lane after lane and warp after warp, the tile's row that it is in.
+        byte_columns: The byte in that row.
     """
 
     name: str
     instruction: str
-    rows: Addresses
-    byte_columns: Addresses
-    last_lanes: int
+    rows: Lanes
+    byte_columns: Lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +145,6 @@ class Arrangement:
         dense = self.pitch_bytes * (self.tile.rows - 1) + self.tile.row_bytes
         block = 1 << (self.swizzle.base + self.swizzle.bits) if self.swizzle else 1
         return -(-dense // block) * block
-
-    def place(self, rows: Addresses, byte_columns: Addresses) -> Addresses:
-        """The byte offset of each place."""
-        offsets = rows * self.pitch_bytes + byte_columns
-        return offsets if self.swizzle is None else self.swizzle(offsets)
 
     @property
     def expression(self) -> str:
@@ -289,11 +280,30 @@ def cost_of(arrangement: Arrangement, traffic: Sequence[Traffic]) -> Choice:
         if not one.instruction:
             costs.append(Cost(one.name, 0, 0))
             continue
-        places = arrangement.place(one.rows, one.byte_columns)
-        full = bank_conflicts(one.instruction, places[:-1])
-        last = bank_conflicts(one.instruction, places[-1:], (1 << one.last_lanes) - 1)
-        costs.append(Cost(one.name, full.wavefronts + last.wavefronts, full.ideal + last.ideal))
+        of, wavefronts, ideal = access(one.instruction), 0, 0
+        for offsets, times in _alike(one, arrangement.pitch_bytes):
+            placed = offsets if arrangement.swizzle is None else tuple(map(arrangement.swizzle, offsets))
+            counts = Warp(of, placed + (0,) * (LANES - len(placed)), ALL_LANES >> LANES - len(placed)).wavefronts()
+            wavefronts += times * of.rounds * sum(counts)
+            ideal += times * of.rounds * sum(map(bool, counts))
+        costs.append(Cost(one.name, wavefronts, ideal))
     return Choice(arrangement, tuple(costs))
+
+
+@lru_cache(maxsize=32)
+def _alike(traffic: Traffic, pitch_bytes: int) -> tuple[tuple[Lanes, int], ...]:
+    """Warps by the byte offsets of their lanes, and how many there are of each kind; the last may have fewer lanes.
+
+    Two whose offsets differ by one XOR cost the same under every swizzle: a swizzle is linear over XOR, and so are
+    words and banks.
+    """
+    lanes = access(traffic.instruction).lanes
+    offsets = [row * pitch_bytes + column for row, column in zip(traffic.rows, traffic.byte_columns, strict=True)]
+    found: dict[Lanes, int] = {}
+    for start in range(0, len(offsets), lanes):
+        kind = tuple(offset ^ offsets[start] for offset in offsets[start : start + lanes])
+        found[kind] = found.get(kind, 0) + 1
+    return tuple(found.items())
 
 
 def _swizzled(tile: Tile, traffic: Sequence[Traffic], by_tma: bool) -> Iterator[Arrangement]:
@@ -330,8 +340,7 @@ def traffic_of(tile: Tile, name: str) -> Traffic:
     """
     what, _, along = name.partition("@")
     if what == "tma":
-        nothing = np.zeros((0, 32), np.int64)
-        return Traffic("tma", "", nothing, nothing, 0)
+        return Traffic("tma", "", (), ())
     if what.partition(".")[0] in {"ldmatrix", "stmatrix"}:
         return _matrices(tile, name, _spelled(what))
     if what.startswith("cp.async"):
@@ -355,27 +364,16 @@ def _spelled(what: str) -> str:
 
 def _matrices(tile: Tile, name: str, spelling: str) -> Traffic:
     """Matrices at every multiple of their rows and of 16 bytes, dealt to warps one after the other down the tile."""
-    of = access(spelling)
     height = 16 if ".m16n16" in spelling else 8
     if tile.rows % height:
         raise NoTile(f"`{name}` takes matrices of {height} rows, which do not divide the {tile.rows} of the tile")
-    rows = np.arange(tile.rows, dtype=np.int64).reshape(-1, height)
-    columns = np.arange(0, tile.row_bytes, _ROW_BYTES, dtype=np.int64)
-    by_matrix = np.broadcast_to(rows[None], (len(columns), *rows.shape)).reshape(-1, height)
-    at_column = np.repeat(columns, len(rows))[:, None] + np.zeros(height, np.int64)
-    return _dealt(name, spelling, by_matrix.ravel(), at_column.ravel(), of.lanes)
+    places = [(row, column) for column in range(0, tile.row_bytes, _ROW_BYTES) for row in range(tile.rows)]
+    return _traffic(name, spelling, places)
 
 
-def _dealt(name: str, instruction: str, rows: Addresses, byte_columns: Addresses, lanes: int) -> Traffic:
-    """Places dealt out, warp after warp, to the lanes that name an address."""
-    warps = -(-rows.size // lanes)
-
-    def by_warp(places: Addresses) -> Addresses:
-        filled = np.zeros((warps, lanes), np.int64)
-        filled.ravel()[: places.size] = places
-        return np.pad(filled, ((0, 0), (0, 32 - lanes)))
-
-    return Traffic(name, instruction, by_warp(rows), by_warp(byte_columns), rows.size - (warps - 1) * lanes)
+def _traffic(name: str, instruction: str, places: Sequence[tuple[int, int]]) -> Traffic:
+    """The (row, byte column) of each address."""
+    return Traffic(name, instruction, tuple(row for row, _ in places), tuple(column for _, column in places))
 
 
 def _threads(tile: Tile, name: str, instruction: str, along: str) -> Traffic:
@@ -385,8 +383,6 @@ def _threads(tile: Tile, name: str, instruction: str, along: str) -> Traffic:
         raise UsageError("access", name, "`@row` or `@column` after the instruction")
     if tile.row_bytes % of.lane_bytes:
         raise NoTile(f"`{name}` moves {of.lane_bytes} bytes a lane, which do not divide a row of {tile.row_bytes}")
-    columns = np.arange(0, tile.row_bytes, of.lane_bytes, dtype=np.int64)
-    rows = np.arange(tile.rows, dtype=np.int64)
-    order = "F" if along == "column" else "C"
-    by_row, by_column = np.broadcast_arrays(rows[:, None], columns)
-    return _dealt(name, instruction, by_row.ravel(order), by_column.ravel(order), of.lanes)
+    columns = range(0, tile.row_bytes, of.lane_bytes)
+    by_row = [(row, column) for row in range(tile.rows) for column in columns]
+    return _traffic(name, instruction, sorted(by_row, key=itemgetter(1)) if along == "column" else by_row)

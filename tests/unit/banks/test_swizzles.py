@@ -136,7 +136,8 @@ def test_the_memory_of_a_swizzled_tile_reaches_the_end_of_its_last_block() -> No
 def test_costs_are_those_of_the_banks() -> None:
     tile = make_tile(64, 64, "f16")
     traffic = traffic_of(tile, "ldmatrix.x2")
-    addresses = traffic.rows * tile.pitch_bytes + traffic.byte_columns
+    places = np.array(traffic.rows).reshape(-1, 16) * tile.pitch_bytes + np.array(traffic.byte_columns).reshape(-1, 16)
+    addresses = np.pad(places, ((0, 0), (0, 16)))
     report = bank_conflicts("ldmatrix.sync.aligned.m8n8.x2.b16", addresses)
     assert find_swizzles(tile, ["ldmatrix.x2"]).plain.costs[0].wavefronts == report.wavefronts == 512
     assert report.ideal == 64

@@ -61,7 +61,7 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.run: $(VENV)/.made pyproject.toml
-	$(PIP) --editable .
+	$(PIP) --editable '.[run]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml

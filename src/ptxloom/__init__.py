@@ -153,12 +153,16 @@ _NAMESPACES: Final = frozenset(
 
 def __getattr__(name: str) -> object:
     """Import a public name or namespace when it is first asked for (PEP 562)."""
-    if name in _NAMESPACES:
-        return import_module(f"{__name__}.{name}")
-    module = _EXPORTS.get(name)
+    module = name if name in _NAMESPACES else _EXPORTS.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{module}"), name)
+    from ptxloom.extras import needed  # noqa: PLC0415 - importing the package imports nothing else of it
+
+    with needed():
+        imported = import_module(f"{__name__}.{module}")
+    if name in _NAMESPACES:
+        return imported
+    value: object = getattr(imported, name)
     globals()[name] = value
     return value
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ptxloom.banks.access import Access, access
 from ptxloom.banks.warps import ALL_LANES, Phase, Warp, make_warp
 from ptxloom.display import mimebundle
+from ptxloom.extras import needed
 from ptxloom.isa.limits import LANES
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ class BankReport:
         ideal: How many they would take without conflicts: one for each phase that has an active lane.
         ways: The most passes that any phase takes; 1 is free of conflicts.
         worst_warp: The index of the warp that takes the most passes, the first of them; () for a single warp.
-        worst: That warp; None where there is no warp at all.
 
     Example:
         >>> report = bank_conflicts("ld.shared.b32", [8 * lane for lane in range(32)])
@@ -45,8 +45,8 @@ class BankReport:
     ideal: int
     ways: int
     worst_warp: tuple[int, ...]
-    worst: Warp | None
-    _batch: Batch | None
+    _worst: Warp | None = field(repr=False)  # none where there is no warp at all
+    _batch: Batch | None = field(repr=False)
 
     _repr_mimebundle_ = mimebundle
 
@@ -58,44 +58,45 @@ class BankReport:
     @property
     def phases(self) -> tuple[Phase, ...]:
         """Every phase of the warp that takes the most passes, in detail."""
-        return () if self.worst is None else self.worst.phases
+        return () if self._worst is None else self._worst.phases
 
     @property
     def pitch(self) -> int | None:
         """The bytes from each address to the next within the phases of the worst warp, where they are equal."""
-        return None if self.worst is None else self.worst.pitch
+        return None if self._worst is None else self._worst.pitch
 
     @property
-    def batch(self) -> Batch:
+    def _arrays(self) -> Batch:
         """The arrays of all warps; a single warp's are made when they are asked for, which takes NumPy."""
         if self._batch is not None:
             return self._batch
-        import numpy as np  # noqa: PLC0415 - only where arrays are wanted
+        with needed():
+            import numpy as np  # noqa: PLC0415 - only where arrays are wanted
 
-        from ptxloom.banks.batches import make_batch  # noqa: PLC0415 - likewise
+            from ptxloom.banks.batches import make_batch  # noqa: PLC0415 - likewise
 
-        assert self.worst is not None  # noqa: S101 - only a batch can be empty
-        return make_batch(self.access, np.array(self.worst.addresses, np.int64), self.worst.active)
+        assert self._worst is not None  # noqa: S101 - only a batch can be empty
+        return make_batch(self.access, np.array(self._worst.addresses, np.int64), self._worst.active)
 
     @property
     def addresses(self) -> Counts:
         """(..., 32) int64, in bytes; those of lanes that name none, or are off, mean nothing."""
-        return self.batch.addresses
+        return self._arrays.addresses
 
     @property
     def active(self) -> npt.NDArray[np.bool_]:
         """(..., 32) bool, which lanes take part."""
-        return self.batch.active
+        return self._arrays.active
 
     @property
     def by_phase(self) -> Counts:
         """(..., phases) int64, the wavefronts of each phase of each warp."""
-        return self.batch.by_phase
+        return self._arrays.by_phase
 
     @property
     def by_warp(self) -> Counts:
         """(...) int64, the wavefronts of each warp."""
-        return self.batch.by_warp
+        return self._arrays.by_warp
 
     def warp(self, *index: int) -> BankReport:
         """The report of one warp of the batch.
@@ -106,7 +107,7 @@ class BankReport:
         Returns:
             A report of that warp alone.
         """
-        return _of_warp(self.batch.warp(index))
+        return _of_warp(self._arrays.warp(index))
 
     def __str__(self) -> str:
         what = "rows" if self.access.is_matrix else "lanes"
@@ -144,9 +145,10 @@ def bank_conflicts(
     mask = ALL_LANES if active is None else active
     if isinstance(addresses, Sequence) and len(addresses) == LANES and all(type(at) is int for at in addresses):
         return _of_warp(make_warp(of, addresses, mask))
-    import numpy as np  # noqa: PLC0415 - only where arrays are
+    with needed():
+        import numpy as np  # noqa: PLC0415 - only where arrays are
 
-    from ptxloom.banks.batches import make_batch  # noqa: PLC0415 - likewise
+        from ptxloom.banks.batches import make_batch  # noqa: PLC0415 - likewise
 
     return _of_batch(make_batch(of, np.asarray(addresses), mask))
 

@@ -32,10 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     from ptxloom.cli.output import COULD_NOT_RUN, deliver, talk  # noqa: PLC0415 - `--help` needs no files
     from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - nor findings
+    from ptxloom.extras import needed  # noqa: PLC0415 - nor verbs that lack their part
 
     try:
-        verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
-        outcome = verb.run(options)
+        with needed():
+            verb = cast("Verb", import_module(f"ptxloom.cli.verbs.{options.verb}"))
+            outcome = verb.run(options)
         deliver(outcome, options)
     except PtxloomError as error:
         from ptxloom.cli.mistakes import in_words_of_options  # noqa: PLC0415 - only mistakes need it

@@ -1,20 +1,23 @@
 """The dynamic judge: PTX run on the CPU, bit for bit."""
 
-from ptxloom.fragments.filled import Filled
-from ptxloom.machine.kernel import Kernel, kernel
-from ptxloom.machine.launch.grid import Progress
-from ptxloom.machine.memory.address_map import Piece
-from ptxloom.machine.memory.module_variables import global_array
-from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
-from ptxloom.machine.memory.textures import Sampling, Surface, Texture, surface, texture
-from ptxloom.machine.plan.legality import IllegalPtx
-from ptxloom.machine.program.unsupported import UnsupportedInstruction
-from ptxloom.machine.results.conflict_fixes import Change, Remedy
-from ptxloom.machine.results.hazard import Hazard, Hazards, Party
-from ptxloom.machine.results.outcome import LaunchError, LaunchResult
-from ptxloom.machine.results.profile import Counts, Facts, Profile, ProfileRow, Samples, SourceRow
-from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
-from ptxloom.machine.tensor.batch import mma
+from ptxloom.extras import needed
+
+with needed():
+    from ptxloom.fragments.filled import Filled
+    from ptxloom.machine.kernel import Kernel, kernel
+    from ptxloom.machine.launch.grid import Progress
+    from ptxloom.machine.memory.address_map import Piece
+    from ptxloom.machine.memory.module_variables import global_array
+    from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
+    from ptxloom.machine.memory.textures import Sampling, Surface, Texture, surface, texture
+    from ptxloom.machine.plan.legality import IllegalPtx
+    from ptxloom.machine.program.unsupported import UnsupportedInstruction
+    from ptxloom.machine.results.conflict_fixes import Change, Remedy
+    from ptxloom.machine.results.hazard import Hazard, Hazards, Party
+    from ptxloom.machine.results.outcome import LaunchError, LaunchResult
+    from ptxloom.machine.results.profile import Counts, Facts, Profile, ProfileRow, Samples, SourceRow
+    from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
+    from ptxloom.machine.tensor.batch import mma
 
 __all__ = [
     "Blocks",

@@ -162,6 +162,13 @@ def test_the_count_is_the_formula(of: tuple[str, int], units: list[int], active:
         words = {(addresses[lane] + byte) // 4 for lane in span if active >> lane & 1 for byte in range(size)}
         total += max((sum(word % 32 == bank for word in words) for bank in range(32)), default=0)
     assert report.wavefronts == total
+    in_an_array = bank_conflicts(instruction, np.array(addresses), active)
+    assert (in_an_array.wavefronts, in_an_array.ideal, in_an_array.ways) == (
+        report.wavefronts,
+        report.ideal,
+        report.ways,
+    )
+    assert (in_an_array.phases, in_an_array.pitch) == (report.phases, report.pitch)
     detail = [phase.wavefronts for phase in report.phases]
     assert [count for count in detail if count] == [count for count in report.by_phase.tolist() if count]
 

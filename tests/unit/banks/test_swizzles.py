@@ -143,6 +143,22 @@ def test_costs_are_those_of_the_banks() -> None:
     assert report.ideal == 64
 
 
+@pytest.mark.parametrize("pitch", [80, 112, 144, 208])
+@pytest.mark.parametrize("name", ["cp.async", "ldmatrix.x4.trans", "ld.shared.v2.b32", "ld.shared.b32@column"])
+def test_warps_that_are_alike_are_counted_as_if_each_were_counted(pitch: int, name: str) -> None:
+    tile = make_tile(24, 40, "f16", pitch)
+    traffic = traffic_of(tile, name)
+    offsets = np.array(traffic.rows) * pitch + np.array(traffic.byte_columns)
+    for swizzle in (None, Swizzle(1, 4, 3), Swizzle(3, 4, 3), Swizzle(2, 5, 4)):
+        places = (offsets if swizzle is None else swizzle(offsets)).tolist()
+        warps = [places[start : start + 32] for start in range(0, len(places), 32)]
+        counted = sum(
+            bank_conflicts(traffic.instruction, warp + [0] * (32 - len(warp)), (1 << len(warp)) - 1).wavefronts
+            for warp in warps
+        )
+        assert cost_of(Arrangement(tile, swizzle=swizzle), [traffic]).costs[0].wavefronts == counted
+
+
 def test_what_does_not_fit_is_refused() -> None:
     tile = make_tile(8, 64, "f16")
     with pytest.raises(NoTile, match="matrices of 16 rows"):

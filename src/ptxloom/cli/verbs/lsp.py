@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker import Selection
 from ptxloom.cli.output import Outcome, talk
-from ptxloom.diagnostics import PtxloomError
+from ptxloom.extras import needed
 from ptxloom.isa import PtxVersion, Target
 from ptxloom.lsp.settings import Settings
 
@@ -21,13 +21,8 @@ def run(options: Options) -> Outcome:
     Raises:
         PtxloomError: pygls is not installed, or an option has a value that it cannot have.
     """
-    try:
+    with needed():
         from ptxloom.lsp.features import serve  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"pygls", "lsprotocol"}:
-            raise
-        message = "the language server needs pygls, which is not installed: pip install 'ptxloom[lsp]'"
-        raise PtxloomError(message) from error
     if options.target is not None:
         Target.parse(options.target)
     if options.ptx_version is not None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import ml_dtypes
 import numpy as np
-from numpy.lib.array_utils import byte_bounds
 
 from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.machine.memory.arena import zeroed
@@ -50,7 +49,7 @@ class Memory:
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
-        low, high = byte_bounds(array) if array.size else (array.ctypes.data,) * 2
+        low, high = _bounds(array) if array.size else (array.ctypes.data,) * 2
         self.arrays.append(array)
         self.spans.append((low, high, bool(array.flags.writeable) and not constant))
         self.names.append(name)
@@ -83,6 +82,15 @@ class Memory:
             group.append(span)
             reach = max(reach, span[1]) if len(group) > 1 else span[1]
         return [*rows, *_joined(group)]
+
+
+def _bounds(array: NDArray[Any]) -> tuple[int, int]:
+    """The addresses of its first byte, and of the one behind its last."""
+    low = high = array.ctypes.data
+    for count, stride in zip(array.shape, array.strides, strict=True):
+        low += min((count - 1) * stride, 0)
+        high += max((count - 1) * stride, 0)
+    return low, high + array.itemsize
 
 
 def _joined(spans: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:

@@ -1,0 +1,51 @@
+"""What `pip install ptxloom` does not bring, and the sentence that says which extra does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_EXTRAS: Final = {
+    "run": ("running PTX and working on arrays", ("numpy", "ml_dtypes", "llvmlite")),
+    "lsp": ("the language server", ("pygls", "lsprotocol")),
+}
+"""By extra: what it is for, and the modules that it brings."""
+
+
+class MissingPart(PtxloomError, ImportError):  # noqa: N818 - reads as the sentence it prints
+    """Something was asked for that an extra brings, which is not installed.
+
+    Example:
+        >>> with needed():
+        ...     raise ModuleNotFoundError(name="llvmlite.binding")
+        Traceback (most recent call last):
+        ptxloom.extras.MissingPart: running PTX and working on arrays takes llvmlite, which is not installed: \
+pip install 'ptxloom[run]'
+    """
+
+
+class needed:  # noqa: N801 - a statement: `with needed():`
+    """Imports that may lack their part; what the extra of a missing module is called is said in one sentence.
+
+    Raises:
+        MissingPart: In the place of a ModuleNotFoundError that an extra would have spared.
+    """
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Say it."""
+        if not isinstance(error, ModuleNotFoundError):
+            return
+        absent = (error.name or "").partition(".")[0]
+        for extra, (purpose, modules) in _EXTRAS.items():
+            if absent in modules:
+                message = f"{purpose} takes {absent}, which is not installed: pip install 'ptxloom[{extra}]'"
+                raise MissingPart(message, name=absent) from None

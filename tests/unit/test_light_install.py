@@ -1,0 +1,113 @@
+"""What `pip install ptxloom` alone gives: every static verb; what needs NumPy, llvmlite or pygls says which extra."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ptxloom as pl
+from ptxloom import extras
+from ptxloom.cli.arguments import VERBS
+
+ROOT = Path(__file__).parents[2]
+BLOCKED = f"import sys; sys.modules.update(dict.fromkeys({[m for _, ms in extras._EXTRAS.values() for m in ms]}))\n"
+MAIN = BLOCKED + "from ptxloom.cli import main\nsys.exit(main(sys.argv[1:]))"
+KERNEL = "examples/vector_add.ptx"
+
+STATIC = {
+    "inspect": (KERNEL,),
+    "check": (KERNEL, "--output-format", "sarif"),
+    "parse": (KERNEL, "--output-format", "json"),
+    "query": ("ld.*", KERNEL),
+    "graph": (KERNEL, "--output-format", "svg"),
+    "fmt": (KERNEL,),
+    "explain": ("racecheck.write-after-read",),
+    "map": ("ldmatrix.m8n8.x4.b16", "--output-format", "svg"),
+    "where": ("wgmma.m64n256k16.f32.f16.f16", "--operand", "d", "--row", "50", "--column", "200"),
+    "banks": ("ldmatrix.m8n8.x4.b16", "--pitch", "16"),
+    "swizzle": ("64x64", "f16", "cp.async", "ldmatrix.x4.trans"),
+    "atom": ("--mma", "m16n8k16.row.col.f32.f16.f16.f32", "--blas", "TN"),
+    "descriptor": ("0x4000004000010040", "--tile", "8x16", "--output-format", "svg"),
+    "tensormap": ("--data-type", "FLOAT16", "--global-dim", "64,32", "--box-dim", "64,8"),
+    "emit": ("SM75_U16x8_LDSM_T", "--language", "triton"),
+}
+"""By verb that needs no extra: arguments that give exit 0."""
+
+NEEDY = {
+    "run": ("run", "examples/hgemm.toml"),
+    "debug": ("run", "plan", KERNEL),
+    "lsp": ("lsp",),
+}
+"""By verb that needs one: the extra, and arguments."""
+
+
+def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+
+
+def test_every_verb_is_told_of() -> None:
+    assert {*STATIC, *NEEDY} == set(VERBS)
+
+
+@pytest.mark.parametrize("verb", STATIC)
+def test_static_verbs_need_no_extra(verb: str) -> None:
+    done = run(MAIN, verb, *STATIC[verb])
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("verb", NEEDY)
+def test_other_verbs_name_theirs_in_a_sentence(verb: str) -> None:
+    extra, *arguments = NEEDY[verb]
+    done = run(MAIN, verb, *arguments)
+    assert done.returncode == 2
+    assert re.fullmatch(rf"ptxloom: .+, which is not installed: pip install 'ptxloom\[{extra}\]'\n", done.stderr)
+
+
+def test_a_profile_names_its_extra() -> None:
+    done = run(MAIN, "inspect", KERNEL, "--profile", "examples/hgemm.toml")
+    assert done.returncode == 2
+    assert done.stderr.endswith("pip install 'ptxloom[run]'\n")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ptxloom.kernel",
+        "ptxloom.machine",
+        "ptxloom.ldmatrix",
+        "ptxloom.mma",
+        "from ptxloom.machine import kernel",
+        "ptxloom.bank_conflicts('ld.shared.b32', [range(32)] * 2)",
+    ],
+)
+def test_names_of_the_api_say_their_extra(statement: str) -> None:
+    done = run(f"{BLOCKED}import ptxloom\n{statement}")
+    assert done.stderr.splitlines()[-1].startswith(
+        "ptxloom.extras.MissingPart: running PTX and working on arrays takes"
+    )
+    assert done.stderr.endswith("pip install 'ptxloom[run]'\n")
+    assert "During handling" not in done.stderr
+
+
+def test_a_missing_part_is_one_of_our_errors_and_an_import_error() -> None:
+    with pytest.raises(pl.PtxloomError, match="takes pygls") as caught, extras.needed():
+        raise ModuleNotFoundError(name="pygls.server")
+    assert isinstance(caught.value, ImportError)
+    with pytest.raises(ModuleNotFoundError, match="nonsense"), extras.needed():
+        raise ModuleNotFoundError("nonsense", name="nonsense")
+
+
+def test_the_extras_are_those_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["dependencies"] == []
+    declared = project["optional-dependencies"]
+    for extra, (_, modules) in extras._EXTRAS.items():
+        brought = {re.split(r"[<>=\[]", line)[0] for line in declared[extra]}
+        assert brought <= set(modules), extra
+        assert f"ptxloom[{','.join(extras._EXTRAS)}]" in declared["all"]

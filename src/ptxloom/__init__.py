@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from ptxloom.fragments.execute import ldmatrix, movmatrix, stmatrix
     from ptxloom.isa import Target
     from ptxloom.machine import (
+        Device,
         Hazard,
         IllegalPtx,
         Kernel,
@@ -71,6 +72,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BankReport",
+    "Device",
     "Diagnostic",
     "FlowGraph",
     "Fragment",
@@ -139,8 +141,8 @@ _EXPORTS: Final = {
         "fragments.execute": "ldmatrix movmatrix stmatrix",
         "isa": "Target",
         "machine": """
-            Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Trace UnsupportedInstruction global_array kernel
-            mma surface tensor_map tensor_map_im2col texture
+            Device Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Trace UnsupportedInstruction global_array
+            kernel mma surface tensor_map tensor_map_im2col texture
         """,
         "syntax": "Module edit instructions load parse walk",
     }.items()

@@ -18,6 +18,7 @@ DOCUMENTS = (
     "ARCHITECTURE.md",
     "docs/continuous-integration.md",
     "docs/descriptors.md",
+    "docs/device.md",
     "docs/internals.md",
     "docs/textures.md",
 )

@@ -57,7 +57,7 @@ def test_links_lead_somewhere(name: str) -> None:
         assert "://" in target or (ROOT / name).parent.joinpath(target).exists(), target
 
 
-@pytest.mark.parametrize("name", ["README.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/device.md", "docs/textures.md"])
 def test_python_without_prompts_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     plain = [block for block in blocks(name, "python") if ">>>" not in block]

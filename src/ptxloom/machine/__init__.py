@@ -4,13 +4,16 @@ from ptxloom.extras import needed
 
 with needed():
     from ptxloom.fragments.filled import Filled
+    from ptxloom.machine.device import Device
     from ptxloom.machine.kernel import Kernel, kernel
     from ptxloom.machine.launch.grid import Progress
     from ptxloom.machine.memory.address_map import Piece
+    from ptxloom.machine.memory.device_memory import Allocation, MemoryHolder, OutOfDeviceMemory
     from ptxloom.machine.memory.module_variables import global_array
     from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
     from ptxloom.machine.memory.textures import Sampling, Surface, Texture, surface, texture
     from ptxloom.machine.plan.legality import IllegalPtx
+    from ptxloom.machine.program.parameters import KernelParameter
     from ptxloom.machine.program.unsupported import UnsupportedInstruction
     from ptxloom.machine.results.conflict_fixes import Change, Remedy
     from ptxloom.machine.results.hazard import Hazard, Hazards, Party
@@ -20,18 +23,23 @@ with needed():
     from ptxloom.machine.tensor.batch import mma
 
 __all__ = [
+    "Allocation",
     "Blocks",
     "Change",
     "Counts",
+    "Device",
     "Facts",
     "Filled",
     "Hazard",
     "Hazards",
     "IllegalPtx",
     "Kernel",
+    "KernelParameter",
     "LaunchError",
     "LaunchResult",
     "MappedArray",
+    "MemoryHolder",
+    "OutOfDeviceMemory",
     "Party",
     "Piece",
     "Profile",

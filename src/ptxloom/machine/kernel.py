@@ -35,10 +35,12 @@ from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.heap import HEAP, MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
+from ptxloom.machine.memory.spans import covered_bytes
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.native.llvm import LOCK
 from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
+from ptxloom.machine.program.parameters import KernelParameter, kernel_parameters
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
 from ptxloom.machine.results.recording import Recording
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.isa.target import Target
+    from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
     from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.results.trace import Request
@@ -211,6 +214,16 @@ class Kernel:
         """
         return self.program.entry.frame_bytes + (stack_bytes if self.program.has_calls else 0)
 
+    @property
+    def parameters(self) -> tuple[KernelParameter, ...]:
+        """What it takes, in order, and where each lies in the bytes of a launch's parameters."""
+        return kernel_parameters(self.program)
+
+    @property
+    def parameter_bytes(self) -> int:
+        """What all of them take."""
+        return self.program.parameter_bytes
+
     @cached_property
     def runtime_calls(self) -> frozenset[str]:
         """Those of CUDA's device run-time calls that it makes."""
@@ -245,7 +258,7 @@ class Kernel:
         Raises:
             UsageError: It is more than the launch may have.
         """
-        budget.charge("the arrays of args", sum(end - start for start, end, _ in memory.table()))
+        budget.charge("the arrays of args", covered_bytes(memory.table()))
         budget.charge("the module's variables", self.memory.nbytes)
         if "malloc" in self.runtime_calls:
             self.memory.need_heap(heap_bytes, budget)
@@ -258,11 +271,12 @@ class Kernel:
         self,
         grid: int | Sequence[int],
         block: int | Sequence[int],
-        args: Sequence[object] = (),
+        args: Sequence[object] | bytes = (),
         shared_bytes: int = 0,
         *,
+        memory: MemoryHolder | None = None,
         cluster: int | Sequence[int] | None = None,
-        checks: Sequence[str] = DEFAULT_CHECKS,
+        checks: Sequence[str] | None = None,
         profile: bool = False,
         trace: Sequence[Request] = (),
         threads: int | None = None,
@@ -285,11 +299,14 @@ class Kernel:
             args: One value a parameter: a C-contiguous NumPy array is device memory, written in place; numbers take the
                 parameter's type; parameters that are arrays of bytes (structs) take bytes, a NumPy value, or values by
                 their offsets, `{0: map, 128: array, 136: np.int32(5)}`. A `pl.tensor_map` is a map for a
-                parameter of 128 bytes; for a pointer, it or a list of them lies in global memory.
+                parameter of 128 bytes; for a pointer, it or a list of them lies in global memory. Or all parameters
+                as one `bytes`, laid out as `Kernel.parameters` says.
             shared_bytes: Dynamic shared memory.
+            memory: A `pl.Device`: the kernel may touch all that it holds, beside the arrays among `args`.
             cluster: CTAs of a cluster in x, y, z; they run at the same time and reach each other's shared memory. By
                 default what the kernel's `.reqnctapercluster` asks for, else a launch without clusters.
-            checks: The tools that watch the run: memcheck and synccheck, which cost nothing; `memcheck:variables`,
+            checks: The tools that watch the run, beside the device's; by default
+                memcheck and synccheck, which cost nothing; `memcheck:variables`,
                 which tells of addresses that leave the variable they were made from; `memcheck:leaks`, of what
                 `malloc` gave and nobody has freed when the launch ends; racecheck, of accesses to
                 shared memory that no barrier, mbarrier, fence or wait orders, whatever the schedule; initcheck, of uses
@@ -349,18 +366,20 @@ class Kernel:
             heap_bytes = integer("heap_bytes", heap_bytes, 0, MOST_BYTES)
         printf_bytes = integer("printf_bytes", printf_bytes, 0, PRINTF_LIMIT)
         budget = Budget(None if memory_limit is None else integer("memory_limit", memory_limit, 1, MEMORY_LIMIT))
+        checks = (DEFAULT_CHECKS if memory is None else ()) if checks is None else checks
         known_checks(checks)
+        checks = (*checks, *(() if memory is None else memory.checks))
         chosen = self._contracted(contract, deadline)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
         if "racecheck:global" in checks:
             count = 1  # one thread of the host sees every CTA
         self.memory.must_be_defined(self._named)
-        memory = Memory()
-        params = pack(self.program, args, memory)
-        bind(textures, memory, self.memory.reference)
-        memory.unwritten += unwritten_arrays(uninitialised, args)
-        self._charge(budget, memory, heap_bytes, printf_bytes)
+        touched = Memory(device=None if memory is None else memory.memory)
+        params = pack(self.program, args, touched)
+        bind(textures, touched, self.memory.reference)
+        touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
+        self._charge(budget, touched, heap_bytes, printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         recording = None
         if trace:
@@ -371,7 +390,7 @@ class Kernel:
             with interrupts.until(deadline):
                 chosen._compile(watched)  # noqa: SLF001 - a kernel, too
             started = LaunchState(
-                chosen, shape, shared_bytes, params, memory, schedule_seed, stack_bytes, watched, budget, printf_bytes,
+                chosen, shape, shared_bytes, params, touched, schedule_seed, stack_bytes, watched, budget, printf_bytes,
                 recording,
             )  # fmt: skip
             return Grid(started).result(count, deadline, progress)

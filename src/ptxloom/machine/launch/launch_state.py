@@ -28,6 +28,8 @@ from ptxloom.machine.runtime.calls import HEAD_CELLS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from ptxloom.machine.launch.launch_limits import Shape
     from ptxloom.machine.launch.runnable import Runnable
     from ptxloom.machine.launch.shadows.shadow import ShadowMaker
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.recording import Recording
 
 _CTA_BYTES: Final = language.record(state.Cta).size
+_SPAN_BYTES: Final = language.record(state.Span).size
 _WORKSPACE_BYTES: Final = 4096
 _CELL_BYTES: Final = 8  # of a control stack
 LEAKS: Final = "memcheck:leaks"
@@ -172,15 +175,19 @@ class LaunchState:
             for shadow in self.shadows:
                 shadow.add_heap(heap.region, (b.piece for b in heap.live))
         spans = self.memory.table()
-        table = np.zeros((len(spans), 7), np.uint64)
+        size = state.SPANS_HEAD + len(spans) * _SPAN_BYTES
+        at = self.arena.take(size)
+        words = _words_at(at, size // 8)
+        words[0] = len(spans)
+        table = words[state.SPANS_HEAD // 8 :].reshape(len(spans), -1)
         table[:, :3] = spans
+        if self.memory.device is not None:
+            self.memory.device.mark(table)
         for shadow in self.shadows:
             shadow.mark(table)
         if heap is not None:
             table[table[:, 0] == heap.region.ctypes.data, 5] = heap.address
-        head = np.zeros(state.SPANS_HEAD // 8, np.uint64)
-        head[0] = len(spans)
-        self.native.spans = self.arena.put(head.tobytes() + table.tobytes())
+        self.native.spans = at
 
     def allocate(self, size: int, maker: Maker) -> int:
         """The address of new memory for the kernel; 0 if there is none."""
@@ -203,11 +210,8 @@ class LaunchState:
     def bytes_at(self, address: int, size: int) -> bytes:
         """Bytes of global memory; fewer where it ends."""
         block = self.heap.at(address) if self.heap is not None else None
-        spans = self.memory.spans if block is None else [(block.start, block.start + block.size, True)]
-        for start, end, _ in spans:
-            if start <= address < end:
-                return ctypes.string_at(address, min(size, end - address))
-        return b""
+        _, end = self.memory.span_at(address) if block is None else (block.start, block.start + block.size)
+        return ctypes.string_at(address, min(size, end - address)) if end else b""
 
     def fail(self, error: BaseException) -> None:
         """Stop every worker; the first failure is the one reported."""
@@ -226,6 +230,12 @@ def function_table(program: Program) -> bytes:
         if not f.is_entry:
             table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
     return bytes(table)
+
+
+def _words_at(address: int, count: int) -> NDArray[np.uint64]:
+    """Memory of the arena as numbers."""
+    words: NDArray[np.uint64] = np.ctypeslib.as_array((ctypes.c_uint64 * count).from_address(address))
+    return words
 
 
 def compiled_checks(checks: frozenset[str]) -> frozenset[str]:

@@ -120,6 +120,9 @@ class Atlas:
         freed = heap.freed_at(address) if heap is not None else None
         if freed is not None:
             return Located(space, address, _plus(freed.piece.name, address - freed.start), is_freed=True)
+        gone = self._memory.freed_at(address)
+        if gone is not None:
+            return Located(space, address, _plus(gone.name, address - gone.start), is_freed=True)
         if address < _NULL:
             return Located(space, address, is_null=True)
         pieces = [*self._module.pieces(), *self._memory.pieces(), *(heap.pieces() if heap is not None else ())]

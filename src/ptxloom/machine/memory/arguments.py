@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import ml_dtypes
@@ -12,7 +11,9 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.machine.memory.arena import zeroed
+from ptxloom.machine.memory.device_memory import DeviceMemory, Snapshot
 from ptxloom.machine.memory.piece import Piece
+from ptxloom.machine.memory.spans import NO_SPANS, table_of, with_spans
 from ptxloom.machine.memory.tensor_map import MappedArray
 from ptxloom.machine.memory.textures import Surface, Texture, image_of
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_ALIGNMENT, MAP_BYTES
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.machine.memory.spans import Span, Spans
     from ptxloom.machine.program.model import Parameter, Program
 
 
@@ -39,13 +41,20 @@ class Memory:
         names: What reports call each of them; empty if nobody asks.
         unwritten: Arrays that hold nothing as yet, for initcheck.
         images: Textures and surfaces as native code reads them, by their handles.
+        device: What lives longer than the launch, which the kernel may touch too.
+        snapshot: Its spans as the launch begins.
     """
 
-    spans: list[tuple[int, int, bool]] = field(default_factory=list[tuple[int, int, bool]])
+    spans: list[Span] = field(default_factory=list["Span"])
     arrays: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     names: list[str] = field(default_factory=list[str])
     unwritten: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     images: dict[int, Any] = field(default_factory=dict[int, Any])
+    device: DeviceMemory | None = None
+    snapshot: Snapshot = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.snapshot = Snapshot(NO_SPANS, ()) if self.device is None else self.device.snapshot()
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
@@ -68,20 +77,23 @@ class Memory:
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces that have a name."""
         known = zip(self.names, self.spans, strict=True)
-        return tuple(Piece(name, start, end - start) for name, (start, end, _) in known if name)
+        own = (Piece(name, start, end - start) for name, (start, end, _) in known if name)
+        return (*own, *(self.device.pieces() if self.device is not None else ()))
 
-    def table(self) -> list[tuple[int, int, bool]]:
+    def freed_at(self, address: int) -> Piece | None:
+        """What the device had at an address, and has freed."""
+        return self.device.freed_at(address) if self.device is not None else None
+
+    def table(self) -> Spans:
         """The spans in order, overlapping ones joined as far as they may be written."""
-        rows: list[tuple[int, int, bool]] = []
-        group: list[tuple[int, int, bool]] = []
-        reach = 0
-        for span in sorted(self.spans):
-            if group and span[0] >= reach:
-                rows += _joined(group)
-                group = []
-            group.append(span)
-            reach = max(reach, span[1]) if len(group) > 1 else span[1]
-        return [*rows, *_joined(group)]
+        return table_of(self.spans) if self.device is None else with_spans(self.snapshot.table, self.spans)
+
+    def span_at(self, address: int) -> tuple[int, int]:
+        """Start and end of the piece that holds an address; nothing from 0 on if none does."""
+        table = self.table()
+        at = int(np.searchsorted(table[:, 0], np.uint64(address), "right")) - 1
+        start, end = (int(table[at, 0]), int(table[at, 1])) if at >= 0 else (0, 0)
+        return (start, end) if address < end else (0, 0)
 
 
 def _bounds(array: NDArray[Any]) -> tuple[int, int]:
@@ -93,27 +105,19 @@ def _bounds(array: NDArray[Any]) -> tuple[int, int]:
     return low, high + array.itemsize
 
 
-def _joined(spans: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-    """Spans that overlap, as pieces that do not: what a writable array covers may be written, the rest not."""
-    if len({writable for _, _, writable in spans}) < 2:
-        return [(spans[0][0], max(end for _, end, _ in spans), spans[0][2])] if spans else []
-    edges = sorted({edge for start, end, _ in spans for edge in (start, end)})
-    pieces: list[tuple[int, int, bool]] = []
-    for start, end in pairwise(edges):
-        writable = any(w for s, e, w in spans if s <= start and end <= e)
-        if pieces and pieces[-1][2] == writable:
-            start = pieces.pop()[0]  # noqa: PLW2901 - the piece before goes on
-        pieces.append((start, end, writable))
-    return pieces
-
-
-def pack(program: Program, args: Sequence[object], memory: Memory) -> bytes:
-    """The parameter block of a launch.
+def pack(program: Program, args: Sequence[object] | bytes, memory: Memory) -> bytes:
+    """The parameter block of a launch: made of a value a parameter, or given as it is.
 
     Raises:
         UsageError: The number of arguments is wrong, or one does not fit its parameter.
     """
     parameters = program.parameters
+    if _is_bytes(args):
+        block = bytes(args)
+        if len(block) != program.parameter_bytes:
+            legal = f"{program.parameter_bytes}, what the kernel's parameters take"
+            raise UsageError("the number of bytes in args", len(block), legal)
+        return block
     must_be_several("args", args, "values")
     if len(args) != len(parameters):
         names = ", ".join(p.name for p in parameters)

@@ -1,0 +1,234 @@
+"""`pl.Device`: memory that lives from launch to launch, for programs that bring their own idea of a driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.machine.kernel import Kernel, kernel
+from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
+from ptxloom.machine.memory.arena import default_limit
+from ptxloom.machine.memory.device_memory import Allocation, DeviceMemory
+from ptxloom.machine.memory.module_variables import memory_of
+from ptxloom.machine.tensor.recipe import architecture
+from ptxloom.syntax import parse
+from ptxloom.syntax.module import Module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.isa.target import Target
+
+
+class Device:
+    r"""A device that holds memory and modules; kernels are launched on it with `kernel.launch(..., memory=device)`.
+
+    A kernel on a device may touch all that the device holds, through pointers in parameters, in structures, in memory
+    or made of integers. Initcheck (`initcheck:global`) knows from launch to launch what has been written, and an access
+    to what has been freed is told as such.
+
+    Args:
+        arch: Whose tensor cores compute, `sm_75` to `sm_121`.
+        checks: The tools that watch every launch on it.
+        memory_bytes: What may be allocated at a time; by default half of what this machine has.
+
+    Attributes:
+        memory: Its memory.
+        checks: The tools.
+
+    Raises:
+        UsageError: An argument is wrong.
+
+    Example:
+        >>> device = Device("sm_90")
+        >>> text = ".version 9.0 .target sm_90 .entry k(.param .u64 p) { .reg .b64 %a; "
+        >>> text += "ld.param.u64 %a, [p]; st.global.u32 [%a+4], 7; ret; }"
+        >>> there = device.alloc(8)
+        >>> result = device.kernel(text, "k").launch(1, 1, [there.address], memory=device)
+        >>> device.read(there.address, 8)
+        b'\x00\x00\x00\x00\x07\x00\x00\x00'
+    """
+
+    def __init__(
+        self,
+        arch: Target | str = "sm_80",
+        *,
+        checks: Sequence[str] = DEFAULT_CHECKS,
+        memory_bytes: int | None = None,
+    ) -> None:
+        architecture(arch)
+        known_checks(checks)
+        capacity = default_limit() if memory_bytes is None else integer("memory_bytes", memory_bytes, 1, MEMORY_LIMIT)
+        self.arch = str(arch)
+        self.checks = tuple(checks)
+        self.memory = DeviceMemory(capacity, watched="initcheck:global" in self.checks)
+        self._modules: dict[str, Module] = {}
+        self._kernels: dict[tuple[str, str], Kernel] = {}
+
+    def __repr__(self) -> str:
+        return f"Device({self.arch!r}, {self.memory.allocated:,} of {self.memory.capacity:,} bytes allocated)"
+
+    def alloc(self, nbytes: int, name: str = "") -> Allocation:
+        """Memory of the device, in which nobody has written (what one finds there is zeros).
+
+        Args:
+            nbytes: How many bytes, 1 or more.
+            name: What reports call it; by default `alloc[0]` and so on.
+
+        Returns:
+            Where it lies; addresses are multiples of 512.
+
+        Raises:
+            UsageError: There is not as much (`OutOfDeviceMemory`), or it is no number of bytes.
+        """
+        return self.memory.allocate(integer("nbytes", nbytes, 1), name)
+
+    def free(self, allocation: Allocation | int) -> None:
+        """Give an allocation back; who still accesses it is told so, and ended.
+
+        Args:
+            allocation: It, or its address.
+
+        Raises:
+            UsageError: No allocation that lives starts there.
+        """
+        self.memory.free(_address(allocation))
+
+    def register(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
+        """Let kernels reach an array of the host, in place, until it is unregistered.
+
+        Args:
+            array: C-contiguous.
+            name: What reports call it.
+            constant: Kernels may not write there, though the host may.
+
+        Returns:
+            Its address.
+
+        Raises:
+            UsageError: It is no array that lies in one piece.
+        """
+        if not _is_array(array) or not array.flags.c_contiguous or array.dtype.hasobject:
+            raise UsageError("array", array, "a C-contiguous NumPy array of plain values")
+        return self.memory.register(array, name, constant=constant)
+
+    def unregister(self, array: NDArray[Any] | int) -> None:
+        """An array that was registered is the host's alone again.
+
+        Args:
+            array: It, or its address.
+
+        Raises:
+            UsageError: It is not registered.
+        """
+        self.memory.unregister(int(array.ctypes.data) if _is_array(array) else _address(cast("int", array)))
+
+    def read(self, allocation: Allocation | int, nbytes: int | None = None) -> bytes:
+        """A copy of some bytes of the device.
+
+        Args:
+            allocation: It, or any address in it.
+            nbytes: How many; by default all of the allocation.
+
+        Returns:
+            The bytes.
+
+        Raises:
+            UsageError: They are not all in one allocation or registered array.
+        """
+        return self.memory.view(_address(allocation), _size(allocation, nbytes)).tobytes()
+
+    def write(self, allocation: Allocation | int, data: bytes | bytearray | memoryview | NDArray[Any]) -> None:
+        """Copy bytes to the device; initcheck calls them written.
+
+        Args:
+            allocation: Where to: an allocation, or any address in one.
+            data: The bytes.
+
+        Raises:
+            UsageError: They do not all go into one allocation or registered array.
+        """
+        found = (
+            np.ascontiguousarray(data).reshape(-1).view(np.uint8) if _is_array(data) else np.frombuffer(data, np.uint8)
+        )
+        address = _address(allocation)
+        self.memory.view(address, found.size)[:] = found
+        self.memory.written(address, found.size)
+
+    def array(self, allocation: Allocation | int, nbytes: int | None = None) -> NDArray[np.uint8]:
+        """Bytes of the device in place, to be written by the host: initcheck calls them written from now on.
+
+        Args:
+            allocation: It, or any address in it.
+            nbytes: How many; by default all of the allocation.
+
+        Returns:
+            The bytes themselves. They are the device's: do not use them when it has gone.
+
+        Raises:
+            UsageError: They are not all in one allocation or registered array.
+        """
+        address, size = _address(allocation), _size(allocation, nbytes)
+        found = self.memory.view(address, size)
+        self.memory.written(address, size)
+        return found
+
+    def load(self, text: str | Module) -> Module:
+        """A module on this device; the same one each time for the same text. Kernels reach its variables.
+
+        Args:
+            text: PTX, or a parsed module.
+
+        Returns:
+            The module.
+        """
+        must_be(str | Module, "text", text, "PTX, or a parsed module")
+        key = text if isinstance(text, str) else text.source.text
+        found = self._modules.get(key)
+        if found is None:
+            found = self._modules[key] = parse(text) if isinstance(text, str) else text
+            variables = memory_of(found).memory
+            self.memory.register(variables["global"], "", constant=False)
+            self.memory.register(variables["const"], "", constant=True)
+        return found
+
+    def kernel(self, text: str | Module, name: str) -> Kernel:
+        """A kernel, made ready for this device; the same one each time.
+
+        Args:
+            text: PTX, or a parsed module.
+            name: The kernel's name.
+
+        Returns:
+            The kernel; launch it with `memory=device`.
+
+        Raises:
+            UsageError: The module has no kernel of this name.
+            IllegalPtx: The checker finds errors in what the kernel reaches.
+            UnsupportedInstruction: The machine cannot run one of its instructions.
+        """
+        module = self.load(text)
+        key = (module.source.text, name)
+        if key not in self._kernels:
+            self._kernels[key] = kernel(module, name, self.arch)
+        return self._kernels[key]
+
+
+def _address(allocation: Allocation | int) -> int:
+    return allocation.address if isinstance(allocation, Allocation) else integer("allocation", allocation, 0)
+
+
+def _size(allocation: Allocation | int, nbytes: int | None) -> int:
+    if nbytes is not None:
+        return integer("nbytes", nbytes, 0)
+    if isinstance(allocation, Allocation):
+        return allocation.nbytes
+    raise UsageError("nbytes", nbytes, "a number of bytes, where an address is given")
+
+
+def _is_array(value: object) -> TypeGuard[NDArray[Any]]:
+    return isinstance(value, np.ndarray)

@@ -1,0 +1,303 @@
+"""The memory of a device: what lives from launch to launch, and what lies at any address of it.
+
+Allocations come from one stretch of addresses that is reserved when the device is made, so that a device address is
+known by a comparison. Each is followed by a gap that nobody owns, and what is freed is not given out again until the
+addresses run out: an access beyond an allocation, or to a freed one, is told. The table that native code looks
+addresses up in is kept, and changed where an allocation comes or goes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.memory.piece import Piece
+from ptxloom.machine.memory.spans import NO_SPANS, Spans, table_of, with_spans
+from ptxloom.machine.native import forks
+from ptxloom.machine.native.host_memory import Refused
+from ptxloom.machine.runtime.initcheck import slow_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+ALIGNMENT: Final = 512  # of what is allocated: what cudaMalloc gives is aligned to no less than 256 bytes
+GAP: Final = 1 << 16  # bytes that nobody owns behind each allocation
+_SPREAD: Final = 8  # addresses reserved, in capacities: the longer it takes until freed ones are used again
+_PAGE: Final = mmap.PAGESIZE
+# addresses alone: the host need not have the memory. Python 3.11 does not name the flag, whose value is Linux's
+_NO_RESERVE: Final[int] = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+_UNSHARED: Final[dict[str, int]] = (
+    {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE}
+)
+
+
+class _Hex(int):
+    """An address, as messages show it."""
+
+    def __repr__(self) -> str:
+        return hex(self)
+
+
+class OutOfDeviceMemory(UsageError):  # noqa: N818 - says what happened
+    """The device has not got as much memory left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Memory of a device: `nbytes` from `address`.
+
+    Attributes:
+        name: What reports call it.
+    """
+
+    address: int
+    nbytes: int
+    name: str
+
+
+class Snapshot(NamedTuple):
+    """The memory that a launch may touch: its spans, and what keeps them alive."""
+
+    table: Spans
+    kept: tuple[object, ...]
+
+
+class DeviceMemory:
+    """Allocations and registered arrays of one device.
+
+    Attributes:
+        capacity: Bytes that may be allocated at a time.
+        allocated: Bytes that are.
+    """
+
+    def __init__(self, capacity: int, *, watched: bool) -> None:
+        self.capacity = capacity
+        self.allocated = 0
+        self._lock = forks.Lock()
+        self._region = _Reserved(capacity, _SPREAD * capacity)
+        self._marks = _Reserved(self._region.nbytes, self._region.nbytes) if watched else None
+        self._start = self._region.address
+        self._end = self._start + self._region.nbytes
+        self._next = -(-self._start // ALIGNMENT) * ALIGNMENT
+        self._starts: list[int] = []  # of the live allocations, in order
+        self._live: dict[int, Allocation] = {}
+        self._freed: dict[int, Allocation] = {}  # the first freed first
+        self._made = 0
+        self._table = NO_SPANS  # of the live allocations
+        self._registered: dict[int, list[tuple[NDArray[Any], Piece, bool]]] = {}
+        self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self._region,))
+
+    def __contains__(self, address: int) -> bool:
+        """Whether an address belongs to the device, allocated or not."""
+        return self._start <= address < self._end
+
+    def allocate(self, nbytes: int, name: str = "") -> Allocation:
+        """New memory, zeroed; initcheck calls it unwritten.
+
+        Raises:
+            OutOfDeviceMemory: There is not as much.
+        """
+        with self._lock:
+            if nbytes > self.capacity - self.allocated:
+                legal = f"at most {self.capacity - self.allocated:,}, which are left of the device's {self.capacity:,}"
+                raise OutOfDeviceMemory("nbytes", nbytes, legal)
+            made = Allocation(self._room(nbytes), nbytes, name or f"alloc[{self._made}]")
+            self._made += 1
+            at = bisect_right(self._starts, made.address)
+            self._starts.insert(at, made.address)
+            self._live[made.address] = made
+            self._table = with_spans(self._table, [(made.address, made.address + nbytes, True)])
+            self._changed(nbytes)
+            if self._marks is not None:
+                ctypes.memset(self._mark(made.address), slow_path.UNWRITTEN_BYTE, nbytes)
+            return made
+
+    def free(self, address: int) -> Allocation:
+        """Take an allocation back: its memory goes back to the host, its addresses are nobody's for long.
+
+        Raises:
+            UsageError: No allocation starts there, or it has been freed.
+        """
+        with self._lock:
+            freed = self._live.pop(address, None)
+            if freed is None:
+                again = "; this one has been freed" if address in self._freed else ""
+                raise UsageError("address", _Hex(address), f"the start of an allocation that lives{again}")
+            at = bisect_right(self._starts, address) - 1
+            del self._starts[at]
+            self._table = np.delete(self._table, at, axis=0)
+            self._freed[address] = freed
+            self._changed(-freed.nbytes)
+            self._give_back(freed)
+            return freed
+
+    def register(self, array: NDArray[Any], name: str, *, constant: bool) -> int:
+        """Let kernels reach an array of the host where it lies; gives its address."""
+        with self._lock:
+            start: int = array.ctypes.data
+            writable = bool(array.flags.writeable) and not constant
+            piece = Piece(name or f"array of {array.dtype}", start, array.nbytes)
+            self._registered.setdefault(start, []).append((array, piece, writable))
+            self._snapshot = None
+            return start
+
+    def unregister(self, address: int) -> None:
+        """The array registered last at an address is the host's alone again.
+
+        Raises:
+            UsageError: None is registered there.
+        """
+        with self._lock:
+            held = self._registered.get(address)
+            if not held:
+                raise UsageError("address", _Hex(address), "the address of a registered array")
+            held.pop()
+            if not held:
+                del self._registered[address]
+            self._snapshot = None
+
+    def snapshot(self) -> Snapshot:
+        """What kernels may touch from now on."""
+        with self._lock:
+            if self._snapshot is None:
+                held = [one for several in self._registered.values() for one in several]
+                spans = table_of((p.start, p.start + p.size, writable) for _, p, writable in held)
+                rows = [(start, end, bool(writable)) for start, end, writable in spans.tolist()]
+                kept = (self._region, *(array for array, _, _ in held))
+                self._snapshot = Snapshot(with_spans(self._table, rows), kept)
+            return self._snapshot
+
+    def pieces(self) -> Iterator[Piece]:
+        """What lives, by name."""
+        with self._lock:
+            yield from [Piece(one.name, one.address, one.nbytes) for one in self._live.values()]
+            yield from [piece for several in self._registered.values() for _, piece, _ in several]
+
+    def freed_at(self, address: int) -> Piece | None:
+        """What was freed at an address, as long as nothing else has taken its place."""
+        with self._lock:
+            for one in self._freed.values():
+                if one.address <= address < one.address + one.nbytes:
+                    return Piece(one.name, one.address, one.nbytes)
+            return None
+
+    def view(self, address: int, nbytes: int) -> NDArray[np.uint8]:
+        """Bytes of one allocation or registered array, in place.
+
+        Raises:
+            UsageError: They are not all in one.
+        """
+        with self._lock:
+            at = bisect_right(self._starts, address)
+            held = self._live[self._starts[at - 1]] if at else None
+            if held is not None and 0 <= address - held.address <= held.nbytes - nbytes:
+                first = address - self._start
+                return self._region.bytes[first : first + nbytes]
+            for several in self._registered.values():
+                for array, piece, _ in several:
+                    if 0 <= address - piece.start <= piece.size - nbytes:
+                        first = address - piece.start
+                        whole: NDArray[np.uint8] = array.reshape(-1).view(np.uint8)
+                        return whole[first : first + nbytes]
+        raise UsageError(
+            f"address (of {nbytes:,} bytes)", _Hex(address), "within one allocation that lives, or one registered array"
+        )
+
+    def written(self, address: int, nbytes: int) -> None:
+        """The host has written there: initcheck calls it written."""
+        if self._marks is not None and address in self:
+            ctypes.memset(self._mark(address), slow_path.WRITTEN, nbytes)
+
+    def mark(self, spans: Spans) -> None:
+        """Give spans of this memory their marks of what has been written (`state.Span`)."""
+        if self._marks is None:
+            return
+        mine = (spans[:, 0] >= np.uint64(self._start)) & (spans[:, 0] < np.uint64(self._end))
+        spans[mine, 3] = spans[mine, 0] - np.uint64(self._start) + np.uint64(self._marks.address)
+
+    # -- addresses
+
+    def _room(self, nbytes: int) -> int:
+        """Where an allocation goes: behind all others, or in a gap that freed ones have left."""
+        size = -(-nbytes // ALIGNMENT) * ALIGNMENT + GAP
+        if size <= self._end - self._next:
+            self._next += size
+            return self._next - size
+        self._freed.clear()
+        first = -(-self._start // ALIGNMENT) * ALIGNMENT
+        ends = (-(-(s + self._live[s].nbytes) // ALIGNMENT) * ALIGNMENT + GAP for s in self._starts)
+        edges = [first, *(edge for pair in zip(self._starts, ends, strict=True) for edge in pair), self._end]
+        for start, end in [*pairwise(edges)][::2]:
+            if size <= end - start:
+                return start
+        raise OutOfDeviceMemory("nbytes", nbytes, "less: no stretch of free addresses is as long")
+
+    def _changed(self, nbytes: int) -> None:
+        self.allocated += nbytes
+        self._snapshot = None
+
+    def _mark(self, address: int) -> int:
+        assert self._marks is not None
+        return self._marks.address + address - self._start
+
+    def _give_back(self, freed: Allocation) -> None:
+        """Its pages, which the gaps keep from being anybody else's too."""
+        start = (freed.address - self._start) // _PAGE * _PAGE
+        end = -(-(freed.address - self._start + freed.nbytes) // _PAGE) * _PAGE
+        self._region.forget(start, min(end, self._region.nbytes) - start)
+        if self._marks is not None:
+            self._marks.forget(start, min(end, self._region.nbytes) - start)
+
+
+class MemoryHolder(Protocol):
+    """What holds memory from launch to launch: a `Device`."""
+
+    memory: DeviceMemory
+    checks: tuple[str, ...]
+
+
+class _Reserved:
+    """Addresses that take memory of the host where they are touched.
+
+    Attributes:
+        bytes: All of them; zeros at first.
+        address: Where they start, at a page.
+        nbytes: How many.
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        self._map, self.nbytes = _mapped(least, most)
+        self.bytes = np.frombuffer(self._map, np.uint8)
+        self.address: int = self.bytes.ctypes.data
+
+    def forget(self, start: int, size: int) -> None:
+        """Whole pages hold zeros again, and take nothing."""
+        if hasattr(self._map, "madvise"):
+            self._map.madvise(mmap.MADV_DONTNEED, start, size)
+        else:
+            self.bytes[start : start + size] = 0
+
+
+def _mapped(least: int, most: int) -> tuple[mmap.mmap, int]:
+    """As much as the host gives, up to `most`.
+
+    Raises:
+        Refused: It gives less than `least`.
+    """
+    size = -(-most // _PAGE) * _PAGE
+    while size >= max(least, _PAGE):
+        try:
+            return mmap.mmap(-1, size, **_UNSHARED), size
+        except (OSError, ValueError, OverflowError):
+            size = size // 2 // _PAGE * _PAGE
+    raise Refused(least, "the memory of a device")

@@ -1,0 +1,87 @@
+"""Spans of global memory as native code looks them up: in order, none over another (`state.Span`)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+Span: TypeAlias = "tuple[int, int, bool]"
+"""Start, end, and whether it may be written."""
+Spans: TypeAlias = "NDArray[np.uint64]"
+"""The same, a row each."""
+
+NO_SPANS: Spans = np.zeros((0, 3), np.uint64)
+
+
+def table_of(spans: Iterable[Span]) -> Spans:
+    """Spans in order, overlapping ones joined as far as they may be written.
+
+    Example:
+        >>> table_of([(32, 48, True), (0, 16, True), (8, 24, True)]).tolist()
+        [[0, 24, 1], [32, 48, 1]]
+    """
+    rows: list[Span] = []
+    group: list[Span] = []
+    reach = 0
+    for span in sorted(spans):
+        if group and span[0] >= reach:
+            rows += _joined(group)
+            group = []
+        group.append(span)
+        reach = max(reach, span[1]) if len(group) > 1 else span[1]
+    rows += _joined(group)
+    return np.array(rows, np.uint64).reshape(-1, 3)
+
+
+def with_spans(table: Spans, more: Sequence[Span]) -> Spans:
+    """A table with a few further spans: what `table_of` gives of all of them, without sorting the table anew.
+
+    Example:
+        >>> with_spans(table_of([(0, 16, True), (64, 96, True)]), [(32, 48, False), (4, 8, True)]).tolist()
+        [[0, 16, 1], [32, 48, 0], [64, 96, 1]]
+    """
+    places: list[int] = []
+    rows: list[list[int]] = []
+    for start, end, writable in table_of(more).tolist():
+        at = int(np.searchsorted(table[:, 0], np.uint64(start), "right"))
+        before: list[int] = table[at - 1].tolist() if at else [0, 0, 0]
+        if at and end <= before[1] and writable <= before[2]:
+            continue
+        if before[1] > start or (at < len(table) and int(table[at, 0]) < end):
+            whole: list[Span] = [(s, e, bool(w)) for s, e, w in table.tolist()]
+            return table_of([*whole, *more])
+        places.append(at)
+        rows.append([start, end, writable])
+    inserted: NDArray[Any] = np.insert(table, places, np.array(rows, np.uint64), axis=0) if rows else table
+    return inserted
+
+
+def covered_bytes(table: Spans) -> int:
+    """What the spans of a table hold.
+
+    Example:
+        >>> covered_bytes(table_of([(0, 16, True), (8, 24, True)]))
+        24
+    """
+    return int((table[:, 1] - table[:, 0]).sum())
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Spans that overlap, as pieces that do not: what a writable array covers may be written, the rest not."""
+    if len({writable for _, _, writable in spans}) < 2:
+        return [(spans[0][0], max(end for _, end, _ in spans), spans[0][2])] if spans else []
+    edges = sorted({edge for start, end, _ in spans for edge in (start, end)})
+    pieces: list[Span] = []
+    for start, end in pairwise(edges):
+        writable = any(w for s, e, w in spans if s <= start and end <= e)
+        if pieces and pieces[-1][2] == writable:
+            start = pieces.pop()[0]  # noqa: PLW2901 - the piece before goes on
+        pieces.append((start, end, writable))
+    return pieces

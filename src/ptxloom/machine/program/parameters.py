@@ -1,0 +1,31 @@
+"""What a kernel takes, as its callers see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program.model import Program
+
+
+class KernelParameter(NamedTuple):
+    """A parameter of a kernel.
+
+    Attributes:
+        name: As the PTX has it.
+        type: Of one element, without its dot: "u64", "b8".
+        offset: Bytes from the start of the parameters.
+        size: Bytes, of all elements.
+        alignment: Bytes.
+    """
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    alignment: int
+
+
+def kernel_parameters(program: Program) -> tuple[KernelParameter, ...]:
+    """Those of a program's kernel, in order."""
+    return tuple(KernelParameter(p.name, p.type.name, p.offset, p.size, p.alignment) for p in program.parameters)

@@ -1,0 +1,10 @@
+"""Every planted bug: `BUGS`, the mistakes; `KERNELS`, the right kernels that they are planted in."""
+
+from __future__ import annotations
+
+from diagnosis.planted import compiled_bugs, fragment_bugs, other_bugs, store_bugs, tile_bugs
+from diagnosis.planted.kernels import KERNELS
+
+__all__ = ["BUGS", "KERNELS"]
+
+BUGS = (*fragment_bugs.BUGS, *tile_bugs.BUGS, *store_bugs.BUGS, *other_bugs.BUGS, *compiled_bugs.BUGS)

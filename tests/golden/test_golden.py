@@ -9,6 +9,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
+from ptxloom.difference import ModuleDifference, compare
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.views import bank_pictures
 from ptxloom.views.core.style import Style
@@ -17,7 +18,7 @@ from ptxloom.views.findings import finding_reports, machine_readable
 from ptxloom.views.findings.sarif import sarif
 from ptxloom.views.fragments import maps, places
 from ptxloom.views.fragments.fragment_picture import svg
-from ptxloom.views.modules import inspections, trees
+from ptxloom.views.modules import differences, inspections, trees
 
 FILES: Final = Path(__file__).parent / "files"
 
@@ -56,6 +57,15 @@ def hgemm() -> Inspection:
     return inspect(pl.parse((EXAMPLES / "hgemm.ptx").read_text(encoding="utf-8"), "hgemm.ptx"))
 
 
+def edited() -> ModuleDifference:
+    """A kernel beside itself with other names, a `.trans` forgotten, and a barrier less."""
+    text = (EXAMPLES / "hgemm.ptx").read_text(encoding="utf-8")
+    head, barrier, rest = text.rpartition("bar.sync")
+    other = head + "//" + barrier + rest.replace(".trans", "", 1)
+    other = other.replace(".x4.trans", ".x4", 1).replace("%r", "%reg").replace("hgemm_param", "gemm_param")
+    return compare(pl.parse(text, "hgemm.ptx"), pl.parse(other, "edited.ptx"))
+
+
 RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "map_x4_trans.txt": lambda: maps.full(X4_TRANS),
     "map_x4_trans.ansi": lambda: maps.full(X4_TRANS, Style(colour=True)),
@@ -90,6 +100,8 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "banks.txt": lambda: bank_pictures.full(PITCH_64),
     "inspect_hgemm.txt": lambda: inspections.full(hgemm()),
     "inspect_hgemm.json": lambda: inspections.as_json([hgemm()]),
+    "diff.txt": lambda: differences.full(edited()),
+    "diff.json": lambda: differences.as_json(edited()),
     "tree.txt": lambda: trees.text(pl.parse(BROKEN, "broken.ptx")),
 }
 

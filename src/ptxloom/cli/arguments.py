@@ -38,6 +38,8 @@ class Options(argparse.Namespace):
     color: str
     files: list[str]
     file: str
+    other: str
+    all: bool
     target: str | None
     ptx_version: str | None
     select: list[str]
@@ -215,6 +217,13 @@ def _fmt(parser: VerbParser) -> None:
     )
 
 
+def _diff(parser: VerbParser) -> None:
+    parser.add_argument("file", metavar="A.ptx", help="a PTX file, or - for standard input")
+    parser.add_argument("other", metavar="B.ptx", help="the one that it is held against")
+    parser.add_argument("--all", action="store_true", help="show every line that differs")
+    _formats(parser, ("full", "concise", "json"))
+
+
 def _explain(parser: VerbParser) -> None:
     parser.add_argument(
         "word",
@@ -359,6 +368,7 @@ VERBS: Final = {
     "query": ("find instructions by a pattern", explorer_arguments.query),
     "graph": ("the control-flow graph of functions, as text, DOT, SVG or JSON", explorer_arguments.graph),
     "fmt": ("print PTX files in the canonical form", _fmt),
+    "diff": ("what two PTX files say differently, function by function; exit 1 if anything", _diff),
     "explain": ("the page of a rule, an opcode, or another word of PTX", _explain),
     "map": ("which lane holds which element of a matrix, as a table", _map),
     "where": ("what one lane holds, or who holds one element", _where),

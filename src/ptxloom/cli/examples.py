@@ -36,6 +36,10 @@ EXAMPLES: Final = {
         ("fmt --check kernels", "which files would change"),
         ("fmt -w kernel.ptx", "rewrite the file"),
     ),
+    "diff": (
+        ("diff old.ptx new.ptx", "what another compiler, or an edit, changed"),
+        ("diff old.ptx new.ptx --output-format concise", "a line for each kernel that differs"),
+    ),
     "explain": (
         ("explain ldmatrix", "the page of an instruction"),
         ("explain missing-trans", "the page of a rule"),
@@ -101,6 +105,7 @@ EXITS: Final = {
     "query": "0 something found, 1 nothing, 2 something could not be read",
     "graph": DONE,
     "fmt": "0 done, 1 syntax errors, or (--check, --diff) some would change, 2 it could not be done",
+    "diff": "0 they say the same, 1 they differ, 2 they could not be compared",
     "explain": DONE,
     "map": DONE,
     "where": DONE,

@@ -43,6 +43,7 @@ GOOD = {
     "query": ("ld.*", "a.ptx", "--function", "*", "--lines", "1-50", "--output-format", "csv"),
     "graph": ("a.ptx", "--function", "*", "--output-format", "dot"),
     "fmt": ("a.ptx", "--color", "never"),
+    "diff": ("a.ptx", "a.ptx", "--all", "--output-format", "json"),
     "explain": ("missing-trans",),
     "map": (f"mma.{MMA}", "--operand", "a", "--output-format", "concise"),
     "where": ("ldmatrix.m8n8.x4.b16", "--lane", "3", "--register", "1", "--bit", "16"),

@@ -1,0 +1,49 @@
+"""`ptxloom diff`: what two PTX files say differently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.inputs import STDIN, read
+from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.diagnostics import PtxloomError, Severity
+from ptxloom.difference import compare
+from ptxloom.syntax import parse
+from ptxloom.views.findings.finding_reports import concise
+from ptxloom.views.modules import differences
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.syntax import Module
+
+
+class CannotCompare(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """What cannot be read cannot be said to be the same."""
+
+
+def run(options: Options) -> Outcome:
+    """Compare; exit 1 if they differ, as `diff` does.
+
+    Raises:
+        PtxloomError: A file cannot be read, or has syntax errors.
+    """
+    if options.file == options.other == STDIN:
+        raise CannotCompare("standard input can be one of the two files, not both")
+    found = compare(_module(options.file), _module(options.other))
+    code = CLEAN if found.same else FINDINGS
+    match options.output_format:
+        case "json":
+            return Outcome(differences.as_json(found), code)
+        case "concise":
+            return Outcome(differences.concise(found), code)
+        case _:
+            return Outcome(differences.full(found, style_for(options), every=options.all), code)
+
+
+def _module(name: str) -> Module:
+    source = read(name)
+    module = parse(source.text, source.name)
+    errors = [d for d in module.diagnostics if d.severity is Severity.ERROR]
+    if errors:
+        raise CannotCompare(f"{source.name} cannot be compared, for it has syntax errors:\n{concise(errors)}".rstrip())
+    return module

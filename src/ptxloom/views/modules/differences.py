@@ -1,0 +1,230 @@
+"""Two modules beside each other: what matters first, then the lines; JSON."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.difference.model import Change
+from ptxloom.views.core.cells import elide, harmless
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.tables import Table, row, text_table
+from ptxloom.views.modules.trees import heading, headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ptxloom.difference.lines import Line
+    from ptxloom.difference.model import Count, FunctionDifference, Hunk, ModuleDifference, Row
+    from ptxloom.survey import LoopSummary
+    from ptxloom.syntax import Module
+    from ptxloom.views.core.json_text import Value
+
+VERSION: Final = 1
+SHOWN_ROWS: Final = 60
+"""So many lines of a function are shown, whole hunks; of the rest only the number is said."""
+_SHOWN_NAMES: Final = 12
+_SHOWN_MOVED: Final = 3
+_LINE_LIMIT: Final = 120  # characters of one line
+_WORDS: Final = {
+    Change.SAME: "the same",
+    Change.OPERANDS: "with other operands",
+    Change.MOVED: "moved",
+    Change.REMOVED: "removed",
+    Change.ADDED: "added",
+}
+
+
+def full(found: ModuleDifference, style: Style = PLAIN, *, every: bool = False) -> str:
+    """What modules say, then each function that differs; in the end those that do not.
+
+    Args:
+        found: What was compared.
+        style: How it is painted.
+        every: Every line that differs is shown.
+    """
+    lines = [
+        style.paint(f"{mark} {harmless(headline(one))}", Ink.BOLD) for mark, one in (("a:", found.a), ("b:", found.b))
+    ]
+    lines += [_fact(fact) for fact in found.facts]
+    for what, names in (("only in a", found.removed), ("only in b", found.added)):
+        lines += [f"{what}: {_some(names)}"] * bool(names)
+    differing = [one for one in found.functions if not one.same]
+    for one in differing:
+        lines += ["", *_function(one, style, every=every)]
+    same = tuple(one.a.function.name for one in found.functions if one.same)
+    if same:
+        lines += [""] * bool(differing) + [f"the same in both: {_some(same)}"]
+    return "\n".join(lines) + "\n"
+
+
+def concise(found: ModuleDifference) -> str:
+    """A line for the modules if they differ, and one for each function that does."""
+    lines = [f"module: {_fact(fact)}" for fact in found.facts]
+    lines += [f"{harmless(name)}: only in a" for name in found.removed]
+    lines += [f"{harmless(name)}: only in b" for name in found.added]
+    lines += [_head(one) for one in found.functions if not one.same]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _fact(fact: tuple[str, str, str]) -> str:
+    what, a, b = (elide(text, _LINE_LIMIT) for text in fact)
+    return f"{what}: {a or 'none'} -> {b or 'none'}"
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - _SHOWN_NAMES
+    return ", ".join(map(harmless, names[:_SHOWN_NAMES])) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _head(found: FunctionDifference) -> str:
+    """A function in a line: how many of its lines became what."""
+    a, b = found.a.function, found.b.function
+    kind = "kernel" if a.kind == "entry" else "function"
+    name = harmless(a.name) if a.name == b.name else f"{harmless(a.name)} (in b {harmless(b.name)})"
+    # A line that moved stands in both.
+    numbers = {change: (n + 1) // 2 if change is Change.MOVED else n for change, n in found.changes.items()}
+    said = ", ".join(f"{n} {_WORDS[change]}" for change, n in numbers.items() if n or change is Change.SAME)
+    return f"{kind} {name}: lines {said}" if found.whole else f"{kind} {name}: too long to be compared line by line"
+
+
+def _function(found: FunctionDifference, style: Style, *, every: bool) -> Iterator[str]:
+    yield style.paint(_head(found), Ink.BOLD)
+    yield from (f"  {_fact(fact)}" for fact in found.facts)
+    if found.counts:
+        yield from (f"  {line}" for line in text_table(_counts(found.counts), style))
+    if found.loops is not None:
+        yield from (f"  {line}" for line in _loops(*found.loops))
+    shown = 0
+    label: str | None = None
+    for number, hunk in enumerate(found.hunks):
+        if shown and shown + len(hunk.rows) > SHOWN_ROWS and not every:
+            rest = found.hunks[number:]
+            rows = sum(len(one.rows) for one in rest)
+            yield f"  and {rows} more lines in {len(rest)} places: --all shows them"
+            return
+        shown += len(hunk.rows)
+        if hunk.label != label:
+            label = hunk.label
+            yield style.paint(f"  behind {harmless(label)}:" if label else "  at the start:", Ink.BLUE)
+        yield from _hunk(hunk, style, every=every)
+
+
+def _counts(counts: Iterable[Count]) -> Table:
+    return Table(
+        ("", "a", "b"),
+        tuple(row(f"  {harmless(one.spelling)}" if one.spelling else one.what, one.a, one.b) for one in counts),
+    )
+
+
+def _loops(a: Sequence[LoopSummary], b: Sequence[LoopSummary]) -> Iterator[str]:
+    """The loops of both that differ, side by side; if one has more of them, all of each."""
+    if len(a) == len(b):
+        pairs = [(one, other) for one, other in zip(a, b, strict=True) if one.instructions != other.instructions]
+        yield from (f"loop {_loop(one)} in a, {_loop(other)} in b" for one, other in pairs[:_SHOWN_NAMES])
+        return
+    for name, loops in (("a", a), ("b", b)):
+        rest = len(loops) - _SHOWN_NAMES
+        said = ", ".join(map(_loop, loops[:_SHOWN_NAMES])) + (f" and {rest} more" if rest > 0 else "")
+        yield f"loops of {name}: {said or 'none'}"
+
+
+def _loop(one: LoopSummary) -> str:
+    label = f"{harmless(one.label)} " if one.label else ""
+    return f"{label}({one.instructions} instructions, lines {one.first_line} to {one.last_line})"
+
+
+def _hunk(hunk: Hunk, style: Style, *, every: bool) -> Iterator[str]:
+    """The lines; several that only stand elsewhere as their number."""
+    limit = len(hunk.rows) if every else SHOWN_ROWS
+    for (is_moved, _), group in groupby(hunk.rows[:limit], lambda one: (one.change is Change.MOVED, one.a is None)):
+        rows = tuple(group)
+        if is_moved and len(rows) > _SHOWN_MOVED and not every:
+            yield from _row(rows[0], style)
+            yield f"  {'':>16} and {len(rows) - 1} more that {'went from' if rows[0].b is None else 'came'} here"
+            continue
+        for one in rows:
+            yield from _row(one, style)
+    if len(hunk.rows) > limit:
+        yield f"  and {len(hunk.rows) - limit} more lines here: --all shows them"
+
+
+def _row(one: Row, style: Style) -> Iterator[str]:
+    """The line of the first, then that of the second, each behind its number in its own column."""
+    marks = {Change.OPERANDS: "~~", Change.MOVED: "<>"}.get(one.change, "-+")
+    if one.a is not None:
+        yield style.paint(f"  {one.a.number:>6} {'':>6} {marks[0]} {_text(one.a)}", Ink.RED)
+    if one.b is not None:
+        yield style.paint(f"  {'':>6} {one.b.number:>6} {marks[1]} {_text(one.b)}", Ink.GREEN)
+
+
+def _text(line: Line) -> str:
+    return elide(line.text.replace("\n", " "), _LINE_LIMIT)
+
+
+def as_json(found: ModuleDifference) -> str:
+    """All of it for a program."""
+    return to_text(
+        {
+            "version": VERSION,
+            "same": found.same,
+            "a": _module(found.a),
+            "b": _module(found.b),
+            "facts": _facts(found.facts),
+            "only_in_a": [*found.removed],
+            "only_in_b": [*found.added],
+            "functions": [_record(one) for one in found.functions],
+        }
+    )
+
+
+def _module(module: Module) -> Value:
+    return {"file": module.source.name, **heading(module)}
+
+
+def _facts(facts: Iterable[tuple[str, str, str]]) -> list[Value]:
+    return [{"what": what, "a": a, "b": b} for what, a, b in facts]
+
+
+def _record(found: FunctionDifference) -> Value:
+    counts: list[Value] = [
+        {"what": one.what, "instruction": one.spelling or None, "a": one.a, "b": one.b} for one in found.counts
+    ]
+    hunks: list[Value] = [
+        {"weight": one.weight, "behind": one.label or None, "rows": [_row_record(each) for each in one.rows]}
+        for one in found.hunks
+    ]
+    lines: dict[str, Value] = {str(change): number for change, number in found.changes.items()}
+    return {
+        "a": found.a.function.name,
+        "b": found.b.function.name,
+        "same": found.same,
+        "compared_by_line": found.whole,
+        "facts": _facts(found.facts),
+        "lines": lines,
+        "counts": counts,
+        "loops": None if found.loops is None else [_loop_records(loops) for loops in found.loops],
+        "hunks": hunks,
+    }
+
+
+def _loop_records(loops: Sequence[LoopSummary]) -> Value:
+    return [
+        {
+            "label": one.label or None,
+            "line": one.first_line,
+            "end_line": one.last_line,
+            "depth": one.depth,
+            "instructions": one.instructions,
+        }
+        for one in loops
+    ]
+
+
+def _row_record(one: Row) -> Value:
+    return {"change": str(one.change), "a": _line_record(one.a), "b": _line_record(one.b)}
+
+
+def _line_record(line: Line | None) -> Value:
+    return None if line is None else {"line": line.number, "text": line.text}

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         LaunchError,
         LaunchResult,
         Profile,
+        Provenance,
         Trace,
         UnsupportedInstruction,
         global_array,
@@ -85,6 +86,7 @@ __all__ = [
     "Module",
     "Page",
     "Profile",
+    "Provenance",
     "PtxloomError",
     "Severity",
     "Target",
@@ -141,8 +143,8 @@ _EXPORTS: Final = {
         "fragments.execute": "ldmatrix movmatrix stmatrix",
         "isa": "Target",
         "machine": """
-            Device Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Trace UnsupportedInstruction global_array
-            kernel mma surface tensor_map tensor_map_im2col texture
+            Device Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Provenance Trace UnsupportedInstruction
+            global_array kernel mma surface tensor_map tensor_map_im2col texture
         """,
         "syntax": "Module edit instructions load parse walk",
     }.items()

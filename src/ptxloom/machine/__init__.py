@@ -19,6 +19,15 @@ with needed():
     from ptxloom.machine.results.hazard import Hazard, Hazards, Party
     from ptxloom.machine.results.outcome import LaunchError, LaunchResult
     from ptxloom.machine.results.profile import Counts, Facts, Profile, ProfileRow, Samples, SourceRow
+    from ptxloom.machine.results.provenance import (
+        Contents,
+        Kind,
+        OperandOrigins,
+        ProductEvent,
+        Provenance,
+        ProvenanceRecord,
+        TracedArray,
+    )
     from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
     from ptxloom.machine.tensor.batch import mma
 
@@ -26,6 +35,7 @@ __all__ = [
     "Allocation",
     "Blocks",
     "Change",
+    "Contents",
     "Counts",
     "Device",
     "Facts",
@@ -35,16 +45,21 @@ __all__ = [
     "IllegalPtx",
     "Kernel",
     "KernelParameter",
+    "Kind",
     "LaunchError",
     "LaunchResult",
     "MappedArray",
     "MemoryHolder",
+    "OperandOrigins",
     "OutOfDeviceMemory",
     "Party",
     "Piece",
+    "ProductEvent",
     "Profile",
     "ProfileRow",
     "Progress",
+    "Provenance",
+    "ProvenanceRecord",
     "Remedy",
     "Request",
     "Samples",
@@ -54,6 +69,7 @@ __all__ = [
     "Texture",
     "Trace",
     "TraceRecord",
+    "TracedArray",
     "UnsupportedInstruction",
     "global_array",
     "kernel",

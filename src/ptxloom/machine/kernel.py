@@ -12,6 +12,7 @@ from ptxloom.machine import semantics
 from ptxloom.machine.compile import variant
 from ptxloom.machine.compile.meaning import lasting_names, names_register
 from ptxloom.machine.contraction.rewrite import Contraction, contracted
+from ptxloom.machine.instruments.provenance import PROVENANCE
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.grid import Grid, Progress, default_threads
@@ -30,6 +31,7 @@ from ptxloom.machine.launch.options import (
     known_checks,
     known_contract,
     unwritten_arrays,
+    wanted_provenance,
 )
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
     from ptxloom.machine.native.llvm import Code
+    from ptxloom.machine.results.provenance import Provenance
     from ptxloom.machine.results.trace import Request
 
 
@@ -290,6 +293,7 @@ class Kernel:
         uninitialised: Sequence[object] = (),
         contract: str = AS_WRITTEN,
         textures: Mapping[str, Texture | Surface] | Sequence[Texture | Surface] = (),
+        provenance: bool | Provenance = False,
     ) -> LaunchResult:
         """Run the kernel over a grid.
 
@@ -339,6 +343,9 @@ class Kernel:
                 ptxas would fuse them (its `--fmad=true`, the default): results then differ in the last bits.
             textures: Textures and surfaces beside those in `args`: by the names of the module's `.texref` and
                 `.surfref`, or those whose numbers (`int(texture)`) stand in structures or in memory.
+            provenance: Whether to follow where every byte comes from, through memory and registers:
+                `LaunchResult.provenance` tells of what was written and of the operands of matrix products. A
+                `Provenance` chooses the products that are recorded. Takes 8 bytes of memory a byte that is followed.
 
         Returns:
             What the run did, beside what it wrote into the arrays.
@@ -372,7 +379,8 @@ class Kernel:
         chosen = self._contracted(contract, deadline)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
-        if "racecheck:global" in checks:
+        following = wanted_provenance(provenance)
+        if "racecheck:global" in checks or following is not None:
             count = 1  # one thread of the host sees every CTA
         self.memory.must_be_defined(self._named)
         touched = Memory(device=None if memory is None else memory.memory)
@@ -381,6 +389,8 @@ class Kernel:
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
         self._charge(budget, touched, heap_bytes, printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
+        if following is not None:
+            watched |= {PROVENANCE}
         recording = None
         if trace:
             traced = choose(trace, chosen.program, shape.grid, -(-shape.threads // 32))
@@ -391,7 +401,7 @@ class Kernel:
                 chosen._compile(watched)  # noqa: SLF001 - a kernel, too
             started = LaunchState(
                 chosen, shape, shared_bytes, params, touched, schedule_seed, stack_bytes, watched, budget, printf_bytes,
-                recording,
+                recording, following,
             )  # fmt: skip
             return Grid(started).result(count, deadline, progress)
 

@@ -15,6 +15,7 @@ from ptxloom.machine.compile.meaning import meaning
 from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON, Poisoning
 from ptxloom.machine.instruments.profile import PROFILE, Profiling
+from ptxloom.machine.instruments.provenance import PROVENANCE, Following
 from ptxloom.machine.instruments.trace import Tracing, sites_in
 from ptxloom.machine.instruments.variable_bounds import VARIABLES, Overruns
 from ptxloom.machine.native import interrupts, jit
@@ -75,6 +76,8 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
         several.append(Profiling(program))
     if traced:
         several.append(Tracing(program, traced))
+    if PROVENANCE in checks:
+        several.append(Following(program))
     if VARIABLES in checks:
         several.append(Overruns(program))
     if POISON in checks:

@@ -41,6 +41,7 @@ class Grid:
             self.run(threads, deadline, progress)
         except LaunchError as error:
             error.trace = recording.records(launch.atlas) if recording else ()
+            error.provenance = launch.provenance.record() if launch.provenance else None
             raise
         finally:
             profiled = None if launch.failure else self._profile()
@@ -48,7 +49,8 @@ class Grid:
             launch.failure = None  # its traceback leads back here: memory goes now, not when it is collected
         records = recording.records(launch.atlas) if recording else ()
         printed = launch.printed
-        return LaunchResult(self.instructions, self.hazards, str(printed), profiled, records, printed.cut)
+        followed = launch.provenance.record() if launch.provenance else None
+        return LaunchResult(self.instructions, self.hazards, str(printed), profiled, records, printed.cut, followed)
 
     def run(self, threads: int, deadline: float | None, progress: Progress | None = None) -> None:
         """Run the grid to its end, or to a time on `time.monotonic`.

@@ -15,6 +15,7 @@ from ptxloom.machine.instruments.profile import PROFILE
 from ptxloom.machine.launch.printing import Printed
 from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
 from ptxloom.machine.launch.shadows.initcheck import InitShadow
+from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
 from ptxloom.machine.launch.shadows.racecheck import RaceShadow
 from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.heap import Maker
     from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.hazard import Hazard
+    from ptxloom.machine.results.provenance import Provenance
     from ptxloom.machine.results.recording import Recording
 
 _CTA_BYTES: Final = language.record(state.Cta).size
@@ -63,6 +65,7 @@ class LaunchState:
         budget: Budget,
         printf_bytes: int,
         recording: Recording | None,
+        provenance: Provenance | None = None,
     ) -> None:
         self.kernel = kernel
         self.checks = checks
@@ -85,6 +88,9 @@ class LaunchState:
         # frames of nothing but their heads fill both stacks at once
         self.control_cells = stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
         self.profile = ProfileShadow(self.arena, kernel.countable) if PROFILE in checks else None
+        self.provenance: ProvenanceShadow | None = None
+        self._wanted = provenance
+        self._shape = shape
         self.shadows = tuple(self._shadows())
         room = self.program.register_bytes + sum(shadow.warp_bytes for shadow in self.shadows)
         self.warp_bytes = state.REGISTERS + room
@@ -98,8 +104,17 @@ class LaunchState:
         """Those of the instruments that look on."""
         if racecheck.is_wanted(self.checks):
             yield RaceShadow(self.arena, self.program, self.checks)
+        before = 0
         if initcheck.is_wanted(self.checks):
-            yield InitShadow(self.arena, self.program, self.checks, self.memory.unwritten)
+            init = InitShadow(self.arena, self.program, self.checks, self.memory.unwritten)
+            before = init.warp_bytes
+            yield init
+        if self._wanted is not None:
+            self.provenance = ProvenanceShadow(
+                self.arena, self.budget, self.program, self.memory,
+                asked=self._wanted, shape=self._shape, before=before,
+            )  # fmt: skip
+            yield self.provenance
         if self.profile is not None:
             yield self.profile
         if self.recording is not None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ptxloom.diagnostics import UsageError, must_be_several
+from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
 from ptxloom.machine.memory.tensor_map import MappedArray
+from ptxloom.machine.results.provenance import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,18 @@ def known_checks(checks: Sequence[str]) -> None:
     for name in checks:
         if name not in CHECKS:
             raise UsageError("checks", name, f"any of {', '.join(CHECKS)}")
+
+
+def wanted_provenance(provenance: bool | Provenance) -> Provenance | None:
+    """What is to be followed, if anything.
+
+    Raises:
+        UsageError: It is neither yes nor no nor a `Provenance`.
+    """
+    if isinstance(provenance, Provenance):
+        return provenance
+    must_be(bool, "provenance", provenance, "True, False or a `Provenance`")
+    return Provenance() if provenance else None
 
 
 def known_contract(contract: str) -> str:

@@ -10,6 +10,7 @@ from ptxloom.machine.results.hazard import Hazard, Hazards
 
 if TYPE_CHECKING:
     from ptxloom.machine.results.profile import Profile
+    from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.machine.results.trace import TraceRecord
 
 
@@ -24,6 +25,7 @@ class LaunchResult:
         profile: What each instruction cost, if that was asked for.
         trace: What the traced instructions saw, by CTA, warp and order.
         output_cut: Calls of `printf` whose output is missing there, in whole or in part.
+        provenance: Where everything came from, if that was asked for.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -40,6 +42,7 @@ class LaunchResult:
     profile: Profile | None = None
     trace: tuple[TraceRecord, ...] = ()
     output_cut: int = 0
+    provenance: ProvenanceRecord | None = None
 
 
 class LaunchError(PtxloomError):
@@ -49,6 +52,7 @@ class LaunchError(PtxloomError):
         reason: Why, in one sentence.
         hazards: What went wrong: first what ended it, then what it had done before.
         trace: What the traced instructions saw until then.
+        provenance: Where everything came from until then, if that was asked for.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -66,6 +70,7 @@ class LaunchError(PtxloomError):
         self.reason = reason
         self.hazards = Hazards(hazards)
         self.trace: tuple[TraceRecord, ...] = ()
+        self.provenance: ProvenanceRecord | None = None
 
     def __str__(self) -> str:
         return "\n".join([self.reason, str(self.hazards)] if self.hazards else [self.reason])

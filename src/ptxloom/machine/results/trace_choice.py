@@ -54,7 +54,7 @@ def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, 
             raise UsageError("first", trace.first, "0 or more")
         if trace.limit < 1:
             raise UsageError("limit", trace.limit, "1 or more")
-        found.append(Chosen(sites, _blocks(trace.blocks, grid), numbers, trace.first, trace.limit))
+        found.append(Chosen(sites, chosen_blocks(trace.blocks, grid, "blocks"), numbers, trace.first, trace.limit))
     return tuple(found)
 
 
@@ -93,8 +93,8 @@ def _comes_from(origin: SourceLine | None, file: str, line: int) -> bool:
     return False
 
 
-def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> Sequence[int]:
-    """The CTAs by index, in order.
+def chosen_blocks(blocks: Blocks, grid: tuple[int, int, int], argument: str) -> Sequence[int]:
+    """The CTAs that an argument names, by index, in order.
 
     Raises:
         UsageError: There is no such CTA.
@@ -102,13 +102,13 @@ def _blocks(blocks: Blocks, grid: tuple[int, int, int]) -> Sequence[int]:
     total = prod(grid)
     if isinstance(blocks, str):
         if blocks != "all":
-            raise UsageError("blocks", blocks, "blocks by number or as (x, y, z), or 'all'")
+            raise UsageError(argument, blocks, "blocks by number or as (x, y, z), or 'all'")
         return range(total)
     found: list[int] = []
     for block in blocks:
         x, y, z = (block, 0, 0) if isinstance(block, int) else (*block, 0, 0)[:3]
         most, too_long = (total, False) if isinstance(block, int) else (grid[0], len(block) > len(grid))
         if too_long or not (0 <= x < most and 0 <= y < grid[1] and 0 <= z < grid[2]):
-            raise UsageError("blocks", block, f"within the grid {grid}, by number or as (x, y, z)")
+            raise UsageError(argument, block, f"within the grid {grid}, by number or as (x, y, z)")
         found.append(x + grid[0] * (y + grid[1] * z))
     return tuple(sorted(set(found)))

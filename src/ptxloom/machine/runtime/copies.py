@@ -25,6 +25,7 @@ from ptxloom.machine.runtime.initcheck.slow_path import read_lane, written_lane
 from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, holds_site, in_global, place, refuse, shared_place
 from ptxloom.machine.runtime.places import site_bytes
+from ptxloom.machine.runtime.provenance.memory_tags import copy_tags
 from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by, write_by, write_for
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
@@ -84,6 +85,8 @@ def copy_async(  # noqa: C901, PLR0912 - one lane after the other
                 if holds_site(w.sites[site], at, u64(take)) == 0 and reach(w, lane, at, take, 0, site) == 0:
                     return 1
                 copy_bytes(into, site_bytes(w.sites[site], at, u64(take)), take)
+            if address(w.launch.trail) != 0:
+                copy_tags(w, site, lane, targets[lane], SHARED, at, GLOBAL, take, size)
     return 0
 
 
@@ -93,6 +96,8 @@ def copy_whole(w: Warp, mask: u32, targets: Ptr[u64], sources: Ptr[u64], takes: 
     If not, all are to be made again, with care: some may have been made, but what they read has not changed.
     """
     if address(w.shadow) != 0 or address(w.written) != 0 or w.launch.watches_global != 0:
+        return 0
+    if address(w.launch.trail) != 0:
         return 0
     known = w.sites[site]
     shared = w.shared
@@ -194,6 +199,9 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                 written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
                 count_stretch(w, site, target_space, size)
                 move_stretch(w, into, source, size, combine)
+                if address(w.launch.trail) != 0 and combine == 0:
+                    there = targets[lane] & ~strip | window
+                    copy_tags(w, site, lane, there, target_space, sources[lane], source_space, size, size)
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1
                 left = left & left - 1

@@ -15,6 +15,7 @@ from ptxloom.machine.runtime.initcheck.poison import is_clean
 from ptxloom.machine.runtime.initcheck.slow_path import start_marks
 from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
 from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.provenance.memory_tags import start_tags
 from ptxloom.machine.runtime.racecheck.async_operations import start_watch
 from ptxloom.machine.runtime.reconvergence import choose
 from ptxloom.machine.runtime.state import (
@@ -98,6 +99,8 @@ def start_cta(cta: Cta, index: u64) -> None:
         start_watch(cta)
     if launch.poison_bytes != 0:
         start_marks(cta)
+    if address(launch.trail) != 0:
+        start_tags(cta)
     cta.cluster_arrived = 0
     cta.refused = 0
     left = launch.threads

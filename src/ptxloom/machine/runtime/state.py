@@ -9,6 +9,7 @@ from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import HistoryCell, Shadow
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.texture import Image, Lookup
+from ptxloom.machine.runtime.trail import Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Array, Code, Slice, i32, u8, u16, u32, u64
@@ -116,6 +117,8 @@ class Span(language.Sealed):
     cells: Annotated[Slice[HistoryCell], "cell_count"]  # racecheck's: one an aligned word, then one a byte; or null
     heap: Heap  # of the device heap its `Heap`; else null
     cell_count: u64
+    origin: u64  # provenance's number of its first byte
+    tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if nobody may write here, or nobody watches
 
 
 class Spans(language.Sealed):
@@ -219,6 +222,9 @@ class Launch(language.Sealed):
     ]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
     images: Annotated[Slice[Image], "image_count"]  # textures and surfaces, by their handles
     image_count: u64
+    trail: Trail  # null unless provenance is followed, and so for all tags
+    tags: u32  # where a warp keeps the tags of its registers, after its start
+    tag_bytes: u32
 
 
 class Barrier:
@@ -260,6 +266,7 @@ class Cta:
     refused: u32  # 1: it has seen that a request to cancel the launch of a cluster was refused
     shadow: Shadow  # null unless racecheck watches
     written: Annotated[Slice[u8], "launch.shared_bytes"]  # initcheck's marks of shared memory; null unless it watches
+    tags: Annotated[Slice[u64], "launch.shared_bytes"]  # provenance's, of shared memory
 
 
 class Worker:
@@ -409,6 +416,7 @@ class Warp:
     product_head: u32  # factors of products that racecheck has been told of
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies
+    local_tags: Annotated[Slice[u64], "32 * local_bytes"]  # provenance's, of lane 0's local memory on
 
 
 SPANS_HEAD: Final = 64

@@ -1,0 +1,81 @@
+"""Which registers may hold something that comes from memory: all others have no origin that provenance could tell.
+
+A register is a carrier if an instruction may load it, or make it of another carrier. Addresses, counters and indices
+are not, but for those that are loaded; their instructions need no look.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+from ptxloom.binding.effects import destinations
+from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.machine.program.symbols import Register
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.symbols import Key
+
+#: What brings something into registers, whatever it reads there.
+_BRING: Final = frozenset(
+    ("ldu", "ldmatrix", "mma", "wmma", "wgmma", "atom", "tex", "tld4", "suld", "multimem", "tcgen05")
+)
+_FOUND: Final[WeakKeyDictionary[Program, frozenset[Key]]] = WeakKeyDictionary()
+
+
+def carriers(program: Program) -> frozenset[Key]:
+    """The registers that may hold something of an origin; found once for a program."""
+    found = _FOUND.get(program)
+    if found is None:
+        found = _FOUND[program] = _find(program)
+    return found
+
+
+def carried(program: Program, op: Op, name: str) -> Register | None:
+    """The register that a name means, if it is a carrier."""
+    place = op.scope.place(name)
+    if place is None or place not in carriers(program):
+        return None
+    found = place[0].names.get(place[1])
+    return found if isinstance(found, Register) else None
+
+
+def brings(op: Op) -> bool:
+    """Whether an instruction may bring something of an origin into registers that it writes."""
+    if op.opcode == "ld":
+        return not op.has("param", "param::entry") or not op.function.is_entry
+    return op.opcode in _BRING
+
+
+def _find(program: Program) -> frozenset[Key]:
+    made: dict[Key, set[Key]] = {}  # from a register to those that are made of it
+    waiting: list[Key] = []
+    for op in program.ops:
+        results = list(_keys(op, (name.text for name, _ in destinations(op.node))))
+        if brings(op):
+            waiting += results
+        for source in _keys(op, (name.text for _, name in names_read(op))):
+            made.setdefault(source, set()).update(results)
+    found: set[Key] = set()
+    while waiting:
+        key = waiting.pop()
+        if key not in found:
+            found.add(key)
+            waiting += _next(made, key)
+    return frozenset(found)
+
+
+def _next(made: Mapping[Key, set[Key]], key: Key) -> Iterator[Key]:
+    yield from made.get(key, ())
+
+
+def _keys(op: Op, names: Iterator[str]) -> Iterator[Key]:
+    """The registers among some names, but for predicates."""
+    for name in names:
+        place = op.scope.place(name)
+        found = None if place is None else place[0].names.get(place[1])
+        if place is not None and isinstance(found, Register) and found.type.kind != "p":
+            yield place

@@ -1,0 +1,404 @@
+"""Provenance, as an instrument: beside what an instruction does with bytes, what it does with their tags.
+
+Instructions that move bytes take the tags along; a conversion of one element stays that element, converted; a matrix
+product is noted with where its operands come from; all else is computed from what it reads. Control is not followed:
+what a branch or a predicate chooses comes from what was chosen.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.binding.effects import destinations
+from ptxloom.fragments.derive import fragment
+from ptxloom.isa.limits import LANES
+from ptxloom.isa.matrix import matrix_move
+from ptxloom.isa.products import matrix_form
+from ptxloom.machine.analysis.carriers import brings, carried
+from ptxloom.machine.analysis.definite_assignment import names_read
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, lane_addresses, resolved_space, space_of
+from ptxloom.machine.codegen.builder import Instrument
+from ptxloom.machine.codegen.places import COMPONENTS
+from ptxloom.machine.codegen.warp import W
+from ptxloom.machine.native.ir import Value, constant_vector
+from ptxloom.machine.runtime import lanes, state
+from ptxloom.machine.runtime.provenance import memory_tags, product_tags, register_tags
+from ptxloom.machine.runtime.trail import STAGE
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ptxloom.isa.products import MatrixForm
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.program.model import Op, Program
+
+PROVENANCE: Final = "provenance"  # among the checks of a variant: it follows tags
+SPARE_LANE_BYTES: Final = 64  # of tags behind those of all registers, for results that would overwrite their sources
+ROW_TAGS: Final = 16  # that are put aside for a row of a matrix
+_MODES: Final = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
+_SOURCES: Final = 3  # that a computed value tells of
+
+
+class Held(NamedTuple):
+    """Where the tags of a register lie, as its own place does, and its bytes a lane."""
+
+    place: int
+    size: int
+
+    def overlaps(self, other: Held) -> bool:
+        """Whether two registers share some of their place."""
+        return self.place < other.place + LANES * other.size and other.place < self.place + LANES * self.size
+
+
+@cache
+def lane_map(spelling: str) -> tuple[int, ...]:
+    """For each byte of the registers of a matrix move, by register and lane, which of the staged tags it takes.
+
+    Rows are staged 16 tags each, in the order of the lanes that name them; the register of `movmatrix` by lane.
+    """
+    move = matrix_move(spelling)
+    if move.opcode == "movmatrix":
+        source = fragment(spelling, "a")
+        held = fragment(spelling, "d")
+        found = {(e.lane, e.register, e.bit): source.holder(row=e.row, column=e.column) for e in held}
+        starts = {key: 4 * e.lane + e.bit // 8 for key, e in found.items()}
+    else:
+        held = fragment(move)
+        bits = (move.destination if move.opcode == "stmatrix" else move.source).bits
+        starts = {
+            (e.lane, e.register, e.bit): ROW_TAGS * held.address_lane(matrix=e.matrix, row=e.row) + e.column * bits // 8
+            for e in held
+        }
+    result = [STAGE] * (4 * LANES * held.registers)
+    for (lane, register, bit), start in starts.items():
+        for n in range(max(held.width // 8, 1)):
+            result[4 * (LANES * register + lane) + bit // 8 + n] = start + n
+    return tuple(result)
+
+
+def lane_maps(program: Program) -> tuple[dict[str, int], list[int]]:
+    """Where in the table of a program the map of each of its matrix moves starts; and the table."""
+    starts: dict[str, int] = {}
+    table: list[int] = []
+    for op in program.ops:
+        if op.opcode in {"ldmatrix", "stmatrix", "movmatrix"} and spelling_of(op) not in starts:
+            starts[spelling_of(op)] = len(table)
+            table += lane_map(spelling_of(op))
+    return starts, table
+
+
+def spelling_of(op: Op) -> str:
+    """An instruction's opcode and qualifiers."""
+    return f"{op.opcode}.{'.'.join(op.qualifiers)}"
+
+
+def element_bytes(form: MatrixForm, operand: str) -> int:
+    """The bytes of which a product's operand has one tag: those of an element, one where it has fewer bits."""
+    return max(form.container_bits(operand) // 8, 1)
+
+
+class Following(Instrument):
+    """Emits the code that follows tags."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.maps = lane_maps(program)[0]
+
+    def sees(self, op: Op) -> bool:
+        """What reads or writes something of an origin, and what writes memory."""
+        if op.opcode in _WRITERS or brings(op):
+            return True
+        return any(carried(self.program, op, name.text) for operand in op.operands for name in _names(operand))
+
+    def before(self, b: Builder) -> None:
+        """The instruction is about to run: move the tags as it will move the bytes."""
+        if not self.sees(b.op):
+            return
+        rule = _RULES.get(b.op.opcode)
+        if rule is None or not rule(self, b, b.op):
+            self._compute(b, b.op)
+
+    # -- rules: each says whether it knew the form
+
+    def load(self, b: Builder, op: Op) -> bool:
+        """Bytes of memory come to registers."""
+        source = op.operands[1]
+        space = resolved_space(b, base_and_offset(op, source)[0], space_of(op))
+        lane_addresses(b, source, space)
+        size = op.type.bits // 8
+        for number, element in enumerate(_elements(op.operands[0])):
+            held = self.held(op, element)
+            if held is not None:
+                facts = (b.scratch(), number * size, space, size, *held)
+                b.runtime(memory_tags.load_tags, W, op.site, b.active_mask, *facts)
+        return True
+
+    def store(self, b: Builder, op: Op) -> bool:
+        """Bytes of registers go to memory."""
+        if op.has("async", "bulk"):
+            return True
+        target = op.operands[0]
+        space = resolved_space(b, base_and_offset(op, target)[0], space_of(op))
+        lane_addresses(b, target, space)
+        size = op.type.bits // 8
+        for number, element in enumerate(_elements(op.operands[1])):
+            if isinstance(element, tree.Name) and element.text == "_":
+                continue
+            held = self.held(op, element)
+            facts = (op.site, b.active_mask, b.scratch(), number * size, space, size)
+            if held is None:
+                b.runtime(memory_tags.store_nothing, W, *facts)
+            else:
+                b.runtime(memory_tags.store_tags, W, *facts, *held)
+        return True
+
+    def move(self, b: Builder, op: Op) -> bool:
+        """Bytes of registers come to lie in others, side by side or apart."""
+        if op.type.kind == "p":
+            return True
+        targets, sources = _elements(op.operands[0]), _elements(op.operands[1])
+        whole = op.type.bits // 8
+        width, step = max(whole // len(targets), 1), max(whole // len(sources), 1)
+        pieces = [(max(0, n * step), self.held(op, source)) for n, source in enumerate(sources)]
+        into = self._into(b, op, targets, [held for _, held in pieces if held])
+        for number, held in enumerate(into):
+            if held is None:
+                continue
+            self._clear(b, held)
+            for at, source in pieces:
+                first, last = max(at, number * width), min(at + step, (number + 1) * width)
+                if source is not None and first < last:
+                    facts = (first - number * width, *source, first - at, last - first)
+                    b.runtime(register_tags.move_tags, W, op.site, b.active_mask, *held, *facts)
+        self._settle(b, op, targets, into)
+        return True
+
+    def choose(self, b: Builder, op: Op) -> bool:
+        """One of two registers is chosen."""
+        target, first, second, chooser = op.operands
+        chosen = b.apply("and", b.read_mask(chooser), b.active_mask)
+        rest = b.apply("xor", chosen, b.active_mask)
+        sources = [self.held(op, one) for one in (first, second)]
+        into = self._into(b, op, (target,), [held for held in sources if held])
+        for held, lanes_ in zip(sources, (chosen, rest), strict=True):
+            if into[0] is not None:
+                self._copy(b, op, into[0], held, lanes_)
+        self._settle(b, op, (target,), into)
+        return True
+
+    def exchange(self, b: Builder, op: Op) -> bool:
+        """Lanes take another lane's register."""
+        first = op.operands[0].first if isinstance(op.operands[0], tree.Pair) else op.operands[0]
+        held, source = self.held(op, first), self.held(op, op.operands[1])
+        if held is None:
+            return True
+        if source is None:
+            self._clear(b, held)
+            return True
+        b.store(constant_vector("i32", range(LANES)), b.scratch(scratch.VALUES), 64)
+        b.store(b.read(op.operands[2], "b32"), b.scratch(scratch.VALUES + 128), 64)
+        b.store(b.read(op.operands[3], "b32"), b.scratch(scratch.VALUES + 256), 64)
+        places = tuple(b.scratch(scratch.VALUES + 128 * n) for n in range(4))
+        b.runtime(lanes.shuffle, W, *places, _MODES[op.one_of(_MODES)])
+        facts = (op.site, b.active_mask, held.place, source.place, places[3])
+        b.runtime(register_tags.shuffle_tags, W, *facts)
+        return True
+
+    def matrix(self, b: Builder, op: Op) -> bool:
+        """Rows of matrices go between memory and registers."""
+        write = op.opcode == "stmatrix"
+        memory, registers = op.operands[:2] if write else op.operands[1::-1]
+        move = matrix_move(spelling_of(op))
+        space = state.SHARED if move.space else state.GENERIC
+        at = addresses_at(b, memory, scratch.ADDRESSES, space)
+        facts = (W, op.site, b.active_mask, move.address_lanes, at, space, move.row_bytes)
+        start = self.maps[spelling_of(op)]
+        if not write:
+            b.runtime(memory_tags.stage_rows, *facts)
+        for number, element in enumerate(_elements(registers)):
+            held, place = self.held(op, element), start + number * 4 * LANES
+            if held is not None and write:
+                b.runtime(memory_tags.scatter_tags, W, place, held.place)
+            elif held is not None:
+                b.runtime(memory_tags.gather_tags, W, b.active_mask, place, held.place)
+            elif write:
+                b.runtime(memory_tags.scatter_nothing, W, place)
+        if write:
+            b.runtime(memory_tags.unstage_rows, *facts)
+        return True
+
+    def transpose(self, b: Builder, op: Op) -> bool:
+        """Lanes exchange the halves of a matrix."""
+        held, source = (self.held(op, operand) for operand in op.operands[:2])
+        if held is not None and source is None:
+            self._clear(b, held)
+        elif held is not None and source is not None:
+            b.runtime(register_tags.stage_register, W, op.site, source.place)
+            b.runtime(memory_tags.gather_tags, W, b.active_mask, self.maps[spelling_of(op)], held.place)
+        return True
+
+    def convert(self, b: Builder, op: Op) -> bool:
+        """Elements are converted, or integers cut and extended."""
+        if len(op.types) != 2 or op.has("pack"):
+            return False
+        to, come = op.types
+        sources = [self.held(op, source) for source in op.operands[1:]]
+        held = self.held(op, op.operands[0])
+        if held is None or to.packed not in {come.packed, come.packed * len(sources)}:
+            return False
+        into = self._into(b, op, op.operands[:1], [source for source in sources if source])[0]
+        assert into is not None
+        self._clear(b, into)
+        count = to.packed // len(sources)  # of one source; the first lies highest
+        each, used = max(to.bits // 8 // to.packed, 1), max(come.bits // 8 // come.packed, 1)
+        resized = to.kind in "su" and come.kind in "su" and not op.has("sat")
+        for number, source in enumerate(reversed(sources)):
+            if source is None:
+                continue
+            for n in range(count):
+                at, first = (number * count + n) * to.bits // 8 // to.packed, n * come.bits // 8 // come.packed
+                if resized:
+                    facts = (W, op.site, b.active_mask, *into, at, *source, first, min(each, used))
+                    b.runtime(register_tags.move_tags, *facts)
+                else:
+                    facts = (W, op.site, b.active_mask, *into, at, each, *source, first, used)
+                    b.runtime(register_tags.convert_tags, *facts)
+        self._settle(b, op, op.operands[:1], [into])
+        return True
+
+    def product(self, b: Builder, op: Op) -> bool:
+        """D is made of A, B and C: note where these come from."""
+        if op.opcode == "wmma" and not op.has("mma"):
+            return False
+        form = matrix_form(spelling_of(op))
+        target, *sources = op.operands
+        size = form.register_bits // 8
+        count = sum(
+            len(_elements(s)) * LANES * size // element_bytes(form, n) for n, s in zip("abc", sources, strict=False)
+        )
+        b.runtime(product_tags.begin_product, W, op.site, b.active_mask, count)
+        for name, source in zip("abc", sources, strict=False):
+            each = element_bytes(form, name)
+            for element in _elements(source):
+                held = self.held(op, element)
+                if held is None:
+                    b.runtime(product_tags.note_nothing, W, LANES * size // each)
+                else:
+                    b.runtime(product_tags.note_operand, W, op.site, *held, each)
+        each = element_bytes(form, "d")
+        for number, element in enumerate(_elements(target)):
+            held = self.held(op, element)
+            if held is not None:
+                slot = number * LANES * size // each
+                b.runtime(product_tags.give_product, W, b.active_mask, *held, each, slot)
+        return True
+
+    def nothing(self, b: Builder, op: Op) -> bool:
+        """The run-time follows what it does."""
+        del b, op
+        return True
+
+    def _compute(self, b: Builder, op: Op) -> None:
+        """Results are made of all that is read."""
+        results = [held for name in _results(op) if (held := self.held(op, name))]
+        sources = list(dict.fromkeys(held for name in _read(op) if (held := self.held(op, name))))[:_SOURCES]
+        for result in results:
+            if not sources:
+                self._clear(b, result)
+                continue
+            packed = max((type_.packed for type_ in op.types), default=1)
+            alike = packed > 1 and all(source.size == result.size for source in sources)
+            spare = any(source != result and source.overlaps(result) for source in sources)
+            into = Held(self._spare, result.size) if spare else result
+            none = (_SOURCES - len(sources)) * (0, 0)
+            facts = (*into, packed if alike else 1, *(fact for source in sources for fact in source), *none)
+            b.runtime(register_tags.compute_tags, W, op.site, b.active_mask, *facts)
+            if spare:
+                self._copy(b, op, result, into, b.active_mask)
+
+    # -- registers
+
+    def held(self, op: Op, operand: tree.Operand) -> Held | None:
+        """Where the tags of an operand lie; None if it has no origin: a literal, a counter, an address."""
+        index = 0
+        if isinstance(operand, tree.Component):
+            operand, index = operand.base, COMPONENTS[operand.field]
+        if not isinstance(operand, tree.Name):
+            return None
+        found = carried(self.program, op, operand.text)
+        if found is None or found.type.kind == "p":
+            return None
+        return Held(found.offset + index * found.bytes, found.lane_bytes)
+
+    @property
+    def _spare(self) -> int:
+        return spare_place(self.program)
+
+    def _into(self, b: Builder, op: Op, targets: Sequence[tree.Operand], sources: Sequence[Held]) -> list[Held | None]:
+        """Where results go at first: to their registers, or aside if that would change what is yet to be read."""
+        del b
+        found = [self.held(op, target) for target in targets]
+        same = len(found) == 1 == len(sources) and found[0] == sources[0]
+        if same or not any(held is not None and held.overlaps(source) for held in found for source in sources):
+            return found
+        at = self._spare
+        aside: list[Held | None] = []
+        for held in found:
+            aside.append(None if held is None else Held(at, held.size))
+            at += 0 if held is None else LANES * held.size
+        return aside
+
+    def _settle(self, b: Builder, op: Op, targets: Sequence[tree.Operand], into: Sequence[Held | None]) -> None:
+        """Bring results to their registers."""
+        for target, aside in zip(targets, into, strict=True):
+            held = self.held(op, target)
+            if held is not None and aside is not None and held != aside:
+                self._copy(b, op, held, aside, b.active_mask)
+
+    def _copy(self, b: Builder, op: Op, held: Held, source: Held | None, lanes_: Value) -> None:
+        count = 0 if source is None else min(held.size, source.size)
+        if source is not None:
+            b.runtime(register_tags.move_tags, W, op.site, lanes_, *held, 0, *source, 0, count)
+        if count < held.size:
+            b.runtime(register_tags.clear_tags, W, lanes_, *held, count, held.size - count)
+
+    def _clear(self, b: Builder, held: Held) -> None:
+        b.runtime(register_tags.clear_tags, W, b.active_mask, *held, 0, held.size)
+
+
+def spare_place(program: Program) -> int:
+    """Where behind the registers results are put aside."""
+    return -(-program.register_bytes // LANES) * LANES
+
+
+_RULES: Final[dict[str, Callable[[Following, Builder, Op], bool]]] = {
+    "ld": Following.load, "ldu": Following.load, "st": Following.store, "mov": Following.move, "cvta": Following.move,
+    "selp": Following.choose, "shfl": Following.exchange, "ldmatrix": Following.matrix, "stmatrix": Following.matrix,
+    "movmatrix": Following.transpose, "cvt": Following.convert, "mma": Following.product, "wmma": Following.product,
+    "cp": Following.nothing, "bra": Following.nothing, "call": Following.nothing, "ret": Following.nothing,
+}  # fmt: skip
+_WRITERS: Final = frozenset(("st", "stmatrix", "mma"))
+
+
+def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
+    return operand.elements if isinstance(operand, tree.Vector) else (operand,)
+
+
+def _names(operand: tree.Operand) -> Iterator[tree.Name]:
+    """The names in an operand that is no address."""
+    if not isinstance(operand, (tree.Address, tree.Indexed)):
+        yield from (node for node in walk(operand) if isinstance(node, tree.Name))
+
+
+def _read(op: Op) -> list[tree.Name]:
+    """The names of values that an instruction reads."""
+    values = {id(name) for operand in op.operands for name in _names(operand)}
+    return [name for _, name in names_read(op) if id(name) in values]
+
+
+def _results(op: Op) -> list[tree.Name]:
+    return [name for name, _ in destinations(op.node)]

@@ -1,0 +1,223 @@
+"""Room for what provenance remembers: tags beside registers and memory, paths, nodes and matrix products."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.isa.limits import LANES
+from ptxloom.isa.products import matrix_form
+from ptxloom.machine.instruments.provenance import SPARE_LANE_BYTES, lane_maps, spare_place, spelling_of
+from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
+from ptxloom.machine.memory.arena import zeroed
+from ptxloom.machine.native import language
+from ptxloom.machine.results.provenance import (
+    ProductSite,
+    Provenance,
+    ProvenanceRecord,
+    RawProvenance,
+    TracedArray,
+)
+from ptxloom.machine.results.trace_choice import chosen_blocks
+from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime import trail as model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.memory.arena import Arena, Budget
+    from ptxloom.machine.memory.arguments import Memory
+    from ptxloom.machine.program.model import Op, Program
+
+_TAG: Final = 8  # bytes
+_GLOBAL: Final = "provenance's tags of global memory"
+_NEAR: Final = "provenance's tags of shared and local memory"
+_KEPT: Final = "provenance's products and nodes"
+_PATHS: Final = 1 << 16
+_LEAST: Final = 1 << 20  # bytes of a budget
+_MOST: Final = 1 << 40
+_BETWEEN: Final = 64  # bytes from one piece of global memory to the next, so that no value lies in two
+
+
+class ProvenanceShadow(ShadowMaker):
+    """The tags of a launch; they outlive it in its record."""
+
+    def __init__(
+        self,
+        arena: Arena,
+        budget: Budget,
+        program: Program,
+        memory: Memory,
+        *,
+        asked: Provenance,
+        shape: Shape,
+        before: int,
+    ) -> None:
+        self._arena = arena
+        self._budget = budget
+        self._program = program
+        self._memory = memory
+        self._grid: tuple[int, int, int] = shape.grid
+        self._registers = state.REGISTERS + -(-(program.register_bytes + before) // 64) * 64
+        self._register_tags = _TAG * (spare_place(program) + LANES * SPARE_LANE_BYTES)
+        self.warp_bytes = self._registers + self._register_tags - (state.REGISTERS + program.register_bytes + before)
+        self._pieces: list[tuple[int, int, int, NDArray[np.uint64] | None]] = []  # start, end, origin, tags
+        self._trail: Any = language.structure(model.Trail).from_address(arena.take(model.TRAIL_BYTES))
+        self._kept: dict[str, NDArray[Any]] = {}
+        self._choose(asked, -(-shape.threads // LANES))
+        self._make_room(budget_of(asked))
+
+    def _choose(self, asked: Provenance, warps: int) -> None:
+        """Which products are recorded."""
+        numbers = range(warps) if asked.warps is None else tuple(asked.warps)
+        if any(not 0 <= n < warps for n in numbers):
+            raise UsageError("warps", asked.warps, f"warps from 0 to {warps - 1}")
+        blocks = np.array(chosen_blocks(asked.ctas, self._grid, "ctas"), np.uint64)
+        self._trail.warps = sum(1 << n for n in set(numbers))
+        self._trail.ctas, self._trail.cta_count = self._arena.put(blocks) if len(blocks) else 0, len(blocks)
+
+    def _make_room(self, budget_bytes: int) -> None:
+        """Tables of fixed size for paths, the budget for the rest: a quarter for nodes, an eighth for events."""
+        trail = self._trail
+        nodes = budget_bytes // 4 // (model.NODE_BYTES + 4)
+        events = budget_bytes // 8 // model.EVENT_BYTES
+        buckets = 1 << nodes.bit_length() - 1
+        rest = budget_bytes * 5 // 8 // _TAG
+        for name, count, size in (
+            ("path", _PATHS, model.PATH_BYTES), ("known", 4 * _PATHS, model.KNOWN_BYTES),
+            ("node", nodes, model.NODE_BYTES), ("bucket", buckets, 4), ("event", min(events, model.EVENT_LIMIT),
+            model.EVENT_BYTES), ("pool", rest, _TAG),
+        ):  # fmt: skip
+            room = self._take(count * size, _KEPT)
+            self._kept[name] = room
+            field, limit = _FIELDS[name]
+            setattr(trail, field, room.ctypes.data)
+            setattr(trail, limit, count)
+        trail.path_count = trail.node_count = 1
+        table = np.array(lane_maps(self._program)[1], np.uint32)
+        trail.maps, trail.map_count = self._arena.put(table) if len(table) else 0, len(table)
+
+    def _take(self, size: int, what: str) -> NDArray[np.uint8]:
+        self._budget.charge(what, size)
+        return zeroed(size, 64, what)
+
+    def start(self, launch: Any) -> None:
+        """Tell native code of it all."""
+        launch.trail = ctypes.addressof(self._trail)
+        launch.tags, launch.tag_bytes = self._registers, self._register_tags
+
+    def mark(self, spans: NDArray[np.uint64]) -> None:
+        """Number the bytes of global memory; those that may be written get tags."""
+        at, last = 0, 0
+        fields = language.record(state.Span).offsets
+        for row in spans:
+            start, end = int(row[0]), int(row[1])
+            if start != last:
+                at += _BETWEEN
+            last = end
+            tags = self._take(_TAG * (end - start), _GLOBAL).view(np.uint64) if row[2] and end > start else None
+            row[fields["origin"] // 8] = at
+            row[fields["tags"] // 8] = 0 if tags is None else tags.ctypes.data
+            self._pieces.append((start, end, at, tags))
+            at += end - start
+        if at > model.PLACE_LIMIT:
+            raise UsageError("args", f"{at:,} bytes", f"{model.PLACE_LIMIT:,} at most with `provenance`")
+
+    def renew(self, address: int, size: int) -> None:
+        """They are as if nobody had written them."""
+        for start, end, _, tags in self._pieces:
+            if start <= address < end and tags is not None:
+                tags[address - start : address - start + size] = 0
+
+    def cluster(self, launch: Any, ctas: Sequence[int]) -> None:
+        """Tags of shared and local memory."""
+        take = partial(self._arena.take, what=_NEAR)
+        for at in ctas:
+            cta: Any = language.structure(state.Cta).from_address(at)
+            cta.tags = take(_TAG * launch.shared_bytes or _TAG)
+            for warp in warps_of(launch, cta):
+                if launch.local_bytes:
+                    warp.local_tags = take(_TAG * LANES * launch.local_bytes)
+
+    def limits(self) -> tuple[str, ...]:
+        """What there was no room for."""
+        return tuple(self._limits())
+
+    def _limits(self) -> Iterator[str]:
+        trail = self._trail
+        missed = int(trail.event_missed)
+        if missed:
+            yield f"provenance has no room for {missed:,} matrix products: give it a larger budget, or choose warps"
+        if trail.node_count >= trail.node_limit:
+            yield "provenance has no room for all values that were computed: of some it does not tell from what"
+        if trail.path_count >= trail.path_limit:
+            yield "provenance has no room for all ways that bytes took: of some it tells the beginning"
+
+    def record(self) -> ProvenanceRecord:
+        """What it has found."""
+        trail, arrays = self._trail, tuple(self._arrays())
+        events = self._kept["event"].view(_EVENT)[: int(trail.event_count)]
+        raw = RawProvenance(
+            places=np.array([self._place(address) for address, _ in arrays], np.uint64),
+            pieces=tuple((at, tags) for _, _, at, tags in self._pieces if tags is not None),
+            events=events,
+            pool=self._kept["pool"].view(np.uint64)[: int(trail.pool_count)],
+            paths=self._kept["path"].view(np.uint32).reshape(-1, 2)[: int(trail.path_count)],
+            nodes=self._kept["node"].view(_NODE)[: int(trail.node_count)],
+            missed=int(trail.event_missed),
+            sites={op.site: _site(op) for op in self._program.ops if op.site in set(events["site"].tolist())},
+            grid=self._grid,
+        )
+        return ProvenanceRecord(tuple(known for _, known in arrays), self.limits(), raw)
+
+    def _place(self, address: int) -> int:
+        for start, end, at, _ in self._pieces:
+            if start <= address < end:
+                return at + address - start
+        return model.PLACE_LIMIT  # an array of no bytes
+
+    def _arrays(self) -> Iterator[tuple[int, TracedArray]]:
+        """The arrays of the launch that have a name, and where they lie."""
+        parameters = self._program.parameters
+        number = 0
+        for array, name in zip(self._memory.arrays, self._memory.names, strict=True):
+            if not name:
+                continue
+            place = int(name[5:-1]) if name.startswith("args[") and name[5:-1].isdecimal() else None
+            called = name if place is None else parameters[place].name
+            facts = (array.dtype, array.shape, array.strides, array.nbytes)
+            yield array.ctypes.data, TracedArray(number, called, place, *facts)
+            number += 1
+
+
+_FIELDS: Final = {
+    "path": ("paths", "path_limit"), "known": ("known", "known_slots"), "node": ("nodes", "node_limit"),
+    "bucket": ("buckets", "bucket_count"), "event": ("events", "event_limit"), "pool": ("pool", "pool_limit"),
+}  # fmt: skip
+_EVENT: Final = np.dtype([
+    ("site", "u4"), ("warp", "u4"), ("cta", "u8"), ("lanes", "u4"), ("spare", "u4"), ("start", "u8"), ("tags", "u8"),
+])  # fmt: skip
+_NODE: Final = np.dtype([("site", "u4"), ("next", "u4"), ("sources", "u8", 3)])
+
+
+def budget_of(asked: Provenance) -> int:
+    """The bytes that products and nodes may take.
+
+    Raises:
+        UsageError: They are no number, or too few.
+    """
+    must_be(int, "budget", asked.budget, "a number of bytes")
+    if not _LEAST <= asked.budget <= _MOST:
+        raise UsageError("budget", asked.budget, f"{_LEAST} to {_MOST} bytes")
+    return asked.budget
+
+
+def _site(op: Op) -> ProductSite:
+    return ProductSite(op.site, op.line, op.text, matrix_form(spelling_of(op)))

@@ -1,0 +1,359 @@
+"""What `launch(..., provenance=True)` tells: from which array element every byte came, and by which instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, overload
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.results.provenance_operands import by_element, slot_items
+from ptxloom.machine.results.provenance_tags import NODE, ORIGIN, Kind, decoded, value_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from ptxloom.isa.products import MatrixForm
+    from ptxloom.machine.results.trace import Blocks
+
+BUDGET_BYTES: Final = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How much `launch` is to keep of where bytes come from; everything else is followed all the same.
+
+    Attributes:
+        warps: The warps of each CTA whose matrix products are recorded; None for all.
+        ctas: Their CTAs, by index or by (x, y, z); or `"all"`.
+        budget: Bytes for matrix products, and for what values were computed from; what there is no room for is told.
+
+    Example:
+        >>> import numpy as np
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90 .entry k(.param .u64 a, .param .u64 b) { .reg .b64 %a, %b; "
+        >>> text += ".reg .b32 %r; ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.global.u32 %r, [%a+8]; "
+        >>> text += "st.global.u32 [%b], %r; ret; }"
+        >>> args = [np.arange(4, dtype=np.uint32), np.zeros(1, np.uint32)]
+        >>> record = kernel(parse(text), "k").launch(1, 1, args, provenance=Provenance(warps=[0])).provenance
+        >>> origin = record.contents("b").origins[0]
+        >>> record.arrays[origin["array"]].name, int(origin["element"])
+        ('a', 2)
+    """
+
+    warps: Iterable[int] | None = None
+    ctas: Blocks = "all"
+    budget: int = BUDGET_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class TracedArray:
+    """An array of the launch, as origins name it.
+
+    Attributes:
+        number: What `array` holds in origins.
+        name: The parameter's name, or what else the launch calls it.
+        parameter: The parameter's place; None of an array that is no parameter itself.
+        dtype: Of its elements.
+        shape: Elements along each axis.
+        strides: Bytes along each axis.
+        nbytes: Its bytes.
+    """
+
+    number: int
+    name: str
+    parameter: int | None
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    nbytes: int
+
+    def index(self, element: int) -> tuple[int, ...]:
+        """The index of an element by its flat number."""
+        return tuple(int(n) for n in np.unravel_index(element, self.shape))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperandOrigins:
+    """Where the elements of a matrix come from.
+
+    Attributes:
+        form_operand: Which operand of the product it is: "a", "b", "c" or "d".
+        shape: Rows and columns: A is M x K (as it is stored, if it is sparse), B is K x N, C and D are M x N.
+        origins: For each element `kind`, `array`, `element`, `byte`, `node`, `item` and `path` (`ORIGIN`).
+        arrays: What `array` counts.
+    """
+
+    form_operand: str
+    shape: tuple[int, int]
+    origins: NDArray[Any] = field(repr=False)
+    arrays: tuple[TracedArray, ...] = field(repr=False, default=())
+
+    def index(self, row: int, column: int) -> tuple[int, ...] | None:
+        """The index in its array of the element at a place; None if it comes from none."""
+        origin: Any = self.origins[row, column]
+        number = int(origin["array"])
+        return None if number < 0 else self.arrays[number].index(int(origin["element"]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProductEvent:
+    """A matrix product that a warp has executed.
+
+    Attributes:
+        number: Its number among all that were recorded; PRODUCT origins hold it in `node`.
+        site: The instruction's number in the program.
+        line: Its PTX line.
+        instruction: The instruction as PTX.
+        form: Shape and types.
+        cta: The CTA's (x, y, z).
+        warp: The warp within the CTA.
+        sequence: How many products the warp had executed before, of those that were recorded.
+    """
+
+    number: int
+    site: int
+    line: int
+    instruction: str
+    form: MatrixForm
+    cta: tuple[int, int, int]
+    warp: int
+    sequence: int
+    tags: NDArray[np.uint64] = field(repr=False)
+    record: ProvenanceRecord = field(repr=False)
+
+    def operand(self, name: str) -> OperandOrigins:
+        """Where the elements of an operand come from; of D, that it is what this product gives.
+
+        Args:
+            name: "a", "b", "c" or "d".
+
+        Raises:
+            UsageError: There is no such operand.
+        """
+        tags = by_element(self.form, name, self.tags, self.number)
+        shape = (tags.shape[0], tags.shape[1])
+        return OperandOrigins(name, shape, self.record.origins(tags), self.record.arrays)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contents:
+    """Where the elements of an array come from, once the kernel has ended.
+
+    Attributes:
+        array: The array.
+        origins: For each element, in the array's shape; what the kernel has not written is EXACT and itself.
+        stored_at: The site that has written each element last; -1: none.
+        stored_twice: Whether the kernel has written it more than once.
+    """
+
+    array: TracedArray
+    origins: NDArray[Any] = field(repr=False)
+    stored_at: NDArray[np.int64] = field(repr=False)
+    stored_twice: NDArray[np.bool_] = field(repr=False)
+
+
+class _Products(Sequence["ProductEvent"]):
+    """The products of a record, each made when it is looked at."""
+
+    def __init__(self, record: ProvenanceRecord) -> None:
+        self._record = record
+        self._sequences: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self._record.raw.events)
+
+    @overload
+    def __getitem__(self, index: int) -> ProductEvent: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ProductEvent, ...]: ...
+    def __getitem__(self, index: int | slice) -> ProductEvent | tuple[ProductEvent, ...]:
+        if isinstance(index, slice):
+            return tuple(self[n] for n in range(*index.indices(len(self))))
+        number = range(len(self))[index]
+        raw = self._record.raw
+        event = raw.events[number]
+        known = raw.sites[int(event["site"])]
+        tags = raw.pool[int(event["start"]) : int(event["start"] + event["tags"])]
+        x, y, _ = raw.grid
+        block = int(event["cta"])
+        place = (block % x, block // x % y, block // (x * y))
+        sequence = int(self._order()[number])
+        return ProductEvent(
+            number, known.site, known.line, known.text, known.form, place, int(event["warp"]), sequence, tags,
+            self._record,
+        )  # fmt: skip
+
+    def _order(self) -> NDArray[np.int64]:
+        """For each product how many of its warp were recorded before."""
+        if self._sequences is None:
+            events = self._record.raw.events
+            _, owner = np.unique(events[["cta", "warp"]], return_inverse=True)
+            order = np.argsort(owner, kind="stable")
+            starts = np.r_[True, np.diff(owner[order]) != 0]
+            first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+            self._sequences = np.empty(len(order), np.int64)
+            self._sequences[order] = np.arange(len(order)) - first
+        return self._sequences
+
+
+@dataclass(frozen=True, slots=True)
+class ProductSite:
+    """An instruction that makes products, as events name it."""
+
+    site: int
+    line: int
+    text: str
+    form: MatrixForm
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawProvenance:
+    """What native code has kept, as arrays.
+
+    Attributes:
+        places: (arrays,) uint64: where each array starts, in the numbers that tags use.
+        pieces: The tags of global memory, each with the number of its first byte; only of what may be written.
+        events: Structured as `ProductEvent` of the run-time.
+        pool: Tags of operands.
+        paths: (paths, 2) uint32: the path before, and the site.
+        nodes: Structured: `site`, and `sources`, three tags.
+        missed: Products that there was no room for.
+        sites: The instructions that make products.
+        grid: CTAs along x, y and z.
+    """
+
+    places: NDArray[np.uint64]
+    pieces: tuple[tuple[int, NDArray[np.uint64]], ...]
+    events: NDArray[Any]
+    pool: NDArray[np.uint64]
+    paths: NDArray[np.uint32]
+    nodes: NDArray[Any]
+    missed: int
+    sites: dict[int, ProductSite]
+    grid: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProvenanceRecord:
+    """Where everything came from, in a launch with `provenance`.
+
+    Attributes:
+        arrays: The arrays of the launch.
+        limits: What there was no room for, a sentence each.
+        raw: What native code has kept.
+    """
+
+    arrays: tuple[TracedArray, ...]
+    limits: tuple[str, ...]
+    raw: RawProvenance = field(repr=False)
+
+    @property
+    def products(self) -> Sequence[ProductEvent]:
+        """The matrix products that were recorded, in the order in which they were executed."""
+        return _Products(self)
+
+    def origins(self, tags: NDArray[np.uint64]) -> NDArray[Any]:
+        """What tags say, as `ORIGIN`, in their shape.
+
+        Args:
+            tags: Of the first byte of each value.
+        """
+        raw = self.raw
+        result = decoded(tags, raw.places, [(a.nbytes, a.dtype.itemsize) for a in self.arrays])
+        made = result["kind"] == Kind.PRODUCT
+        if made.any():
+            sites = raw.events["site"][result["node"][made]]
+            slots = result["item"][made]
+            for site in np.unique(sites).tolist():
+                here = sites == site
+                slots[here] = slot_items(raw.sites[site].form)[slots[here]]
+            result["item"][made] = slots
+        return result
+
+    def array(self, which: int | str) -> TracedArray:
+        """An array by its number or its name.
+
+        Raises:
+            UsageError: There is no such array.
+        """
+        for known in self.arrays:
+            if which in {known.number, known.name}:
+                return known
+        raise UsageError("array", which, ", ".join(f"{a.number} ({a.name})" for a in self.arrays) or "no array at all")
+
+    def contents(self, array: int | str) -> Contents:
+        """Where the elements of an array come from, at the end.
+
+        Args:
+            array: Its number or its name.
+
+        Raises:
+            UsageError: There is no such array.
+        """
+        known = self.array(array)
+        start = int(self.raw.places[known.number])
+        tags = self._tags(start, known.nbytes).reshape(-1, max(known.dtype.itemsize, 1))
+        values, twice, paths = value_tags(tags)
+        itself = values == 0
+        origins = self.origins(values)
+        size = known.dtype.itemsize
+        origins["kind"][itself], origins["array"][itself] = Kind.EXACT, known.number
+        origins["element"][itself] = np.flatnonzero(itself)
+        stored = np.where(itself, -1, self.raw.paths[paths, 1].astype(np.int64))
+        assert size
+        return Contents(known, origins.reshape(known.shape), stored.reshape(known.shape), twice.reshape(known.shape))
+
+    def path(self, number: int) -> tuple[int, ...]:
+        """The sites that a byte came through, from the load to the last that moved it.
+
+        Args:
+            number: As `path` of an origin holds it.
+
+        Raises:
+            UsageError: There is no such path.
+        """
+        if not 0 <= number < len(self.raw.paths):
+            raise UsageError("path", number, f"0 to {len(self.raw.paths) - 1}")
+        sites: list[int] = []
+        while number:
+            number, site = (int(n) for n in self.raw.paths[number])
+            sites.append(site)
+        return tuple(reversed(sites))
+
+    @property
+    def nodes(self) -> NDArray[Any]:
+        """What values were computed from, by number: `site`, and three `sources`, each as `ORIGIN`.
+
+        Number 0 stands for all that there was no room for.
+        """
+        result = np.zeros(len(self.raw.nodes), NODE)
+        result["site"] = self.raw.nodes["site"]
+        result["sources"] = self.origins(self.raw.nodes["sources"])
+        return result
+
+    def _tags(self, start: int, size: int) -> NDArray[np.uint64]:
+        """The tags of bytes of global memory; 0 where nobody may write."""
+        result = np.zeros(size, np.uint64)
+        for first, tags in self.raw.pieces:
+            low, high = max(first, start), min(first + len(tags), start + size)
+            if low < high:
+                result[low - start : high - start] = tags[low - first : high - first]
+        return result
+
+
+__all__ = [
+    "ORIGIN",
+    "Contents",
+    "Kind",
+    "OperandOrigins",
+    "ProductEvent",
+    "Provenance",
+    "ProvenanceRecord",
+    "TracedArray",
+]

@@ -1,0 +1,72 @@
+"""The tags of a product's operands, which lie as registers do, arranged as the matrices that they are."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.fragments.derive import fragment
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.instruments.provenance import element_bytes
+from ptxloom.machine.runtime import trail as model
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.isa.products import MatrixForm
+
+OPERANDS: Final = ("a", "b", "c", "d")
+
+
+def by_element(form: MatrixForm, operand: str, tags: NDArray[np.uint64], event: int) -> NDArray[np.uint64]:
+    """(rows, columns) uint64: the tag of each element of an operand; of several matrices one below the other.
+
+    Args:
+        form: The product.
+        operand: "a", "b", "c" or "d".
+        tags: Those of A, B and C, by register, lane and place in the register.
+        event: The product's number.
+
+    Raises:
+        UsageError: There is no such operand.
+    """
+    if operand not in OPERANDS:
+        raise UsageError("operand", operand, "'a', 'b', 'c' or 'd'")
+    slots = element_slots(form, operand)
+    held = np.maximum(slots, 0)
+    if operand == "d":
+        numbers = (event << model.SLOT_BITS | held).astype(np.uint64) << np.uint64(model.BYTE_BITS)
+        found = np.uint64(model.PRODUCT) | numbers
+    else:
+        found = tags[sum(slot_count(form, name) for name in OPERANDS[: OPERANDS.index(operand)]) + held]
+    return np.where(slots < 0, np.uint64(0), found)
+
+
+@cache
+def slot_count(form: MatrixForm, operand: str) -> int:
+    """How many tags an operand of a warp has."""
+    return form.registers(operand) * LANES * form.register_bits // 8 // element_bytes(form, operand)
+
+
+@cache
+def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
+    """(rows, columns) int64: which of a warp's tags each element has, -1 of none; of several copies the first."""
+    held = fragment(form.spelling, operand)
+    each = 8 * element_bytes(form, operand)
+    per = held.register_bits // each
+    result = np.full((held.matrices * held.rows, held.columns), -1, np.int64)
+    for e in reversed(held.elements):
+        result[e.matrix * held.rows + e.row, e.column] = (e.register * LANES + e.lane) * per + e.bit // each
+    return result
+
+
+@cache
+def slot_items(form: MatrixForm) -> NDArray[np.int32]:
+    """(slots,) int32: the flat number in D of the element that a slot holds."""
+    slots = element_slots(form, "d")
+    result = np.full(slot_count(form, "d"), -1, np.int32)
+    result[slots[slots >= 0]] = np.flatnonzero(slots >= 0)
+    return result

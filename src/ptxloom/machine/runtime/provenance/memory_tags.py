@@ -1,0 +1,226 @@
+"""Tags of memory: found beside the bytes of an access, taken to registers by loads and given by stores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import fill, length, nothing, part, u32, u64, view
+from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.memory import find_span, holds, space_at
+from ptxloom.machine.runtime.places import registers, warp_at
+from ptxloom.machine.runtime.provenance.paths import found_tag, moved_tag
+from ptxloom.machine.runtime.state import (
+    CLUSTER_SHIFT,
+    CONST,
+    GENERIC,
+    GLOBAL,
+    LOCAL,
+    SHARED,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+    Cta,
+    Span,
+    Warp,
+)
+from ptxloom.machine.runtime.trail import EXACT, STAGE, TWICE, WRITTEN
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr, Slice
+
+
+def tags_of(w: Warp, place: u32, size: u32) -> Slice[u64]:
+    """The tags of a register of `size` bytes a lane, lane by lane."""
+    return view(u64, registers(w, w.launch.tags + 8 * place, 256 * size))
+
+
+def start_tags(cta: Cta) -> None:
+    """Nothing is known of what a CTA finds in its shared and local memory and its registers."""
+    fill(cta.tags, 0)
+    launch = cta.launch
+    for number in range(launch.warps):
+        w = warp_at(cta, number)
+        fill(registers(w, launch.tags, launch.tag_bytes), 0)
+        fill(w.local_tags, 0)
+
+
+def is_far(at: u64, space: u32) -> u32:
+    """1 if an address is one of global memory, or of constants."""
+    if space == GENERIC:
+        return u32(at < SHARED_WINDOW)
+    return u32(space == GLOBAL or space == CONST)  # noqa: PLR1714, SIM109 - native code has no sets
+
+
+def near_tags(w: Warp, lane: u32, at: u64, space: u32, size: u64) -> Slice[u64]:
+    """The tags of bytes of shared or local memory; nothing if they are not there."""
+    named = space_at(at, space)
+    offset = at & WINDOW_BYTES - 1
+    if named == LOCAL:
+        if within(offset, size, w.local_bytes) == 0:
+            return nothing(u64)
+        return part(w.local_tags, u64(lane) * w.local_bytes + offset, size)
+    inside = offset & (1 << CLUSTER_SHIFT) - 1
+    if named != SHARED or within(inside, size, w.shared_bytes) == 0:
+        return nothing(u64)
+    rank = offset >> CLUSTER_SHIFT
+    if rank == 0:
+        return part(w.cta.tags, inside, size)
+    if rank > u64(w.launch.members):
+        return nothing(u64)
+    return part(w.cta.peers[rank - 1].cta.tags, inside, size)
+
+
+def span_of(w: Warp, at: u64, size: u64) -> Slice[Span]:
+    """The piece of global memory that holds some bytes, or nothing."""
+    spans = find_span(w.launch, at)
+    if length(spans) == 0 or holds(spans[0], at, size) == 0:
+        return nothing(Span)
+    return spans
+
+
+def span_tags(span: Span, at: u64, size: u64) -> Slice[u64]:
+    """The tags of bytes of a piece of global memory; nothing if no byte of it ever changes."""
+    if length(span.tags) == 0:
+        return nothing(u64)
+    return part(span.tags, at - span.start, size)
+
+
+def read_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, out: Slice[u64]) -> None:
+    """The tags of bytes in memory, as an instruction that reads them finds them."""
+    trail = w.launch.trail
+    tags = nothing(u64)
+    own: u64 = 0
+    if is_far(at, space) != 0:
+        spans = span_of(w, at, u64(size))
+        if length(spans) != 0:
+            tags = span_tags(spans[0], at, u64(size))
+            own = EXACT | spans[0].origin + (at - spans[0].start)
+    else:
+        tags = near_tags(w, lane, at, space, u64(size))
+    known = u32(length(tags))
+    for n in range(size):
+        tag: u64 = 0
+        if n < known:
+            tag = tags[n]
+        if tag == 0 and own != 0:
+            tag = own + u64(n)
+        out[n] = found_tag(trail, site, tag)
+
+
+def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, given: Slice[u64]) -> None:
+    """The tags of bytes that an instruction writes to memory."""
+    tags = nothing(u64)
+    far = is_far(at, space)
+    if far != 0:
+        spans = span_of(w, at, u64(size))
+        if length(spans) != 0:
+            tags = span_tags(spans[0], at, u64(size))
+    else:
+        tags = near_tags(w, lane, at, space, u64(size))
+    trail = w.launch.trail
+    for n in range(u32(length(tags))):
+        tag = given[n]
+        if tag == 0:
+            tag = WRITTEN
+        tag = moved_tag(trail, site, tag)
+        if far != 0 and tags[n] != 0:
+            tag = tag | TWICE
+        tags[n] = tag
+
+
+def load_tags(
+    w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64, space: u32, size: u32, place: u32, room: u32
+) -> None:
+    """Lanes load `size` bytes to a register of `room` bytes; what is above is of no origin."""
+    into = tags_of(w, place, room)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            mine = part(into, lane * room, room)
+            read_tags(w, site, lane, addresses[lane] + offset, space, size, part(mine, 0, size))
+            for n in range(size, room):
+                mine[n] = 0
+
+
+def store_tags(
+    w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64, space: u32, size: u32, place: u32, room: u32
+) -> None:
+    """Lanes store the lowest `size` bytes of a register of `room` bytes."""
+    out = tags_of(w, place, room)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            write_tags(w, site, lane, addresses[lane] + offset, space, size, part(out, lane * room, size))
+
+
+def store_nothing(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64, space: u32, size: u32) -> None:
+    """Lanes store bytes of no origin."""
+    none = part(w.launch.trail.stage, 0, size)
+    for n in range(size):
+        none[n] = 0
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            write_tags(w, site, lane, addresses[lane] + offset, space, size, none)
+
+
+def copy_tags(
+    w: Warp, site: u32, lane: u32, target: u64, target_space: u32, source: u64, source_space: u32, take: u32, size: u32
+) -> None:
+    """A lane copies `take` bytes in memory, and zeros up to `size`."""
+    stage = part(w.launch.trail.stage, 0, 16)
+    for start in range(0, size, 16):
+        count = min(size - start, 16)
+        for n in range(count):
+            stage[n] = 0
+        if start < take:
+            some = min(take - start, 16)
+            read_tags(w, site, lane, source + u64(start), source_space, some, part(stage, 0, some))
+        write_tags(w, site, lane, target + u64(start), target_space, count, stage)
+
+
+def stage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
+    """Put aside the tags of the rows of matrices, 16 for each."""
+    stage = w.launch.trail.stage
+    for row in range(rows):
+        mine = part(stage, 16 * row, 16)
+        for n in range(16):
+            mine[n] = 0
+        if lanes >> row & 1 != 0:
+            read_tags(w, site, row, addresses[row], space, size, part(mine, 0, size))
+
+
+def unstage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
+    """Give rows of memory the tags that were put aside for them."""
+    stage = w.launch.trail.stage
+    for row in range(rows):
+        if lanes >> row & 1 != 0:
+            write_tags(w, site, row, addresses[row], space, size, part(stage, 16 * row, size))
+
+
+def gather_tags(w: Warp, lanes: u32, start: u64, place: u32) -> None:
+    """A register of 4 bytes takes tags that were put aside, as a map says for each of its bytes."""
+    into = tags_of(w, place, 4)
+    trail = w.launch.trail
+    map_ = part(trail.maps, start, 128)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            for n in range(4 * lane, 4 * lane + 4):
+                at = map_[n]
+                into[n] = trail.stage[at] if at < STAGE else 0
+
+
+def scatter_tags(w: Warp, start: u64, place: u32) -> None:
+    """Tags of a register of 4 bytes are put aside, where a map says for each of its bytes."""
+    out = tags_of(w, place, 4)
+    trail = w.launch.trail
+    map_ = part(trail.maps, start, 128)
+    for n in range(128):
+        at = map_[n]
+        if at < STAGE:
+            trail.stage[at] = out[n]
+
+
+def scatter_nothing(w: Warp, start: u64) -> None:
+    """The same of a register of no origin."""
+    trail = w.launch.trail
+    map_ = part(trail.maps, start, 128)
+    for n in range(128):
+        if map_[n] < STAGE:
+            trail.stage[map_[n]] = 0

@@ -1,0 +1,116 @@
+"""What provenance keeps, as structs that native code and Python share, and what the bits of a tag mean.
+
+Every byte of a register, of shared, local and global memory has a tag of 64 bits beside it. 0 says that nothing is
+known, and of a byte of global memory that the kernel has not written, that it is itself. A tag is a kind, the path that
+the byte has come, and its origin. Byte i of a value has the tag of its byte 0 plus i: of EXACT bytes since the origin
+is their place in memory, of all others since the number of the byte stands in the lowest bits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from ptxloom.machine.native import language
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Array, Slice, u32, u64
+
+# The fields of a tag, from the top: 3 bits of kind, 19 of path, 1 that says written twice, 41 of origin.
+KIND_SHIFT: Final = 61
+PATH_SHIFT: Final = 42
+PATH_LIMIT: Final = 1 << KIND_SHIFT - PATH_SHIFT
+PATH_FIELD: Final = PATH_LIMIT - 1 << PATH_SHIFT
+TWICE: Final = 1 << PATH_SHIFT - 1  # of a byte in global memory: the kernel has written it before
+ORIGIN: Final = TWICE - 1
+
+# Kinds, in their place.
+EXACT: Final = 1 << KIND_SHIFT  # the byte is one of global memory: its place there, all pieces laid end to end
+CONVERTED: Final = 2 << KIND_SHIFT  # a value made from an element: place << BYTE_BITS | byte of the value
+COMPUTED: Final = 3 << KIND_SHIFT  # made from others: node << BYTE_BITS | byte of the value
+PRODUCT: Final = 4 << KIND_SHIFT  # of a matrix product: (event << SLOT_BITS | slot) << BYTE_BITS | byte of the value
+MIXED: Final = 6 << KIND_SHIFT  # a value of bytes that do not belong together: a node that holds two of their tags
+WRITTEN: Final = 7 << KIND_SHIFT  # of a byte in memory: written by the kernel, with something of which nothing is known
+KIND: Final = 7 << KIND_SHIFT
+
+BYTE_BITS: Final = 3
+SLOT_BITS: Final = 14  # of an element of D among those that a warp holds: by register, lane, and place in the register
+PLACE_LIMIT: Final = 1 << 41 - BYTE_BITS  # bytes of global memory
+EVENT_LIMIT: Final = 1 << 41 - BYTE_BITS - SLOT_BITS
+
+PATH_STEPS: Final = 24  # of a path at most: what comes after is not told
+STAGE: Final = 1024  # tags that an instruction can put aside
+
+
+class PathStep:
+    """A path: another path and one instruction more."""
+
+    before: u32
+    site: u32
+
+
+class KnownStep:
+    """Which path one comes to by an instruction, found before."""
+
+    key: u64  # 1 + (path << 32 | site); 0 while free
+    path: u32
+    spare: u32
+
+
+class Node:
+    """A value made from others."""
+
+    site: u32
+    next: u32  # another node of the same bucket; 0: none
+    sources: Annotated[Array[u64], 3]  # their tags; 0 of what has none
+
+
+class ProductEvent:
+    """A matrix product that a warp has executed."""
+
+    site: u32
+    warp: u32
+    cta: u64  # by its number in the grid
+    lanes: u32
+    spare: u32
+    start: u64  # of the tags of A, B and C in the pool
+    tags: u64  # how many
+
+
+class Trail:
+    """What a launch with provenance keeps, beside the tags."""
+
+    paths: Annotated[Slice[PathStep], "path_limit"]  # number 0 is that of no step at all
+    path_limit: u64
+    path_count: u64
+    known: Annotated[Slice[KnownStep], "known_slots"]
+    known_slots: u64  # a power of two
+    known_count: u64
+    nodes: Annotated[Slice[Node], "node_limit"]  # number 0 stands for all that there was no room for
+    node_limit: u64
+    node_count: u64
+    buckets: Annotated[Slice[u32], "bucket_count"]
+    bucket_count: u64  # a power of two
+    events: Annotated[Slice[ProductEvent], "event_limit"]
+    event_limit: u64
+    event_count: u64
+    event_missed: u64  # products that there was no room for
+    pool: Annotated[Slice[u64], "pool_limit"]
+    pool_limit: u64
+    pool_count: u64
+    recording: u64  # 1 + the event whose operands are being noted; 0: none
+    last_step: u64  # as in `KnownStep`: the step that was made last,
+    last_path: u64  # and where it led
+    warps: u32  # whose products are recorded, a bit each
+    spare: u32
+    ctas: Annotated[Slice[u64], "cta_count"]  # whose products are recorded, by their numbers, in order
+    cta_count: u64
+    maps: Annotated[Slice[u32], "map_count"]  # of instructions that exchange bytes between lanes (`instruments`)
+    map_count: u64
+    stage: Annotated[Array[u64], STAGE]
+
+
+TRAIL_BYTES: Final = language.record(Trail).size
+PATH_BYTES: Final = language.record(PathStep).size
+KNOWN_BYTES: Final = language.record(KnownStep).size
+NODE_BYTES: Final = language.record(Node).size
+EVENT_BYTES: Final = language.record(ProductEvent).size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ptxloom.machine.kernel import Kernel, kernel
 from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import Allocation, DeviceMemory
+from ptxloom.machine.memory.foreign_arrays import brief, host_array, must_be_array
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.tensor.recipe import architecture
 from ptxloom.syntax import parse
@@ -102,7 +103,7 @@ class Device:
         """Let kernels reach an array of the host, in place, until it is unregistered.
 
         Args:
-            array: C-contiguous.
+            array: C-contiguous, of NumPy or of a library that shares its memory by DLPack.
             name: What reports call it.
             constant: Kernels may not write there, though the host may.
 
@@ -112,8 +113,9 @@ class Device:
         Raises:
             UsageError: It is no array that lies in one piece.
         """
-        if not _is_array(array) or not array.flags.c_contiguous or array.dtype.hasobject:
-            raise UsageError("array", array, "a C-contiguous NumPy array of plain values")
+        array = must_be_array(array, "device memory")
+        if not array.flags.c_contiguous or array.dtype.hasobject:
+            raise UsageError("array", brief(array), "a C-contiguous array of plain values")
         return self.memory.register(array, name, constant=constant)
 
     def unregister(self, array: NDArray[Any] | int) -> None:
@@ -125,7 +127,8 @@ class Device:
         Raises:
             UsageError: It is not registered.
         """
-        self.memory.unregister(int(array.ctypes.data) if _is_array(array) else _address(cast("int", array)))
+        found = host_array(array, "array", "device memory")
+        self.memory.unregister(_address(cast("int", array)) if found is None else int(found.ctypes.data))
 
     def read(self, allocation: Allocation | int, nbytes: int | None = None) -> bytes:
         """A copy of some bytes of the device.
@@ -152,8 +155,11 @@ class Device:
         Raises:
             UsageError: They do not all go into one allocation or registered array.
         """
+        given = host_array(data, "data", "device memory")
         found = (
-            np.ascontiguousarray(data).reshape(-1).view(np.uint8) if _is_array(data) else np.frombuffer(data, np.uint8)
+            np.frombuffer(cast("bytes", data), np.uint8)
+            if given is None
+            else np.ascontiguousarray(given).reshape(-1).view(np.uint8)
         )
         address = _address(allocation)
         self.memory.view(address, found.size)[:] = found
@@ -228,7 +234,3 @@ def _size(allocation: Allocation | int, nbytes: int | None) -> int:
     if isinstance(allocation, Allocation):
         return allocation.nbytes
     raise UsageError("nbytes", nbytes, "a number of bytes, where an address is given")
-
-
-def _is_array(value: object) -> TypeGuard[NDArray[Any]]:
-    return isinstance(value, np.ndarray)

@@ -300,10 +300,11 @@ class Kernel:
         Args:
             grid: CTAs in x, y, z.
             block: Threads of a CTA in x, y, z.
-            args: One value a parameter: a C-contiguous NumPy array is device memory, written in place; numbers take the
-                parameter's type; parameters that are arrays of bytes (structs) take bytes, a NumPy value, or values by
-                their offsets, `{0: map, 128: array, 136: np.int32(5)}`. A `pl.tensor_map` is a map for a
-                parameter of 128 bytes; for a pointer, it or a list of them lies in global memory. Or all parameters
+            args: One value a parameter: a C-contiguous array (of NumPy, or of a library that shares its memory by
+                DLPack or `__array_interface__`) is device memory, written in place; numbers take the parameter's type;
+                parameters that are arrays of bytes (structs) take bytes, a NumPy value, or values by their offsets,
+                `{0: map, 128: array, 136: np.int32(5)}`. A `pl.tensor_map` is a map for a parameter of 128
+                bytes; for a pointer, it or a list of them lies in global memory. Or all parameters
                 as one `bytes`, laid out as `Kernel.parameters` says.
             shared_bytes: Dynamic shared memory.
             memory: A `pl.Device`: the kernel may touch all that it holds, beside the arrays among `args`.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.machine.instruments.variable_bounds import VARIABLES
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
+from ptxloom.machine.memory.foreign_arrays import host_array
 from ptxloom.machine.memory.tensor_map import MappedArray
 from ptxloom.machine.results.provenance import Provenance
 
@@ -40,13 +39,16 @@ def unwritten_arrays(named: Sequence[object], args: Sequence[object]) -> list[ND
     found: list[NDArray[Any]] = []
     must_be_several("uninitialised", named, "arrays among args, or their places there")
     for item in named:
-        number = None if isinstance(item, np.ndarray) else whole(item)
-        array = args[number] if number is not None and 0 <= number < len(args) else cast("object", item)
-        if isinstance(array, MappedArray):
-            array = array.array
-        if not isinstance(array, np.ndarray):
-            raise UsageError("uninitialised", cast("object", item), "an array among args, or its place there")
-        found.append(cast("NDArray[Any]", array))
+        named_so = host_array(item, "uninitialised", "initcheck to watch")
+        number = whole(item) if named_so is None else None
+        if number is not None and 0 <= number < len(args):
+            one = args[number]
+            named_so = one.array if isinstance(one, MappedArray) else host_array(one, f"args[{number}]", "initcheck")
+        elif isinstance(item, MappedArray):
+            named_so = item.array
+        if named_so is None:
+            raise UsageError("uninitialised", item, "an array among args, or its place there")
+        found.append(named_so)
     return found
 
 

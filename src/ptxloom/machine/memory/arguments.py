@@ -12,6 +12,7 @@ import numpy as np
 from ptxloom.diagnostics import UsageError, must_be_several
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.device_memory import DeviceMemory, Snapshot
+from ptxloom.machine.memory.foreign_arrays import brief, host_array
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.memory.spans import NO_SPANS, table_of, with_spans
 from ptxloom.machine.memory.tensor_map import MappedArray
@@ -157,10 +158,11 @@ def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -
     wanted = f"{parameter.name}, a .{parameter.type.name}{f'[{parameter.size}]' if parameter.is_array else ''}"
     if isinstance(value, MappedArray) or _is_list_of_maps(value):
         return _maps(parameter, value, where, wanted, memory)
+    array = host_array(value, where, wanted)
     if parameter.is_array:
-        return _bytes(parameter, value, where, wanted, memory)
-    if _is_array(value):
-        return _pointer(parameter, value, where, wanted, memory)
+        return _bytes(parameter, value if array is None else array, where, wanted, memory)
+    if array is not None:
+        return _pointer(parameter, array, where, wanted, memory)
     if value is None and parameter.size == 8:
         return bytes(8)
     if isinstance(value, (Texture, Surface)):
@@ -171,13 +173,22 @@ def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -
 def _pointer(parameter: Parameter, value: NDArray[Any], where: str, wanted: str, memory: Memory) -> bytes:
     """The address of an array."""
     if parameter.size != 8 or parameter.type.kind == "f":
-        raise UsageError(where, _brief(value), f"a number for {wanted}, not an array")
+        raise UsageError(where, brief(value), f"a number for {wanted}, not an array; `.item()` takes one out")
+    return _address(value, where, wanted, memory)
+
+
+def _address(value: NDArray[Any], where: str, wanted: str, memory: Memory) -> bytes:
+    """The address of an array that a kernel can read as it lies.
+
+    Raises:
+        UsageError: It is not of plain values side by side, in this machine's byte order.
+    """
     if not value.flags.c_contiguous:
-        raise UsageError(where, _brief(value), f"a C-contiguous array for {wanted}")
+        raise UsageError(where, brief(value), f"a C-contiguous array for {wanted}")
     if value.dtype.hasobject:
-        raise UsageError(where, _brief(value), f"an array of plain values for {wanted}")
+        raise UsageError(where, brief(value), f"an array of plain values for {wanted}")
     if not value.dtype.isnative:
-        raise UsageError(where, _brief(value), f"an array in this machine's byte order for {wanted}")
+        raise UsageError(where, brief(value), f"an array in this machine's byte order for {wanted}")
     return memory.add(value, where).to_bytes(8, "little")
 
 
@@ -212,12 +223,12 @@ def _structure(parts: Mapping[int, object], size: int, where: str, memory: Memor
         if isinstance(value, MappedArray):
             memory.add(value.array, f"{here}.array")
             data = value.to_bytes()
-        elif _is_array(value):
-            data = memory.add(value, here).to_bytes(8, "little")
         elif _is_numpy_scalar(value):
             data = value.tobytes()
         elif _is_bytes(value):
             data = bytes(value)
+        elif (array := host_array(value, here, "a pointer of the structure")) is not None:
+            data = _address(array, here, "a pointer of the structure", memory)
         else:
             raise UsageError(here, value, "a tensor map, an array (its address), a NumPy scalar or bytes")
         if not (_is_integer(offset) and 0 <= offset <= size - len(data)):
@@ -262,7 +273,7 @@ def _as_float(number: int) -> float:
 
 
 def _brief(value: object) -> object:
-    return f"{value.dtype} array of shape {value.shape}" if _is_array(value) else value
+    return brief(value) if _is_array(value) else value
 
 
 def _is_array(value: object) -> TypeGuard[NDArray[Any]]:

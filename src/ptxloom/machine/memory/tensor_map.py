@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
 from ptxloom.descriptors import TensorMap, encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import INTERLEAVES
-from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.memory.foreign_arrays import must_be_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +61,8 @@ def tensor_map(
     rows). Of an interleaved array the last axis is a slice of 16 or 32 bytes, and no dimension.
 
     Args:
-        array: The tensor, or the memory that it lies in, which copies by the map read and write in place.
+        array: The tensor, or the memory that it lies in, which copies by the map read and write in place; of NumPy, or
+            of a library that shares its memory by DLPack.
         box_dim: How many elements a copy spans, by dimension.
         data_type: Such as "FLOAT16" or "TFLOAT32"; by default that of the array (bytes for types of 8 bits).
         global_dim: How many elements, by dimension; by default those of the array.
@@ -85,6 +85,7 @@ def tensor_map(
         >>> made.map.global_dim, made.map.global_strides, made.map.transaction_bytes
         ((64, 32), (128,), 1024)
     """
+    array = must_be_array(array, "a tensor map")
     tensor = _tensor(array, data_type, global_dim, global_strides, interleave)
     modes = (element_strides, interleave, swizzle, l2_promotion, oob_fill)
     return MappedArray(array, encode_tiled(*tensor, box_dim, *modes))
@@ -135,6 +136,7 @@ def tensor_map_im2col(
         >>> tensor_map_im2col(images, (-1, -1), (-1, -1), 32, 64).map.transaction_bytes
         4096
     """
+    array = must_be_array(array, "a tensor map")
     tensor = _tensor(array, data_type, global_dim, global_strides, interleave)
     columns = (pixel_box_lower_corner, pixel_box_upper_corner, channels_per_pixel, pixels_per_column)
     modes = (element_strides, interleave, swizzle, l2_promotion, oob_fill)
@@ -157,7 +159,6 @@ def _tensor(
     global_strides: Sequence[int] | None,
     interleave: str,
 ) -> _Tensor:
-    must_be(np.ndarray, "array", array, "a NumPy array")
     kind = _type_of(array) if data_type is None else data_type
     whole = _pixels(array, interleave) if global_dim is None and INTERLEAVES.get(interleave) else array
     if global_dim is None and whole.ndim and whole.strides[-1] != whole.itemsize and whole.shape[-1] > 1:

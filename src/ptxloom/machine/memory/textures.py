@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.machine.memory.foreign_arrays import must_be_array
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime import texture as native
 
@@ -159,7 +160,8 @@ def texture(
         ('2d', 1)
     """
     _one_of("geometry", geometry, tuple(GEOMETRIES))
-    levels: tuple[NDArray[Any], ...] = (array,) if isinstance(array, np.ndarray) else tuple(array)
+    several = isinstance(array, (tuple, list))
+    levels = tuple(must_be_array(one, "a texture") for one in (array if several else (array,)))
     if not 1 <= len(levels) <= native.MOST_LEVELS:
         raise UsageError("the number of levels", len(levels), f"1 to {native.MOST_LEVELS}")
     channels = min(_channels(level, geometry) for level in levels)
@@ -203,6 +205,7 @@ def surface(array: NDArray[Any], geometry: str) -> Surface:
         2
     """
     _one_of("geometry", geometry, _SURFACES)
+    array = must_be_array(array, "a surface")
     channels = _channels(array, geometry)
     if not array.flags.writeable:
         raise UsageError("array", "an array that is read-only", "one that a kernel may write")
@@ -220,8 +223,6 @@ def _channels(array: NDArray[Any], geometry: str) -> int:
     Raises:
         UsageError: It is no array of texels.
     """
-    if not isinstance(array, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - users may give anything
-        raise UsageError("array", array, "a NumPy array")
     if _letter(array) not in _ELEMENTS or not array.dtype.isnative:
         raise UsageError("array", f"{array.dtype} array", "an array of u8, s8, u16, s16, u32, s32, f16 or f32")
     dimensions = GEOMETRIES[geometry][1]

@@ -6,6 +6,7 @@ What most programs need stands here: `load`, `parse`, `check`, `explain`, `edit`
 - `atoms`: CuTe's atoms, tiled copies and products, the advisor, wrappers to paste.
 - `banks`: bank conflicts of one access, and the swizzles and paddings that avoid them.
 - `checker`: the static judge, and the pages of its rules.
+- `comparison`: arrays held against what they should be.
 - `descriptors`: matrix descriptors and tensor maps: their bits, and the memory that they speak of.
 - `diagnostics`: a finding, and the exceptions.
 - `flow`: the control-flow graphs of functions.
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         atoms,
         banks,
         checker,
+        comparison,
         descriptors,
         diagnostics,
         flow,
@@ -100,6 +102,7 @@ __all__ = [
     "banks",
     "check",
     "checker",
+    "comparison",
     "descriptors",
     "diagnostics",
     "edit",
@@ -151,7 +154,7 @@ _EXPORTS: Final = {
     for name in names.split()
 }
 _NAMESPACES: Final = frozenset(
-    "atoms banks checker descriptors diagnostics flow fragments isa layout machine source syntax".split()  # noqa: SIM905 - as above
+    "atoms banks checker comparison descriptors diagnostics flow fragments isa layout machine source syntax".split()  # noqa: SIM905 - as above
 )
 
 

@@ -18,6 +18,7 @@ RENDERERS: Final = {
     "ptxloom.atoms.tiled_copy.TiledCopy": "ptxloom.views.notebook.tiled_copy",
     "ptxloom.atoms.tiled_mma.TiledMma": "ptxloom.views.notebook.tiled_mma",
     "ptxloom.banks.report.BankReport": "ptxloom.views.notebook.bank_report",
+    "ptxloom.comparison.model.Comparison": "ptxloom.views.notebook.comparison",
     "ptxloom.descriptors.box.Box": "ptxloom.views.notebook.box",
     "ptxloom.descriptors.matrix.MatrixDescriptor": "ptxloom.views.notebook.matrix_descriptor",
     "ptxloom.descriptors.operand.SharedOperand": "ptxloom.views.notebook.shared_operand",

@@ -138,7 +138,8 @@ zeros = { shape = [512], dtype = "float32" }
 [[compare]]
 array = "out"
 equals = "wanted.npy"
-relative = 0
+rtol = 0
+atol = 0
 """
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ptxloom.cli.output import CannotWrite, reason, replace_file
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.fragments.number_types import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_DIMENSIONS: Final = 32
-_NUMBERS: Final = "biufc"  # the kinds of NumPy that are numbers; those of ml_dtypes are known by name
 _NAME: Final = re.compile(r"[a-z]\w*")
 _MAGIC: Final = b"\x93NUMPY"
 _LENGTHS: Final = {b"\x01\0": "<H", b"\x02\0": "<I"}  # how long the header of a .npy file is, by its version
@@ -53,11 +53,6 @@ def dtype_of(name: object) -> np.dtype[Any]:
     if found is None or not is_number(found):
         raise NoArray(f"has dtype = {name!r}, which NumPy and ml_dtypes do not know as a type of numbers")
     return found
-
-
-def is_number(dtype: np.dtype[Any]) -> bool:
-    """Whether an array of this type holds numbers, which can be compared."""
-    return dtype.kind in _NUMBERS or dtype in _narrow().values()
 
 
 @cache
@@ -160,15 +155,3 @@ def _may_be_replaced(path: Path) -> bool:
     """Whether a file holds an array, or nothing."""
     with path.open("rb") as file:
         return file.read(len(_MAGIC)) in {b"", _MAGIC}
-
-
-def same_bits(array: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which bytes of two arrays of one shape and type are equal."""
-    first, second = (np.frombuffer(one.tobytes(), np.uint8) for one in (array, wanted))
-    equal: NDArray[np.bool_] = first == second
-    return equal
-
-
-def wide(array: NDArray[Any]) -> NDArray[Any]:
-    """Numbers in double precision."""
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)

@@ -49,7 +49,7 @@ def report(done: run_reports.Run, options: Options) -> str:
 
 def remark(done: run_reports.Run, seconds: float | None = None) -> str:
     """The sentence for people: how it ended, whether arrays are wrong, how many hazards there are."""
-    wrong = [f"wrong: {c.what}" for c in done.comparisons if not c.passed]
+    wrong = [f"{c.wrong:,} of {c.total:,} elements of {c.name} wrong" for c in done.comparisons if not c.passed]
     found = len(done.hazards)
     hazards = [f"{found} hazard{'s' * (found != 1)}"] if found else []
     time = [] if seconds is None else [f"ran in {1000 * seconds:.1f} ms"]

@@ -27,9 +27,11 @@ tensor_map = { box_dim = [64, 64], swizzle = "128B" }
 tensor_map = { of = "A", box_dim = [32, 8] }     # a tensor map of another argument's array
 
 [[compare]]
-array = "C"
-product = ["A", "B"]                 # NumPy's matrix product in double precision; or: equals = "expected.npy"
-relative = 1e-3                      # of the largest magnitude; 0 asks for equal bits
+expect = "C = A @ B"                 # an expression over the arguments as they are before the run; or:
+# array = "C"
+# equals = "expected.npy"
+rtol = 1e-3                          # allowed of each element; without this and atol: what rounding explains
+atol = 1e-5                          # both 0 ask for equal bits
 
 The keys of a tensor map are the parameters of `pl.tensor_map`; of `pl.tensor_map_im2col`, where there are corners.
 
@@ -49,6 +51,7 @@ import numpy as np
 
 from ptxloom.cli import arrays, tensor_maps
 from ptxloom.cli.output import reason
+from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
@@ -58,12 +61,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.comparison.expression import Expectation
     from ptxloom.machine import MappedArray
 
 _KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "contract", "args", "compare"}
 _SOURCES: Final = ("random", "zeros", "empty", "npy", "value")
 _ARGUMENT_KEYS: Final = {"name", "save", "tensor_map", *_SOURCES}
-_COMPARE_KEYS: Final = {"array", "equals", "product", "relative"}
+_COMPARE_KEYS: Final = {"expect", "array", "equals", "rtol", "atol"}
+_OLD_KEYS: Final = {
+    "product": 'is written expect = "C = A @ B" now',
+    "relative": "is rtol now, of each element and not of the largest; left out, what rounding explains is allowed",
+}
 
 
 class BadLaunchFile(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -91,12 +99,13 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """What an array must be after the run: a file's array, or the product of two arguments, within `relative`."""
+class Wanted:
+    """What an array must be after the run: a file's array, or what an expression over the arguments comes to."""
 
     array: str
-    wanted: Path | tuple[str, str]
-    relative: float
+    wanted: Path | Expectation
+    rtol: float | None
+    atol: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +121,7 @@ class LaunchFile:
     target: str | None
     contract: str
     arguments: tuple[Argument, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[Wanted, ...]
 
 
 def read_launch(name: str, budget: Budget | None = None) -> LaunchFile:
@@ -159,10 +168,11 @@ class _LaunchReader:
         self.known(table, _KEYS, "the file")
         entries = self.tables(table, "args")
         arguments = tuple(self.argument(n, entry) for n, entry in enumerate(entries))
-        self.once([a.name for a in arguments])
+        self.once("args", [a.name for a in arguments])
         arguments = tuple(self.with_map(n, e, arguments) for n, e in enumerate(entries))
         names = {a.name for a in arguments if isinstance(a.value, np.ndarray)}
         comparisons = tuple(self.comparison(n, e, names) for n, e in enumerate(self.tables(table, "compare")))
+        self.once("compare", [c.array for c in comparisons])
         shared = table.get("shared_bytes", 0)
         if not isinstance(shared, int) or isinstance(shared, bool):
             raise self.wrong("shared_bytes", f"is {shared!r}; it must be a whole number")
@@ -191,10 +201,10 @@ class _LaunchReader:
         except (OSError, ValueError):  # no file can have this name: reading it says so
             return False
 
-    def once(self, names: list[str]) -> None:
+    def once(self, key: str, names: list[str]) -> None:
         for number, name in enumerate(names):
             if name in names[:number]:
-                raise self.wrong(f"args[{number}]", f"has the name {name!r}, as args[{names.index(name)}] has")
+                raise self.wrong(f"{key}[{number}]", f"has the name {name!r}, as {key}[{names.index(name)}] has")
 
     def known(self, table: Mapping[str, Any], keys: set[str], where: str) -> None:
         for key in table:
@@ -304,22 +314,30 @@ class _LaunchReader:
         except arrays.NoArray as error:
             raise self.wrong(where, str(error)) from error
 
-    def comparison(self, number: int, entry: dict[str, Any], arrays: set[str]) -> Comparison:
+    def comparison(self, number: int, entry: dict[str, Any], arrays: set[str]) -> Wanted:
         where = f"compare[{number}]"
+        for key in _OLD_KEYS.keys() & entry.keys():
+            raise self.wrong(f"{where}.{key}", _OLD_KEYS[key])
         self.known(entry, _COMPARE_KEYS, where)
-        array = self.one_of(self.text(entry, "array", where), arrays, where)
-        relative = entry.get("relative", 0)
-        if isinstance(relative, bool) or not isinstance(relative, (int, float)) or not 0 <= relative < math.inf:
-            raise self.wrong(where, f"has relative = {relative!r}; it must be a number from 0 up")
-        if ("equals" in entry) == ("product" in entry):
-            raise self.wrong(where, 'needs either equals = "file.npy" or product = ["A", "B"]')
+        rtol, atol = (self.tolerance(entry, key, where) for key in ("rtol", "atol"))
+        if ("expect" in entry) == ("equals" in entry) or ("equals" in entry) != ("array" in entry):
+            raise self.wrong(where, 'needs either expect = "C = A @ B", or array = "C" and equals = "file.npy"')
         if "equals" in entry:
-            return Comparison(array, self.folder / self.text(entry, "equals", where), float(relative))
-        factors = entry["product"]
-        if not isinstance(factors, list) or len(cast("list[Any]", factors)) != 2:
-            raise self.wrong(where, f"has product = {factors!r}; it must name two arrays")
-        left, right = (self.one_of(str(f), arrays, where) for f in cast("list[Any]", factors))
-        return Comparison(array, (left, right), float(relative))
+            array = self.one_of(self.text(entry, "array", where), arrays, where)
+            return Wanted(array, self.folder / self.text(entry, "equals", where), rtol, atol)
+        try:
+            expected = read_expectation(self.text(entry, "expect", where))
+        except BadExpression as error:
+            raise self.wrong(f"{where}.expect:", str(error)) from None
+        return Wanted(self.one_of(expected.name, arrays, where), expected, rtol, atol)
+
+    def tolerance(self, entry: dict[str, Any], key: str, where: str) -> float | None:
+        value = entry.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+            raise self.wrong(where, f"has {key} = {value!r}; it must be a number from 0 up")
+        return float(value)
 
     def one_of(self, name: str, arrays: set[str], where: str) -> str:
         if name not in arrays:

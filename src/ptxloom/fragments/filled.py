@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.display import mimebundle
+from ptxloom.fragments.number_types import FLOATS
 from ptxloom.isa.types import Kind, element_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.fragments.model import Fragment
-
-_FLOATS: Final[dict[str, Any]] = {
-    "f16": np.float16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "tf32": np.float32,
-    "bf16": ml_dtypes.bfloat16,
-    "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2,
-    "ue8m0": ml_dtypes.float8_e8m0fnu,
-    "e3m2": ml_dtypes.float6_e3m2fn,
-    "e2m3": ml_dtypes.float6_e2m3fn,
-    "e2m1": ml_dtypes.float4_e2m1fn,
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +116,7 @@ def _read(rows: NDArray[np.uint8], bits: int, name: str) -> NDArray[Any]:
     known = element_type(name)
     digits = rows.reshape(*rows.shape[:2], -1, bits).astype(np.uint64)
     plain = (digits << np.arange(bits, dtype=np.uint64)).sum(axis=-1, dtype=np.uint64)
-    if name in _FLOATS:
+    if name in FLOATS:
         return _as_float(plain, name)
     size = max(8, 1 << (bits - 1).bit_length())
     if known.signed:
@@ -140,5 +126,5 @@ def _read(rows: NDArray[np.uint8], bits: int, name: str) -> NDArray[Any]:
 
 
 def _as_float(plain: NDArray[np.uint64], name: str) -> NDArray[Any]:
-    dtype = np.dtype(_FLOATS[name])
+    dtype = np.dtype(FLOATS[name])
     return plain.astype(f"u{dtype.itemsize}").view(dtype)

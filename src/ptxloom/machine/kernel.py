@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
@@ -9,12 +10,14 @@ from weakref import WeakValueDictionary
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine import semantics
+from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.compile import variant
 from ptxloom.machine.compile.meaning import lasting_names, names_register
 from ptxloom.machine.contraction.rewrite import Contraction, contracted
 from ptxloom.machine.instruments.provenance import PROVENANCE
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
+from ptxloom.machine.launch.expected import outcomes, references_of
 from ptxloom.machine.launch.grid import Grid, Progress, default_threads
 from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent
 from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks, function_table
@@ -56,7 +59,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ptxloom.comparison.rounding import Precision
     from ptxloom.isa.target import Target
+    from ptxloom.machine.launch.expected import References
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
     from ptxloom.machine.native.llvm import Code
@@ -130,6 +135,11 @@ class Kernel:
                 return self.fused
         except interrupts.TimeIsUp as error:
             raise LaunchError(str(error)) from None
+
+    @cached_property
+    def precision(self) -> Precision | None:
+        """What it rounds its sums to, as far as its instructions tell."""
+        return precision_of(self.program)
 
     @cached_property
     def countable(self) -> Countable:
@@ -294,6 +304,7 @@ class Kernel:
         contract: str = AS_WRITTEN,
         textures: Mapping[str, Texture | Surface] | Sequence[Texture | Surface] = (),
         provenance: bool | Provenance = False,
+        reference: References = None,
     ) -> LaunchResult:
         """Run the kernel over a grid.
 
@@ -347,6 +358,9 @@ class Kernel:
             provenance: Whether to follow where every byte comes from, through memory and registers:
                 `LaunchResult.provenance` tells of what was written and of the operands of matrix products. A
                 `Provenance` chooses the products that are recorded. Takes 8 bytes of memory a byte that is followed.
+            reference: What arrays must be afterwards, by their parameters' names or their places among `args`, each an
+                array or a `pl.comparison.Reference` with tolerances; or one array, for the only one of its shape.
+                `LaunchResult.comparisons` says which elements differ, and what pattern they make.
 
         Returns:
             What the run did, beside what it wrote into the arrays.
@@ -386,6 +400,7 @@ class Kernel:
         self.memory.must_be_defined(self._named)
         touched = Memory(device=None if memory is None else memory.memory)
         params = pack(self.program, args, touched)
+        compared = references_of(reference, self.program.parameters, () if isinstance(args, bytes) else args)
         bind(textures, touched, self.memory.reference)
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
         self._charge(budget, touched, heap_bytes, printf_bytes)
@@ -404,7 +419,8 @@ class Kernel:
                 chosen, shape, shared_bytes, params, touched, schedule_seed, stack_bytes, watched, budget, printf_bytes,
                 recording, following,
             )  # fmt: skip
-            return Grid(started).result(count, deadline, progress)
+            result = Grid(started).result(count, deadline, progress)
+        return replace(result, comparisons=outcomes(compared, self.precision, shape.grid)) if compared else result
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDictionary()

@@ -16,11 +16,12 @@ from ptxloom.views.fragments import filled_pictures, maps
 from ptxloom.views.fragments.fragment_picture import svg
 from ptxloom.views.layouts import layout_picture
 from ptxloom.views.modules import trees
-from ptxloom.views.runs import hazard_reports, profiles, traces
+from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, traces
 
 if TYPE_CHECKING:
     from ptxloom.atoms import CopyAtom, MmaAtom, TiledCopy, TiledMma
     from ptxloom.banks import BankReport
+    from ptxloom.comparison import Comparison
     from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile, TensorMap
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.fragments import Fragment
@@ -40,6 +41,11 @@ def bank_report(value: BankReport) -> dict[str, str]:
 def diagnostic(value: Diagnostic) -> dict[str, str]:
     """A finding with its carets."""
     return _preformatted(full([value]))
+
+
+def comparison(value: Comparison) -> dict[str, str]:
+    """What differs from a reference."""
+    return _preformatted(comparison_reports.full(value))
 
 
 def hazard(value: Hazard) -> dict[str, str]:

@@ -171,7 +171,7 @@ VALUES = (
 )
 KEYS = ("ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "args", "compare", "what")
 ENTRIES = ("random", "zeros", "npy", "value", "name", "save")
-COMPARED = ("array", "equals", "product", "relative")
+COMPARED = ("array", "equals", "expect", "rtol", "atol")
 
 
 def launches() -> Iterator[str]:
@@ -185,9 +185,9 @@ def launches() -> Iterator[str]:
             other = "" if entry in {"random", "zeros", "npy", "value"} else "zeros = { shape = [4] }\n"
             yield f"{plain}[[args]]\n{entry} = {value}\n{other}"
         for key in COMPARED:
-            yield f'{LAUNCH}name = "A"\n[[compare]]\narray = "A"\nproduct = ["A", "A"]\n'.replace(
-                'array = "A"\n' if key == "array" else "\0", ""
-            ) + ("" if key == "product" else f"{key} = {value}\n")
+            yield f'{LAUNCH}name = "A"\n[[compare]]\n{key} = {value}\n' + (
+                "" if key in {"expect", "array"} else 'expect = "A = A @ A"\n'
+            )
     yield from ("[", "ptx", "a = " + "[" * 3000, "grid = " + "1" * 5000, "\ufeff", "ptx = 1\nptx = 2")
 
 

@@ -59,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_right_result_is_clean_and_saved(run: Run, folder: Path) -> None:
     ran = run("run", str(folder / "launch.toml"))
     assert ran.code == 0, ran
-    assert "equal in every bit" in ran.out
+    assert "no element differs" in ran.out
     assert "no hazards" in ran.out
     np.testing.assert_array_equal(np.load(folder / "out.npy"), np.load(folder / "wanted.npy"))
 
@@ -83,7 +83,9 @@ def test_a_wrong_result_is_a_finding(run: Run, folder: Path) -> None:
     assert ran.code == 1
     (comparison,) = json.loads(ran.out)["comparisons"]
     assert not comparison["passed"]
-    assert 0 < comparison["found"] <= 4 / wanted.nbytes
+    assert (comparison["wrong"], comparison["total"]) == (1, 48)
+    assert comparison["first"]["index"] == [7]
+    assert comparison["first"]["wanted"] == wanted[7]
 
 
 def test_a_fault_is_a_finding_and_the_process_lives(run: Run, folder: Path) -> None:
@@ -99,11 +101,11 @@ def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> N
     np.save(folder / "in.npy", np.ones(shapes["in"], np.float32))
     np.save(folder / "factor.npy", 2 * np.eye(48, dtype=np.float32))
     text = LAUNCH.replace("shape = [48]", "shape = [1, 48]")
-    text = text.replace('equals = "wanted.npy"', 'product = ["in", "factor"]\nrelative = 1e-6')
+    text = text.replace('array = "out"\nequals = "wanted.npy"', 'expect = "out = in_ @ factor"')
     # the second factor is not a parameter of the kernel, so the array that is compared with stands in for it
     ran = run("run", _write(folder, text))
     assert ran.code == 2
-    assert "'factor'" in ran.err
+    assert "`in_` is no argument" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,12 @@ def test_a_product_is_compared_within_its_tolerance(run: Run, folder: Path) -> N
         ("shape = [48]", "shape = [0, 1180591620717411303424]", "args[0]"),
         ("shape = [48]", "shape = [1024, 1180591620717411303424]", "args[0].zeros of the launch file"),
         ('array = "out"', 'array = "outt"', "'outt'"),
-        ('equals = "wanted.npy"', "", "either equals"),
+        ('equals = "wanted.npy"', "", "either expect"),
+        ('equals = "wanted.npy"', 'product = ["in", "in"]', 'is written expect = "C = A @ B" now'),
+        ('equals = "wanted.npy"', 'equals = "wanted.npy"\nrelative = 0.1', "is rtol now"),
+        ('equals = "wanted.npy"', 'equals = "wanted.npy"\nrtol = -1', "rtol = -1"),
+        ('array = "out"\nequals = "wanted.npy"', 'expect = "out = A @"', "says of no array"),
+        ('array = "out"\nequals = "wanted.npy"', 'expect = "out = 2 * A[0]"', "means nothing here"),
         ("[[args]]\nvalue = 48", "", "it must be 4, one for each parameter"),
         ("kernel =", "kernel ==", "not TOML"),
     ],

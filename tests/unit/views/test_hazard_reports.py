@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from sarif_pydantic import Sarif
 
+from ptxloom.comparison import compare
 from ptxloom.diagnostics import Severity
 from ptxloom.hazards.kinds import KINDS
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS
@@ -105,7 +107,8 @@ def test_nothing_found_is_nothing_printed_and_a_notebook_says_so() -> None:
 
 @pytest.mark.parametrize("hazards", [(), (RACE,), (RACE, BARE, replace(RACE, other=None, party=BARE.party))])
 def test_json_follows_its_schema(hazards: tuple[Hazard, ...]) -> None:
-    run = run_reports.Run("k", 1, 32, 10, hazards, comparisons=(run_reports.Compared("C", "A @ B", True, 1e-3, 1e-4),))
+    arrays = np.array([1.0, np.nan, 3.0]), np.array([1.0, 2.0, 4.0])
+    run = run_reports.Run("k", 1, 32, 10, hazards, comparisons=(compare(*arrays, name="C"),))
     document = json.loads(run_reports.as_json(run))
     checker: Any = jsonschema.Draft202012Validator(SCHEMA)
     checker.validate(document)

@@ -9,6 +9,7 @@ from ptxloom.diagnostics import PtxloomError
 from ptxloom.machine.results.hazard import Hazard, Hazards
 
 if TYPE_CHECKING:
+    from ptxloom.comparison import Comparison
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.machine.results.trace import TraceRecord
@@ -26,6 +27,7 @@ class LaunchResult:
         trace: What the traced instructions saw, by CTA, warp and order.
         output_cut: Calls of `printf` whose output is missing there, in whole or in part.
         provenance: Where everything came from, if that was asked for.
+        comparisons: The arrays that were held against a reference, in its order.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -43,6 +45,7 @@ class LaunchResult:
     trace: tuple[TraceRecord, ...] = ()
     output_cut: int = 0
     provenance: ProvenanceRecord | None = None
+    comparisons: tuple[Comparison, ...] = ()
 
 
 class LaunchError(PtxloomError):

@@ -8,32 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ptxloom.views.core.cells import harmless, printed
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.runs import hazard_reports, profiles, traces
+from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, traces
 
 if TYPE_CHECKING:
+    from ptxloom.comparison import Comparison
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
 from ptxloom.views.core.json_text import Value
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One array held against what it should be.
-
-    Attributes:
-        what: The array, its shape and type.
-        against: What it was compared with.
-        passed: Whether it is near enough.
-        allowed: The largest difference allowed, relative to the largest magnitude; 0: equal bits.
-        found: The largest difference found; where equal bits are asked for, the share of bytes that differ.
-    """
-
-    what: str
-    against: str
-    passed: bool
-    allowed: float
-    found: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +29,7 @@ class Run:
     hazards: tuple[Hazard, ...]
     error: str = ""
     output: str = ""
-    comparisons: tuple[Compared, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     profile: Profile | None = None
     trace: Traced | None = None
     output_cut: int = 0
@@ -78,7 +60,7 @@ def full(run: Run, style: Style = PLAIN) -> str:
         lines += ["", hazard_reports.full(run.hazards, style).rstrip("\n")]
     if not run.hazards and not run.error:
         lines += ["no hazards", *getattr(run.hazards, "limits", ())]
-    lines += [_compared(c, style) for c in run.comparisons]
+    lines += [comparison_reports.full(c, style).rstrip("\n") for c in run.comparisons]
     if run.profile is not None:
         lines += ["", profiles.full(run.profile, style).rstrip("\n")]
     if run.trace is not None:
@@ -89,15 +71,6 @@ def full(run: Run, style: Style = PLAIN) -> str:
 def _traced(trace: Traced, style: Style) -> str:
     nothing = "nothing was recorded: the warps chosen did not run it"
     return traces.full(trace.records, trace.type, trace.operand, style).rstrip("\n") or nothing
-
-
-def _compared(compared: Compared, style: Style) -> str:
-    if compared.allowed:
-        how = f"largest difference {compared.found:.3g} of the largest magnitude, {compared.allowed:.3g} allowed"
-    else:
-        how = "equal in every bit" if compared.passed else f"{100 * compared.found:.3g} % of the bytes differ"
-    verdict = style.paint("right", Ink.GREEN) if compared.passed else style.paint("WRONG", Ink.RED)
-    return f"{verdict}: {harmless(compared.what)}, against {harmless(compared.against)}: {how}"
 
 
 def _extent(value: object) -> str:
@@ -111,10 +84,7 @@ def _extent(value: object) -> str:
 def as_json(run: Run) -> str:
     """The same as an object."""
     hazards: list[Value] = [hazard_reports.as_record(h) for h in run.hazards]
-    comparisons: list[Value] = [
-        {"what": c.what, "against": c.against, "passed": c.passed, "allowed": c.allowed, "found": c.found}
-        for c in run.comparisons
-    ]
+    comparisons: list[Value] = [comparison_reports.record(c) for c in run.comparisons]
     return to_text(
         {
             "schema": hazard_reports.SCHEMA_VERSION,

@@ -1,0 +1,46 @@
+"""What the arrays of a launch file must be after the run: files are loaded, expressions worked out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ptxloom.cli import arrays
+from ptxloom.cli.launch_file import BadLaunchFile
+from ptxloom.comparison import Reference
+from ptxloom.comparison.compare import must_compare
+from ptxloom.comparison.expression import reference
+
+if TYPE_CHECKING:
+    from ptxloom.cli.launch_file import LaunchFile, Wanted
+    from ptxloom.machine import Kernel
+
+
+def references(launch: LaunchFile, compiled: Kernel) -> dict[str | int, Reference]:
+    """What each compared array must be, by its place, worked out before the kernel touches anything.
+
+    Raises:
+        BadLaunchFile: A file cannot be loaded.
+        BadExpression: An expression cannot be worked out.
+        UsageError: The shapes or types do not fit.
+    """
+    values = {a.name: a.value for a in launch.arguments if a.value is not None}
+    places = {a.name: number for number, a in enumerate(launch.arguments)}
+    found: dict[str | int, Reference] = {}
+    for wanted in launch.comparisons:
+        match wanted.wanted:
+            case Path() as path:
+                made = _loaded(path, wanted)
+            case expected:
+                made = reference(expected, values, compiled.precision, wanted.rtol, wanted.atol)
+        must_compare(wanted.array, values[wanted.array], made)
+        found[places[wanted.array]] = made
+    return found
+
+
+def _loaded(path: Path, wanted: Wanted) -> Reference:
+    try:
+        array = arrays.load(path)
+    except arrays.NoArray as error:
+        raise BadLaunchFile(f"cannot load {path}: {error}") from error
+    return Reference(array, wanted.rtol, wanted.atol, against=str(path), name=wanted.array)

@@ -1,0 +1,161 @@
+"""What a comparison says, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.display import mimebundle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """What an array must be after a launch.
+
+    Attributes:
+        array: The values, of the array's shape.
+        rtol: The relative difference allowed of each element; if neither this nor `atol` is given, as much as
+            rounding explains. Both 0: equal bits.
+        atol: The absolute difference allowed.
+        error: What rounding can make of each element, where that is known.
+        terms: How many products or numbers the longest sum has; 0: unknown.
+        against: What reports call it.
+        name: What reports call the array that is held against it; by default what its parameter is called.
+
+    Example:
+        >>> import numpy as np
+        >>> import ptxloom as pl
+        >>> text = ".version 9.0 .target sm_90 .entry k(.param .u64 p) { .reg .b64 %a; "
+        >>> text += "ld.param.u64 %a, [p]; st.global.f32 [%a], 0f3F800000; ret; }"
+        >>> wanted = Reference(np.array([1, 2], np.float32), rtol=1e-6)
+        >>> result = pl.kernel(pl.parse(text), "k").launch(1, 1, [np.zeros(2, np.float32)], reference={"p": wanted})
+        >>> result.comparisons[0].wrong, result.comparisons[0].first.index
+        (1, (1,))
+    """
+
+    array: NDArray[Any]
+    rtol: float | None = None
+    atol: float | None = None
+    error: NDArray[Any] | None = None
+    terms: int = 0
+    against: str = "the reference"
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How near an element must be: `|got - wanted| <= atol + rtol * |wanted|`.
+
+    Attributes:
+        rtol: The relative part; None where it was left to rounding, as `sums` and `terms` say.
+        atol: The absolute part; None likewise.
+        sums: The type that rounds the sums, as PTX calls it; empty where nothing rounds.
+        terms: The length of the longest sum.
+    """
+
+    rtol: float | None = None
+    atol: float | None = None
+    sums: str = ""
+    terms: int = 0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every bit must be equal."""
+        return self.rtol == 0 and self.atol == 0
+
+    def __str__(self) -> str:
+        if self.is_exact:
+            return "every bit"
+        if self.rtol is None or self.atol is None:
+            return f"the rounding {f'of sums of {self.terms:,} ' if self.terms else ''}in {self.sums}"
+        return f"{self.atol:.3g} + {self.rtol:.3g} of what it should be"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One element that differs.
+
+    Attributes:
+        index: Where.
+        got: What is there.
+        wanted: What should be.
+        error: How far apart they are; NaN or infinite where one of the two is.
+        allowed: How far they may be.
+    """
+
+    index: tuple[int, ...]
+    got: complex
+    wanted: complex
+    error: float
+    allowed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """What the elements that differ have in common.
+
+    Attributes:
+        kind: Where they lie: `everywhere`, `block`, `tail`, `periodic`, `tiles`, `lanes`, `diagonal`. What they hold:
+            `constant`, `scaled`, `transposed`, `shifted`, `exchanged`, `permuted`.
+        sentence: The same in words.
+    """
+
+    kind: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An array held against what it should be, element by element.
+
+    Attributes:
+        name: What the array is called.
+        against: What it was compared with.
+        dtype: The type of its elements.
+        shape: Its shape.
+        tolerance: What was allowed.
+        wrong: How many elements differ by more.
+        nans: How many of these are NaN where a number should be.
+        infinities: How many of these are infinite where they should not.
+        first: The first that differs, in the order of memory.
+        largest: The one that differs most, if its difference is a number; where nothing is wrong, too.
+        patterns: What those that differ have in common, the likeliest first.
+
+    Example:
+        >>> import numpy as np
+        >>> from ptxloom.comparison import compare
+        >>> wanted = np.arange(64.0).reshape(8, 8)
+        >>> got = wanted.copy()
+        >>> got[:, 4:6] = 0
+        >>> found = compare(got, wanted, name="C")
+        >>> found.wrong, found.first.index, found.patterns[0].sentence
+        (16, (0, 4), 'columns 4 to 5')
+    """
+
+    name: str
+    against: str
+    dtype: str
+    shape: tuple[int, ...]
+    tolerance: Tolerance
+    wrong: int
+    nans: int = 0
+    infinities: int = 0
+    first: Difference | None = None
+    largest: Difference | None = None
+    patterns: tuple[Pattern, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
+
+    @property
+    def total(self) -> int:
+        """How many elements there are."""
+        return prod(self.shape)
+
+    @property
+    def passed(self) -> bool:
+        """Whether none differs by more than is allowed."""
+        return self.wrong == 0

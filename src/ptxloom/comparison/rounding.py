@@ -1,0 +1,119 @@
+"""How far arithmetic may be from the true result: what its types round.
+
+A sum of n products in a type of relative spacing eps is off by about `eps / 2 * sqrt(n) * (|sum| + |products|)`, where
+`|products|` is the root of the sum of their squares: rounding errors have either sign, those of partial sums that grow
+and of partial sums that wander. Four times that is allowed, and the spacing of the type that holds the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from ptxloom.fragments.number_types import FLOATS, is_float
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+MARGIN: Final = 4
+"""How many times the error to be expected is allowed."""
+UNKNOWN_TERMS: Final = 4096
+"""The length of sums of which nothing is known."""
+_TF32: Final = 2.0**-10  # it lies in a float32
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The types that a kernel computes in, as PTX calls them.
+
+    Attributes:
+        sums: What holds sums: of tensor cores the accumulators.
+        factors: What holds the factors of products; empty if they are as they come.
+
+    Example:
+        >>> Precision("f32", "tf32").factor_eps
+        0.0009765625
+    """
+
+    sums: str = "f32"
+    factors: str = ""
+
+    @property
+    def eps(self) -> float:
+        """The relative spacing of sums."""
+        return eps_of_type(self.sums)
+
+    def given(self, dtypes: Iterable[np.dtype[Any]]) -> Precision:
+        """The same where all arrays come in these types: factors that none has to be rounded to are as they come."""
+        finest = min((eps for dtype in dtypes if (eps := eps_of(dtype))), default=1.0)
+        return self if finest < self.factor_eps else Precision(self.sums)
+
+    @property
+    def factor_eps(self) -> float:
+        """The relative spacing of factors; 0 if they are as they come."""
+        return eps_of_type(self.factors) if self.factors else 0.0
+
+
+def assumed(dtype: np.dtype[Any]) -> Precision:
+    """What is assumed of arithmetic of which only the type of its results is known."""
+    return Precision("f64" if 0 < eps_of(dtype) < eps_of_type("f32") else "f32")
+
+
+def eps_of_type(name: str) -> float:
+    """The relative spacing of a floating-point type of PTX."""
+    return _TF32 if name == "tf32" else eps_of(np.dtype(FLOATS[name]))
+
+
+def eps_of(dtype: np.dtype[Any]) -> float:
+    """The relative spacing of an array's type; 0 for integers."""
+    return float(_finfo(dtype).eps) if is_float(dtype) or dtype.kind == "c" else 0.0
+
+
+def _finfo(dtype: np.dtype[Any]) -> Any:
+    """What NumPy, or ml_dtypes of its own types, says of a floating-point type."""
+    plain: Any = np.finfo if dtype.type.__module__ == "numpy" else ml_dtypes.finfo
+    return plain(dtype)
+
+
+def of_sum(eps: float, terms: int, value: NDArray[Any], products: NDArray[Any]) -> NDArray[Any]:
+    """The error to be expected of sums.
+
+    Args:
+        eps: The relative spacing of the type that they are rounded to.
+        terms: How many numbers each has.
+        value: The sums.
+        products: Of each, the root of the sum of the squares of what is added.
+    """
+    error: NDArray[Any] = eps / 2 * np.sqrt(terms) * (np.abs(value) + products)
+    return error
+
+
+def allowed(
+    dtype: np.dtype[Any], wanted: NDArray[Any], error: NDArray[Any] | None, precision: Precision, terms: int
+) -> NDArray[Any]:
+    """How far each element may be from what is wanted.
+
+    Args:
+        dtype: The type that holds the result.
+        wanted: What it should be, in double precision.
+        error: The error to be expected of each; None if only the values are known.
+        precision: What the kernel computes in.
+        terms: The length of the sums that made them, where `error` is None.
+    """
+    magnitude = np.where(np.isfinite(wanted), np.abs(wanted), 0.0)
+    if error is None:
+        size = float(np.sqrt(np.mean(magnitude * magnitude))) if magnitude.size else 0.0
+        error = of_sum(precision.eps, terms, magnitude, np.full_like(magnitude, size)) + precision.factor_eps * size
+    spacing = np.maximum(eps_of(dtype) * magnitude, _smallest(dtype))
+    near: NDArray[Any] = MARGIN * np.nan_to_num(error, posinf=0.0) + spacing
+    return near
+
+
+def _smallest(dtype: np.dtype[Any]) -> float:
+    """The smallest number above 0 that a type holds: near 0 its numbers lie so far apart."""
+    return float(_finfo(dtype).smallest_subnormal)

@@ -1,0 +1,32 @@
+"""Which types a kernel rounds its sums and the factors of its products to: what a comparison may expect of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.comparison.rounding import Precision, eps_of_type
+from ptxloom.fragments.number_types import FLOATS
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program.model import Op, Program
+
+_PRODUCTS: Final = frozenset({"mma", "wmma", "wgmma"})
+_SUMS: Final = frozenset({"add", "sub", "fma", "mad", "mul"})
+_TYPED: Final = 4  # types that a product names: of D, A, B, C
+
+
+def precision_of(program: Program) -> Precision | None:
+    """The coarsest types of its tensor cores' products; without any, the finest that it adds in; None if in none."""
+    products = [names for op in program.ops if op.opcode in _PRODUCTS and (names := _floats(op))]
+    if products:
+        sums = max((names[0] for names in products), key=eps_of_type)
+        factors = [name for names in products if len(names) >= _TYPED for name in names[1:3]]
+        return Precision(sums, max(factors, key=eps_of_type, default=""))
+    added = [name for op in program.ops if op.opcode in _SUMS for name in _floats(op)]
+    return Precision(min(added, key=eps_of_type)) if added else None
+
+
+def _floats(op: Op) -> list[str]:
+    """The floating-point types that an instruction names, packed ones by their elements."""
+    names = [qualifier.removesuffix("x2") for qualifier in op.qualifiers]
+    return [name for name in names if name in FLOATS]

@@ -1,0 +1,94 @@
+"""What the arrays of a launch must be afterwards, and what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+
+from ptxloom.comparison import Comparison, Reference, compare
+from ptxloom.comparison.compare import must_compare
+from ptxloom.diagnostics import UsageError
+from ptxloom.fragments.number_types import is_array
+from ptxloom.machine.launch.launch_limits import whole
+from ptxloom.machine.memory.tensor_map import MappedArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.comparison.rounding import Precision
+    from ptxloom.machine.program.model import Parameter
+
+Wanted: TypeAlias = "NDArray[Any] | Reference"
+References: TypeAlias = (
+    "Mapping[str, Wanted] | Mapping[int, Wanted] | Mapping[str | int, Wanted] | Sequence[Wanted | None] | Wanted | None"
+)
+_LEGAL = "an array, or arrays by the names of parameters or by their places among args"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """An array of a launch and what it must be: its parameter's name, and the types of the arrays it is made of."""
+
+    name: str
+    array: NDArray[Any]
+    reference: Reference
+    others: tuple[np.dtype[Any], ...] = ()
+
+
+def references_of(given: References, parameters: Sequence[Parameter], args: Sequence[object]) -> tuple[Expected, ...]:
+    """Each array that is to be compared, proved to be comparable before anything runs.
+
+    Raises:
+        UsageError: Something else is named, or the shapes or types do not fit.
+    """
+    if given is None:
+        return ()
+    arrays = [arg.array if isinstance(arg, MappedArray) else arg for arg in args]
+    names = [parameter.name for parameter in parameters]
+    pairs = [_pair(place, wanted, arrays, names) for place, wanted in _places(given, arrays)]
+    for one in pairs:
+        must_compare(one.name, one.array, one.reference)
+    compared = [id(one.array) for one in pairs]
+    others = tuple(array.dtype for array in arrays if is_array(array) and id(array) not in compared)
+    return tuple(replace(one, others=others) for one in pairs)
+
+
+def _places(given: References, arrays: Sequence[object]) -> list[tuple[object, object]]:
+    """What is compared, by place or name."""
+    if isinstance(given, (np.ndarray, Reference)):
+        shape = (given.array if isinstance(given, Reference) else given).shape
+        fitting = [n for n, one in enumerate(arrays) if is_array(one) and one.shape == shape]
+        if len(fitting) != 1:
+            legal = f"of the shape of one array among args, not of {len(fitting)}; or {{name: array}}"
+            raise UsageError("reference", f"an array of shape {list(shape)}", legal)
+        return [(fitting[0], given)]
+    if isinstance(given, Mapping):
+        return list(cast("Mapping[object, object]", given).items())
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise UsageError("reference", cast("object", given), _LEGAL)
+    return [(place, wanted) for place, wanted in enumerate(given) if wanted is not None]
+
+
+def _pair(place: object, wanted: object, arrays: Sequence[object], names: Sequence[str]) -> Expected:
+    number = names.index(place) if isinstance(place, str) and place in names else whole(place)
+    array = arrays[number] if number is not None and 0 <= number < len(arrays) else None
+    if number is None or not is_array(array):
+        held = ", ".join(f"{n} ({names[n]})" for n, one in enumerate(arrays) if is_array(one))
+        raise UsageError("reference", place, f"by the place or name of an array among args: {held or 'there is none'}")
+    reference = wanted if isinstance(wanted, Reference) else Reference(cast("Any", wanted))
+    if not is_array(reference.array):
+        raise UsageError(f"reference[{place!r}]", wanted, "a NumPy array, or a pl.comparison.Reference with one")
+    return Expected(reference.name or names[number], array, reference)
+
+
+def outcomes(
+    expected: Sequence[Expected], precision: Precision | None, grid: tuple[int, ...]
+) -> tuple[Comparison, ...]:
+    """The arrays as they are after a launch, held against what they must be."""
+    return tuple(
+        compare(one.array, one.reference, name=one.name, precision=precision and precision.given(one.others), grid=grid)
+        for one in expected
+    )

@@ -1,0 +1,95 @@
+"""An array held against what it should be: as text for people, or as JSON."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.style import PLAIN, Ink, Style
+
+if TYPE_CHECKING:
+    from ptxloom.comparison import Comparison, Difference
+    from ptxloom.views.core.json_text import Value
+
+
+def full(found: Comparison, style: Style = PLAIN) -> str:
+    """One line if it is right; else how many differ, what they have in common, the first and the largest."""
+    shape = " x ".join(map(str, found.shape)) or "one"
+    what = harmless(f"{found.name}, {shape} {found.dtype}, against {found.against}")
+    if found.passed:
+        return f"{style.paint('right', Ink.GREEN)}: {what}: {_near(found)}\n"
+    share = f"{found.wrong:,} of {found.total:,} elements ({100 * found.wrong / found.total:.3g} %) differ"
+    beyond = "" if found.tolerance.is_exact else f" by more than {found.tolerance}"
+    lines = [f"{style.paint('WRONG', Ink.RED)}: {what}: {share}{beyond}"]
+    lines += [f"  pattern  {pattern.sentence}" for pattern in found.patterns]
+    lines += [f"  {name:7}  {_difference(one)}" for name, one in _extremes(found)]
+    if found.nans or found.infinities:
+        lines.append(f"  of them  {found.nans:,} NaN and {found.infinities:,} infinite, where a number should be")
+    return "\n".join(lines) + "\n"
+
+
+def _near(found: Comparison) -> str:
+    if found.tolerance.is_exact:
+        return "equal in every bit"
+    if found.largest is None:
+        return "no number differs"
+    most = found.largest
+    if most.error == 0:
+        return "no element differs"
+    return f"largest difference {most.error:.3g} at {list(most.index)}, {most.allowed:.3g} allowed ({found.tolerance})"
+
+
+def _extremes(found: Comparison) -> list[tuple[str, Difference]]:
+    named = (("first", found.first), ("largest", found.largest))
+    return [(name, one) for name, one in named if one is not None]
+
+
+def _difference(one: Difference) -> str:
+    allowed = f" ({one.error:.3g} off, {one.allowed:.3g} allowed)" if isfinite(one.error) and one.allowed else ""
+    return f"{list(one.index)} is {_number(one.got)}, should be {_number(one.wanted)}{allowed}"
+
+
+def _number(value: complex) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
+
+
+def record(found: Comparison) -> dict[str, Value]:
+    """The same as an object."""
+    tolerance = found.tolerance
+    return {
+        "array": found.name,
+        "against": found.against,
+        "dtype": found.dtype,
+        "shape": list(found.shape),
+        "passed": found.passed,
+        "tolerance": {
+            "rtol": tolerance.rtol, "atol": tolerance.atol, "sums": tolerance.sums, "terms": tolerance.terms
+        },
+        "total": found.total,
+        "wrong": found.wrong,
+        "nan": found.nans,
+        "infinite": found.infinities,
+        "first": _as_record(found.first),
+        "largest": _as_record(found.largest),
+        "patterns": [{"kind": pattern.kind, "sentence": pattern.sentence} for pattern in found.patterns],
+    }  # fmt: skip
+
+
+def _as_record(one: Difference | None) -> dict[str, Value] | None:
+    if one is None:
+        return None
+    return {
+        "index": list(one.index),
+        "got": _value(one.got),
+        "wanted": _value(one.wanted),
+        "error": _value(one.error),
+        "allowed": _value(one.allowed),
+    }
+
+
+def _value(number: complex) -> Value:
+    """A number as JSON has it; what JSON has not, as text."""
+    if isinstance(number, int):
+        return number
+    return number if isinstance(number, float) and isfinite(number) else str(number)

@@ -1,0 +1,95 @@
+"""`launch(reference=...)`: what is compared, by what name, and what rounding a kernel is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from ptxloom.comparison.rounding import Precision
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+KERNELS = Path(__file__).parents[2] / "kernels" / "ptx"
+RNG = np.random.default_rng(4)
+HGEMM = pl.kernel(pl.load(str(EXAMPLES / "hgemm.ptx")), "hgemm")
+
+
+def arguments() -> list[Any]:
+    a, b = (RNG.standard_normal(shape).astype(np.float16) for shape in ((64, 32), (32, 128)))
+    return [a, b, np.zeros((64, 128), np.float32), 64, 128, 32]
+
+
+def wanted(args: list[Any]) -> Any:
+    return args[0].astype(float) @ args[1].astype(float)
+
+
+def test_the_output_is_named_by_its_place_its_parameter_its_shape_or_its_order() -> None:
+    args = arguments()
+    right = wanted(args)
+    ways: list[Any] = [{2: right}, {"hgemm_param_2": right}, right, pl.comparison.Reference(right), [None, None, right]]
+    for reference in ways:
+        (found,) = HGEMM.launch((2, 1), 128, args, reference=reference).comparisons
+        assert (found.passed, found.name, found.shape) == (True, "hgemm_param_2", (64, 128))
+        assert (found.tolerance.sums, found.wrong) == ("f32", 0)
+
+
+def test_what_differs_is_told_and_where() -> None:
+    args = arguments()
+    other = wanted(args)
+    other[:, 64:] += 1
+    reference = {2: pl.comparison.Reference(other, rtol=1e-3, atol=1e-3, name="C")}
+    (found,) = HGEMM.launch((2, 1), 128, args, reference=reference).comparisons
+    assert (found.name, found.wrong) == ("C", 64 * 64)
+    assert "the tile of CTA (1, 0, 0)" in found.patterns[0].sentence
+    assert HGEMM.launch((2, 1), 128, args).comparisons == ()
+
+
+ARGUMENTS = arguments()
+RIGHT = wanted(ARGUMENTS)
+REFUSED: list[tuple[Any, str]] = [
+    ({"C": RIGHT}, r"reference is 'C'; it must be by the place or name of an array among args: 0 \("),
+    ({3: RIGHT}, "reference is 3"),
+    ({7: RIGHT}, "reference is 7"),
+    ({True: RIGHT}, "reference is True"),
+    ({2: RIGHT[1:]}, r"the shape of the reference is \[63, 128\]"),
+    ({2: RIGHT.tolist()}, "a NumPy array"),
+    (RIGHT[1:], "it must be of the shape of one array among args, not of 0"),
+    ("C", "an array, or arrays by the names"),
+    (5, "an array, or arrays by the names"),
+    ({2: pl.comparison.Reference(RIGHT, rtol=-1)}, "rtol is -1"),
+]
+
+
+@pytest.mark.parametrize(("reference", "says"), REFUSED)
+def test_what_cannot_be_compared_is_refused_before_anything_runs(reference: Any, says: str) -> None:
+    with pytest.raises(pl.UsageError, match=says):
+        HGEMM.launch((2, 1), 128, ARGUMENTS, reference=reference)
+    assert not ARGUMENTS[2].any()
+
+
+MMA_TF32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f1,%f1,%f1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, "
+
+
+@pytest.mark.parametrize(
+    ("body", "precision"),
+    [
+        ("fma.rn.f32 %f1, %f1, %f1, %f1;", Precision("f32")),
+        ("add.rn.f16 %h1, %h1, %h1;", Precision("f16")),
+        ("fma.rn.bf16x2 %r1, %r1, %r1, %r1;", Precision("bf16")),
+        ("add.rn.f16 %h1, %h1, %h1; add.f32 %f1, %f1, %f1;", Precision("f32")),
+        ("add.f64 %d1, %d1, %d1;", Precision("f64")),
+        ("add.s32 %r1, %r1, %r1;", None),
+        (MMA_TF32 + "{%f1,%f1,%f1,%f1}; add.rn.f16 %h1, %h1, %h1;", Precision("f32", "tf32")),
+        (
+            "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1,%r1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1,%r1};",
+            Precision("f16", "f16"),
+        ),
+    ],
+)
+def test_the_instructions_tell_what_rounding_to_expect(body: str, precision: Precision | None) -> None:
+    registers = ".reg .b32 %r<2>; .reg .f32 %f<2>; .reg .b16 %h<2>; .reg .f64 %d<2>;"
+    text = f".version 8.0 .target sm_90 .address_size 64 .visible .entry k() {{ {registers} {body} ret; }}"
+    assert pl.kernel(pl.parse(text), "k").precision == precision

@@ -1,0 +1,186 @@
+"""A pattern that was planted is the one that is named, whatever the array, its size and the place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxloom.comparison import Comparison, compare
+from ptxloom.comparison.places import places
+from ptxloom.fragments import fragment
+
+SIZES = st.sampled_from([(32, 32), (48, 64), (64, 48), (96, 40), (128, 128), (33, 65)])
+SEEDS = st.integers(0, 999)
+
+
+def values(shape: tuple[int, ...], seed: int) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def kinds(found: Comparison) -> list[str]:
+    return [pattern.kind for pattern in found.patterns]
+
+
+def told(found: Comparison) -> str:
+    return "; ".join(pattern.sentence for pattern in found.patterns)
+
+
+@given(SIZES, SEEDS, st.data())
+def test_a_block_of_rows_or_columns(shape: tuple[int, int], seed: int, data: st.DataObject) -> None:
+    wanted = values(shape, seed)
+    axis = data.draw(st.integers(0, 1))
+    first = data.draw(st.integers(1, shape[axis] // 2))
+    last = data.draw(st.integers(first, shape[axis] - 2))
+    got = wanted.copy()
+    np.moveaxis(got, axis, 0)[first : last + 1] += 1
+    found = compare(got, wanted)
+    noun = ("row", "column")[axis]
+    assert kinds(found) == ["block"]
+    assert told(found) == (f"{noun} {first}" if first == last else f"{noun}s {first} to {last}")
+
+
+@given(SIZES, SEEDS, st.integers(0, 1), st.integers(2, 9), st.data())
+def test_every_nth(shape: tuple[int, int], seed: int, axis: int, step: int, data: st.DataObject) -> None:
+    wanted = values(shape, seed)
+    first = data.draw(st.integers(0, step - 1))
+    got = wanted.copy()
+    np.moveaxis(got, axis, 0)[first::step] += 1
+    found = compare(got, wanted)
+    assert kinds(found) == ["periodic"]
+    assert told(found).endswith(f"{('row', 'column')[axis]}, from {first} on")
+
+
+@given(st.sampled_from([16, 32, 64]), st.integers(1, 3), st.data())
+def test_a_tail_beyond_a_multiple_of_the_tile(tile: int, whole: int, data: st.DataObject) -> None:
+    extent = tile * whole + data.draw(st.integers(1, tile - 1))
+    wanted = values((extent, 24), 1)
+    got = wanted.copy()
+    got[tile * whole :] = 0
+    found = compare(got, wanted)
+    assert kinds(found) == ["tail", "constant"]
+    assert f"rows {tile * whole}" in told(found) or f"row {tile * whole}" in told(found)
+    assert "the tail beyond a multiple of" in told(found)
+
+
+@given(st.tuples(st.integers(1, 4), st.integers(2, 4)), SEEDS, st.data())
+def test_the_tile_of_one_cta(grid: tuple[int, int], seed: int, data: st.DataObject) -> None:
+    x, y = (data.draw(st.integers(0, extent - 1)) for extent in grid)
+    wanted = values((32 * grid[1], 16 * grid[0]), seed)
+    got = wanted.copy()
+    got[32 * y : 32 * y + 32, 16 * x : 16 * x + 16] += 1
+    found = compare(got, wanted, grid=grid)
+    assert kinds(found)[0] == "tiles"
+    assert f"the tile of CTA ({x}, {y}, 0)" in told(found)
+
+
+@given(st.integers(0, 31), st.integers(1, 4), st.integers(1, 4), SEEDS)
+def test_what_one_lane_holds(lane: int, down: int, across: int, seed: int) -> None:
+    wanted = values((16 * down, 8 * across), seed)
+    got = wanted.copy()
+    for element in fragment("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "d"):
+        if element.lane == lane:
+            got[element.row :: 16, element.column :: 8] += 1
+    found = compare(got, wanted)
+    assert f"what lane {lane} holds of each 16 x 8 tile of an mma's accumulators" in told(found)
+
+
+@given(SIZES, SEEDS, st.sampled_from(["above", "below", "on"]))
+def test_a_side_of_the_diagonal(shape: tuple[int, int], seed: int, side: str) -> None:
+    wanted = values(shape, seed)
+    row, column = np.indices(shape)
+    chosen = {"above": row < column, "below": row > column, "on": row == column}[side]
+    found = compare(wanted + chosen, wanted)
+    assert told(found) == f"the elements {side} the diagonal"
+
+
+@given(SIZES, SEEDS, st.floats(-8, 8).filter(lambda f: abs(f) > 0.01 and abs(f - 1) > 0.01))
+def test_a_multiple(shape: tuple[int, int], seed: int, factor: float) -> None:
+    wanted = values(shape, seed)
+    found = compare((wanted * factor).astype(np.float32), wanted)
+    assert kinds(found) == ["everywhere", "scaled"]
+    assert float(told(found).split("hold ")[1].split(" times")[0]) == pytest.approx(factor, rel=1e-4)
+
+
+@given(SIZES, SEEDS, st.integers(-5, 5), st.integers(-5, 5))
+def test_a_shift(shape: tuple[int, int], seed: int, down: int, right: int) -> None:
+    wanted = values(shape, seed)
+    if not (down or right):
+        return
+    got = np.roll(wanted, (down, right), (0, 1))
+    rolled = compare(got, wanted)
+    assert kinds(rolled)[-1] in {"shifted", "exchanged"}
+    outside = np.zeros(shape, bool)
+    outside[: max(down, 0)] = outside[shape[0] + min(down, 0) :] = True
+    outside[:, : max(right, 0)] = outside[:, shape[1] + min(right, 0) :] = True
+    got[outside] = wanted[outside]
+    found = compare(got, wanted)
+    assert kinds(found)[-1] == "shifted"
+    for by, noun in ((down, "row"), (right, "column")):
+        assert (f"{abs(by)} {noun}" in told(found).split("belongs")[-1]) == bool(by)
+
+
+@given(st.sampled_from([(32, 32), (64, 128)]), SEEDS, st.sampled_from([1, 2, 4, 8, 16]), st.integers(0, 1))
+def test_exchanged_in_pairs(shape: tuple[int, int], seed: int, flip: int, axis: int) -> None:
+    wanted = values(shape, seed)
+    found = compare(np.take(wanted, np.arange(shape[axis]) ^ flip, axis), wanted)
+    assert kinds(found)[-1] == "exchanged"
+    assert f"{('row', 'column')[axis]}s i and i ^ {flip} are exchanged" in told(found)
+
+
+@given(SIZES, SEEDS, st.integers(0, 1))
+def test_rows_in_another_order(shape: tuple[int, int], seed: int, axis: int) -> None:
+    wanted = values(shape, seed)
+    order = np.random.default_rng(seed + 1).permutation(shape[axis])
+    found = compare(np.take(wanted, order, axis), wanted)
+    first = int(np.flatnonzero(order != np.arange(len(order)))[0])
+    assert kinds(found)[-1] == "permuted"
+    assert f"{('row', 'column')[axis]} {first} holds {order[first]}" in told(found)
+
+
+@given(st.sampled_from([(32, 32), (64, 64), (48, 32), (40, 56)]), SEEDS)
+def test_transposed(shape: tuple[int, int], seed: int) -> None:
+    wanted = values(shape, seed)
+    found = compare(np.ascontiguousarray(wanted.T).reshape(shape), wanted)
+    assert kinds(found)[-1] == "transposed"
+    tiles = wanted.reshape(shape[0] // 8, 8, shape[1] // 8, 8).swapaxes(1, 3).reshape(shape)
+    assert told(compare(tiles, wanted)).endswith("each tile of 8 x 8 is transposed")
+
+
+@given(SIZES, SEEDS, st.floats(0.05, 0.3))
+def test_nothing_is_said_of_what_has_no_pattern(shape: tuple[int, int], seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(shape) < share
+    wrong[0, 0] = wrong[-1, -1] = wrong[3, 7] = True
+    wanted = values(shape, seed)
+    found = compare(np.where(wrong, rng.standard_normal(shape), wanted), wanted)
+    assert found.patterns == ()
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=4), SEEDS, st.floats(0.01, 1))
+def test_any_mask_of_any_shape_has_its_say(shape: list[int], seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(shape) < share
+    if wrong.any():
+        assert all(pattern.sentence for pattern in places(wrong, (2, 2)))
+    wanted = rng.integers(0, 3, shape)
+    found = compare(np.where(wrong, wanted + 1, wanted), wanted)
+    assert found.wrong == int(wrong.sum())
+    assert all(pattern.sentence for pattern in found.patterns)
+
+
+def test_slices_of_many_dimensions_are_named() -> None:
+    wanted = values((3, 4, 16, 8), 1)
+    got = wanted.copy()
+    got[1, :, :, 4:] += 1
+    assert told(compare(got, wanted)) == "slice of axis 0 1, columns 4 to 7"
+
+
+@pytest.mark.parametrize("rows", [2000, 30000])
+def test_large_arrays_are_looked_through_in_a_part(rows: int) -> None:
+    wanted = values((rows, 100), 3)
+    found = compare(np.roll(wanted, 3, 0), wanted)
+    assert told(found).endswith("they hold what belongs 3 rows above, cyclically")

@@ -1,0 +1,142 @@
+"""Expressions: what they come to is what NumPy says, and whatever else stands there is a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ptxloom.comparison import compare
+from ptxloom.comparison.expression import BadExpression, read_expectation, reference
+from ptxloom.comparison.rounding import Precision
+
+RNG = np.random.default_rng(2)
+A = RNG.standard_normal((6, 4)).astype(np.float32)
+B = RNG.standard_normal((4, 5)).astype(np.float32)
+VALUES: dict[str, Any] = {
+    "A": A,
+    "B": B,
+    "C": np.zeros((6, 5), np.float32),
+    "D": np.ones((6, 4), np.float32),
+    "I": np.arange(24, dtype=np.int8).reshape(6, 4),
+    "J": np.zeros((6, 6), np.int32),
+    "tall": np.ones((1 << 20, 1), np.int8),
+    "wide": np.ones((1, 1 << 20), np.int8),
+    "text": np.full(3, "x"),
+    "n": 4,
+    "x": 0.5,
+}
+
+
+def worked_out(text: str) -> Any:
+    return reference(read_expectation(text), VALUES, Precision())
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("C = A @ B", A.astype(float) @ B),
+        ("C = 2 * (A @ B) - x", 2 * (A.astype(float) @ B) - 0.5),
+        ("D = A.T.T / n + -A", A.astype(float) / 4 - A),
+        ("D = sum(A, axis=0)", A.astype(float).sum(0)),
+        ("D = maximum(A, 0)", np.maximum(A.astype(float), 0)),
+        ("D = relu(A)", np.maximum(A.astype(float), 0)),
+        ("D = tanh(A) + exp(A) + sqrt(abs(A)) + log(abs(A))", None),
+        ("D = softmax(A)", None),
+        ("D = mean(A) + max(A) - min(A, axis=-2)", A.mean(dtype=float) + A.max() - A.min(axis=0).astype(float)),
+        ("J = I @ I.T", np.arange(24).reshape(6, 4) @ np.arange(24).reshape(6, 4).T),
+    ],
+)
+def test_values_are_those_of_numpy(text: str, wanted: Any) -> None:
+    found = worked_out(text)
+    if wanted is None:
+        x = A.astype(float)
+        powers = np.exp(x - x.max(-1, keepdims=True))
+        softmax = powers / powers.sum(-1, keepdims=True)
+        wanted = softmax if "softmax" in text else np.tanh(x) + np.exp(x) + np.sqrt(abs(x)) + np.log(abs(x))
+    target = VALUES[text[0]]
+    np.testing.assert_allclose(found.array, np.broadcast_to(wanted, target.shape), rtol=1e-12, atol=1e-12)
+    assert (found.error >= 0).all()
+
+
+def test_integers_wrap_as_those_of_kernels_do() -> None:
+    large = {"K": np.full((2, 2), 2**31 - 1, np.int32), "L": np.zeros((2, 2), np.int32)}
+    found = reference(read_expectation("L = K * K + K"), large, None)
+    assert found.array.tolist() == (np.full((2, 2), (2**31 - 1) * 2**31, np.int64).astype(np.int32)).tolist()
+    assert not np.any(found.error)
+
+
+def test_a_right_attention_is_within_what_is_allowed() -> None:
+    q, k, v = (RNG.standard_normal((32, 16)).astype(np.float16) for _ in range(3))
+    scores = q.astype(np.float32) @ k.T.astype(np.float32) / 4
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    halves = (powers / powers.sum(-1, keepdims=True)).astype(np.float16)
+    got = halves.astype(np.float32) @ v.astype(np.float32)
+    values = {"Q": q, "K": k, "V": v, "O": np.zeros((32, 16), np.float32)}
+    made = reference(read_expectation("O = softmax(Q @ K.T / 4) @ V"), values, Precision("f32", "f16"))
+    assert compare(got, made, precision=Precision("f32", "f16")).passed
+    assert compare(np.roll(got, 1, 0), made, precision=Precision("f32", "f16")).wrong > 400
+    exact = reference(read_expectation("O = softmax(Q @ K.T / 4) @ V"), values, Precision("f32"))
+    assert not compare(got, exact, precision=Precision("f32")).passed
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "says of no array"),
+        ("A @ B", "says of no array"),
+        ("C == A @ B", "says of no array"),
+        ("C = D = A @ B", "says of no array"),
+        ("C, D = A, B", "says of no array"),
+        ("C = A\nD = B", "says of no array"),
+        ("C[0] = A", "says of no array"),
+        ("C = A @", "says of no array"),
+        ("C = " + "(" * 300, "says of no array"),
+        ("C = A\0", "says of no array"),
+        ("C = " + "A + " * 300 + "A", "longer than 1,000 characters"),
+        ("C = " + "-" * 900 + "A", "C = ---"),
+        ("Z = A", "Z is not an array among the arguments"),
+        ("n = 4", "n is not an array among the arguments"),
+        ("text = A", "holds <U1, and no numbers"),
+        ("C = text", "holds <U1, and no numbers"),
+        ("C = Z @ A", "`Z` is no argument; the arguments are A, B, "),
+        ("C = A @ A", r"cannot multiply matrices of shapes \[6, 4\] and \[6, 4\]"),
+        ("C = A + B", r"cannot take \[6, 4\] \+ \[4, 5\]"),
+        ("C = A", r"has the shape \[6, 4\], and C has \[6, 5\]"),
+        ("C = n @ A", "cannot multiply"),
+        ("C = tall @ wide", "would have 1,099,511,627,776 elements"),
+        ("C = tall + wide", "would have 1,099,511,627,776 elements"),
+        ("C = sum(A, axis=2)", r"has no axis 2: its shape is \[6, 4\]"),
+        ("C = sum(A, axis='x')", "takes axis=NUMBER"),
+        ("C = sum(A, keepdims=True)", "takes axis=NUMBER"),
+        ("C = sum(A, **B)", "takes axis=NUMBER"),
+        ("C = sum(A, B)", "takes one argument"),
+        ("C = sum(*A)", "means nothing here"),
+        ("C = maximum(A)", "takes two arguments"),
+        ("C = eval('1')", "means nothing here"),
+        ("C = exit(1)", "exit is no function"),
+        ("C = A.__class__", "means nothing here"),
+        ("C = A.T.__init__.__globals__", "means nothing here"),
+        ("C = __import__('os').system('true')", "means nothing here"),
+        ("C = (lambda: 1)()", "means nothing here"),
+        ("C = [A for A in B]", "means nothing here"),
+        ("C = A ** 9", "means nothing here"),
+        ("C = 9 ** 9 ** 9", "means nothing here"),
+        ("C = A if A else B", "means nothing here"),
+        ("C = (D := A)", "means nothing here"),
+        ("C = True", "means nothing here"),
+        ("C = 'A' * 10", "means nothing here"),
+        ("C = 1j * (A @ B)", "means nothing here"),
+        ("C = f'{A}'", "means nothing here"),
+        ("C = '\\d'", "means nothing here"),
+    ],
+)
+def test_anything_else_is_a_sentence(text: str, says: str) -> None:
+    with pytest.raises(BadExpression, match=says):
+        worked_out(text)
+
+
+def test_numbers_of_any_size_are_numbers() -> None:
+    for number in ("1e999", "9" * 400, str(2**63), str(-(2**63))):
+        assert worked_out(f"C = {number}").array.shape == (6, 5)

@@ -247,3 +247,99 @@ def test_a_loop_does_not_lengthen_a_path() -> None:
     text = "ld.global.b32 %r1, [%p]; mov.u32 %r2, 0; AGAIN: mov.b32 %r3, %r1; mov.b32 %r1, %r3; add.u32 %r2, %r2, 1;"
     record, _, _ = run(text + "setp.lt.u32 %q1, %r2, 100; @%q1 bra AGAIN; st.global.b32 [%o], %r1;")
     assert len(record.path(int(record.contents("out").origins["path"][0]))) == 4
+
+
+NEIGHBOUR = """bar.warp.sync -1; st.shared.b32 [%r18+4], {one}; st.shared.b8 [%r18+{byte}], {other}; bar.warp.sync -1;
+xor.b32 %r8, %t, 3; mad.lo.u32 %r8, %r8, 16, %r19; ld.shared.b32 {to}, [%r8+4];"""
+
+
+def random_moves(rng: np.random.Generator) -> str:
+    """A program that moves bytes about between registers, lanes and shared memory; it changes none."""
+    lines = ["mov.u32 %r19, room; mad.lo.u32 %r18, %t, 16, %r19; ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%p];"]
+
+    def register() -> str:
+        return f"%r{rng.integers(1, 7)}"
+
+    lines.append("ld.global.b32 %r5, [%p+4]; mov.b32 %r6, 0;")
+    for _ in range(12):
+        to, one, other = register(), register(), register()
+        amount, byte = 8 * rng.integers(0, 5), rng.integers(0, 4)
+        lines.append(
+            rng.choice(
+                [
+                    f"prmt.b32 {to}, {one}, {other}, {rng.integers(0, 8) | rng.integers(0, 8) << 4 | 0x4700};",
+                    f"and.b32 %r9, %t, 7; prmt.b32 {to}, {one}, {other}, %r9;",
+                    f"shl.b32 {to}, {one}, {amount};",
+                    f"shr.u32 {to}, {one}, {amount};",
+                    f"shf.{'lr'[byte % 2]}.wrap.b32 {to}, {one}, {other}, {amount};",
+                    f"bfe.u32 {to}, {one}, {8 * byte}, 8;",
+                    f"bfi.b32 {to}, {one}, {other}, {8 * byte}, 8;",
+                    f"and.b32 {to}, {one}, 0xff00ff;",
+                    f"mov.b32 {to}, {one};",
+                    f"mov.b32 {{%h1, %h2}}, {one}; mov.b32 {to}, {{%h2, %h1}};",
+                    f"mov.b64 %x, {{{one}, {other}}}; shr.u64 %x, %x, {amount}; cvt.u32.u64 {to}, %x;",
+                    f"shfl.sync.bfly.b32 {to}, {one}, {rng.integers(1, 32)}, 31, -1;",
+                    f"setp.gt.u32 %q1, %t, {rng.integers(1, 31)}; selp.b32 {to}, {one}, {other}, %q1;",
+                    NEIGHBOUR.format(to=to, one=one, other=other, byte=byte),
+                    f"movmatrix.sync.aligned.m8n8.trans.b16 {to}, {other};",
+                ]
+            )
+        )
+    return "\n".join([*lines, "st.global.v4.b32 [%o], {%r1, %r2, %r3, %r6};"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_of_moves_are_followed_byte_by_byte(seed: int) -> None:
+    text = random_moves(np.random.default_rng(seed))
+    found = kernel(parse(body(text)), "k")
+    for fill in range(3):
+        given = np.random.default_rng(fill).integers(1, 256, 512, dtype=np.uint8)
+        out, plain = np.zeros(512, np.uint8), np.zeros(512, np.uint8)
+        origins = record_of(found.launch(1, 32, [given, out], provenance=True)).contents("out").origins
+        found.launch(1, 32, [given, plain])
+        assert (out == plain).all()
+        assert np.isin(origins["kind"], (Kind.EXACT, Kind.NONE)).all()
+        exact = origins["kind"] == Kind.EXACT
+        assert (out[exact] == given[origins["element"][exact]]).all()
+        assert (out[~exact] == 0).all()
+
+
+#: How bits of a byte are unpacked, and where the lowest that is kept then lies: (text, bit, at).
+NIBBLES = {
+    "low": ("and.b32 %r2, %r1, 0x0f0f0f0f;", 0, 0),
+    "high": ("shr.u32 %r2, %r1, 4; and.b32 %r2, %r2, 0x0f0f0f0f;", 4, 0),
+    "high, masked before": ("and.b32 %r2, %r1, 0xf0f0f0f0; shr.u32 %r2, %r2, 4;", 4, 0),
+    "high, by a field": ("bfe.u32 %r2, %r1, 4, 4;", 4, 0),
+    "low for e2m1": ("shl.b32 %r2, %r1, 2; and.b32 %r2, %r2, 0x3c3c3c3c;", 0, 2),
+    "high for e2m1": ("shr.u32 %r2, %r1, 2; and.b32 %r2, %r2, 0x3c3c3c3c;", 4, 2),
+    "by lop3": ("lop3.b32 %r2, %r1, 0x000f000f, 0x64006400, 0xea;", 0, 0),
+    "apart": ("prmt.b32 %r1, %r1, 0, 0x0123; shr.u32 %r2, %r1, 4; and.b32 %r2, %r2, 0x0f0f0f0f;", 4, 0),
+    "apart, upwards": ("prmt.b32 %r1, %r1, 0, 0x0123; shl.b32 %r2, %r1, 4; and.b32 %r2, %r2, 0xf0f0f0f0;", 0, 4),
+}
+
+
+@pytest.mark.parametrize(("text", "bit", "at"), NIBBLES.values(), ids=NIBBLES)
+def test_parts_of_a_byte_are_found_in_it(text: str, bit: int, at: int) -> None:
+    record, given, out = run(f"ld.global.b32 %r1, [%p]; {text} st.global.b32 [%o], %r2;", np.uint8)
+    origins = record.contents("out").origins
+    kept = origins["kind"] == Kind.CONVERTED
+    assert kept.sum() in {32, 64, 128}
+    assert (origins["bit"][kept] == bit).all()
+    assert (origins["at"][kept] == at).all()
+    assert ((out[kept] >> at & 15) == (given[origins["element"][kept]] >> bit & 15)).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lop3.b32 %r2, %r1, 0x000f000f, 0x64006400, 0xea; mov.b32 %r3, 0x64006400; sub.f16x2 %r2, %r2, %r3;",
+        "and.b32 %r2, %r1, 0x000f000f; mov.b32 %r3, 0x2c002c00; fma.rn.f16x2 %r2, %r2, %r3, %r3;",
+        "mov.b32 %r3, 0x64646464; prmt.b32 %r2, %r1, %r3, 0x4240; mov.b32 %r4, 0x64006400; sub.f16x2 %r2, %r2, %r4;",
+        "mov.b32 {%h1, %h2}, %r1; cvt.rn.f16x2.e4m3x2 %r2, %h1;",
+    ],
+)
+def test_elements_that_are_unpacked_stay_what_they_are(text: str) -> None:
+    record, _, _ = run(f"ld.global.b32 %r1, [%p]; {text} st.global.b32 [%o], %r2;", np.uint8)
+    origins = record.contents("out").origins.reshape(32, 16)[:, :4]
+    assert (origins["kind"] == Kind.CONVERTED).all()
+    assert (origins["element"][:, 0] == 16 * np.arange(32)).all()

@@ -8,7 +8,7 @@ what a branch or a predicate chooses comes from what was chosen.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.fragments.derive import fragment
@@ -20,9 +20,10 @@ from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, lane_addresses, resolved_space, space_of
 from ptxloom.machine.codegen.builder import Instrument
-from ptxloom.machine.codegen.places import COMPONENTS
 from ptxloom.machine.codegen.warp import W
-from ptxloom.machine.native.ir import Value, constant_vector
+from ptxloom.machine.instruments import bit_moves
+from ptxloom.machine.instruments.tag_places import Held, TagPlaces
+from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.runtime import lanes, state
 from ptxloom.machine.runtime.provenance import memory_tags, product_tags, register_tags
 from ptxloom.machine.runtime.trail import STAGE
@@ -30,28 +31,16 @@ from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
 
 PROVENANCE: Final = "provenance"  # among the checks of a variant: it follows tags
-SPARE_LANE_BYTES: Final = 64  # of tags behind those of all registers, for results that would overwrite their sources
 ROW_TAGS: Final = 16  # that are put aside for a row of a matrix
 _MODES: Final = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
 _SOURCES: Final = 3  # that a computed value tells of
-
-
-class Held(NamedTuple):
-    """Where the tags of a register lie, as its own place does, and its bytes a lane."""
-
-    place: int
-    size: int
-
-    def overlaps(self, other: Held) -> bool:
-        """Whether two registers share some of their place."""
-        return self.place < other.place + LANES * other.size and other.place < self.place + LANES * self.size
 
 
 @cache
@@ -101,11 +90,11 @@ def element_bytes(form: MatrixForm, operand: str) -> int:
     return max(form.container_bits(operand) // 8, 1)
 
 
-class Following(Instrument):
+class Following(TagPlaces, Instrument):
     """Emits the code that follows tags."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        super().__init__(program)
         self.maps = lane_maps(program)[0]
 
     def sees(self, op: Op) -> bool:
@@ -164,17 +153,17 @@ class Following(Instrument):
         whole = op.type.bits // 8
         width, step = max(whole // len(targets), 1), max(whole // len(sources), 1)
         pieces = [(max(0, n * step), self.held(op, source)) for n, source in enumerate(sources)]
-        into = self._into(b, op, targets, [held for _, held in pieces if held])
+        into = self.into(b, op, targets, [held for _, held in pieces if held])
         for number, held in enumerate(into):
             if held is None:
                 continue
-            self._clear(b, held)
+            self.clear(b, held)
             for at, source in pieces:
                 first, last = max(at, number * width), min(at + step, (number + 1) * width)
                 if source is not None and first < last:
                     facts = (first - number * width, *source, first - at, last - first)
                     b.runtime(register_tags.move_tags, W, op.site, b.active_mask, *held, *facts)
-        self._settle(b, op, targets, into)
+        self.settle(b, op, targets, into)
         return True
 
     def choose(self, b: Builder, op: Op) -> bool:
@@ -183,11 +172,11 @@ class Following(Instrument):
         chosen = b.apply("and", b.read_mask(chooser), b.active_mask)
         rest = b.apply("xor", chosen, b.active_mask)
         sources = [self.held(op, one) for one in (first, second)]
-        into = self._into(b, op, (target,), [held for held in sources if held])
+        into = self.into(b, op, (target,), [held for held in sources if held])
         for held, lanes_ in zip(sources, (chosen, rest), strict=True):
             if into[0] is not None:
-                self._copy(b, op, into[0], held, lanes_)
-        self._settle(b, op, (target,), into)
+                self.copy(b, op, into[0], held, lanes_)
+        self.settle(b, op, (target,), into)
         return True
 
     def exchange(self, b: Builder, op: Op) -> bool:
@@ -197,7 +186,7 @@ class Following(Instrument):
         if held is None:
             return True
         if source is None:
-            self._clear(b, held)
+            self.clear(b, held)
             return True
         b.store(constant_vector("i32", range(LANES)), b.scratch(scratch.VALUES), 64)
         b.store(b.read(op.operands[2], "b32"), b.scratch(scratch.VALUES + 128), 64)
@@ -235,7 +224,7 @@ class Following(Instrument):
         """Lanes exchange the halves of a matrix."""
         held, source = (self.held(op, operand) for operand in op.operands[:2])
         if held is not None and source is None:
-            self._clear(b, held)
+            self.clear(b, held)
         elif held is not None and source is not None:
             b.runtime(register_tags.stage_register, W, op.site, source.place)
             b.runtime(memory_tags.gather_tags, W, b.active_mask, self.maps[spelling_of(op)], held.place)
@@ -250,9 +239,9 @@ class Following(Instrument):
         held = self.held(op, op.operands[0])
         if held is None or to.packed not in {come.packed, come.packed * len(sources)}:
             return False
-        into = self._into(b, op, op.operands[:1], [source for source in sources if source])[0]
+        into = self.into(b, op, op.operands[:1], [source for source in sources if source])[0]
         assert into is not None
-        self._clear(b, into)
+        self.clear(b, into)
         count = to.packed // len(sources)  # of one source; the first lies highest
         each, used = max(to.bits // 8 // to.packed, 1), max(come.bits // 8 // come.packed, 1)
         resized = to.kind in "su" and come.kind in "su" and not op.has("sat")
@@ -265,9 +254,10 @@ class Following(Instrument):
                     facts = (W, op.site, b.active_mask, *into, at, *source, first, min(each, used))
                     b.runtime(register_tags.move_tags, *facts)
                 else:
-                    facts = (W, op.site, b.active_mask, *into, at, each, *source, first, used)
+                    bit = n * come.bits // come.packed % 8
+                    facts = (W, op.site, b.active_mask, *into, at, each, *source, first, used, bit)
                     b.runtime(register_tags.convert_tags, *facts)
-        self._settle(b, op, op.operands[:1], [into])
+        self.settle(b, op, op.operands[:1], [into])
         return True
 
     def product(self, b: Builder, op: Op) -> bool:
@@ -308,79 +298,30 @@ class Following(Instrument):
         sources = list(dict.fromkeys(held for name in _read(op) if (held := self.held(op, name))))[:_SOURCES]
         for result in results:
             if not sources:
-                self._clear(b, result)
+                self.clear(b, result)
                 continue
             packed = max((type_.packed for type_ in op.types), default=1)
             alike = packed > 1 and all(source.size == result.size for source in sources)
             spare = any(source != result and source.overlaps(result) for source in sources)
-            into = Held(self._spare, result.size) if spare else result
+            into = Held(self.spare, result.size) if spare else result
             none = (_SOURCES - len(sources)) * (0, 0)
-            facts = (*into, packed if alike else 1, *(fact for source in sources for fact in source), *none)
+            unpacks = int(op.opcode in _UNPACKING)
+            facts = (*into, packed if alike else 1, unpacks, *(fact for source in sources for fact in source), *none)
             b.runtime(register_tags.compute_tags, W, op.site, b.active_mask, *facts)
             if spare:
-                self._copy(b, op, result, into, b.active_mask)
-
-    # -- registers
-
-    def held(self, op: Op, operand: tree.Operand) -> Held | None:
-        """Where the tags of an operand lie; None if it has no origin: a literal, a counter, an address."""
-        index = 0
-        if isinstance(operand, tree.Component):
-            operand, index = operand.base, COMPONENTS[operand.field]
-        if not isinstance(operand, tree.Name):
-            return None
-        found = carried(self.program, op, operand.text)
-        if found is None or found.type.kind == "p":
-            return None
-        return Held(found.offset + index * found.bytes, found.lane_bytes)
-
-    @property
-    def _spare(self) -> int:
-        return spare_place(self.program)
-
-    def _into(self, b: Builder, op: Op, targets: Sequence[tree.Operand], sources: Sequence[Held]) -> list[Held | None]:
-        """Where results go at first: to their registers, or aside if that would change what is yet to be read."""
-        del b
-        found = [self.held(op, target) for target in targets]
-        same = len(found) == 1 == len(sources) and found[0] == sources[0]
-        if same or not any(held is not None and held.overlaps(source) for held in found for source in sources):
-            return found
-        at = self._spare
-        aside: list[Held | None] = []
-        for held in found:
-            aside.append(None if held is None else Held(at, held.size))
-            at += 0 if held is None else LANES * held.size
-        return aside
-
-    def _settle(self, b: Builder, op: Op, targets: Sequence[tree.Operand], into: Sequence[Held | None]) -> None:
-        """Bring results to their registers."""
-        for target, aside in zip(targets, into, strict=True):
-            held = self.held(op, target)
-            if held is not None and aside is not None and held != aside:
-                self._copy(b, op, held, aside, b.active_mask)
-
-    def _copy(self, b: Builder, op: Op, held: Held, source: Held | None, lanes_: Value) -> None:
-        count = 0 if source is None else min(held.size, source.size)
-        if source is not None:
-            b.runtime(register_tags.move_tags, W, op.site, lanes_, *held, 0, *source, 0, count)
-        if count < held.size:
-            b.runtime(register_tags.clear_tags, W, lanes_, *held, count, held.size - count)
-
-    def _clear(self, b: Builder, held: Held) -> None:
-        b.runtime(register_tags.clear_tags, W, b.active_mask, *held, 0, held.size)
-
-
-def spare_place(program: Program) -> int:
-    """Where behind the registers results are put aside."""
-    return -(-program.register_bytes // LANES) * LANES
+                self.copy(b, op, result, into, b.active_mask)
 
 
 _RULES: Final[dict[str, Callable[[Following, Builder, Op], bool]]] = {
     "ld": Following.load, "ldu": Following.load, "st": Following.store, "mov": Following.move, "cvta": Following.move,
     "selp": Following.choose, "shfl": Following.exchange, "ldmatrix": Following.matrix, "stmatrix": Following.matrix,
     "movmatrix": Following.transpose, "cvt": Following.convert, "mma": Following.product, "wmma": Following.product,
+    "prmt": bit_moves.permute, "shl": bit_moves.shift, "shr": bit_moves.shift, "shf": bit_moves.funnel,
+    "bfe": bit_moves.extract, "bfi": bit_moves.insert,
+    **dict.fromkeys(("and", "or", "xor", "not", "lop3"), bit_moves.logic),
     "cp": Following.nothing, "bra": Following.nothing, "call": Following.nothing, "ret": Following.nothing,
 }  # fmt: skip
+_UNPACKING: Final = frozenset(("add", "sub", "fma", "mad", "mul"))  # of bits among those of a constant
 _WRITERS: Final = frozenset(("st", "stmatrix", "mma"))
 
 

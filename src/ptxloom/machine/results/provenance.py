@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.machine.results.provenance_operands import by_element, slot_items
+from ptxloom.machine.results.provenance_operands import by_element, first_bits, slot_items
 from ptxloom.machine.results.provenance_tags import NODE, ORIGIN, Kind, decoded, value_tags
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class OperandOrigins:
     Attributes:
         form_operand: Which operand of the product it is: "a", "b", "c" or "d".
         shape: Rows and columns: A is M x K (as it is stored, if it is sparse), B is K x N, C and D are M x N.
-        origins: For each element `kind`, `array`, `element`, `byte`, `node`, `item` and `path` (`ORIGIN`).
+        origins: For each element `kind`, `array`, `element`, `byte`, `bit`, `at`, `node`, `item`, `path` (`ORIGIN`).
         arrays: What `array` counts.
     """
 
@@ -137,8 +137,9 @@ class ProductEvent:
             UsageError: There is no such operand.
         """
         tags = by_element(self.form, name, self.tags, self.number)
-        shape = (tags.shape[0], tags.shape[1])
-        return OperandOrigins(name, shape, self.record.origins(tags), self.record.arrays)
+        origins = self.record.origins(tags)
+        origins["bit"] += (origins["array"] >= 0) * first_bits(self.form, name)
+        return OperandOrigins(name, (tags.shape[0], tags.shape[1]), origins, self.record.arrays)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

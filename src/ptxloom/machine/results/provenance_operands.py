@@ -64,6 +64,16 @@ def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
 
 
 @cache
+def first_bits(form: MatrixForm, operand: str) -> NDArray[np.uint8]:
+    """(rows, columns) uint8: the bit at which each element starts in its byte, where several share one."""
+    held = fragment(form.spelling, operand)
+    result = np.zeros((held.matrices * held.rows, held.columns), np.uint8)
+    for e in held.elements if held.stride < 8 else ():
+        result[e.matrix * held.rows + e.row, e.column] = e.bit % 8
+    return result
+
+
+@cache
 def slot_items(form: MatrixForm) -> NDArray[np.int32]:
     """(slots,) int32: the flat number in D of the element that a slot holds."""
     slots = element_slots(form, "d")

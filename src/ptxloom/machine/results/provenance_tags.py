@@ -31,13 +31,15 @@ ORIGIN: Final = np.dtype([
     ("array", "i2"),  # -1: none
     ("element", "i8"),  # flat number in the array
     ("byte", "u1"),  # of the element: where the value starts
+    ("bit", "u1"),  # of that byte: where an element of fewer bits starts
+    ("at", "u1"),  # the bit at which it lies in its register's byte, where it was shifted or masked
     ("node", "i8"),  # of COMPUTED and MIXED their node, of PRODUCT the event; -1: none
     ("item", "i4"),  # of PRODUCT: the flat number in D; -1: none
     ("path", "i4"),
 ])  # fmt: skip
 NODE: Final = np.dtype([("site", "i8"), ("sources", ORIGIN, 3)])
 
-_FIRST: Final = np.uint64(model.BYTE_BITS)
+_BITS: Final = model.BITS >> model.KIND_SHIFT
 _SLOTS: Final = (1 << model.SLOT_BITS) - 1
 
 
@@ -63,8 +65,13 @@ def decoded(tags: NDArray[np.uint64], places: NDArray[np.uint64], arrays: Sequen
     result["item"][is_product] = inner[is_product] & _SLOTS
     noded = np.isin(kinds, (Kind.COMPUTED, Kind.MIXED))
     result["node"] = np.where(is_product, inner >> model.SLOT_BITS, np.where(noded, inner, -1))
-    element = np.isin(kinds, (Kind.EXACT, Kind.CONVERTED))
-    _locate(result, np.where(kinds == Kind.EXACT, origin, inner), element, places, arrays)
+    bits = kinds == _BITS
+    start = np.where(kinds == Kind.EXACT, origin << model.BIT_BITS, inner + np.where(bits, origin & 7, 0))
+    element = np.isin(kinds, (Kind.EXACT, Kind.CONVERTED, _BITS))
+    result["at"][bits] = origin[bits] & 7
+    result["bit"][element] = start[element] & 7
+    result["kind"][bits] = Kind.CONVERTED
+    _locate(result, start >> model.BIT_BITS, element, places, arrays)
     return result
 
 

@@ -25,16 +25,20 @@ ORIGIN: Final = TWICE - 1
 
 # Kinds, in their place.
 EXACT: Final = 1 << KIND_SHIFT  # the byte is one of global memory: its place there, all pieces laid end to end
-CONVERTED: Final = 2 << KIND_SHIFT  # a value made from an element: place << BYTE_BITS | byte of the value
+CONVERTED: Final = 2 << KIND_SHIFT  # a value made from an element: as BITS, with the byte of the value at the end
 COMPUTED: Final = 3 << KIND_SHIFT  # made from others: node << BYTE_BITS | byte of the value
 PRODUCT: Final = 4 << KIND_SHIFT  # of a matrix product: (event << SLOT_BITS | slot) << BYTE_BITS | byte of the value
+BITS: Final = 5 << KIND_SHIFT  # a byte that holds 8 bits from (place << 3 | bit) on, kept from a bit of its own on:
+#   (place << BIT_BITS | bit) << BYTE_BITS | first bit that is kept
 MIXED: Final = 6 << KIND_SHIFT  # a value of bytes that do not belong together: a node that holds two of their tags
 WRITTEN: Final = 7 << KIND_SHIFT  # of a byte in memory: written by the kernel, with something of which nothing is known
 KIND: Final = 7 << KIND_SHIFT
 
 BYTE_BITS: Final = 3
+BIT_BITS: Final = 3
+PLACE_SHIFT: Final = BYTE_BITS + BIT_BITS
 SLOT_BITS: Final = 14  # of an element of D among those that a warp holds: by register, lane, and place in the register
-PLACE_LIMIT: Final = 1 << 41 - BYTE_BITS  # bytes of global memory
+PLACE_LIMIT: Final = 1 << 41 - PLACE_SHIFT  # bytes of global memory
 EVENT_LIMIT: Final = 1 << 41 - BYTE_BITS - SLOT_BITS
 
 PATH_STEPS: Final = 24  # of a path at most: what comes after is not told

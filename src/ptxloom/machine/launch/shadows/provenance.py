@@ -11,7 +11,8 @@ import numpy as np
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.products import matrix_form
-from ptxloom.machine.instruments.provenance import SPARE_LANE_BYTES, lane_maps, spare_place, spelling_of
+from ptxloom.machine.instruments.provenance import lane_maps, spelling_of
+from ptxloom.machine.instruments.tag_places import SPARE_LANE_BYTES, spare_place
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.native import language

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import length, u32, u64
 from ptxloom.machine.runtime.trail import (
+    BITS,
     BYTE_BITS,
+    COMPUTED,
     CONVERTED,
     EXACT,
     KIND,
@@ -16,6 +18,7 @@ from ptxloom.machine.runtime.trail import (
     PATH_LIMIT,
     PATH_SHIFT,
     PATH_STEPS,
+    PLACE_SHIFT,
     TWICE,
     WRITTEN,
     Trail,
@@ -110,23 +113,92 @@ def node_tag(trail: Trail, kind: u64, site: u32, first: u64, second: u64, third:
 
 
 def value_tag(trail: Trail, site: u32, tags: Slice[u64], at: u32, count: u32) -> u64:
-    """The tag of a value of so many bytes: of its first, if the others follow it, or are of no origin from one on."""
-    first = tags[at]
-    whole: u32 = 1  # while every byte has followed the first one
-    for n in range(1, count):
+    """The tag of a value of so many bytes: of its first that has an origin, if others that have one follow it."""
+    first: u64 = 0
+    start: u32 = 0
+    ended: u32 = 0  # once a byte of no origin has come after it
+    for n in range(count):
         tag = tags[at + n]
-        if tag == 0:
-            whole = 0
-        elif whole == 0 or (tag ^ first + u64(n)) & ~PATH_FIELD != 0:
+        if first == 0:
+            first = tag
+            start = n
+        elif tag == 0:
+            ended = 1
+        elif ended != 0 or (tag ^ first + u64(n - start)) & ~PATH_FIELD != 0:
             return node_tag(trail, MIXED, site, first, tag, 0)
     return first
 
 
-def converted_tag(trail: Trail, site: u32, tag: u64) -> u64:
-    """The tag of a value that an instruction has made of one other."""
+def is_part(tags: Slice[u64], at: u32, count: u32) -> u32:
+    """1 if some of a value's bytes have an origin, and others none: what is about to be unpacked."""
+    some: u32 = 0
+    none: u32 = 0
+    for n in range(count):
+        if tags[at + n] == 0:
+            none = 1
+        else:
+            some = 1
+    return some & none
+
+
+def converted_tag(trail: Trail, site: u32, tag: u64, bit: u32) -> u64:
+    """The tag of a value that an instruction has made of one other, from a bit of it on."""
     if tag & KIND == EXACT:
-        tag = CONVERTED | tag & PATH_FIELD | (tag & ORIGIN) << BYTE_BITS
+        tag = CONVERTED | tag & PATH_FIELD | (tag & ORIGIN) << PLACE_SHIFT | u64(bit) << BYTE_BITS
+    elif tag & KIND == BITS:
+        first = ((tag & ORIGIN) >> BYTE_BITS) + (tag & 7)
+        tag = CONVERTED | tag & PATH_FIELD | first << BYTE_BITS
     return moved_tag(trail, site, tag)
+
+
+def bits_tag(trail: Trail, site: u32, tag: u64, lowest: u32) -> u64:
+    """The tag of a byte of which an instruction keeps some bits, the lowest of which is this one, or changes some."""
+    kind = tag & KIND
+    if tag == 0:
+        return 0
+    if kind == EXACT or kind == BITS:  # noqa: PLR1714, SIM109 - native code has no sets
+        tag = window_tag(tag)
+        tag = tag & ~7 | max(tag & 7, u64(lowest))
+    else:
+        return node_tag(trail, COMPUTED, site, tag, 0, 0)
+    return moved_tag(trail, site, tag)
+
+
+def shifted_tag(trail: Trail, site: u32, low: u64, high: u64, by: u32, upwards: u32) -> u64:
+    """The tag of a byte of the upper bits of one byte, from `by` (1 to 7) on, and above them lower bits of the next.
+
+    If these do not belong together, the byte is taken for what is likely to be kept of it: in shifts `upwards` the
+    bits of the next.
+    """
+    first = window_tag(low)
+    second = window_tag(high)
+    if first | second == 0:
+        return 0
+    if first & KIND != BITS and second & KIND != BITS:
+        return node_tag(trail, COMPUTED, site, low, high, 0)
+    if first != 0 and second != 0 and first + (8 << BYTE_BITS) != second:
+        if upwards != 0:
+            first = 0
+        else:
+            second = 0
+    kept: u64 = 0
+    if first & KIND == BITS:
+        kept = first & 7
+        kept = kept - min(kept, u64(by))
+        first = first + (u64(by) << BYTE_BITS)
+    elif second & KIND == BITS:
+        kept = min((second & 7) + u64(8 - by), 7)
+        first = second - (u64(8 - by) << BYTE_BITS)
+    else:
+        return node_tag(trail, COMPUTED, site, low, high, 0)
+    return moved_tag(trail, site, first & ~7 | kept)
+
+
+def window_tag(tag: u64) -> u64:
+    """A byte as the bits that it holds; what is no byte of memory as it is."""
+    if tag & KIND == EXACT:
+        return BITS | tag & PATH_FIELD | (tag & ORIGIN) << PLACE_SHIFT
+    return tag
 
 
 def put_value(tags: Slice[u64], at: u32, count: u32, tag: u64) -> None:

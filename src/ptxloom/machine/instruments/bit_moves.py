@@ -1,0 +1,173 @@
+"""What becomes of tags where an instruction exchanges, shifts or masks the bits of registers.
+
+Each rule says whether it knew the form; what it does not know is computed of what it reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.codegen import scratch
+from ptxloom.machine.codegen.warp import W
+from ptxloom.machine.runtime.provenance import bit_tags, register_tags
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.machine.codegen.builder import Builder
+    from ptxloom.machine.instruments.tag_places import Held, TagPlaces
+    from ptxloom.machine.program.model import Op
+
+_AHEAD: int = 64  # bits that native code counts before the first
+_NONE = (0, 0)
+
+
+def permute(f: TagPlaces, b: Builder, op: Op) -> bool:
+    """`prmt`: bytes are chosen from two registers."""
+    if len(op.qualifiers) != 1:
+        return False
+    target, first, second, selector = op.operands
+    sources = _held(f, op, (first, second))
+    into = f.into(b, op, (target,), _some(sources))
+    if into[0] is not None:
+        b.store(b.read(selector, "b32"), b.scratch(scratch.VALUES), 64)
+        facts = (into[0].place, *_facts(sources), b.scratch(scratch.VALUES))
+        b.runtime(bit_tags.permute_tags, W, op.site, b.active_mask, *facts)
+    f.settle(b, op, (target,), into)
+    return True
+
+
+def shift(f: TagPlaces, b: Builder, op: Op) -> bool:
+    """`shl`, `shr` by a constant."""
+    by = b.literal(op.operands[2])
+    if by is None:
+        return False
+    by = min(by & 0xFFFFFFFF, op.type.bits)
+    return _shifted(f, b, op, (op.operands[1],), by if op.opcode == "shr" else -by)
+
+
+def funnel(f: TagPlaces, b: Builder, op: Op) -> bool:
+    """`shf` by a constant: two registers as one, shifted."""
+    by = b.literal(op.operands[3])
+    if by is None:
+        return False
+    by = by & 31 if op.has("wrap") else min(by & 0xFFFFFFFF, 32)
+    return _shifted(f, b, op, op.operands[1:3], by if op.has("r") else 32 - by)
+
+
+def extract(f: TagPlaces, b: Builder, op: Op) -> bool:
+    """`bfe` of a constant field: shifted down, and masked."""
+    position, length = (b.literal(operand) for operand in op.operands[2:])
+    if position is None or length is None:
+        return False
+    _shifted(f, b, op, op.operands[1:2], min(position & 255, op.type.bits))
+    held = f.held(op, op.operands[0])
+    if held is not None:
+        kept = (1 << min(length & 255, op.type.bits)) - 1
+        b.runtime(bit_tags.mask_tags, W, op.site, b.active_mask, *held, *held, kept, kept)
+    return True
+
+
+def insert(f: TagPlaces, b: Builder, op: Op) -> bool:
+    """`bfi` of a constant field of whole bytes."""
+    position, length = (b.literal(operand) for operand in op.operands[3:])
+    if position is None or length is None or position % 8 or length % 8 or position + length > op.type.bits:
+        return False
+    target, first, base = op.operands[:3]
+    sources = _held(f, op, (first, base))
+    into = f.into(b, op, (target,), _some(sources))
+    if into[0] is not None:
+        f.copy(b, op, into[0], sources[1], b.active_mask)
+        at, count = position // 8, length // 8
+        if sources[0] is not None:
+            facts = (*into[0], at, *sources[0], 0, count)
+            b.runtime(register_tags.move_tags, W, op.site, b.active_mask, *facts)
+        else:
+            b.runtime(register_tags.clear_tags, W, b.active_mask, *into[0], at, count)
+    f.settle(b, op, (target,), into)
+    return True
+
+
+def logic(f: TagPlaces, b: Builder, op: Op) -> bool:
+    """`and`, `or`, `xor`, `not`, `lop3`: with constants a mask; of several registers, byte by byte."""
+    if op.has("pred"):
+        return True
+    target = op.operands[0].first if isinstance(op.operands[0], tree.Pair) else op.operands[0]
+    operands = op.operands[1:4] if op.opcode == "lop3" else op.operands[1:3]
+    sources = _held(f, op, operands)
+    into = f.into(b, op, (target,), _some(sources))
+    if into[0] is None:
+        return True
+    masks = _masks(b, op, operands, sources)
+    only = [source for source in sources if source is not None]
+    if masks is not None:
+        b.runtime(bit_tags.mask_tags, W, op.site, b.active_mask, *into[0], *only[0], *masks)
+    else:
+        facts = _facts((*sources, None, None)[:3])
+        b.runtime(bit_tags.join_tags, W, op.site, b.active_mask, *into[0], *facts)
+    f.settle(b, op, (target,), into)
+    return True
+
+
+def _masks(
+    b: Builder, op: Op, operands: Sequence[tree.Operand], sources: Sequence[Held | None]
+) -> tuple[int, int] | None:
+    """Which bits of the one register decide the result's, and which of them are as they are; None if not one."""
+    table = _table(b, op)
+    if table is None or sum(source is not None for source in sources) != 1:
+        return None
+    width = op.type.bits
+    fixed = [0 if source is not None else b.literal(operand) for operand, source in zip(operands, sources, strict=True)]
+    place = next(n for n, source in enumerate(sources) if source is not None)
+    kept = same = 0
+    for bit in range(width):
+        index = 0
+        for number, value in enumerate(fixed):
+            if value is None:
+                return None
+            index |= (value >> bit & 1) << len(fixed) - 1 - number
+        low, high = (table >> (index | n << len(fixed) - 1 - place) & 1 for n in (0, 1))
+        kept |= (low != high) << bit
+        same |= (high > low) << bit
+    return kept, same
+
+
+def _table(b: Builder, op: Op) -> int | None:
+    """The function of each bit: the result by the bits of the operands, the first the highest of the place."""
+    match op.opcode:
+        case "and":
+            return 0b1000
+        case "or":
+            return 0b1110
+        case "xor":
+            return 0b0110
+        case "not":
+            return 0b01
+        case _:
+            return b.literal(op.operands[4])
+
+
+def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand], by: int) -> bool:
+    """The result takes the bits of registers side by side from one on."""
+    target = op.operands[0]
+    sources = _held(f, op, operands)
+    into = f.into(b, op, (target,), _some(sources))
+    if into[0] is not None:
+        facts = (*into[0], *_facts((*sources, None)[:2]), _AHEAD + by, int(op.opcode == "shl" or op.has("l")))
+        b.runtime(bit_tags.shift_tags, W, op.site, b.active_mask, *facts)
+    f.settle(b, op, (target,), into)
+    return True
+
+
+def _held(f: TagPlaces, op: Op, operands: Sequence[tree.Operand]) -> list[Held | None]:
+    return [f.held(op, operand) for operand in operands]
+
+
+def _some(sources: Sequence[Held | None]) -> list[Held]:
+    return [source for source in sources if source is not None]
+
+
+def _facts(sources: Sequence[Held | None]) -> tuple[int, ...]:
+    """Places and sizes as native code takes them; a size of 0 where there is nothing."""
+    return tuple(fact for source in sources for fact in (source or _NONE))

@@ -1,0 +1,140 @@
+"""Tags of bytes that are exchanged, shifted and masked within a register: what elements are unpacked with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import trailing_zeros, u32, u64
+from ptxloom.machine.runtime.provenance.memory_tags import tags_of
+from ptxloom.machine.runtime.provenance.paths import bits_tag, moved_tag, node_tag, shifted_tag
+from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.trail import COMPUTED
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr
+
+
+def byte_tag(w: Warp, lane: u32, place: u32, size: u32, byte: u32) -> u64:
+    """The tag of a byte of a register of a lane; of none if the register (of size 0) or the byte is not there."""
+    if byte >= size:
+        return 0
+    return tags_of(w, place, size)[lane * size + byte]
+
+
+def give_staged(w: Warp, lane: u32, place: u32, room: u32) -> None:
+    """A lane's register takes the tags that were put aside."""
+    into = tags_of(w, place, room)
+    for n in range(room):
+        into[lane * room + n] = w.launch.trail.stage[n]
+
+
+def permute_tags(
+    w: Warp, site: u32, lanes: u32, place: u32, a: u32, a_size: u32, b: u32, b_size: u32, selectors: Ptr[u32]
+) -> None:
+    """`prmt`: each of 4 bytes is one of 8, or the sign of one."""
+    trail = w.launch.trail
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            for n in range(4):
+                chosen = selectors[lane] >> 4 * n & 15
+                tag: u64 = 0
+                if chosen < 4:
+                    tag = byte_tag(w, lane, a, a_size, chosen)
+                elif chosen < 8:
+                    tag = byte_tag(w, lane, b, b_size, chosen - 4)
+                trail.stage[n] = moved_tag(trail, site, tag)
+            give_staged(w, lane, place, 4)
+
+
+def shift_tags(
+    w: Warp,
+    site: u32,
+    lanes: u32,
+    place: u32,
+    room: u32,
+    low: u32,
+    low_size: u32,
+    high: u32,
+    high_size: u32,
+    by: u32,
+    upwards: u32,
+) -> None:
+    """A register takes the bits of two registers side by side, of its own size, from one on: `by` less 64 is the first.
+
+    What lies beyond has no origin.
+    """
+    trail = w.launch.trail
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            for n in range(room):
+                first = by + 8 * n
+                under = string_tag(w, lane, room, low, low_size, high, high_size, first // 8)
+                over = string_tag(w, lane, room, low, low_size, high, high_size, first // 8 + 1)
+                if first % 8 == 0:
+                    trail.stage[n] = moved_tag(trail, site, under)
+                else:
+                    trail.stage[n] = shifted_tag(trail, site, under, over, first % 8, upwards)
+            give_staged(w, lane, place, room)
+
+
+def string_tag(w: Warp, lane: u32, room: u32, low: u32, low_size: u32, high: u32, high_size: u32, byte: u32) -> u64:
+    """The tag of a byte of two registers of `room` bytes side by side, counted from 8 before the first."""
+    if byte < 8:
+        return 0
+    if byte - 8 < room:
+        return byte_tag(w, lane, low, low_size, byte - 8)
+    return byte_tag(w, lane, high, high_size, byte - 8 - room)
+
+
+def mask_tags(
+    w: Warp, site: u32, lanes: u32, place: u32, room: u32, source: u32, size: u32, kept: u64, same: u64
+) -> None:
+    """A register takes the bits of another that are `kept`; those of them that are the `same` are not changed."""
+    trail = w.launch.trail
+    into = tags_of(w, place, room)
+    out = tags_of(w, source, size)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            for n in range(room):
+                tag: u64 = 0
+                if n < size:
+                    tag = out[lane * size + n]
+                bits = u32(kept >> u64(8 * n)) & 255
+                if bits == 0:
+                    tag = 0
+                elif bits == 255 and u32(same >> u64(8 * n)) & 255 == 255:
+                    tag = moved_tag(trail, site, tag)
+                else:
+                    tag = bits_tag(trail, site, tag, trailing_zeros(bits))
+                into[lane * room + n] = tag
+
+
+def join_tags(
+    w: Warp,
+    site: u32,
+    lanes: u32,
+    place: u32,
+    room: u32,
+    a: u32,
+    a_size: u32,
+    b: u32,
+    b_size: u32,
+    c: u32,
+    c_size: u32,
+) -> None:
+    """Each byte of a register is made of the same byte of up to three; of one that alone has an origin, its bits."""
+    trail = w.launch.trail
+    into = tags_of(w, place, room)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            for n in range(room):
+                first = byte_tag(w, lane, a, a_size, n)
+                second = byte_tag(w, lane, b, b_size, n)
+                third = byte_tag(w, lane, c, c_size, n)
+                some = u32(first != 0) + u32(second != 0) + u32(third != 0)
+                tag: u64 = 0
+                if some == 1:
+                    tag = bits_tag(trail, site, first | second | third, 0)
+                elif some > 1:
+                    tag = node_tag(trail, COMPUTED, site, first, second, third)
+                into[lane * room + n] = tag

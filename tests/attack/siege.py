@@ -116,31 +116,38 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
     return outcome
 
 
-def siege(seconds: float, start: int = 0, limit: int = sys.maxsize) -> Siege:
-    """Run cases from a number on, in processes of their own, until the time is up or so many have been run."""
+def siege(seconds: float, start: int = 0, limit: int = sys.maxsize, *, keep: bool = False) -> Siege:
+    """Run cases from a number on, in processes of their own, until the time is up or so many have been run.
+
+    Args:
+        seconds: How long.
+        start: The first case.
+        limit: How many at most.
+        keep: Whether their machine code may stay in the user's cache, where that of the run-time lies already.
+    """
     ends = time.monotonic() + seconds
     found = Siege(start)
     statements = json.dumps(pool())
     while time.monotonic() < ends and found.number < start + limit:
-        with tempfile.TemporaryDirectory() as cache:
-            (Path(cache) / _STATEMENTS).write_text(statements)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / _STATEMENTS).write_text(statements)
             for _ in range(_A_CACHE):
                 last = min(found.number + _A_PROCESS, start + limit)
-                _besiege(found, last, ends, cache)
+                _besiege(found, last, ends, folder, {} if keep else {"PTXLOOM_CACHE": folder})
                 if time.monotonic() > ends or found.number >= start + limit:
                     break
     return found
 
 
-def _besiege(found: Siege, last: int, ends: float, cache: str) -> None:
+def _besiege(found: Siege, last: int, ends: float, folder: str, environment: dict[str, str]) -> None:
     """One process, until it is through, dies or the time is up."""
-    command = [sys.executable, "-m", "attack.siege", "--serve", cache, str(found.number), str(last)]
+    command = [sys.executable, "-m", "attack.siege", "--serve", folder, str(found.number), str(last)]
     tests = Path(__file__).parents[1]
     path = os.pathsep.join([str(tests), *sys.path])
     last_words: list[str] = []
     with subprocess.Popen(
         command,
-        env={**os.environ, "PTXLOOM_CACHE": cache, "PYTHONPATH": path},
+        env={**os.environ, **environment, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -167,9 +174,9 @@ def _besiege(found: Siege, last: int, ends: float, cache: str) -> None:
         found.number += 1
 
 
-def _serve(cache: str, first: int, last: int) -> None:
+def _serve(folder: str, first: int, last: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_PROCESS_BYTES, _PROCESS_BYTES))
-    statements: Pool = json.loads((Path(cache) / _STATEMENTS).read_text())
+    statements: Pool = json.loads((Path(folder) / _STATEMENTS).read_text())
     zones = Zones()
     guard(zones)
     for seed in range(first, last):
@@ -193,8 +200,8 @@ def main() -> int:
     parser.add_argument("--serve", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        cache, first, last = options.serve
-        _serve(cache, int(first), int(last))
+        folder, first, last = options.serve
+        _serve(folder, int(first), int(last))
         return 0
     if options.case is not None:
         case = hostile(options.case, pool())

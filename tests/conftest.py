@@ -1,5 +1,6 @@
 """Options of the whole suite."""
 
+import gc
 import os
 import signal
 from collections import Counter
@@ -32,3 +33,9 @@ _BEFORE: Counter[str] = Counter()
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     mark_sweep(item, _BEFORE)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of cases are there to stay: no collection needs to look at them."""
+    gc.collect()
+    gc.freeze()

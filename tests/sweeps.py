@@ -2,11 +2,13 @@
 
 What `make test` leaves out bears the mark `sweep`: put there by hand, or by one of two ways to take a part.
 `@pytest.mark.sample(every=7)` keeps one of so many cases, in the order of a test's parameters; `part_and_whole` makes
-two cases of one question, a small and a large one. Either is the same in each run.
+two cases of one question, a small and a large one. Either is the same in each run. Laws whose examples are kernels try
+as many as `examples` says, and more in `make oracles`.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 def part_and_whole(part: object, whole: object) -> list[ParameterSet]:
     """Two amounts of one question, as parameters of its test."""
     return [pytest.param(part, id="part"), pytest.param(whole, id="whole", marks=pytest.mark.sweep)]
+
+
+def examples(part: int) -> int:
+    """How many examples a law tries: so many in `make test`, `PTXLOOM_LAWS` times as many if that is set."""
+    return part * int(os.environ.get("PTXLOOM_LAWS", "1"))
 
 
 def mark_sweep(item: pytest.Item, before: Counter[str]) -> None:

@@ -14,6 +14,7 @@ from recorded.ptxas.contraction_cases import MIXTURES, cases, computed, module_t
 
 pytestmark = [
     pytest.mark.oracle,
+    pytest.mark.sweep,
     pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed (nvidia-cuda-nvcc)"),
     pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is not installed (nvidia-cuda-nvdisasm)"),
 ]
@@ -26,7 +27,6 @@ def test_recording() -> None:
     assert {name: asked_programs(mixture) for name, mixture in MIXTURES.items()} == said.stored
 
 
-@pytest.mark.sweep
 @pytest.mark.parametrize("name", MIXTURES)
 def test_more_programs(name: str) -> None:
     mixture = replace(MIXTURES[name], count=500)

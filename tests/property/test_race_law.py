@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ptxloom.machine import kernel
 from ptxloom.syntax import parse
+from sweeps import examples
 
 THREADS = 96
 BYTES = 16
@@ -233,7 +234,7 @@ def test_the_verdict_is_that_of_every_schedule() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(programs, st.integers(0, 3))
 def test_races_are_those_that_happens_before_allows(program: list[Access | Barrier], seed: int) -> None:
     expected = races(program)

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from sweeps import mark_sweep, part_and_whole
+from sweeps import examples, mark_sweep, part_and_whole
 
 
 @dataclass
@@ -42,3 +42,10 @@ def test_the_whole_of_a_question_is_a_sweep_and_its_part_is_none() -> None:
     part, whole = part_and_whole(3, 40)
     assert (part.values, list(part.marks)) == ((3,), [])
     assert (whole.values, [mark.name for mark in whole.marks]) == ((40,), ["sweep"])
+
+
+def test_laws_try_more_where_more_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PTXLOOM_LAWS", raising=False)
+    assert examples(30) == 30
+    monkeypatch.setenv("PTXLOOM_LAWS", "4")
+    assert examples(30) == 120

@@ -279,6 +279,7 @@ def test_a_load_thrown_away_is_no_hazard() -> None:
     assert found.instruction.startswith("st.global")
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("checks", [("initcheck",), ("initcheck", "racecheck"), ("initcheck", "racecheck:global")])
 @pytest.mark.parametrize("block", [20, 32, 96])
 def test_following_poison_changes_no_result(block: int, checks: tuple[str, ...]) -> None:

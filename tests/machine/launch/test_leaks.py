@@ -1,4 +1,4 @@
-"""Memory stays flat: over 2,000 launches of every kind, and after 300 different kernels."""
+"""Memory stays flat: over 2,000 launches of every kind, and after 200 different kernels."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ def work(turn):
     made = entry(steps + CALLS + "st.global.u32 [%rd0], %r2;", before=EXTERN, name=f"k{turn}")
     made.launch(1, 4, [out])
 
-print(grown(work, 15 * SPANS, 75, SPANS))
+print(grown(work, 15 * SPANS, 50, SPANS))
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not tell what a process holds")
-@pytest.mark.parametrize(("script", "most_kib"), [(LAUNCHES, 1000), (KERNELS, 375)], ids=["launches", "kernels"])
+@pytest.mark.parametrize(("script", "most_kib"), [(LAUNCHES, 1000), (KERNELS, 250)], ids=["launches", "kernels"])
 @pytest.mark.parametrize("spans", part_and_whole(2, 4))
 def test_memory_stays_flat(script: str, most_kib: int, spans: int, tmp_path: Path) -> None:
     """Told would be 2 KiB a launch and 5 a kernel, compiled anew: what was compiled before is not at hand."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "PTXLOOM_CACHE": str(tmp_path),
+        **({"PTXLOOM_CACHE": str(tmp_path)} if script == KERNELS else {}),
     }
     command = [sys.executable, "-c", f"SPANS = {spans}\n{HEAD}{script}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)

@@ -40,7 +40,7 @@ def test_kernels_that_fusing_changes(name: str) -> None:
     assert all(differs(apart[key], wanted[key], 0.0) for key in wanted)
 
 
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=17)
 @pytest.mark.parametrize("part", range(8))
 @pytest.mark.parametrize("name", [name for name, mixture in MIXTURES.items() if mixture.target == "sm_90"])
 def test_programs(name: str, part: int) -> None:

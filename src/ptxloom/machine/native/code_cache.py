@@ -96,9 +96,7 @@ def _keep(path: Path, entry: bytes) -> None:
         handle, beside = tempfile.mkstemp(dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(entry)
-                file.flush()
-                os.fsync(file.fileno())
+                file.write(entry)  # which need not wait for the disk: what is lost there is no entry any more
             Path(beside).replace(path)
         except BaseException:
             Path(beside).unlink(missing_ok=True)

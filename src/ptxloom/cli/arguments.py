@@ -108,6 +108,8 @@ class Options(argparse.Namespace):
     trace_limit: int
     trace_type: str
     trace_operand: str
+    lanes: str
+    when: str
     stage: str
     part: bool
     threads: int | None

@@ -17,6 +17,8 @@ BESIDE_TRACE: Final[dict[str, Any]] = {
     "trace_limit": 4,
     "trace_type": "",
     "trace_operand": "",
+    "lanes": "all",
+    "when": "",
 }
 """What goes with `--trace`, as it is where nothing is said."""
 
@@ -58,6 +60,13 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument("--trace-warps", metavar="LIST", help=f"the warps {chosen}, as 0,1, or all")
     parser.add_argument("--trace-first", type=int, metavar="N", help="executions of each warp to pass over")
     parser.add_argument("--trace-limit", type=int, metavar="N", help="executions of each warp to record")
+    parser.add_argument("--lanes", metavar="LIST", help=f"the lanes {chosen}, as 0-7,16, or all")
+    parser.add_argument(
+        "--when",
+        metavar="CONDITION",
+        help=f"the executions and lanes {chosen}: '%%r5 > 100 and %%tid.x < 8', over the registers that it reads (or "
+        "only writes), %%tid, %%ctaid, %%laneid, warp, execution and address; f32(%%r1) reads bits anew",
+    )
     parser.add_argument("--trace-type", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ...")
     parser.add_argument("--trace-operand", metavar="NAME", help="the operand to show: a, b, c, d")
     parser.set_defaults(**BESIDE_TRACE)

@@ -10,6 +10,7 @@ from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.output import talk
 from ptxloom.cli.watch_arguments import BESIDE_TRACE
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.kernel import kernel
 from ptxloom.machine.results.trace import Trace
 from ptxloom.views.runs import traces
@@ -37,10 +38,20 @@ def requests(options: Options) -> tuple[Trace, ...]:
         raise PtxloomError(f"`{option}` goes with `--trace`, which says what instruction to record")
     blocks = "all" if options.trace_blocks == "all" else _blocks(options.trace_blocks)
     warps = None if options.trace_warps == "all" else _numbers("--trace-warps", options.trace_warps)
-    return tuple(
-        Trace(int(what) if _is_number(what) else what, blocks, warps, options.trace_first, options.trace_limit)
-        for what in options.trace
-    )
+    lanes = None if options.lanes == "all" else _ranges("--lanes", options.lanes)
+    bounds = (options.trace_first, options.trace_limit, lanes, options.when)
+    return tuple(Trace(int(what) if _is_number(what) else what, blocks, warps, *bounds) for what in options.trace)
+
+
+def _ranges(option: str, text: str) -> tuple[int, ...]:
+    """Numbers and ranges of them, `0-7,16`."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not _is_number(first) or (dash and not _is_number(last)):
+            raise UsageError(option, text, "whole numbers and ranges of them, such as 0-7,16, or all")
+        found += range(int(first), min(int(last if dash else first), LANES) + 1) or [-1]
+    return tuple(found)
 
 
 def _blocks(text: str) -> list[int | tuple[int, ...]]:

@@ -26,11 +26,13 @@ class Filled:
         fragment: Who holds what.
         type: What the bits are read as.
         values: (matrices, rows, columns); a type narrower than an element makes more columns, a wider one fewer.
+        first_row: Which row the first one is of a matrix that several warps hold together.
     """
 
     fragment: Fragment
     type: str
     values: NDArray[Any]
+    first_row: int = 0
 
     _repr_mimebundle_ = mimebundle
 

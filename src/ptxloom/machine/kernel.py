@@ -410,7 +410,7 @@ class Kernel:
         recording = None
         if trace:
             traced = choose(trace, chosen.program, shape.grid, -(-shape.threads // 32))
-            recording = Recording(chosen.program, traced, shape.grid, -(-shape.threads // 32), budget)
+            recording = Recording(chosen.program, traced, shape.grid, shape.block, budget)
             watched |= keys_of(recording.rooms)
         with interrupts.guarded():
             with interrupts.until(deadline):

@@ -96,6 +96,7 @@ GOOD = {
     "run": ("l.toml", "--checks", "memcheck", "--threads", "1", "--timeout", "9", "--seed", "1"),
     "run ": ("l.toml", "--trace", "8", "--trace-blocks", "0", "--trace-warps", "0", "--trace-first", "0"),
     "run  ": ("l.toml", "--trace", "ld", "--trace-limit", "1", "--trace-type", "f16", "--trace-operand", "a"),
+    "run   ": ("l.toml", "--trace", "ld", "--lanes", "0-7,16", "--when", "%r1 > 5 and %tid.x == 0"),
     "debug": ("plan", "a.ptx", "--function", "*", "--target", "sm_90", "--checks", "racecheck"),
     "debug ": ("asm", "a.ptx", "--part"),
     "lsp": ("--stdio", "--target", "sm_90", "--ptx-version", "8.0", "--select", "missing-*"),

@@ -169,6 +169,17 @@ def test_text_ends_before_it_is_too_long(ptxloom: Call) -> None:
     assert "records: --output-format json holds all" in out
 
 
+def test_lanes_and_a_condition_choose(ptxloom: Call) -> None:
+    trace = ("--trace", "st.global.*", "--trace-warps", "1", "--lanes", "0-2,16", "--when", "%tid.x != 33")
+    _, out, _ = ptxloom("run", LAUNCH, *trace)
+    assert "\nT0  " in out
+    assert "\nT16 " in out
+    assert "\nT1  " not in out
+    assert "\nT3  " not in out
+    _, out, _ = ptxloom("run", LAUNCH, "--trace", "st.global.*", "--when", "warp > 7")
+    assert "nothing was recorded: the warps and lanes chosen did not run it" in out
+
+
 def test_a_trace_survives_the_end_of_its_kernel(column: Path, ptxloom: Call) -> None:
     ptx = column / "column.ptx"
     ptx.write_text(
@@ -202,6 +213,11 @@ def test_a_trace_is_drawn(tmp_path: Path, ptxloom: Call) -> None:
         (("--output-format", "svg"), "an instruction that moves matrices"),
         (("--trace", "mma", "--trace-warps", "9"), "warps from 0 to 3"),
         (("--trace", "mma", "--trace-blocks", "x"), "whole numbers"),
+        (("--trace", "mma", "--lanes", "3-x"), "--lanes is '3-x'"),
+        (("--trace", "mma", "--lanes", "0-99999999999"), "lanes from 0 to 31"),
+        (("--trace", "mma", "--lanes", "5-3"), "lanes from 0 to 31"),
+        (("--trace", "mma", "--when", "%r1 >"), "--when is '%r1 >'"),
+        (("--lanes", "3"), "`--lanes` goes with `--trace`"),
         (("--trace", "ldmatrix", "--trace-type", "q3"), "type is 'q3'"),
         (("--trace", "mma", "--trace-type", "q3"), "type is 'q3'"),
         (

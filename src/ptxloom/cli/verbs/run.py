@@ -19,6 +19,7 @@ from ptxloom.diagnostics import Severity
 from ptxloom.machine.kernel import kernel
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.machine.results.trace import Records
 from ptxloom.syntax import parse
 from ptxloom.views.runs import run_reports
 
@@ -94,7 +95,8 @@ def run(options: Options) -> Outcome:
 
 def _traced(records: tuple[TraceRecord, ...], options: Options) -> run_reports.Traced | None:
     """What was recorded, if that was asked for."""
-    return run_reports.Traced(records, options.trace_type, options.trace_operand) if options.trace else None
+    unseen = records.unseen if isinstance(records, Records) else 0
+    return run_reports.Traced(records, options.trace_type, options.trace_operand, unseen) if options.trace else None
 
 
 def _progress(started: int, total: int) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.display import mimebundle
-from ptxloom.fragments import fragment
 from ptxloom.fragments.filled import fill
 from ptxloom.isa.limits import LANES
-from ptxloom.isa.types import element_type, is_type
+from ptxloom.isa.types import element_type
+from ptxloom.machine.results.traced_matrices import matrix_operands
 from ptxloom.machine.results.wording import lanes_text
 from ptxloom.syntax import print_operand, tree
 
@@ -21,14 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
     from ptxloom.syntax.origins import SourceLine
 
 Blocks: TypeAlias = "str | Iterable[int | Sequence[int]]"
 Request: TypeAlias = "str | int | Trace"
-
-_OPERANDS: Final = {"mma": ("d", "a", "b", "c"), "movmatrix": ("d", "a"), "ldmatrix": ("r",), "stmatrix": ("", "r")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +39,10 @@ class Trace:
         warps: The warps of each; None for all.
         first: How many executions by each warp are passed over.
         limit: How many of each warp are recorded after that.
+        lanes: The lanes that are looked at; None for all.
+        when: What must hold of a lane for it to be looked at, such as `"%r5 > 100 and %tid.x < 8"`; an execution
+            without such a lane is none of those that `limit` counts. Registers are what the instruction reads (of one
+            that it only writes, what it leaves), as numbers of their declared type; `f32(%r1)` reads bits anew.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -57,6 +58,8 @@ class Trace:
     warps: Iterable[int] | None = None
     first: int = 0
     limit: int = 16
+    lanes: Iterable[int] | None = None
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +81,8 @@ class TraceRecord:
         after: The same of each register that it writes, as it was after; empty if it ended the
             kernel, or had to wait for its result (`bar.red`).
         locate: Names an address: what lies there.
+        chosen: Those of its lanes that were asked for.
+        block_shape: The threads of a CTA along x, y and z.
 
     Example:
         >>> from ptxloom.machine import kernel
@@ -101,6 +106,8 @@ class TraceRecord:
     before: Mapping[str, NDArray[Any]] = field(repr=False)
     after: Mapping[str, NDArray[Any]] = field(repr=False)
     locate: Callable[[int], str] = field(repr=False)
+    chosen: tuple[int, ...] = field(repr=False)
+    block_shape: tuple[int, int, int] = field(repr=False)
 
     _repr_mimebundle_ = mimebundle
 
@@ -120,6 +127,13 @@ class TraceRecord:
         return tuple(found)
 
     @property
+    def threads(self) -> tuple[tuple[int, int, int], ...]:
+        """(32,) the (x, y, z) of each lane's thread in its CTA."""
+        x, y, _ = self.block_shape
+        numbers = range(self.warp * LANES, (self.warp + 1) * LANES)
+        return tuple((number % x, number // x % y, number // (x * y)) for number in numbers)
+
+    @property
     def pointers(self) -> frozenset[str]:
         """The registers that addresses are made of."""
         found = (operand.base for operand in self.node.operands if isinstance(operand, tree.Address))
@@ -127,8 +141,8 @@ class TraceRecord:
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The operands that hold matrices: `a`, `b`, `c`, `d` of mma, `r` of ldmatrix and stmatrix; else none."""
-        return tuple(name for name in _OPERANDS.get(self.node.opcode, ()) if name)
+        """The operands that are matrices in registers: `a`, `b`, `c`, `d` of products, `r` of moves; else none."""
+        return tuple(one.name for one in matrix_operands(self.node))
 
     def filled(self, type_: str = "", operand: str = "") -> Filled:
         """A matrix operand with the values its registers held.
@@ -144,13 +158,12 @@ class TraceRecord:
             UnsupportedForm: There is no such form.
             UsageError: There is no such operand or type, or the operand is not in registers of its own.
         """
-        known = self.operands
-        name = operand or (known[0] if known else "")
-        if name not in known:
+        known = {one.name: one for one in matrix_operands(self.node)}
+        found = known.get(operand) if operand else next(iter(known.values()), None)
+        if found is None:
             raise UsageError("operand", operand, ", ".join(known) or "an operand of an instruction that moves matrices")
-        held = self._fragment(name)
-        registers = self._registers(_OPERANDS[self.node.opcode].index(name), name)
-        return fill(held, registers, type_ or self._type(name))
+        registers = self._registers(found.place, found.name)
+        return replace(fill(found.fragment, registers, type_ or found.type), first_row=found.first_row(self.warp))
 
     def matrices(self, type_: str = "", operand: str = "") -> tuple[Filled, ...]:
         """The matrix operands with their values, or the one that is named; none if it moves no matrix.
@@ -168,7 +181,7 @@ class TraceRecord:
         wanted = (operand,) if operand and self.operands else self.operands
         found: list[Filled] = []
         for name in wanted:
-            own = type_ if len(wanted) == 1 or self.node.opcode != "mma" or self._is_as_wide(name, type_) else ""
+            own = type_ if len(wanted) == 1 or "mma" not in self.instruction or self._is_as_wide(name, type_) else ""
             try:
                 found.append(self.filled(own, name))
             except PtxloomError:
@@ -186,15 +199,8 @@ class TraceRecord:
         if not type_:
             return False
         known = element_type(type_)
-        return self._fragment(operand).width in {known.bits, known.container_bits}
-
-    def _fragment(self, operand: str) -> Fragment:
-        return fragment(".".join((self.node.opcode, *self.node.qualifiers)), None if operand == "r" else operand)
-
-    def _type(self, operand: str) -> str:
-        """The type that the instruction gives an operand; none for those that only move bits."""
-        types = [word for word in self.node.qualifiers if is_type(word)]
-        return dict(zip("dabc", types, strict=False)).get(operand, "") if len(types) >= 4 else ""
+        width = next(one.fragment.width for one in matrix_operands(self.node) if one.name == operand)
+        return width in {known.bits, known.container_bits}
 
     def _registers(self, place: int, operand: str) -> NDArray[np.uint64]:
         """(32, registers) what an operand's registers held."""
@@ -206,3 +212,19 @@ class TraceRecord:
         if missing:
             raise UsageError("operand", operand, f"one whose registers are all recorded; `{missing[0]}` is not")
         return np.stack([values[name].astype(np.uint64) for name in names], axis=1)
+
+
+class Records(tuple[TraceRecord, ...]):  # noqa: SLOT001 - a tuple's subclass has no room for slots
+    """What was recorded, in order.
+
+    Attributes:
+        unseen: Executions that were not held against a condition, for there were too many.
+    """
+
+    unseen: int
+
+    def __new__(cls, records: Iterable[TraceRecord] = (), unseen: int = 0) -> Self:
+        """Records as a tuple."""
+        made = super().__new__(cls, records)
+        made.unseen = unseen
+        return made

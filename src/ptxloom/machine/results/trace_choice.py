@@ -9,7 +9,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
+from ptxloom.isa.limits import LANES
+from ptxloom.machine.instruments.trace import fields_of
 from ptxloom.machine.results.trace import Trace
+from ptxloom.machine.results.trace_condition import condition
+from ptxloom.machine.results.trace_names import known_names
 from ptxloom.syntax.origins import Origins
 from ptxloom.syntax.visitor import instructions
 
@@ -17,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.program.model import Program
-    from ptxloom.machine.results.trace import Blocks, Request
+    from ptxloom.machine.results.trace import Blocks, Request, TraceRecord
+    from ptxloom.machine.results.trace_condition import Condition
     from ptxloom.syntax.origins import SourceLine
 
 _SOURCE: Final = re.compile(r"(.+):(\d{1,9})")
@@ -32,6 +37,12 @@ class Chosen:
     warps: tuple[int, ...]
     first: int
     limit: int
+    lanes: frozenset[int]
+    condition: Condition | None
+
+    def keeps(self, record: TraceRecord) -> bool:
+        """Whether an execution is one of those asked for; one without lanes is, if nothing is asked of lanes."""
+        return bool(record.chosen) or (not record.lanes and self.condition is None)
 
 
 def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, int], warps: int) -> tuple[Chosen, ...]:
@@ -54,8 +65,41 @@ def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, 
             raise UsageError("first", trace.first, "0 or more")
         if trace.limit < 1:
             raise UsageError("limit", trace.limit, "1 or more")
-        found.append(Chosen(sites, chosen_blocks(trace.blocks, grid, "blocks"), numbers, trace.first, trace.limit))
+        asked = condition(trace.when) if trace.when else None
+        sites = _with_names(sites, program, asked)
+        blocks = chosen_blocks(trace.blocks, grid, "blocks")
+        found.append(Chosen(sites, blocks, numbers, trace.first, trace.limit, _lanes(trace), asked))
     return tuple(found)
+
+
+def _lanes(trace: Trace) -> frozenset[int]:
+    """The lanes that are looked at.
+
+    Raises:
+        UsageError: There is no such lane, or none.
+    """
+    lanes = frozenset(range(LANES) if trace.lanes is None else trace.lanes)
+    if not lanes or not lanes <= {*range(LANES)}:
+        raise UsageError("lanes", trace.lanes, f"lanes from 0 to {LANES - 1}")
+    return lanes
+
+
+def _with_names(sites: tuple[int, ...], program: Program, asked: Condition | None) -> tuple[int, ...]:
+    """The instructions that have all that a condition asks for.
+
+    Raises:
+        UsageError: None has.
+    """
+    if asked is None or not sites:
+        return sites
+    known = {site: known_names(fields_of(program.ops[site])) for site in sites}
+    fit = tuple(site for site in sites if asked.names <= known[site])
+    if not fit:
+        names = sorted({name for each in known.values() for name in each if name.startswith("%")})
+        missing = next(name for name in sorted(asked.names) if not all(name in each for each in known.values()))
+        legal = f"about what the instruction has ({missing!r} it has not): {', '.join(names)}"
+        raise UsageError("when", asked.text, legal)
+    return fit
 
 
 def _sites(what: str | int, program: Program) -> tuple[int, ...]:

@@ -58,7 +58,7 @@ def _table(filled: Filled, matrix: int, addresses: Sequence[int] | None) -> Tabl
             lane = fragment.address_lane(matrix=matrix, row=row)
             named = (Cell(f"{addresses[lane]:#x}".rjust(room), lane // LANES_PER_HUE),)
         values = (Cell(shown[row][c].rjust(widths[c]), _hue(filled, matrix, row, c)) for c in range(columns))
-        rows.append((*named, Cell(str(row)), *values))
+        rows.append((*named, Cell(str(filled.first_row + row)), *values))
     return Table(head, tuple(rows))
 
 
@@ -125,7 +125,7 @@ def _matrix(filled: Filled, matrix: int, addresses: Sequence[int] | None, x: int
                     tip=tip,
                 )
             )
-        boxes.append(Box(x + 64, top, 30, CELL_HEIGHT, (str(row),)))
+        boxes.append(Box(x + 64, top, 30, CELL_HEIGHT, (str(filled.first_row + row),)))
         boxes += [_cell(filled, (matrix, row, c), x + LEFT + CELL_WIDTH * c, top) for c in range(columns)]
     return boxes
 

@@ -37,11 +37,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What was recorded, and what its bits are to be read as."""
+    """What was recorded, what its bits are to be read as, and how many executions nobody looked at."""
 
     records: tuple[TraceRecord, ...]
     type: str = ""
     operand: str = ""
+    unseen: int = 0
 
 
 def full(run: Run, style: Style = PLAIN) -> str:
@@ -69,8 +70,11 @@ def full(run: Run, style: Style = PLAIN) -> str:
 
 
 def _traced(trace: Traced, style: Style) -> str:
-    nothing = "nothing was recorded: the warps chosen did not run it"
-    return traces.full(trace.records, trace.type, trace.operand, style).rstrip("\n") or nothing
+    nothing = "nothing was recorded: the warps and lanes chosen did not run it"
+    text = traces.full(trace.records, trace.type, trace.operand, style).rstrip("\n") or nothing
+    if trace.unseen:
+        text += f"\n{trace.unseen:,} later executions were not held against --when; --trace-first passes over the first"
+    return text
 
 
 def _extent(value: object) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.fragments.filled import read_registers
+from ptxloom.isa.limits import LANES
 from ptxloom.isa.types import element_type
+from ptxloom.machine.results.traced_matrices import matrix_operands
+from ptxloom.machine.results.wording import lanes_text, ranges
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
@@ -19,32 +22,69 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 SHOWN: Final = 32  # records, as text
+_OTHERS: Final = 4  # warps that saw the same and are named
 _HOST: Final = 1 << 32  # addresses from here on are the host's, and say nothing
 
 
 def full(records: Sequence[TraceRecord], type_: str = "", operand: str = "", style: Style = PLAIN) -> str:
-    """The records in order, as far as anybody reads."""
-    pages = [one(record, type_, operand, style) for record in records[:SHOWN]]
-    if len(records) > SHOWN:
-        rest = f"{len(records) - SHOWN:,} more of {len(records):,} records"
+    """The records in order, those that saw the same as one, as far as anybody reads."""
+    alike: dict[tuple[object, ...], list[TraceRecord]] = {}
+    for record in records:
+        alike.setdefault(_seen(record), []).append(record)
+    groups = [*alike.values()]
+    pages = [_page(group, type_, operand, style) for group in groups[:SHOWN]]
+    if len(groups) > SHOWN:
+        rest = f"{sum(map(len, groups[SHOWN:])):,} more of {len(records):,} records"
         pages.append(
-            f"{rest}: --output-format json holds all; --trace-blocks, --trace-warps and --trace-first choose\n"
+            f"{rest}: --output-format json holds all; --trace-blocks, --trace-warps, --trace-first, --lanes and --when "
+            "choose\n"
         )
     return "\n".join(pages)
 
 
+def _seen(record: TraceRecord) -> tuple[object, ...]:
+    """What tells an execution from others of its instruction."""
+    rows = {one.first_row(record.warp) for one in matrix_operands(record.node)}
+    lanes = [*record.lanes]
+    addresses = b"" if record.addresses is None else record.addresses[lanes].tobytes()
+    held = [(name, values[lanes].tobytes()) for each in (record.before, record.after) for name, values in each.items()]
+    return (record.node.start, record.chosen, frozenset(rows), addresses, *held)
+
+
+def _page(group: Sequence[TraceRecord], type_: str, operand: str, style: Style) -> str:
+    """Executions that saw the same: the first, and where the others were."""
+    first = one(group[0], type_, operand, style)
+    if len(group) == 1:
+        return first
+    head, _, rest = first.partition("\n")
+    return f"{head}\n{_others(group)}\n{rest}"
+
+
+def _others(group: Sequence[TraceRecord]) -> str:
+    """Where else it was so: the executions of each warp."""
+    warps: dict[tuple[tuple[int, int, int], int], list[int]] = {}
+    for record in group[1:]:
+        warps.setdefault((record.block, record.warp), []).append(record.number)
+    said = [
+        f"block {block}, warp {warp}, execution{'s' * (len(numbers) > 1)} {ranges(tuple(numbers))}"
+        for (block, warp), numbers in warps.items()
+    ]
+    more = f" and {len(said) - _OTHERS} more warps" if len(said) > _OTHERS else ""
+    return f"the same in {len(group) - 1} more: {'; '.join(said[:_OTHERS])}{more}"
+
+
 def one(record: TraceRecord, type_: str = "", operand: str = "", style: Style = PLAIN) -> str:
-    """A record: where it was, then its matrices, or its lanes."""
+    """A record: where it was, then its matrices, or its lanes if there are none or some were chosen."""
     lines = [style.paint(harmless(str(record)), Ink.BOLD)]
-    found = record.matrices(type_, operand)
+    found = record.matrices(type_, operand) if operand or record.chosen == record.lanes else ()
     if not found:
-        return "\n".join([*lines, *text_table(_lanes(record, type_), style)]) + "\n"
+        return "\n".join([*lines, *_lanes(record, type_, style)]) + "\n"
     addresses = None if record.addresses is None else record.addresses.tolist()
     return "\n".join(lines) + "\n" + "".join(filled_pictures.full(filled, addresses, style) for filled in found)
 
 
-def _lanes(record: TraceRecord, type_: str) -> Table:
-    """A lane a row: its address, what it read, what it wrote; data of the type that is asked for, if it fits."""
+def _lanes(record: TraceRecord, type_: str, style: Style) -> list[str]:
+    """What is the same in all lanes, then a lane a row: its address, what it read, what it wrote."""
     columns: list[tuple[str, list[str]]] = []
     if record.addresses is not None:
         if all(int(record.addresses[lane]) < _HOST for lane in record.lanes):
@@ -52,14 +92,22 @@ def _lanes(record: TraceRecord, type_: str) -> Table:
         columns.append(("place", [harmless(place) for place in record.places]))
     columns += [(name, _texts(record, name, values, type_)) for name, values in record.before.items()]
     columns += [(f"{name} after", _texts(record, name, values, type_)) for name, values in record.after.items()]
-    columns = [(name, [text.rjust(max(map(len, (name, *texts)))) for text in texts]) for name, texts in columns]
-    taking_part = set(record.lanes)
-    rows = tuple(
-        (Cell(f"T{lane}", lane // LANES_PER_HUE), *(Cell(texts[lane]) for _, texts in columns))
-        for lane in range(32)
-        if lane in taking_part
-    )
-    return Table(("lane", *(name for name, _ in columns)), rows)
+    lanes = record.chosen
+    columns = [(name, [texts[lane] for lane in lanes]) for name, texts in columns]
+    folded = [(name, texts[0]) for name, texts in columns if len({*texts}) == 1 and len(lanes) > 1]
+    columns = [(name, texts) for name, texts in columns if len({*texts}) > 1 or len(lanes) == 1]
+    lines: list[str] = []
+    if folded:
+        which = "all lanes" if len(lanes) == LANES else lanes_text(lanes)
+        lines.append(f"{which}: {', '.join(f'{name} {text}' for name, text in folded)}")
+    if columns:
+        columns = [(name, [text.rjust(max(map(len, (name, *texts)))) for text in texts]) for name, texts in columns]
+        rows = tuple(
+            (Cell(f"T{lane}", lane // LANES_PER_HUE), *(Cell(texts[number]) for _, texts in columns))
+            for number, lane in enumerate(lanes)
+        )
+        lines += text_table(Table(("lane", *(name for name, _ in columns)), rows), style)
+    return lines
 
 
 def _texts(record: TraceRecord, name: str, values: Any, type_: str) -> list[str]:
@@ -96,7 +144,7 @@ def _record(record: TraceRecord, type_: str, operand: str) -> Value:
     before: dict[str, Value] = {name: values.tolist() for name, values in record.before.items()}
     after: dict[str, Value] = {name: values.tolist() for name, values in record.after.items()}
     held: list[Value] = [
-        {"operand": f.fragment.operand, "type": f.type, "values": _numbers(f.values)}
+        {"operand": f.fragment.operand, "type": f.type, "first_row": f.first_row, "values": _numbers(f.values)}
         for f in record.matrices(type_, operand)
     ]
     return {
@@ -108,6 +156,7 @@ def _record(record: TraceRecord, type_: str, operand: str) -> Value:
         "warp": record.warp,
         "execution": record.number,
         "lanes": list(record.lanes),
+        "chosen": list(record.chosen),
         "addresses": None if record.addresses is None else record.addresses.tolist(),
         "places": None if record.addresses is None else list(record.places),
         "before": before,

@@ -1,0 +1,100 @@
+"""Which operands of an instruction hold matrices, and what part of them one warp holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.fragments import fragment
+from ptxloom.isa import matrix_form
+from ptxloom.isa.limits import LANES
+from ptxloom.isa.types import is_type
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxloom.fragments import Fragment
+
+_MULTIPLIED: Final = ("d", "a", "b", "c")
+_OPERANDS: Final = {
+    "mma": _MULTIPLIED,
+    "wmma.mma": _MULTIPLIED,
+    "wmma.load": ("r",),
+    "wmma.store": ("", "r"),
+    "wgmma.mma_async": ("d", "a"),
+    "movmatrix": ("d", "a"),
+    "ldmatrix": ("r",),
+    "stmatrix": ("", "r"),
+}
+"""By the start of the spelling: what the operands are called, in their order; "" holds no matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixOperand:
+    """An operand that is a matrix in registers.
+
+    Attributes:
+        name: `a`, `b`, `c`, `d`, or `r` where there is one only.
+        place: Which operand of the instruction it is.
+        fragment: Who of a warp holds what; of what four warps hold together, the rows of one of them.
+        type: What the instruction says its elements are; "" if it only moves bits.
+        warps: How many warps hold it together.
+    """
+
+    name: str
+    place: int
+    fragment: Fragment
+    type: str
+    warps: int = 1
+
+    def first_row(self, warp: int) -> int:
+        """The row that the first row of a warp's part is of the whole."""
+        return warp % self.warps * self.fragment.rows
+
+
+def matrix_operands(node: tree.Instruction) -> tuple[MatrixOperand, ...]:
+    """The matrices in registers that an instruction has; those of `wgmma` in shared memory are none.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> text = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {a,b,c,d}, x, y, p, 1, 1, 0, 0;"
+        >>> [(one.name, one.type, one.fragment.rows, one.warps) for one in matrix_operands(parse(text).statements[0])]
+        [('d', 'f32', 16, 4)]
+    """
+    spelling = ".".join((node.opcode, *node.qualifiers))
+    names = next((found for start, found in _OPERANDS.items() if f"{spelling}.".startswith(f"{start}.")), ())
+    if ".sp" in spelling:
+        names = names if node.opcode == "mma" or not names else names[:1]
+    try:
+        return tuple(
+            _operand(spelling, name, place)
+            for place, name in enumerate(names[: len(node.operands)])
+            if name and (node.opcode != "wgmma" or isinstance(node.operands[place], tree.Vector))
+        )
+    except PtxloomError:
+        return ()
+
+
+def _operand(spelling: str, name: str, place: int) -> MatrixOperand:
+    whole = fragment(spelling, None if name == "r" else name)
+    warps = whole.lane_count // LANES
+    return MatrixOperand(name, place, _of_one_warp(whole), _type(spelling, name), warps)
+
+
+def _of_one_warp(whole: Fragment) -> Fragment:
+    """What the first 32 lanes hold."""
+    digits = whole.lanes
+    while prod(digit.radix for digit in digits) > LANES:
+        digits = digits[:-1]
+    return replace(whole, lanes=digits)
+
+
+def _type(spelling: str, name: str) -> str:
+    """The type that an instruction gives an operand."""
+    opcode, *words = spelling.split(".")
+    if opcode in {"mma", "wgmma"} or words[0] == "mma":
+        form = matrix_form(spelling)
+        return {"d": form.d_type, "a": form.a_type, "b": form.b_type, "c": form.c_type}[name]
+    types = [word for word in words if is_type(word)]
+    return types[-1] if opcode == "wmma" and types else ""

@@ -27,7 +27,7 @@ demo: $(VENV)/.run
 test: lint types layers tests
 
 quick: lint layers
-	$(BIN)/python -m pytest -q -n auto -m "not sweep and not slow" tests/unit tests/golden tests/docs tests/property
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not sweep and not slow" tests/unit tests/golden tests/docs tests/property
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -40,11 +40,11 @@ layers: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n auto -m "not sweep"
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not sweep"
 
 oracles: $(VENV)/.oracles
-	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto -m "oracle or sweep"
-	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto tests/property
+	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"
+	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/property
 
 bench: $(VENV)/.dev
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

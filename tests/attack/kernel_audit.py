@@ -21,7 +21,7 @@ from ptxloom.machine.instruments.profile import Counters
 from ptxloom.machine.instruments.trace import record_bytes
 from ptxloom.machine.launch.shadows.initcheck import poison_bytes
 from ptxloom.machine.native import language
-from ptxloom.machine.native.translation import signature
+from ptxloom.machine.native.signature import signature
 from ptxloom.machine.program.variables import module_variables
 from ptxloom.machine.runtime import access, state
 from ptxloom.machine.runtime.initcheck import fast_path as init_path

@@ -23,6 +23,14 @@ from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, r
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.instruments import initcheck
+from ptxloom.machine.instruments.poison_values import (
+    NONE,
+    in_addresses,
+    moved_operands,
+    open_bits,
+    poisoned_lanes,
+    spread,
+)
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program import parts
 from ptxloom.machine.program.symbols import Register
@@ -41,14 +49,8 @@ if TYPE_CHECKING:
 
 POISON: Final = "poison"  # among the checks of a variant: it is the one that follows poison
 
-#: What only moves bits: which operands these are; the others say where to. It computes poison as it computes values.
-_MOVES: Final = {
-    "mov": (1,), "cvta": (1,), "selp": (1, 2), "prmt": (1, 2), "shl": (1,), "shr": (1,), "shf": (1, 2),
-    "bfe": (1,), "bfi": (1, 2), "brev": (1,), "shfl": (1,), "movmatrix": (1,),
-}  # fmt: skip
 _UNTOUCHED: Final = frozenset(("mov", "selp", "shfl"))  # a value is handed on as it is
 _LOGIC: Final = frozenset(("and", "or", "xor", "not", "lop3"))
-_SUMS: Final = frozenset(("add", "sub"))  # what is poison makes poison of the bits above
 #: Where lanes or threads meet, or the value leaves: poison is used there.
 _USES: Final = frozenset((
     "atom", "red", "mma", "wmma", "vote", "match", "redux", "elect", "bar", "barrier", "brx", "call", "cp", "mbarrier",
@@ -56,7 +58,6 @@ _USES: Final = frozenset((
 ))  # fmt: skip
 
 GUARD, ADDRESS, VALUE = range(3)  # how a register is used: reports say it
-_NONE: Final = Value("i32", "0")
 
 
 class Poisoning(Instrument):
@@ -95,9 +96,9 @@ class Poisoning(Instrument):
             register = self._register(op, guard.name)
             self._use(b, [] if register is None else [register], GUARD, b.mask)
         sources = dict(self._sources(op))
-        addresses = [register for node, register in sources.items() if node in _in_addresses(op)]
+        addresses = [register for node, register in sources.items() if node in in_addresses(op)]
         self._use(b, addresses, ADDRESS, b.active_mask)
-        values = [register for node, register in sources.items() if node not in _in_addresses(op)]
+        values = [register for node, register in sources.items() if node not in in_addresses(op)]
         results = [register for register in self._results(op) if register.poison in self._read]
         self._rule(op)(b, values, results)
 
@@ -146,12 +147,12 @@ class Poisoning(Instrument):
                     facts = (value.poison, value.lane_bytes, b.active_mask, untouched)
                     b.runtime(poison.inherit, W, result.poison, *facts)
 
-        some = b.apply("and", _lanes(b, values), b.active_mask)
-        b.either(b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
+        some = b.apply("and", poisoned_lanes(b, values), b.active_mask)
+        b.either(b.compare("ne", some, NONE), found, lambda: self._clear(b, results))
 
     def _compute(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         op = b.op
-        moved = _moved_operands(op)
+        moved = moved_operands(op)
         if moved:
             self._move(b, moved, results)
         elif op.opcode in _LOGIC:
@@ -160,7 +161,7 @@ class Poisoning(Instrument):
             self._joined(b, results)
         else:
             for result in results:
-                self._put(b, result, _spread(b, values, result))
+                self._put(b, result, spread(b, values, result))
 
     def _move(self, b: Builder, moved: tuple[int, ...], results: list[Register]) -> None:
         """The instruction itself moves the poison; if what steers it is poison, so is all."""
@@ -171,7 +172,7 @@ class Poisoning(Instrument):
         if op.opcode == "shfl":
             self._clear(b, (r for r in results if r.type.kind == "p"))
         if steering:
-            steered = _lanes(b, steering)
+            steered = poisoned_lanes(b, steering)
             for result in results:
                 b.runtime(poison.overwhelm, W, result.poison, result.lane_bytes, b.apply("and", steered, b.active_mask))
 
@@ -195,7 +196,7 @@ class Poisoning(Instrument):
             total = b.apply("or", total, taint)
         for operand, taint in zip(sources, taints, strict=True) if op.opcode in {"and", "or"} else ():
             value = b.read_mask(operand) if predicate else b.read(operand, op.type)
-            total = b.apply("and", total, _open(b, value, taint))
+            total = b.apply("and", total, open_bits(b, value, taint))
         for result in results:
             self._put(b, result, total)
 
@@ -203,15 +204,15 @@ class Poisoning(Instrument):
         """`setp` with a predicate to join: false and anything is false."""
         op = b.op
         *compared, joined = op.operands[1:4]
-        taint = _NONE
+        taint = NONE
         for operand in compared:
             names = [n for n in walk(operand) if isinstance(n, tree.Name)]
             registers = [r for n in names if (r := self._register(op, n.text)) is not None]
-            taint = b.apply("or", taint, _lanes(b, registers))
+            taint = b.apply("or", taint, poisoned_lanes(b, registers))
         theirs = self._taint(b, joined, predicate=True)
         total = b.apply("or", taint, theirs)
         if op.has("and", "or"):
-            total = b.apply("and", total, _open(b, b.read_mask(joined), theirs))
+            total = b.apply("and", total, open_bits(b, b.read_mask(joined), theirs))
         for result in results:
             self._put(b, result, total)
 
@@ -239,7 +240,7 @@ class Poisoning(Instrument):
                 b.runtime(poison.come_from, W, result.poison)
 
         some = b.runtime(poison.load_poison, W, *facts)
-        b.either(b.compare("ne", some, _NONE), found, lambda: self._clear(b, results))
+        b.either(b.compare("ne", some, NONE), found, lambda: self._clear(b, results))
 
     def _store(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """Memory of the CTA takes the poison; what leaves it is used."""
@@ -265,8 +266,8 @@ class Poisoning(Instrument):
                 for part in parts.moved(op):
                     b.runtime(marks.written_lanes, W, b.scratch(), part.at, b.active_mask, space, part.bytes)
 
-        some = b.apply("and", _lanes(b, values), b.active_mask)
-        b.either(b.compare("ne", some, _NONE), found, none)
+        some = b.apply("and", poisoned_lanes(b, values), b.active_mask)
+        b.either(b.compare("ne", some, NONE), found, none)
 
     def _matrix(self, b: Builder, values: list[Register], results: list[Register]) -> None:
         """A matrix of poison: the same move, with the marks of shared memory in its place."""
@@ -324,8 +325,8 @@ class Poisoning(Instrument):
             for register in registers:
                 b.runtime(poison.note_use, W, b.op.site, lanes, register.poison, register.lane_bytes, use)
 
-        some = b.apply("and", _lanes(b, registers), lanes)
-        b.when(b.compare("ne", some, _NONE), note)
+        some = b.apply("and", poisoned_lanes(b, registers), lanes)
+        b.when(b.compare("ne", some, NONE), note)
 
     def _clear(self, b: Builder, results: Iterable[Register]) -> None:
         for result in results:
@@ -343,64 +344,3 @@ class Poisoning(Instrument):
             old = b.load("i32", place, 4)
             bits = b.apply("xor", old, b.apply("and", b.apply("xor", old, bits), b.active))
         b.store(bits, place, 4)
-
-
-def _lanes(b: Builder, registers: Iterable[Register]) -> Value:
-    """The lanes in which any of some registers is poison."""
-    total = _NONE
-    for register in {r.poison: r for r in registers}.values():
-        place = b.poison_place(register)
-        if register.type.kind == "p":
-            lanes = b.load("i32", place, 4)
-        else:
-            held = b.load(vector(f"i{register.type.bits}"), place, 64)
-            lanes = b.mask_of(b.compare("ne", held, b.constant(held.type, 0)))
-        total = lanes if total is _NONE else b.apply("or", total, lanes)
-    return total
-
-
-def _open(b: Builder, value: Value, taint: Value) -> Value:
-    """Where an operand of `and` (`or`) leaves the result to the other one: where it is 1 (0), or poison."""
-    if b.op.opcode == "or" or b.op.has("or"):
-        value = b.apply("xor", value, b.constant(value.type, -1))
-    return b.apply("or", value, taint)
-
-
-def _moved_operands(op: Op) -> tuple[int, ...]:
-    """The operands whose bits an instruction only moves."""
-    if op.opcode == "cvt":
-        whole = len(op.types) == 2 and all(t.kind in "su" for t in op.types) and not op.has("sat", "pack")
-        return (1,) if whole else ()
-    return _MOVES.get(op.opcode, ())
-
-
-def _spread(b: Builder, values: list[Register], result: Register) -> Value:
-    """A result that depends on all of its operands: of packed types, element by element; of sums, upwards."""
-    op = b.op
-    lanes = _lanes(b, values)
-    if result.type.kind == "p":
-        return lanes
-    alike = all(value.type.bits == result.type.bits for value in values)
-    packed = max((type_.packed for type_ in op.types), default=1)
-    if alike and (packed > 1 or (op.opcode in _SUMS and op.type.kind in "su" and not op.has("cc", "sat"))):
-        return _united(b, values, result, packed)
-    chosen = b.constant(vector(f"i{result.type.bits}"), 0)
-    return b.select(b.lanes(lanes), b.constant(chosen.type, -1), chosen)
-
-
-def _united(b: Builder, values: list[Register], result: Register, packed: int) -> Value:
-    bits = result.type.bits
-    total = b.constant(vector(f"i{bits}"), 0)
-    for value in values:
-        total = b.apply("or", total, b.load(total.type, b.poison_place(value), 64))
-    if packed == 1:
-        return b.apply("or", total, b.apply("sub", b.constant(total.type, 0), total))
-    elements = b.bitcast(total, vector(f"i{bits // packed}", LANES * packed))
-    some = b.compare("ne", elements, b.constant(elements.type, 0))
-    return b.bitcast(b.convert("sext", some, f"i{bits // packed}"), total.type)
-
-
-def _in_addresses(op: Op) -> frozenset[int]:
-    """The names that stand in addresses, by identity."""
-    kinds = (tree.Address, tree.Indexed)
-    return frozenset(id(node) for operand in op.operands if isinstance(operand, kinds) for node in walk(operand))

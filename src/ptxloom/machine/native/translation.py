@@ -13,25 +13,11 @@ from typing import TYPE_CHECKING, Final, cast
 from ptxloom.machine.native.declared_bounds import bound_of, bounding
 from ptxloom.machine.native.intrinsics import Intrinsics
 from ptxloom.machine.native.language import BOOL, LITERAL, SCALARS, U32, U64, VOID, Kind, Sealed, kind_of
+from ptxloom.machine.native.signature import NativeSignature, names_of, signature
 from ptxloom.machine.native.writer import Operand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-@dataclass(frozen=True, slots=True)
-class NativeSignature:
-    """What a caller knows of a function of the run-time: its name in object code, its parameters, what it gives."""
-
-    name: str
-    names: tuple[str, ...]
-    arguments: tuple[Kind, ...]
-    result: Kind
-
-    @property
-    def declaration(self) -> str:
-        """How a module that calls it declares it."""
-        return f"declare {self.result.llvm} @{self.name}({', '.join(k.llvm for k in self.arguments)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +30,6 @@ class Native:
 
 
 @cache
-def signature(function: Callable[..., object]) -> NativeSignature:
-    """The types of a native function, by its annotations alone: who only calls it need not translate it.
-
-    Raises:
-        TypeError: They are no native types.
-    """
-    names = _names_of(function)
-    annotations = inspect.get_annotations(function)
-    kinds = {name: kind_of(ast.parse(str(text), mode="eval").body, names) for name, text in annotations.items()}
-    result = kinds.pop("return", VOID)
-    return NativeSignature(f"ptxloom_{function.__name__}", tuple(kinds), tuple(kinds.values()), result)
-
-
-def _names_of(function: Callable[..., object]) -> dict[str, object]:
-    return cast("dict[str, object]", function.__globals__)  # pyright: ignore[reportFunctionMemberAccess]
-
-
-@cache
 def translate(function: Callable[..., object]) -> Native:
     """Compile a native function to IR.
 
@@ -71,7 +39,7 @@ def translate(function: Callable[..., object]) -> Native:
     source = textwrap.dedent(inspect.getsource(function))
     tree = ast.parse(source).body[0]
     assert isinstance(tree, ast.FunctionDef)
-    return _Translator(tree, _names_of(function), signature(function)).run()
+    return _Translator(tree, names_of(function), signature(function)).run()
 
 
 _OPERATORS: Final[dict[type[ast.operator], tuple[str, str]]] = {

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import UnsupportedForm
 from ptxloom.fragments import fragment
-from ptxloom.hazards.kinds import (
-    AFTER_COPY,
-    AFTER_PRODUCT,
-    BETWEEN_CTAS,
-    BY_RULE,
-    IN_CLUSTER,
-    MORE_SHARED,
-)
+from ptxloom.hazards.kinds import BY_RULE
+from ptxloom.hazards.memcheck import MORE_SHARED
+from ptxloom.hazards.racecheck import AFTER_COPY, AFTER_PRODUCT, BETWEEN_CTAS, IN_CLUSTER
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.analysis.definite_assignment import unsure_registers

@@ -21,7 +21,7 @@ from ptxloom.machine.codegen.convergence import aligned
 from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import vector
-from ptxloom.machine.native.translation import signature
+from ptxloom.machine.native.signature import signature
 from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import matrices, state
 from ptxloom.machine.semantics.moves import packed

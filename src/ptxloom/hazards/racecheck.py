@@ -1,0 +1,133 @@
+"""What racecheck finds: accesses that nothing orders."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptxloom.diagnostics import Severity
+from ptxloom.hazards.kind import HazardKind
+
+_RACES: Final = "8.7.1"
+_ORDER: Final = (
+    "put a barrier between the two: `bar.sync` (`__syncthreads()`), or an mbarrier where only some of the threads meet"
+)
+AFTER_COPY: Final = (
+    "let the thread that copies wait first (`cp.async.wait_group`, `cp.async.bulk.wait_group`, with `.read` for what "
+    "it reads), then let all meet at a barrier; or let all wait at the mbarrier that the copy completes"
+)
+AFTER_PRODUCT: Final = (
+    "put a barrier between the two; the warpgroup waits before it for what it multiplies (`wgmma.wait_group`), and who "
+    "writes what it multiplies says so behind `fence.proxy.async`"
+)
+BETWEEN_CTAS: Final = (
+    "no `bar.sync` reaches another CTA: after a barrier of those who write, let one of them set a flag behind a fence "
+    "(`st.release.gpu`, or `membar.gl` and an atomic), and read it before one (`ld.acquire.gpu`); or end the kernel "
+    "between the two"
+)
+IN_CLUSTER: Final = "let the CTAs of the cluster meet between the two: `barrier.cluster.arrive`, `barrier.cluster.wait`"
+_WARP_ORDER: Final = "put `bar.warp.sync` (`__syncwarp()`) between the two: nothing else orders the lanes of a warp"
+
+KINDS: Final = (
+    HazardKind(
+        "racecheck",
+        "write-after-write",
+        "Finds two threads that write the same byte with nothing that orders them. Plain stores of equal values are "
+        "let pass, as it makes no difference which came first; a load that nothing orders beside them is not.",
+        "two threads write {place} with nothing that orders them",
+        _ORDER,
+        _RACES,
+    ),
+    HazardKind(
+        "racecheck",
+        "write-after-read",
+        "Finds a thread that overwrites what another reads with nothing that orders them.",
+        "{place} is read and then written with nothing that orders the two",
+        _ORDER,
+        _RACES,
+    ),
+    HazardKind(
+        "racecheck",
+        "read-after-write",
+        "Finds a thread that reads what another writes with nothing that orders them.",
+        "{place} is written and then read with nothing that orders the two",
+        _ORDER,
+        _RACES,
+    ),
+    HazardKind(
+        "racecheck",
+        "product-register",
+        "Finds an accumulator of `wgmma` that is read or written, and a register of its A that is written, before the "
+        "warp has waited for the product. A `mov` that only renames an accumulator is none.",
+        "{register} is touched by `{instruction}` while a product may still use it",
+        "wait first: `wgmma.commit_group`, then `wgmma.wait_group` with fewer groups left under way",
+        "9.7.15.7",
+    ),
+    HazardKind(
+        "racecheck",
+        "product-fence",
+        "Finds a `wgmma` that takes a register with no `wgmma.fence` since threads touched it, or since a product of "
+        "another shape began to write it; the first one needs a fence, too.",
+        "`{instruction}` takes {register} with no `wgmma.fence` behind what was done with it before",
+        "put `wgmma.fence.sync.aligned` before the first `wgmma.mma_async`, and after what touches its registers",
+        "9.7.15.7",
+    ),
+    HazardKind(
+        "racecheck",
+        "not-waited",
+        "Finds a thread that uses what its own asynchronous copy reads or writes before it has waited for the copy, or "
+        "writes what its own `wgmma` reads.",
+        "{place} is accessed while the thread's own asynchronous copy or product may still be under way",
+        "wait first: `cp.async.wait_group`, `cp.async.bulk.wait_group` (with `.read` for what it reads, no more), "
+        "`wgmma.wait_group`, or the mbarrier that the copy completes",
+        "9.7.9.25",
+    ),
+    HazardKind(
+        "racecheck",
+        "not-read-only",
+        "Finds memory that is loaded as read-only (`ld.global.nc`, `__ldg`) and written by the same kernel, by any "
+        "thread and however ordered: the path of such loads is not coherent with stores.",
+        "{place} is loaded as read-only memory, and the same kernel writes it",
+        "load it without `.nc` (in C++, without `const __restrict__` and `__ldg`), or write it in another kernel",
+        "9.7.9.9",
+    ),
+    HazardKind(
+        "racecheck",
+        "cross-proxy",
+        "Finds a bulk copy or `wgmma` that reads or overwrites what threads have written, with no `fence.proxy.async` "
+        "between the two: these go another way to memory than loads and stores, and a barrier alone does not join the "
+        "ways.",
+        "{place} is written and then accessed by `{instruction}` with no `fence.proxy.async` between the two",
+        "put `fence.proxy.async` behind the writes, before the barrier between the two, or before what comes second",
+        "9.7.13.4",
+    ),
+    HazardKind(
+        "racecheck",
+        "stale-tensor-map",
+        "Finds a copy by a tensor map in global memory that threads have changed, with no release and acquire of "
+        "`fence.proxy.tensormap` between the two: copies go another way to their maps than stores.",
+        "{place} is written and then used as a tensor map with no `fence.proxy.tensormap` between the two",
+        "change the map in shared memory and copy it with `tensormap.cp_fenceproxy`, or put "
+        "`fence.proxy.tensormap::generic.release` behind the change; then let who copies execute "
+        "`fence.proxy.tensormap::generic.acquire` on it",
+        "9.7.13.4",
+    ),
+    HazardKind(
+        "racecheck",
+        "early-exit",
+        "Finds shared memory that goes with its CTA while another CTA of the cluster accesses it, or while a bulk copy "
+        "or another CTA's asynchronous operation reads or writes it.",
+        "{place} is accessed with nothing that makes its CTA wait for that before it exits",
+        "let the CTA wait before it exits: for the others of its cluster at `barrier.cluster`, for a bulk copy with "
+        "`cp.async.bulk.wait_group.read` or at the mbarrier that it completes",
+        "5.1.7",
+    ),
+    HazardKind(
+        "racecheck",
+        "warp-order",
+        "Finds lanes of one warp that access the same byte, one of them writing, with nothing that orders them.",
+        "two lanes of one warp access {place} with nothing that orders them: they need not run in step",
+        _WARP_ORDER,
+        _RACES,
+        Severity.WARNING,
+    ),
+)

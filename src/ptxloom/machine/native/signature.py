@@ -1,0 +1,48 @@
+"""What a caller knows of a native function, by its annotations."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from ptxloom.machine.native.language import VOID, Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSignature:
+    """What a caller knows of a function of the run-time: its name in object code, its parameters, what it gives."""
+
+    name: str
+    names: tuple[str, ...]
+    arguments: tuple[Kind, ...]
+    result: Kind
+
+    @property
+    def declaration(self) -> str:
+        """How a module that calls it declares it."""
+        return f"declare {self.result.llvm} @{self.name}({', '.join(k.llvm for k in self.arguments)})"
+
+
+@cache
+def signature(function: Callable[..., object]) -> NativeSignature:
+    """The types of a native function, by its annotations alone: who only calls it need not translate it.
+
+    Raises:
+        TypeError: They are no native types.
+    """
+    names = names_of(function)
+    annotations = inspect.get_annotations(function)
+    kinds = {name: kind_of(ast.parse(str(text), mode="eval").body, names) for name, text in annotations.items()}
+    result = kinds.pop("return", VOID)
+    return NativeSignature(f"ptxloom_{function.__name__}", tuple(kinds), tuple(kinds.values()), result)
+
+
+def names_of(function: Callable[..., object]) -> dict[str, object]:
+    """What the module of a function names."""
+    return cast("dict[str, object]", function.__globals__)  # pyright: ignore[reportFunctionMemberAccess]

@@ -20,6 +20,7 @@ KERNEL = "examples/vector_add.ptx"
 STATIC = {
     "inspect": (KERNEL,),
     "check": (KERNEL, "--output-format", "sarif"),
+    "diff": (KERNEL, KERNEL, "--output-format", "json"),
     "parse": (KERNEL, "--output-format", "json"),
     "query": ("ld.*", KERNEL),
     "graph": (KERNEL, "--output-format", "svg"),

@@ -59,7 +59,7 @@ class Memory:
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
-        low, high = _bounds(array) if array.size else (array.ctypes.data,) * 2
+        low, high = byte_bounds(array) if array.size else (array.ctypes.data,) * 2
         self.arrays.append(array)
         self.spans.append((low, high, bool(array.flags.writeable) and not constant))
         self.names.append(name)
@@ -97,7 +97,7 @@ class Memory:
         return (start, end) if address < end else (0, 0)
 
 
-def _bounds(array: NDArray[Any]) -> tuple[int, int]:
+def byte_bounds(array: NDArray[Any]) -> tuple[int, int]:
     """The addresses of its first byte, and of the one behind its last."""
     low = high = array.ctypes.data
     for count, stride in zip(array.shape, array.strides, strict=True):

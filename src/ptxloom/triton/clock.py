@@ -1,0 +1,67 @@
+"""The modelled clock: what `do_bench` and `autotune` read in place of a GPU's time.
+
+A launch takes what its profile costs (`Counts.cost`): a cycle for each warp instruction issued, one for each wavefront
+of shared memory, one for four sectors of global memory, shared by the multiprocessors at one gigahertz. That ranks
+configurations by work and bank conflicts; it is no prediction of a GPU's time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ptxloom.triton.device import MULTIPROCESSORS
+
+CLEARING_MS: Final = 100.0
+_CYCLES_A_MS: Final = 1e6
+
+_now: Final = {"ms": 0.0, "watched": 0.0}
+
+
+def advance(milliseconds: float) -> None:
+    """Time goes by."""
+    _now["ms"] += milliseconds
+
+
+def is_watched() -> bool:
+    """Whether somebody measures, so that launches are to be profiled."""
+    return bool(_now["watched"])
+
+
+def launched(cost: float) -> None:
+    """A launch of so many cycles is over."""
+    advance(cost / MULTIPROCESSORS / _CYCLES_A_MS)
+
+
+class Event:
+    """A moment by the modelled clock, as `torch.cuda.Event`."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.at = 0.0
+
+    def record(self, *_: Any) -> None:
+        """Now. From here on launches are profiled, until somebody asks for a difference."""
+        self.at = _now["ms"]
+        _now["watched"] = 1.0
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this moment to another."""
+        _now["watched"] = 0.0
+        return end.at - self.at
+
+    def synchronize(self) -> None:
+        """Launches are over when they return."""
+
+
+class DeviceInterface:
+    """What benchmarks use of `torch.cuda`."""
+
+    Event = Event
+
+    @staticmethod
+    def synchronize(*_: Any) -> None:
+        """Launches are over when they return."""
+
+    @staticmethod
+    def current_device() -> int:
+        """There is one."""
+        return 0

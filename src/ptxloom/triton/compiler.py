@@ -1,0 +1,43 @@
+"""How kernels are compiled: by Triton's own compiler for NVIDIA, which stops at the PTX."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+# a module, not its class: Triton takes every back end among the names here
+import triton.backends.nvidia.compiler as nvidia
+
+from ptxloom.triton import selection
+
+if TYPE_CHECKING:
+    from triton.backends.compiler import GPUTarget
+
+PTX_VERSION = 90
+"""What its LLVM knows of PTX, times ten: no ptxas is asked."""
+
+
+class PtxloomBackend(nvidia.CUDABackend):
+    """NVIDIA's, whose binaries are PTX."""
+
+    @staticmethod
+    def supports_target(target: GPUTarget) -> bool:
+        """Whether it compiles for a target: for any of NVIDIA's, while ptxloom is who runs kernels."""
+        return target.backend == "cuda" and selection.is_selected()
+
+    def parse_options(self, opts: dict[str, Any]) -> Any:
+        """The options of a kernel, with the version of PTX that is written."""
+        return super().parse_options({"ptx_version": PTX_VERSION, **opts})
+
+    def add_stages(self, stages: dict[str, Any], options: Any, language: Any) -> None:
+        """The steps from source to what `load_binary` takes: PTX, under the name that Triton asks for."""
+        super().add_stages(stages, options, language)
+        stages["cubin"] = _as_bytes
+
+    def hash(self) -> str:
+        """What compiled kernels depend on beside their source."""
+        return f"ptxloom-{version('ptxloom')}-{PTX_VERSION}-{self.target.arch}"
+
+
+def _as_bytes(ptx: str, _metadata: object) -> bytes:
+    return ptx.encode()

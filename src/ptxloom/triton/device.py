@@ -1,0 +1,146 @@
+"""The device that Triton's kernels run on: what it is, and what is loaded."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.descriptors import encode_im2col, encode_tiled
+from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
+from ptxloom.diagnostics import UsageError
+from ptxloom.extras import needed
+from ptxloom.isa import Target
+
+with needed():
+    from ptxloom.machine import Device, Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MULTIPROCESSORS: Final = 4
+"""Few, so that persistent kernels stay small."""
+
+_SHARED_BYTES: Final = {75: 65_536, 80: 166_912, 87: 166_912, 90: 232_448, 100: 232_448, 103: 232_448}
+"""What a CTA may have, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
+Capability"); the others have less."""
+_SMALL: Final = 101_376
+_TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
+
+
+def capability() -> int:
+    """The compute capability that kernels are compiled for, times ten.
+
+    Raises:
+        UsageError: `PTXLOOM_DEVICE` names no architecture.
+    """
+    name = os.environ.get("PTXLOOM_DEVICE") or "sm_80"
+    try:
+        return Target.parse(name).number
+    except UsageError:
+        raise UsageError("PTXLOOM_DEVICE", name, "an architecture such as sm_80 or sm_90") from None
+
+
+@cache
+def device() -> Device:
+    """The one device, which the tools of `PTXLOOM_CHECKS` watch: by default memcheck and synccheck."""
+    checks = os.environ.get("PTXLOOM_CHECKS") or "memcheck,synccheck"
+    return Device(f"sm_{capability()}", checks=checks.split(","))
+
+
+class Scratch:
+    """Memory that a launch brings for itself."""
+
+    def __init__(self, size: int, alignment: int) -> None:
+        self._bytes = np.zeros(size + alignment, np.uint8)
+        start = -self._bytes.ctypes.data % alignment
+        self.array = self._bytes[start : start + size]
+
+    def data_ptr(self) -> int:
+        """Where it lies."""
+        return int(self.array.ctypes.data)
+
+
+class Loaded(NamedTuple):
+    """What Triton keeps of a compiled kernel: handles, registers a thread, spills, and the threads of a CTA at most."""
+
+    module: Kernel
+    function: Kernel
+    registers: int
+    spills: int
+    threads: int
+
+
+class Utilities:
+    """What Triton calls `driver.active.utils`."""
+
+    def load_binary(self, name: str, text: bytes, shared_bytes: int, _device: int) -> Loaded:
+        """A kernel, made ready.
+
+        Raises:
+            IllegalPtx: The checker finds errors in the PTX.
+            UnsupportedInstruction: The machine cannot run one of its instructions.
+        """
+        del shared_bytes
+        kernel = device().kernel(text.decode(), name)
+        return Loaded(kernel, kernel, 0, 0, 1024)
+
+    def unload_module(self, _module: Kernel) -> None:
+        """It is kept: the next kernel of the same text is the same one."""
+
+    def get_device_properties(self, _device: object) -> dict[str, int]:
+        """What the device has."""
+        number = capability()
+        return {
+            "max_shared_mem": _SHARED_BYTES.get(number, _SMALL),
+            "max_num_regs": 65_536,
+            "multiprocessor_count": MULTIPROCESSORS,
+            "warpSize": 32,
+            "sm_clock_rate": 1_000_000,
+            "mem_clock_rate": 1_000_000,
+            "mem_bus_width": 1_024,
+        }
+
+    def fill_tma_descriptor_tiled(  # noqa: PLR0917 - in Triton's order
+        self,
+        address: int,
+        swizzle: int,
+        element_bytes: int,
+        type_: int,
+        box: Sequence[int],
+        shape: Sequence[int],
+        strides: Sequence[int],
+        padding: int,
+    ) -> bytes:
+        """A tensor map of a tensor, its dimensions in the order of the array."""
+        outer = [element_bytes * stride for stride in reversed(strides[:-1])]
+        made = encode_tiled(
+            _TYPES[type_], address, [*reversed(shape)], outer, [*reversed(box)],
+            swizzle=SWIZZLES[swizzle], l2_promotion="128B", oob_fill=OOB_FILLS[padding],
+        )  # fmt: skip
+        return made.to_bytes()
+
+    def fill_tma_descriptor_im2col(  # noqa: PLR0917 - likewise
+        self,
+        address: int,
+        swizzle: int,
+        element_bytes: int,
+        type_: int,
+        block: Sequence[int],
+        shape: Sequence[int],
+        strides: Sequence[int],
+        padding: int,
+        lower: Sequence[int],
+        upper: Sequence[int],
+        element_strides: Sequence[int],
+    ) -> bytes:
+        """The same for copies of im2col's columns; `block` is pixels and channels."""
+        outer = [element_bytes * stride for stride in reversed(strides[:-1])]
+        pixels, channels = block
+        made = encode_im2col(
+            _TYPES[type_], address, [*reversed(shape)], outer, [*reversed(lower)], [*reversed(upper)], channels, pixels,
+            [*reversed(element_strides)], swizzle=SWIZZLES[swizzle], l2_promotion="128B", oob_fill=OOB_FILLS[padding],
+        )  # fmt: skip
+        return made.to_bytes()

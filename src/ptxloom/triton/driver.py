@@ -1,0 +1,80 @@
+"""How kernels are launched: what Triton asks of a driver, answered by `ptxloom.Device`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+# modules, not their classes: Triton takes every driver among the names here
+from triton.backends import driver as base
+from triton.backends.compiler import GPUTarget
+
+from ptxloom.triton import clock, device, launcher, selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class PtxloomDriver(base.DriverBase):
+    """Runs kernels on the CPU, on CPU tensors: one device, one stream, and launches are over when they return."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        selection.select()
+        self.utils = device.Utilities()
+        self.launcher_cls = launcher.Launcher
+
+    @classmethod
+    def is_active(cls) -> bool:
+        """Whether Triton may use it."""
+        return selection.is_wanted()
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """The C++ type of one of Triton's, for launchers in C; here there are none."""
+        raise NotImplementedError(f"ptxloom launches {ty} without C++")
+
+    def get_current_target(self) -> GPUTarget:
+        """What kernels are compiled for: `PTXLOOM_DEVICE`, sm_80 by default."""
+        return GPUTarget("cuda", device.capability(), 32)
+
+    def get_device_capability(self, _device: object = None) -> tuple[int, int]:
+        """The same as CUDA has it: (8, 0)."""
+        return divmod(device.capability(), 10)
+
+    def get_current_device(self) -> int:
+        """There is one."""
+        return 0
+
+    def set_current_device(self, number: int) -> None:
+        """There is one."""
+
+    def get_current_stream(self, _device: object = None) -> int:
+        """There is one."""
+        return 0
+
+    def get_active_torch_device(self) -> Any:
+        """Where tensors lie: on the CPU."""
+        import torch  # noqa: PLC0415 - who asks has it
+
+        return torch.device("cpu")
+
+    def get_device_interface(self) -> type[clock.DeviceInterface]:
+        """What `torch.cuda` offers to benchmarks."""
+        return clock.DeviceInterface
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        """Triton's own, which reads the modelled clock."""
+        from triton.testing import do_bench  # noqa: PLC0415 - which imports this
+
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self) -> None:
+        """Nothing is cached."""
+
+    def clear_cache(self, _cache: object) -> None:
+        """Clearing takes a tenth of a second by the modelled clock, so that a benchmark needs but one run."""
+        clock.advance(clock.CLEARING_MS)
+
+    def allocate_default_profile_scratch(self, size: int, alignment: int, stream: object) -> device.Scratch:
+        """Memory for Triton's own profiler."""
+        del stream
+        return device.Scratch(size, alignment)

@@ -1,0 +1,211 @@
+"""One launch of a Triton kernel: its arguments as bytes, the memory of its tensors, what the tools say."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+import warnings
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+from triton.backends.driver import expand_signature, wrap_handle_tensordesc_impl
+from triton.backends.nvidia.driver import make_tensordesc_arg
+from triton.runtime import _allocation
+
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.machine.memory.arguments import byte_bounds
+from ptxloom.triton import clock
+from ptxloom.triton.arrays import ArrayArgument
+from ptxloom.triton.device import device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from ptxloom.machine import Kernel, LaunchResult
+
+_MAP: Final = "nvTmaDesc"
+_CODES: Final = {"fp16": "e", "fp32": "f", "f32": "f", "fp64": "d"}
+"""Of `struct`, by Triton's names of float types."""
+
+
+class HazardWarning(UserWarning):
+    """A kernel did something wrong and yet went on."""
+
+
+class HazardError(PtxloomError):
+    """The same, where `PTXLOOM_ON_HAZARD=raise` asks for an end."""
+
+
+class Launcher:
+    """What Triton calls to launch one compiled kernel."""
+
+    def __init__(self, src: Any, metadata: Any) -> None:
+        self._metadata = metadata
+        maps = getattr(metadata, "tensordesc_meta", None)
+        self._names = tuple(str(name) for name in src.signature)
+        self._types = tuple(expand_signature(src.signature.values(), maps, _MAP))
+        self._launch: Callable[..., None] = wrap_handle_tensordesc_impl(
+            self._run, dict(src.signature), maps, make_tensordesc_arg
+        )
+
+    def __call__(  # noqa: PLR0917 - Triton's order
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: int,
+        function: Kernel,
+        _packed: object,
+        launch_metadata: Any,
+        enter_hook: Callable[[Any], None] | None,
+        exit_hook: Callable[[Any], None] | None,
+        *args: object,
+    ) -> None:
+        """Launch it: when this returns, it is over."""
+        if x * y * z == 0:
+            return
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
+        with ExitStack() as held:
+            for tensor in _mapped(args):
+                _pointer(tensor, "the tensor of a descriptor", held)
+            self._launch(function, (x, y, z), stream, args)
+        if exit_hook is not None:
+            exit_hook(launch_metadata)
+
+    def _run(self, function: Kernel, grid: tuple[int, int, int], stream: int, args: Sequence[object]) -> None:
+        made = self._metadata
+        members: int = getattr(made, "num_ctas", 1)
+        with ExitStack() as held:
+            values = list(self._values(args, held))
+            values += [self._scratch(kind, grid, stream, held) for kind in ("global", "profile")]
+            result = function.launch(
+                (grid[0] * members, grid[1], grid[2]),
+                32 * made.num_warps,
+                _packed_parameters(function, values),
+                made.shared,
+                memory=device(),
+                cluster=(members, 1, 1) if members > 1 else None,
+                profile=clock.is_watched(),
+                contract="fused" if made.enable_fp_fusion else "as written",
+            )
+        if result.profile is not None:
+            clock.launched(result.profile.totals.cost)
+        tell(function.name, result)
+
+    def _values(self, args: Sequence[object], held: ExitStack) -> Iterator[bytes]:
+        """The bytes of each parameter."""
+        for number, (type_, value) in enumerate(_flat(self._types, args)):
+            name = self._names[number] if number < len(self._names) else f"args[{number}]"
+            yield _bytes_of(type_, value, name, held)
+
+    def _scratch(self, kind: str, grid: tuple[int, int, int], stream: int, held: ExitStack) -> bytes:
+        """The address of the memory that a kernel has for itself."""
+        made = self._metadata
+        ctas = grid[0] * grid[1] * grid[2] * getattr(made, "num_ctas", 1)
+        size: int = ctas * getattr(made, f"{kind}_scratch_size", 0)
+        if not size:
+            return bytes(8)
+        # as Triton's own launcher does
+        known = (_allocation._allocator, _allocation._profile_allocator)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        allocate = known[kind == "profile"].get()
+        return _pointer(allocate(size, getattr(made, f"{kind}_scratch_align"), stream), f"{kind} scratch", held)
+
+
+def tell(name: str, result: LaunchResult) -> None:
+    """Print what the kernel printed, and say what it did wrong.
+
+    Raises:
+        HazardError: It did, and `PTXLOOM_ON_HAZARD` is `raise`.
+        UsageError: `PTXLOOM_ON_HAZARD` is something else.
+    """
+    sys.stdout.write(result.output)
+    if not result.hazards:
+        return
+    message = f"{name}:\n{result.hazards}"
+    match os.environ.get("PTXLOOM_ON_HAZARD") or "warn":
+        case "warn":
+            warnings.warn(message, HazardWarning, stacklevel=2)
+        case "raise":
+            raise HazardError(message)
+        case "ignore":
+            pass
+        case other:
+            raise UsageError("PTXLOOM_ON_HAZARD", other, "warn, raise or ignore")
+
+
+def _flat(types: Sequence[Any], values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Types and values side by side, tuples taken apart; what is constant was compiled in."""
+    for type_, value in zip(types, values, strict=True):
+        if isinstance(type_, tuple):
+            yield from _flat(cast("tuple[Any, ...]", type_), value)
+        elif type_ != "constexpr":
+            yield type_, value
+
+
+def _mapped(values: Sequence[Any]) -> Iterator[Any]:
+    """The tensors behind tensor descriptors, which kernels reach through maps."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _mapped(cast("tuple[Any, ...]", value))
+        elif hasattr(value, "block_shape") and hasattr(value, "base"):
+            yield value.base
+
+
+def _packed_parameters(function: Kernel, values: list[bytes]) -> bytes:
+    """The parameters of a launch, each where the kernel has it."""
+    block = bytearray(function.parameter_bytes)
+    for parameter, data in zip(function.parameters, values, strict=False):
+        end = parameter.offset + parameter.size
+        block[parameter.offset : end] = data[: parameter.size].ljust(parameter.size, b"\0")
+    return bytes(block)
+
+
+def _bytes_of(type_: str, value: Any, name: str, held: ExitStack) -> bytes:
+    """A value as the kernel finds it."""
+    if type_.startswith("*"):
+        return _pointer(value, name, held)
+    if type_ == _MAP:
+        return bytes(value)
+    if type_ == "bf16":
+        return struct.pack("<f", value)[2:]
+    if type_ in _CODES:
+        return struct.pack(f"<{_CODES[type_]}", float(value))
+    size = max(int(type_[1:]) // 8, 1)
+    return (int(value) & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+
+def _pointer(value: Any, name: str, held: ExitStack) -> bytes:
+    """The address of a tensor; kernels reach its storage while the launch lasts.
+
+    Raises:
+        UsageError: It lies elsewhere.
+    """
+    if value is None:
+        return bytes(8)
+    if not hasattr(value, "data_ptr"):
+        return int(value).to_bytes(8, "little")
+    where = getattr(getattr(value, "device", None), "type", "cpu")
+    if where != "cpu":
+        raise UsageError(name, f"a tensor on {where}", "a tensor on the CPU, where ptxloom runs kernels")
+    array = _storage(value)
+    address = device().register(array, name)
+    held.callback(device().unregister, address)
+    return int(value.data_ptr()).to_bytes(8, "little")
+
+
+def _storage(tensor: Any) -> NDArray[np.uint8]:
+    """All bytes of the memory that a tensor is a view of."""
+    tensor = getattr(tensor, "base", tensor)  # of a tensor that is seen as one of another type
+    if isinstance(tensor, ArrayArgument):
+        low, high = byte_bounds(tensor.array)
+    else:
+        storage = tensor.untyped_storage()
+        low = int(storage.data_ptr())
+        high = low + int(storage.nbytes())
+    return np.ctypeslib.as_array((ctypes.c_uint8 * (high - low)).from_address(low))

@@ -1,0 +1,55 @@
+"""`@triton.jit` kernels run where there is no GPU: by Triton's own compiler, on NumPy arrays, for sm_80 and sm_90."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton", reason="the extra [triton] is not installed")
+pytestmark = pytest.mark.oracle
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def run(name: str, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A program in a process of its own: Triton looks for back ends once."""
+    known = {key: value for key, value in os.environ.items() if not key.startswith(("TRITON_", "PTXLOOM_"))}
+    known |= {"TRITON_CACHE_DIR": str(tmp_path), "TRITON_DEFAULT_FP_FUSION": "1", **environment}
+    command = [sys.executable, str(PROGRAMS / name)]
+    return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.parametrize("device", ["sm_80", "sm_90"])
+def test_products_are_right_by_pointers_and_by_descriptors(device: str, tmp_path: Path) -> None:
+    done = run("products.py", tmp_path, PTXLOOM_DEVICE=device)
+    assert done.stdout.split() == ["pointers", "descriptors", "wgmma" if device == "sm_90" else "mma"], done.stderr
+
+
+def test_an_access_beyond_a_tensor_is_told_with_the_line_of_the_kernel(tmp_path: Path) -> None:
+    done = run("beyond.py", tmp_path)
+    line = (PROGRAMS / "beyond.py").read_text(encoding="utf-8").splitlines().index("    tl.store(x + at, at)") + 1
+    assert "write of 4 bytes at x+0x190 is out of bounds: x has 400 bytes" in done.stdout, done.stderr
+    assert f"beyond.py:{line})" in done.stdout
+
+
+@pytest.mark.parametrize(("what", "returns", "told"), [("warn", 0, True), ("raise", 1, True), ("ignore", 0, False)])
+def test_hazards_warn_end_or_are_ignored(what: str, returns: int, told: bool, tmp_path: Path) -> None:
+    done = run("race.py", tmp_path, PTXLOOM_CHECKS="racecheck:global", PTXLOOM_ON_HAZARD=what)
+    assert done.returncode == returns, done.stderr
+    assert ("racecheck" in done.stderr) is told
+    assert ("race.py:" in done.stderr) is told
+
+
+def test_autotune_chooses_by_the_modelled_clock(tmp_path: Path) -> None:
+    done = run("tuned.py", tmp_path)
+    assert done.stdout.split() == ["1024", "right"], done.stderr
+
+
+@pytest.mark.parametrize("variable", ["PTXLOOM_DEVICE", "PTXLOOM_CHECKS", "PTXLOOM_ON_HAZARD"])
+def test_wrong_settings_are_told(variable: str, tmp_path: Path) -> None:
+    done = run("race.py", tmp_path, **{"PTXLOOM_CHECKS": "racecheck:global", variable: "nothing"})
+    assert done.returncode == 1
+    assert "'nothing'; it must be" in done.stderr.splitlines()[-1]

@@ -1,0 +1,3 @@
+from typing import Any
+
+def make_tensordesc_arg(arg: Any, metadata: Any, _: Any) -> list[Any]: ...

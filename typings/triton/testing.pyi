@@ -1,0 +1,3 @@
+from typing import Any
+
+def do_bench(fn: Any, warmup: int = ..., rep: int = ..., **options: Any) -> Any: ...

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.binding.call_graph import call_of
 from ptxloom.isa.load import instruction_spec, known
@@ -48,12 +47,47 @@ def destinations(instruction: Instruction) -> list[Destination]:
 
 def updates(instruction: Instruction) -> bool:
     """Whether an instruction reads what it writes, too, as `wgmma.mma_async` its accumulator."""
-    return _may_update(instruction.opcode) and bool(destinations(instruction))
+    return effects_of(instruction.opcode).updates and bool(destinations(instruction))
 
 
-@cache
-def _may_update(opcode: str) -> bool:
-    return known(opcode) and any(rule.updated for rule in instruction_spec(opcode).operands.values())
+class Effects(NamedTuple):
+    """What the ISA data says of all forms of an opcode.
+
+    Attributes:
+        updates: Whether some form reads what it writes.
+        leading: For each number of operands that a form takes how many of these, from the first on, every such form
+            writes; None if forms differ.
+    """
+
+    updates: bool
+    leading: dict[int, int | None]
+
+
+_LEARNED: Final[dict[str, Effects]] = {}
+
+
+def effects_of(opcode: str) -> Effects:
+    """What the ISA data says of an opcode; reading it takes a millisecond, so that some keep the answer."""
+    if opcode not in _LEARNED:
+        _LEARNED[opcode] = _read(opcode)
+    return _LEARNED[opcode]
+
+
+def learn(opcode: str, effects: Effects) -> None:
+    """Take an answer of `effects_of` that somebody has kept."""
+    _LEARNED.setdefault(opcode, effects)
+
+
+def _read(opcode: str) -> Effects:
+    if not known(opcode):
+        return Effects(updates=False, leading={})
+    spec = instruction_spec(opcode)
+    found: dict[int, set[int | None]] = {}
+    for line in spec.lines:
+        for count in line.counts:
+            found.setdefault(count, set()).add(_leading_of(spec, line))
+    leading = {count: numbers.pop() if len(numbers) == 1 else None for count, numbers in found.items()}
+    return Effects(any(rule.updated for rule in spec.operands.values()), leading)
 
 
 def _names(operand: Operand) -> list[Destination]:
@@ -70,14 +104,10 @@ def _names(operand: Operand) -> list[Destination]:
             return []
 
 
-@cache
 def _leading(opcode: str, count: int) -> int | None:
     """How many operands, from the first on, every form of an opcode with so many writes; None if forms differ."""
-    if not known(opcode):
-        return min(count, 1)
-    spec = instruction_spec(opcode)
-    found = {_leading_of(spec, line) for line in spec.lines if count in line.counts}
-    return found.pop() if len(found) == 1 else None
+    leading = effects_of(opcode).leading
+    return leading.get(count) if leading else min(count, 1)
 
 
 def _leading_of(spec: InstructionSpec, line: SyntaxLine) -> int | None:

@@ -59,14 +59,22 @@ def _package() -> str:
 
     The time of the last change of a file's state counts too: installers may set the other one as they like.
     """
-    told = [(str(p), s.st_ctime_ns, s.st_mtime_ns, s.st_size) for p, s in ((p, p.stat()) for p in _sources())]
+    told = [(e.path, s.st_ctime_ns, s.st_mtime_ns, s.st_size) for e, s in ((e, e.stat()) for e in _sources())]
     return hashlib.sha256(f"{sys.version} {told}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _sources() -> list[Path]:
+def _sources() -> list[os.DirEntry[str]]:
     """All that code is made from: the sources of the whole package, and its data."""
-    root = Path(__file__).parents[2]
-    return sorted(p for p in root.rglob("*") if p.suffix in {".py", ".toml"})
+    found: list[os.DirEntry[str]] = []
+    waiting = [str(Path(__file__).parents[2])]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    waiting.append(entry.path)
+                elif entry.name.endswith((".py", ".toml")):
+                    found.append(entry)
+    return sorted(found, key=lambda entry: entry.path)
 
 
 def _digest(name: str, content: bytes) -> bytes:

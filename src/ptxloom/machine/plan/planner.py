@@ -16,6 +16,7 @@ from ptxloom.machine.analysis.register_allocation import Placement, place_regist
 from ptxloom.machine.analysis.uniform_values import analyse
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.plan.calls import plan_calls
+from ptxloom.machine.plan.kept_effects import learn_effects
 from ptxloom.machine.plan.register_parameters import Formals, entering, leaving, lowered, place_of
 from ptxloom.machine.program.model import RESERVED, RESERVED_BYTES, BasicBlock, FunctionPlan, Op, Parameter, Program
 from ptxloom.machine.program.parts import LOADS, used_bytes
@@ -93,6 +94,7 @@ class _Planner:
             shared_bytes = max(shared_bytes, at)
         for function in self.plans:
             function.frame_bytes = align(function.frame_bytes, self.frame_alignment)
+        learn_effects(op.opcode for op in self.ops)
         known = analyse(self.ops)
         sums = find_sums(self.blocks, known.uniform)
         placement = place_registers(self.blocks, known.uniform, sums)

@@ -1,0 +1,24 @@
+"""What opcodes write, kept beside the code of kernels: reading it from the ISA data takes a millisecond an opcode."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ptxloom.binding.effects import Effects, effects_of, learn
+from ptxloom.machine.native import code_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def learn_effects(opcodes: Iterable[str]) -> None:
+    """Have what the ISA data says of opcodes, from the cache if it was once asked for these."""
+    names = sorted(set(opcodes))
+    kept = code_cache.cached(f"effects {' '.join(names)}", lambda: _told(names))
+    for name, (updates, leading) in json.loads(kept).items():
+        learn(name, Effects(updates, {int(count): number for count, number in leading.items()}))
+
+
+def _told(names: Iterable[str]) -> bytes:
+    return json.dumps({name: effects_of(name) for name in names}).encode()

@@ -20,7 +20,6 @@ from ptxloom.machine.instruments.trace import Tracing, sites_in
 from ptxloom.machine.instruments.variable_bounds import VARIABLES, Overruns
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.native.ir import Value
-from ptxloom.machine.native.llvm import Code, load
 from ptxloom.machine.runtime import library, state
 from ptxloom.machine.semantics.calls import after_call
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.codegen.builder import Instrument
     from ptxloom.machine.codegen.family import Row
+    from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 SYMBOL: Final = "ptxloom_kernel"
@@ -247,16 +247,22 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str], ju
         b = variant().builder
         natives = [library.native_name(function) for function in b.natives.values()]
         head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
-        return head.encode() + b"\n" + jit.compile_ir(variant().ir, 0)
+        return head.encode() + b"\n" + jit.compiled(variant().ir, 0)
 
     form = f"{'whole' if whole else 'part'} {'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))}"
     key = f"kernel {program.entry.name} {program.target} {form}\n{meaning(program)}"
     head, _, code = jit.cached(key, make).partition(b"\n")
     needs = json.loads(head)
+    watched = is_watched(checks)
     for name in needs["natives"]:
-        library.named_address(name)
+        library.named_address(name, watched=watched)
     for name in needs["accesses"]:
-        library.access_address(name)
+        library.access_address(name, watched=watched)
     for name in needs["helpers"]:
         jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
-    return load(code, SYMBOL)
+    return jit.loaded(code, SYMBOL, watched=watched)
+
+
+def is_watched(checks: frozenset[str]) -> bool:
+    """Whether a tool watches that the run-time knows of."""
+    return racecheck.is_wanted(checks) or initcheck.is_wanted(checks) or PROVENANCE in checks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.machine.compile.variant import is_watched
 from ptxloom.machine.launch import deadlock, host_calls
 from ptxloom.machine.memory.arena import OverBudget
 from ptxloom.machine.native import interrupts, jit, language
@@ -47,7 +48,8 @@ class Worker:
     def run(self, deadline: float | None) -> None:
         """Run CTAs until the grid is done; errors go to the launch."""
         try:
-            entry = _RUN(jit.native_address(scheduler.run_worker))
+            watched = is_watched(self.launch.checks)
+            entry = _RUN(jit.native_address(scheduler.run_worker, watched=watched))
             with interrupts.until(deadline):
                 self._run(entry)
         except interrupts.TimeIsUp:

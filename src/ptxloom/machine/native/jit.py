@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.machine.native import apart, code_cache, interrupts, translation
-from ptxloom.machine.native.llvm import LOCK, Code, compile_here, define, host, load
+from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
+from ptxloom.machine.native.watching import absent, is_watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
 _LARGE: Final = 1 << 20  # characters of IR that take LLVM about a second
-_RUNTIME: Final[dict[str, Code]] = {}  # the run-time's functions, for as long as the process lives
+Parts: TypeAlias = "tuple[str, Iterable[Callable[..., object]]]"  # the IR of a function, the native ones that it calls
+_DEFINED: Final = re.compile(r"^define [^@]*@([\w.]+)", re.MULTILINE)
+_REFERRED: Final = re.compile(r"^declare [^@]*@(?!llvm\.)([\w.]+)", re.MULTILINE)
+#: The run-time's functions, for as long as the process lives: by their names, and whether a tool may watch.
+_RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
@@ -37,61 +43,115 @@ def compile_ir(ir: str, level: int) -> bytes:
     return compile_here(ir, level)
 
 
-def native_address(function: Callable[..., object]) -> int:
-    """The machine code of a native function, compiled with all it calls."""
+def compiled(ir: str, level: int) -> bytes:
+    """An object file as it is kept: behind the names of the functions that it calls."""
+    return " ".join(_REFERRED.findall(ir)).encode() + b"\n" + compile_ir(ir, level)
+
+
+def loaded(kept: bytes, symbol: str, *, watched: bool) -> Code:
+    """A function of an object file that `compiled` made; what it calls of the run-time has been loaded before."""
+    names, _, code = kept.partition(b"\n")
+    known = ((name, _RUNTIME.get((name, watched))) for name in names.decode().split())
+    return load(code, symbol, {name: found.address for name, found in known if found is not None})
+
+
+def native_address(function: Callable[..., object], *, watched: bool = True) -> int:
+    """The machine code of a native function, compiled with all it calls.
+
+    Args:
+        function: The function.
+        watched: Whether a tool may watch the launch that it is for; if not, it does without what only tools need.
+    """
     # functions of others are not in the package's state: their text belongs to the key
     inside = function.__module__.startswith("ptxloom.")
     text = "" if inside else translation.translate(function).ir
 
-    def ir() -> str:
-        return closed(translation.translate(function).ir, _callees(function), function)
+    def parts() -> Parts:
+        return translation.translate(function).ir, _callees(function)
 
-    return linked(translation.signature(function).name, ir, text)
+    return linked(translation.signature(function).name, parts, text, watched=watched)
 
 
 def helper_address(name: str, ir: str | Callable[[], str]) -> int:
     """The machine code of a function given as IR; a function `ir` is asked only if the code is not in the cache."""
-    return linked(name, lambda: (ir if isinstance(ir, str) else ir()) + ATTRIBUTES)
+    address = linked(name, lambda: (ir if isinstance(ir, str) else ir(), ()), watched=False)
+    _RUNTIME.setdefault((name, True), _RUNTIME[name, False])
+    return address
 
 
-def linked(name: str, ir: Callable[[], str], text: str = "") -> int:
-    """The address of a run-time function, loaded when it is first needed."""
+def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bool) -> int:
+    """The address of a run-time function, loaded when it is first needed.
+
+    Args:
+        name: Its name.
+        parts: Gives its IR, and the native functions that it calls by itself.
+        text: What tells it from others of its name.
+        watched: Whether a tool may watch.
+    """
     with LOCK:
-        if name not in _RUNTIME:
-            code = load(cached(f"runtime {name} {text}", lambda: compile_ir(ir(), 2)), name)
-            define(name, code.address)
-            _RUNTIME[name] = code
-        return _RUNTIME[name].address
+        if (name, watched) not in _RUNTIME:
+            key = f"runtime {name} {text}"
+            if watched and cached(f"{key} has no part in tools", lambda: _needs_tools(parts())) == b"no":
+                linked(name, parts, text, watched=False)
+                code = _RUNTIME[name, False]
+            else:
+                made = cached(f"{key} {watched}", lambda: compiled(closed(*parts(), watched=watched), 2))
+                code = loaded(made, name, watched=watched)
+            _RUNTIME[name, watched] = code
+        return _RUNTIME[name, watched].address
 
 
-def closed(ir: str, calls: Iterable[Callable[..., object]], own: Callable[..., object] | None = None) -> str:
+def _needs_tools(parts: Parts) -> bytes:
+    """Whether code differs where a tool watches."""
+    return b"yes" if any(map(is_watching, _reached(parts[1]))) else b"no"
+
+
+def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) -> str:
     """A module that holds a function and, internally, every native function it calls.
 
     Args:
         ir: The function.
         calls: The native functions that it calls by itself.
-        own: The native function that it is, if it is one.
+        watched: Whether a tool may watch; if not, what only tools need is left out.
 
     Raises:
         TypeError: Two native functions have one name (a fault of ours).
     """
-    inner: dict[str, translation.Native] = {}
-    known = {} if own is None else {own.__name__: own}
-    waiting = list(calls)
-    while waiting:
-        function = waiting.pop()
-        if known.setdefault(function.__name__, function) is not function:
-            raise TypeError(f"two native functions are called {function.__name__}")
-        if function.__name__ not in inner:
-            inner[function.__name__] = translation.translate(function)
-            waiting += _callees(function)
+    inner: dict[str, str] = {}
+    for function in _reached(calls, watched=watched):
+        signature = translation.signature(function)
+        if watched or not is_watching(function):
+            inner[signature.name] = translation.translate(function).ir.replace("define ", "define internal ", 1)
+        else:
+            inner[signature.name] = absent(signature)
+    own = _DEFINED.search(ir)
+    if own is not None:
+        inner.pop(own[1], None)  # it calls itself
     kept = [
         line
         for line in ir.splitlines()
-        if not any(f"@{n.signature.name}(" in line and line.startswith("declare") for n in inner.values())
+        if not (line.startswith("declare") and any(f"@{name}(" in line for name in inner))
     ]
-    bodies = [n.ir.replace("define ", "define internal ", 1) for n in inner.values()]
-    return "\n".join([*kept, *bodies]) + ATTRIBUTES
+    return "\n".join([*kept, *inner.values()]) + ATTRIBUTES
+
+
+def _reached(calls: Iterable[Callable[..., object]], *, watched: bool = True) -> Iterable[Callable[..., object]]:
+    """The native functions that some call, and those that these call.
+
+    Raises:
+        TypeError: Two have one name (a fault of ours).
+    """
+    known: dict[str, Callable[..., object]] = {}
+    waiting = list(calls)
+    while waiting:
+        function = waiting.pop()
+        if known.get(function.__name__) is function:
+            continue
+        if known.setdefault(function.__name__, function) is not function:
+            raise TypeError(f"two native functions are called {function.__name__}")
+        if watched or not is_watching(function):
+            waiting += _callees(function)
+    return known.values()
 
 
 def _callees(function: Callable[..., object]) -> list[Callable[..., object]]:

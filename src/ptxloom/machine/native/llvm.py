@@ -13,7 +13,7 @@ from ptxloom.machine.native import forks
 from ptxloom.machine.native.host_memory import must_have
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 T = TypeVar("T")
 _OF_LLVMLITE: Final = binding.ffi.lib._lock._lock  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
@@ -113,17 +113,16 @@ class _Loader:
     """
 
     def __init__(self) -> None:
-        self.known: dict[str, int] = {}  # what code may call besides what this process exports
         self._linker: binding.LLJIT | None = None
         self._count = 0
 
-    def load(self, code: bytes, symbol: str) -> Code:
+    def load(self, code: bytes, symbol: str, callees: Mapping[str, int]) -> Code:
         must_have(_COPIES * len(code) + _LEAST_BYTES, "machine code")
         if self._linker is None or self._count % _OBJECTS == 0:
             self._linker = binding.create_lljit_compiler(_new_machine(0), use_jit_link=True, suppress_errors=True)
         self._count += 1
         made = binding.JITLibraryBuilder().add_object_img(code).export_symbol(symbol).add_current_process()
-        for name, address in self.known.items():
+        for name, address in callees.items():
             made.import_symbol(name, address)
         library = made.link(self._linker, f"object {self._count}")
         return Code(library[symbol], library)
@@ -132,16 +131,16 @@ class _Loader:
 _LOADER: Final = _Loader()
 
 
-def load(code: bytes, symbol: str) -> Code:
+def load(code: bytes, symbol: str, callees: Mapping[str, int]) -> Code:
     """Load an object file and find a function in it.
+
+    Args:
+        code: The object file.
+        symbol: The function.
+        callees: Where the functions are that it calls, besides what this process exports.
 
     Raises:
         Refused: The host has no memory for it.
     """
     with LOCK:
-        return _LOADER.load(code, symbol)
-
-
-def define(name: str, address: int) -> None:
-    """Let code that is loaded later find a function by its name."""
-    _LOADER.known[name] = address
+        return _LOADER.load(code, symbol, callees)

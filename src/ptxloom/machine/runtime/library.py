@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.native import jit
@@ -20,9 +21,9 @@ _MADE: Final = (
 )
 
 
-def access_address(name: str) -> int:
+def access_address(name: str, *, watched: bool) -> int:
     """The machine code of a warp-wide load or store, or of what a tool does at one."""
-    return jit.linked(name, lambda: jit.closed(*made(name)))
+    return jit.linked(name, partial(made, name), watched=watched)
 
 
 def made(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
@@ -35,7 +36,7 @@ def native_name(function: Callable[..., object]) -> str:
     return f"{function.__module__}:{function.__name__}"
 
 
-def named_address(name: str) -> int:
+def named_address(name: str, *, watched: bool) -> int:
     """The machine code of the native function that `native_name` named so."""
     module, _, function = name.partition(":")
-    return jit.native_address(vars(sys.modules[module])[function])
+    return jit.native_address(vars(sys.modules[module])[function], watched=watched)

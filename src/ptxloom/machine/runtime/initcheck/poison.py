@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import copy, fill, length, part, trailing_zeros, u8, u16, u32, u64, view
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import entry, fill_access
 from ptxloom.machine.runtime.initcheck.slow_path import (
     UNWRITTEN_BYTE,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
 
 
+@watching
 def is_clean(w: Warp) -> u32:
     """1 if every bit of every register counts as written."""
     words = view(u64, registers(w, w.launch.poison, w.launch.poison_bytes))
@@ -68,6 +70,7 @@ def lanes_of(w: Warp, place: u32, size: u32) -> u32:
     return found
 
 
+@watching
 def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, moved: u32) -> None:
     """A register takes the source of another one, if that is poison in some of these lanes.
 
@@ -87,12 +90,14 @@ def inherit(w: Warp, target: u32, place: u32, size: u32, lanes: u32, moved: u32)
         mine.address = u64(place) + 1
 
 
+@watching
 def come_from(w: Warp, target: u32) -> None:
     """A register takes as its source what the last load found, if anything."""
     if w.source[0].site != 0:
         copy(source_of(w, target), w.source[0], SOURCE_SIZE)
 
 
+@watching
 def load_poison(
     w: Warp,
     out: Annotated[Slice[u8], "32 * size * parts"],
@@ -141,11 +146,13 @@ def remember(w: Warp, site: u32, lane: u32, at: u64, space: u32, missing: u32) -
     source.raw = 1
 
 
+@watching
 def forget_source(w: Warp) -> None:
     """Whatever is loaded next has found nothing yet."""
     w.source[0].site = 0
 
 
+@watching
 def find_poison(
     w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, wide: u32, site: u32
 ) -> None:
@@ -165,6 +172,7 @@ def find_poison(
                 remember(w, site, lane, at + first_unwritten(marks), space, missing)
 
 
+@watching
 def store_poison(
     w: Warp,
     values: Annotated[Slice[u8], "32 * size * parts"],
@@ -193,6 +201,7 @@ def store_poison(
     return given
 
 
+@watching
 def note_given(w: Warp, site: u32, lanes: u32, place: u32, size: u32, stored: u32, use: u32) -> None:
     """Lanes store `stored` bytes of a register for the host to see.
 
@@ -212,6 +221,7 @@ def note_given(w: Warp, site: u32, lanes: u32, place: u32, size: u32, stored: u3
         note_use(w, site, lanes & whole, place, size, use)
 
 
+@watching
 def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) -> None:
     """Lanes use a register: note those in which it is poison, and take it for written from now on."""
     found = lanes_of(w, place, size) & lanes
@@ -237,6 +247,7 @@ def note_use(w: Warp, site: u32, lanes: u32, place: u32, size: u32, use: u32) ->
     clear_poison(w, place, size, found)
 
 
+@watching
 def clear_poison(w: Warp, place: u32, size: u32, lanes: u32) -> None:
     """Take a register for written in some lanes."""
     held = poison_of(w, place, size)
@@ -249,6 +260,7 @@ def clear_poison(w: Warp, place: u32, size: u32, lanes: u32) -> None:
             fill(part(held, lane * size, size), WRITTEN)
 
 
+@watching
 def overwhelm(w: Warp, place: u32, size: u32, lanes: u32) -> None:
     """A register is poison throughout in some lanes."""
     held = poison_of(w, place, size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, length, nothing, part, u8, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.hazards import note_access
 from ptxloom.machine.runtime.memory import find_span, holds, shared_place, space_at
@@ -72,6 +73,7 @@ def plane_of_global(w: Warp, at: u64, size: u32) -> Slice[u8]:
     return part(found[0].written, at - found[0].start, size)
 
 
+@watching
 def written_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32) -> None:
     """Lanes write `size` bytes each."""
     for lane in range(32):
@@ -79,11 +81,13 @@ def written_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: 
             written_lane(w, lane, addresses[lane] + offset, space, size)
 
 
+@watching
 def written_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
     """One lane writes."""
     fill(plane_of(w, lane, at, size, space), WRITTEN)
 
 
+@watching
 def read_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32) -> None:
     """Lanes read `size` bytes each: note those that nobody has written."""
     for lane in range(32):
@@ -91,6 +95,7 @@ def read_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32
             read_lane(w, lane, addresses[lane] + offset, space, size, site)
 
 
+@watching
 def read_lane(w: Warp, lane: u32, at: u64, space: u32, size: u32, site: u32) -> None:
     """One lane reads: note the bytes that nobody has written."""
     marks = plane_of(w, lane, at, size, space)
@@ -133,6 +138,7 @@ def address_behind(at: u64, space: u32) -> u64:
     return at & (WINDOW_BYTES - 1)
 
 
+@watching
 def missing_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32) -> u32:
     """The lanes that read something unwritten."""
     found: u32 = 0
@@ -144,6 +150,7 @@ def missing_lanes(w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: 
     return found
 
 
+@watching
 def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
     """The same in the CTA's own shared memory, at the lanes' starts."""
     for lane in range(32):
@@ -151,6 +158,7 @@ def read_near(w: Warp, lanes: u32, size: u32, site: u32) -> None:
             read_lane(w, lane, u64(w.starts[lane]), SHARED, size, site)
 
 
+@watching
 def start_marks(cta: Cta) -> None:
     """A CTA starts: nothing is written in its shared memory but what is the system's, in first frames, in registers."""
     launch = cta.launch
@@ -178,11 +186,13 @@ def start_poison(w: Warp) -> None:
     w.resume = 0
 
 
+@watching
 def forget_local(w: Warp, lane: u32, at: u64, size: u32) -> None:
     """Memory has been given out anew: nothing is written in it."""
     fill(plane_of_local(w, lane, at, size), UNWRITTEN_BYTE)
 
 
+@watching
 def mark_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:
     """Something else than the kernel has written in the frames of lanes."""
     for lane in range(32):
@@ -190,6 +200,7 @@ def mark_frame(w: Warp, lanes: u32, offset: u32, size: u32) -> None:
             fill(plane_of_local(w, lane, u64(w.sp[lane] + offset), size), WRITTEN)
 
 
+@watching
 def carry(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> None:
     """Bytes within reach of each lane's frame were copied: so are their marks."""
     if address(w.local_written) == 0:

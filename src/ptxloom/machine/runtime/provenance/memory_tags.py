@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import fill, length, nothing, part, u32, u64, view
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import find_span, holds, space_at
 from ptxloom.machine.runtime.places import registers, warp_at
@@ -33,6 +34,7 @@ def tags_of(w: Warp, place: u32, size: u32) -> Slice[u64]:
     return view(u64, registers(w, w.launch.tags + 8 * place, 256 * size))
 
 
+@watching
 def start_tags(cta: Cta) -> None:
     """Nothing is known of what a CTA finds in its shared and local memory and its registers."""
     fill(cta.tags, 0)
@@ -160,6 +162,7 @@ def store_nothing(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u
             write_tags(w, site, lane, addresses[lane] + offset, space, size, none)
 
 
+@watching
 def copy_tags(
     w: Warp, site: u32, lane: u32, target: u64, target_space: u32, source: u64, source_space: u32, take: u32, size: u32
 ) -> None:

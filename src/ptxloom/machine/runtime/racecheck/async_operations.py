@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, copy, fill, nothing, popcount, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.crowds import swap_writes
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 # -- issued
 
 
+@watching
 def begin_operation(w: Warp, site: u32, bulk: u32) -> Operation:
     """A warp issues an instruction; the oldest one in the ring is taken as complete if there is no room.
 
@@ -72,6 +74,7 @@ def begin_operation(w: Warp, site: u32, bulk: u32) -> Operation:
     return op
 
 
+@watching
 def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> None:
     """A lane of the operation issued last reads a stretch of shared or global memory.
 
@@ -100,6 +103,7 @@ def read_by(w: Warp, lane: u32, at: u64, space: u32, size: u32, host: u64) -> No
     op.reads = op.reads | 1 << lane
 
 
+@watching
 def reader_of(w: Warp, op: Operation, lane: u32, host: u64) -> u32:
     """The entry of the agent that reads for a lane if the mbarrier at a host address tells its end; NONE: no room."""
     if host == 0:
@@ -113,6 +117,7 @@ def reader_of(w: Warp, op: Operation, lane: u32, host: u64) -> u32:
     return agent_entry(w, lane, column)
 
 
+@watching
 def access_row(w: Warp, lane: u32, t: TensorCopy, at: u64, size: u32, agent: u32, write: u32) -> None:
     """The operation issued last reads or writes bytes of a row of a tensor in global memory, and others of it."""
     op = operation_at(w, w.operation_head - 1)
@@ -138,6 +143,7 @@ def access_row(w: Warp, lane: u32, t: TensorCopy, at: u64, size: u32, agent: u32
     op.high = max(op.high, at + u64(size))
 
 
+@watching
 def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
     """A lane of the operation issued last writes a stretch, and its thread is to wait for that."""
     op = operation_at(w, w.operation_head - 1)
@@ -158,6 +164,7 @@ def write_by(w: Warp, lane: u32, at: u64, space: u32, size: u32) -> None:
     op.writes = op.writes | 1 << lane
 
 
+@watching
 def write_async(w: Warp, lanes: u32, addresses: Ptr[u64], barriers: Ptr[u64], size: u32, site: u32) -> None:
     """`st.async`, `red.async`: lanes write to shared memory, and tell an mbarrier each."""
     stamp = stamp_of(w, site)
@@ -169,6 +176,7 @@ def write_async(w: Warp, lanes: u32, addresses: Ptr[u64], barriers: Ptr[u64], si
     released(w)
 
 
+@watching
 def write_for(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, host: u64) -> None:
     """A lane writes a stretch of shared memory, its own CTA's or a peer's; the mbarrier at a host address tells."""
     column = column_told(w, host)
@@ -214,6 +222,7 @@ def column_told(w: Warp, host: u64) -> u32:
     return column
 
 
+@watching
 def hand_over(w: Warp, lanes: u32, addresses: Ptr[u64], space: u32) -> None:
     """`cp.async.mbarrier.arrive`: mbarriers tell the end of all that lanes have begun and not waited for."""
     if address(w.shadow.operations) == 0:
@@ -247,6 +256,7 @@ def hand_lane(w: Warp, number: u32, lane: u32, column: u32) -> None:
 # -- waited for
 
 
+@watching
 def commit_group(w: Warp, lanes: u32, bulk: u32) -> None:
     """`cp.async.commit_group`, `cp.async.bulk.commit_group`."""
     for lane in range(32):
@@ -257,6 +267,7 @@ def commit_group(w: Warp, lanes: u32, bulk: u32) -> None:
                 w.bulk_groups[lane] = w.bulk_groups[lane] + 1
 
 
+@watching
 def wait_group(w: Warp, lanes: u32, kept: u32, bulk: u32, reads_only: u32) -> None:
     """All but the youngest groups of lanes are complete, or have `reads_only` read all; every one if `kept` is NONE."""
     if address(w.shadow.operations) == 0:
@@ -336,6 +347,7 @@ def replace(w: Warp, number: u32, lane: u32, held: u32) -> None:
 # -- forgotten
 
 
+@watching
 def start_watch(cta: Cta) -> None:
     """A CTA starts: nothing of the ones before it matters any more."""
     drop_operations(cta)

@@ -7,6 +7,7 @@ one when it exits; the asynchronous operations that read or write there, known t
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.async_operations import end_writes
 from ptxloom.machine.runtime.racecheck.crowds import agent_of, stamp_at
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
@@ -17,6 +18,7 @@ from ptxloom.machine.runtime.shadow import AGENT, Operation, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 
 
+@watching
 def end_shared(w: Warp, site: u32) -> None:
     """The last threads of a CTA exit at an instruction."""
     s = w.shadow

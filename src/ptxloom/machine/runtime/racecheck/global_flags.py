@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, length, part, trailing_zeros, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
 from ptxloom.machine.runtime.racecheck.release_points import point_of
 from ptxloom.machine.runtime.racecheck.shared_flags import (
@@ -101,6 +102,7 @@ def row_of_flag(grid: GridHistory, number: u32) -> Slice[u32]:
     return part(grid.rows, u64(number) * u64(grid.columns), grid.columns)
 
 
+@watching
 def fence_grid(w: Warp, lanes: u32, does: u32, total: u32) -> None:
     """A fence of a scope wider than a cluster; `total` ones are `fence.sc`. If it acquires, relaxed reads are good now.
 
@@ -160,6 +162,7 @@ def lanes_behind(w: Warp, lanes: u32, lesson: Lesson) -> u32:
     return found
 
 
+@watching
 def flag_grid(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32, scope: u32) -> None:
     """Strong accesses of lanes to flags in global memory."""
     order = w.shadow.order

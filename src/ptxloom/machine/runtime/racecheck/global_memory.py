@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, length, nothing, null, trailing_zeros, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
 from ptxloom.machine.runtime.memory import find_span, holds
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
 
 
+@watching
 def look(
     w: Warp,
     addresses: Ptr[u64],
@@ -99,6 +101,7 @@ def look(
                 look_lane(w, lane, found[0], at, size)
 
 
+@watching
 def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, agent: u32) -> None:
     """An asynchronous copy of a lane, or the agent that has an entry, accesses some bytes, if anybody watches."""
     if address(w.shadow) == 0 or address(w.shadow.order.grid) == 0 or size == 0:

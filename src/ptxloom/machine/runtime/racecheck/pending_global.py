@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import trailing_zeros, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, is_known, me, operation_at
 from ptxloom.machine.runtime.racecheck.race_report import warp_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
 
 
+@watching
 def meet_operations(
     w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32, write: u32
 ) -> None:

@@ -7,6 +7,7 @@ warps: their reads are those of an agent, a thread that stands for the warpgroup
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.matrix_layout import ROW_BYTES, row_at
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
@@ -31,6 +32,7 @@ def group_column(w: Warp) -> u32:
     return NONE if sync >= SYNCS else order.syncs[sync].column
 
 
+@watching
 def keep_product(w: Warp, descriptor: u64, first: u32, lines: u32, parts: u32, across: u32, stamp: u32) -> None:
     """A warp begins to read a factor; the oldest one in the ring is taken as read if there is no room."""
     order = w.shadow.order
@@ -67,6 +69,7 @@ def drop_products(cta: Cta) -> None:
                 cta.shadow.order.reading = cta.shadow.order.reading - 1
 
 
+@watching
 def learn_products(w: Warp, lanes: u32, groups: u32) -> None:
     """Lanes have waited for groups of products: they know that the whole warpgroup has read their factors."""
     if address(w.shadow.products) == 0 or groups == 0:

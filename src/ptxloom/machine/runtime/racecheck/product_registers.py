@@ -8,6 +8,7 @@ other on an accumulator without that.
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, u32
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import entry
 from ptxloom.machine.runtime.shadow import Fragment
 from ptxloom.machine.runtime.state import IN_FLIGHT, NO_PRODUCT_FENCE, NONE, Warp
@@ -18,6 +19,7 @@ def fragment_at(w: Warp, number: u32) -> Fragment:
     return w.shadow.fragments[w.index * w.shadow.fragment_count + number]
 
 
+@watching
 def touch_register(w: Warp, number: u32, write: u32, site: u32) -> None:
     """Threads read or write a register."""
     f = fragment_at(w, number)
@@ -26,6 +28,7 @@ def touch_register(w: Warp, number: u32, write: u32, site: u32) -> None:
         tell_register(w, IN_FLIGHT, site, f.site, number)
 
 
+@watching
 def rename_register(w: Warp, into: u32, source: u32) -> None:
     """A register's value gets another name."""
     f = fragment_at(w, source)
@@ -37,6 +40,7 @@ def rename_register(w: Warp, into: u32, source: u32) -> None:
     other.site = f.site
 
 
+@watching
 def fence_registers(w: Warp) -> None:
     """`wgmma.fence`: what has been done with registers comes before the products from now on."""
     for number in range(w.shadow.fragment_count):
@@ -45,6 +49,7 @@ def fence_registers(w: Warp) -> None:
         f.shape = 0
 
 
+@watching
 def accumulate(w: Warp, number: u32, shape: u32, site: u32) -> None:
     """A product takes a register as part of D."""
     f = fragment_at(w, number)
@@ -57,6 +62,7 @@ def accumulate(w: Warp, number: u32, shape: u32, site: u32) -> None:
     f.site = site
 
 
+@watching
 def take_factor(w: Warp, number: u32, site: u32) -> None:
     """A product takes a register as part of A."""
     f = fragment_at(w, number)

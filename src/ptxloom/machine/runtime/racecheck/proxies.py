@@ -9,6 +9,7 @@ each. They travel with the rest of what threads publish and learn. The end of a 
 from __future__ import annotations
 
 from ptxloom.machine.native.language import address, trailing_zeros, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import note_pair
 from ptxloom.machine.runtime.memory import find_span
 from ptxloom.machine.runtime.racecheck.crowds import crowd_at, is_crowd
@@ -23,6 +24,7 @@ from ptxloom.machine.runtime.shadow import ASYNC_PROXY, PENDING, READS, SITE, WR
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, GLOBAL, SHARED, STALE_MAP, UNFENCED, Warp
 
 
+@watching
 def fence_proxy(w: Warp, lanes: u32, near: u32, far: u32) -> None:
     """`fence.proxy.async` of lanes, for shared memory (`near`), for global memory (`far`)."""
     order = w.shadow.order
@@ -52,6 +54,7 @@ def fence_columns(w: Warp, lane: u32, first: u32) -> None:
     row[first + me(w, lane)] = s.order.clock
 
 
+@watching
 def check_fence(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32) -> None:
     """A lane issues a bulk copy that touches a stretch of memory: note what it may not find written."""
     if w.shadow.order.fenced == 0:
@@ -63,6 +66,7 @@ def check_fence(w: Warp, lane: u32, at: u64, space: u32, size: u32, stamp: u32) 
         check_cells(w, lane, at, size, stamp, UNFENCED, first)
 
 
+@watching
 def fence_maps(w: Warp, lanes: u32, releases: u32) -> None:
     """`fence.proxy.tensormap` of lanes: what was written is released to the way of tensor maps, or acquired there."""
     order = w.shadow.order
@@ -91,6 +95,7 @@ def acquire_columns(w: Warp, lane: u32) -> None:
         row[into] = max(row[into], tick)
 
 
+@watching
 def check_map(w: Warp, lane: u32, at: u64, size: u32, stamp: u32) -> None:
     """A lane issues a copy by the tensor map at an address of global memory: note what of it may be stale."""
     order = w.shadow.order

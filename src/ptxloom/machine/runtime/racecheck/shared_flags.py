@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, fill, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import mark_point, point_of, publish_point
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 ACQUIRE, RELEASE, STORES, LOADS = 1, 2, 4, 8  # what a strong access does
 
 
+@watching
 def fence(w: Warp, lanes: u32, scope: u32, does: u32) -> None:
     """A memory fence that acquires: what relaxed reads have seen is known now; one that releases: see `points`."""
     order = w.shadow.order
@@ -53,6 +55,7 @@ def fence(w: Warp, lanes: u32, scope: u32, does: u32) -> None:
     released(w)
 
 
+@watching
 def fence_inits(w: Warp, lanes: u32) -> None:
     """`fence.mbarrier_init`: relaxed writes and arrivals after it publish what lanes have set up, and nothing else."""
     order = w.shadow.order
@@ -69,6 +72,7 @@ def is_wide(w: Warp, scope: u32) -> u32:
     return u32(scope >= CLUSTER_SCOPE or w.launch.members == 1)
 
 
+@watching
 def strong(w: Warp, addresses: Ptr[u64], lanes: u32, space: u32, does: u32, scope: u32) -> None:
     """Strong accesses (atomic, volatile, relaxed, acquire, release) of lanes to flags of 32 or 64 bits."""
     if address(w.shadow.order.known) == 0:

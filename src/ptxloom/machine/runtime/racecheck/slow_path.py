@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u32, u64, view
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
 from ptxloom.machine.runtime.racecheck.happens_before import (
@@ -38,6 +39,7 @@ def shadow_at(w: Warp, at: u64) -> Shadow:
     return w.cta.peers[rank - 1].cta.shadow
 
 
+@watching
 def check(
     w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, write: u32, values: Slice[u64], part_bytes: u32
 ) -> None:
@@ -153,6 +155,7 @@ def reader(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, warp: 
                     return
 
 
+@watching
 def check_near(
     w: Warp,
     lanes: u32,
@@ -172,6 +175,7 @@ def check_near(
         spill_reads(w, w.shadow, lanes, at, size)
 
 
+@watching
 def check_lane(
     w: Warp,
     lane: u32,
@@ -199,6 +203,7 @@ def check_lane(
         keep_read(w, s, place, size, lane, stamp)
 
 
+@watching
 def check_strong(
     w: Warp, addresses: Ptr[u64], offset: u64, lanes: u32, space: u32, size: u32, site: u32, does: u32, wide: u32
 ) -> None:

@@ -21,6 +21,7 @@ from ptxloom.machine.native.language import (
     u64,
     view,
 )
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
 from ptxloom.machine.runtime.racecheck.happens_before import me
@@ -55,6 +56,7 @@ def advance(cta: Cta) -> None:
         forget(cta, order)
 
 
+@watching
 def released(w: Warp) -> None:
     """Lanes of a warp have published something."""
     advance(w.cta)
@@ -167,6 +169,7 @@ def take_seen(w: Warp, lanes: u32) -> None:
         acquire(w, lane, at_row(order.seen_inside, order, me(w, lane)))
 
 
+@watching
 def sync_lanes(w: Warp, lanes: u32) -> None:
     """`bar.warp.sync`: each lane names its members in the scratch."""
     if address(w.shadow.order.known) == 0:
@@ -208,6 +211,7 @@ def sync_group(w: Warp, lanes: u32) -> None:
         w.acquired = w.acquired | lanes
 
 
+@watching
 def arrive_at_barrier(w: Warp, lanes: u32, number: u32) -> None:
     """`bar.arrive`: lanes publish what they have done."""
     order = w.shadow.order
@@ -226,6 +230,7 @@ def barrier_row(cta: Cta, number: u32) -> Slice[u32]:
     return at_row(order.barriers, order, cta.rank * 16 + number)
 
 
+@watching
 def complete_barrier(cta: Cta, number: u32) -> None:
     """A barrier of a CTA is complete, and its lanes still wait."""
     waiting: u32 = 0
@@ -287,6 +292,7 @@ def complete_part(cta: Cta, number: u32) -> None:
             w.since = order.clock
 
 
+@watching
 def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
     """`barrier.cluster.arrive`: lanes publish what they have done, a relaxed one what lies before their last fence."""
     order = w.shadow.order
@@ -299,12 +305,14 @@ def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
     released(w)
 
 
+@watching
 def complete_cluster(cta: Cta) -> None:
     """The cluster's barrier is complete."""
     order = cta.shadow.order
     join(at_row(order.gathering, order, 1), order.gathering)
 
 
+@watching
 def wait_in_cluster(w: Warp, lanes: u32) -> None:
     """Lanes pass the cluster's barrier: they know what all who arrived have done."""
     order = w.shadow.order
@@ -353,6 +361,7 @@ def forget_syncs(order: Order) -> None:
     order.lost = 0
 
 
+@watching
 def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
     """A lane arrives at an mbarrier, which releases; a relaxed arrival publishes what lies before its last fence."""
     order = w.shadow.order
@@ -367,12 +376,14 @@ def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
             publish_point(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
 
 
+@watching
 def start_phases(w: Warp, host: u64) -> None:
     """An mbarrier is set up, or given up: nobody has arrived there."""
     complete_phase(w, host)
     complete_phase(w, host)
 
 
+@watching
 def complete_phase(w: Warp, host: u64) -> None:
     """A phase of an mbarrier is complete: who waits for it learns of those who arrived in it, and of no others."""
     order = w.shadow.order
@@ -385,6 +396,7 @@ def complete_phase(w: Warp, host: u64) -> None:
         fill(arrived, 0)
 
 
+@watching
 def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
     """A lane has seen that a phase of an mbarrier is complete, and acquires; a relaxed one does at its next fence."""
     order = w.shadow.order

@@ -14,7 +14,7 @@ from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.compile import variant
 from ptxloom.machine.compile.meaning import lasting_names, names_register
 from ptxloom.machine.contraction.rewrite import Contraction, contracted
-from ptxloom.machine.instruments.provenance import PROVENANCE
+from ptxloom.machine.instruments.provenance import words_of
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.expected import outcomes, references_of
@@ -49,7 +49,7 @@ from ptxloom.machine.program.parameters import KernelParameter, kernel_parameter
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
 from ptxloom.machine.results.recording import Recording
-from ptxloom.machine.results.trace_choice import choose
+from ptxloom.machine.results.trace_choice import choose, named_sites
 from ptxloom.machine.tensor.recipe import architecture, tensor_target
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Integer
@@ -406,7 +406,8 @@ class Kernel:
         self._charge(budget, touched, heap_bytes, printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         if following is not None:
-            watched |= {PROVENANCE}
+            sites = (named_sites(what, chosen.program, "shared_at") for what in following.shared_at)
+            watched |= words_of(site for several in sites for site in several)
         recording = None
         if trace:
             traced = choose(trace, chosen.program, shape.grid, -(-shape.threads // 32))

@@ -343,3 +343,26 @@ def test_elements_that_are_unpacked_stay_what_they_are(text: str) -> None:
     origins = record.contents("out").origins.reshape(32, 16)[:, :4]
     assert (origins["kind"] == Kind.CONVERTED).all()
     assert (origins["element"][:, 0] == 16 * np.arange(32)).all()
+
+
+def test_shared_memory_is_kept_at_chosen_moments() -> None:
+    found = kernel(load(EXAMPLES / "hgemm.ptx"), "hgemm")
+    site = next(op.site for op in found.program.ops if op.opcode == "ldmatrix")
+    line = found.program.ops[site].line
+    record = record_of(hgemm(Provenance(shared_at=[line], shared_of=[(1, 0), 3]))[0])
+    first, last = record.shared((1, 0), site), record.shared(3)
+    assert first is not None
+    assert last is not None
+    assert len(first) == len(last) == found.program.shared_bytes
+    for origins, tiles in ((first, {0, 1}), (last, {1, 2})):
+        halves = origins.reshape(-1, 2)
+        left = halves[(halves["kind"][:, 0] == Kind.EXACT) & (halves["array"][:, 0] == 0)]
+        assert (left["element"][:, 0] == left["element"][:, 1]).all()
+        assert (left["byte"] == [0, 1]).all()
+        assert set((left["element"][:, 0] % K // 32).tolist()) == tiles
+    with pytest.raises(UsageError, match="shared_of"):
+        record.shared(0)
+    with pytest.raises(UsageError, match="shared_at"):
+        record.shared(3, site + 1)
+    with pytest.raises(UsageError, match="shared_at"):
+        hgemm(Provenance(shared_at=["nothing.like.it"]))

@@ -77,7 +77,7 @@ def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
     if traced:
         several.append(Tracing(program, traced))
     if PROVENANCE in checks:
-        several.append(Following(program))
+        several.append(Following(program, checks))
     if VARIABLES in checks:
         several.append(Overruns(program))
     if POISON in checks:

@@ -25,13 +25,13 @@ from ptxloom.machine.instruments import bit_moves
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.runtime import lanes, state
-from ptxloom.machine.runtime.provenance import memory_tags, product_tags, register_tags
+from ptxloom.machine.runtime.provenance import memory_tags, moments, product_tags, register_tags
 from ptxloom.machine.runtime.trail import STAGE
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.codegen.builder import Builder
@@ -41,6 +41,17 @@ PROVENANCE: Final = "provenance"  # among the checks of a variant: it follows ta
 ROW_TAGS: Final = 16  # that are put aside for a row of a matrix
 _MODES: Final = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
 _SOURCES: Final = 3  # that a computed value tells of
+
+
+def words_of(sites: Iterable[int]) -> frozenset[str]:
+    """The words among a variant's checks that say that it follows tags, and where shared memory is kept."""
+    return frozenset({PROVENANCE, *(f"{PROVENANCE}:{site}" for site in sites)})
+
+
+def moments_in(checks: frozenset[str]) -> tuple[int, ...]:
+    """The instructions at which shared memory is kept, in order."""
+    found = (word.removeprefix(f"{PROVENANCE}:") for word in checks if word.startswith(f"{PROVENANCE}:"))
+    return tuple(sorted(int(site) for site in found))
 
 
 @cache
@@ -93,13 +104,14 @@ def element_bytes(form: MatrixForm, operand: str) -> int:
 class Following(TagPlaces, Instrument):
     """Emits the code that follows tags."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, checks: frozenset[str]) -> None:
         super().__init__(program)
+        self.moments = {site: number for number, site in enumerate(moments_in(checks), 1)}
         self.maps = lane_maps(program)[0]
 
     def sees(self, op: Op) -> bool:
         """What reads or writes something of an origin, and what writes memory."""
-        if op.opcode in _WRITERS or brings(op):
+        if op.opcode in _WRITERS or op.site in self.moments or brings(op):
             return True
         return any(carried(self.program, op, name.text) for operand in op.operands for name in _names(operand))
 
@@ -107,6 +119,8 @@ class Following(TagPlaces, Instrument):
         """The instruction is about to run: move the tags as it will move the bytes."""
         if not self.sees(b.op):
             return
+        if b.op.site in self.moments:
+            b.runtime(moments.keep_warps_shared, W, self.moments[b.op.site])
         rule = _RULES.get(b.op.opcode)
         if rule is None or not rule(self, b, b.op):
             self._compute(b, b.op)

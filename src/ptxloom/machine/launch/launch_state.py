@@ -12,6 +12,7 @@ import numpy as np
 from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON
 from ptxloom.machine.instruments.profile import PROFILE
+from ptxloom.machine.instruments.provenance import moments_in
 from ptxloom.machine.launch.printing import Printed
 from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
 from ptxloom.machine.launch.shadows.initcheck import InitShadow
@@ -112,7 +113,7 @@ class LaunchState:
         if self._wanted is not None:
             self.provenance = ProvenanceShadow(
                 self.arena, self.budget, self.program, self.memory,
-                asked=self._wanted, shape=self._shape, before=before,
+                asked=self._wanted, shape=self._shape, before=before, moments=moments_in(self.checks),
             )  # fmt: skip
             yield self.provenance
         if self.profile is not None:

@@ -30,6 +30,9 @@ class Provenance:
     Attributes:
         warps: The warps of each CTA whose matrix products are recorded; None for all.
         ctas: Their CTAs, by index or by (x, y, z); or `"all"`.
+        shared_at: Instructions at which shared memory is kept as a warp of the CTA first comes there, each a pattern or
+            a line as a `Trace` names them; at the CTA's end it always is.
+        shared_of: The CTAs whose shared memory is kept, by index or by (x, y, z); or `"all"`.
         budget: Bytes for matrix products, and for what values were computed from; what there is no room for is told.
 
     Example:
@@ -48,6 +51,8 @@ class Provenance:
 
     warps: Iterable[int] | None = None
     ctas: Blocks = "all"
+    shared_at: Sequence[str | int] = ()
+    shared_of: Blocks = (0,)
     budget: int = BUDGET_BYTES
 
 
@@ -225,6 +230,10 @@ class RawProvenance:
         paths: (paths, 2) uint32: the path before, and the site.
         nodes: Structured: `site`, and `sources`, three tags.
         missed: Products that there was no room for.
+        pictures: (CTAs, moments, bytes): tags of shared memory.
+        taken: (CTAs, moments): whether the moment has come.
+        kept: The CTAs of which there are pictures, by their numbers.
+        moments: The sites of moments from number 1 on; number 0 is the end.
         sites: The instructions that make products.
         grid: CTAs along x, y and z.
     """
@@ -236,6 +245,10 @@ class RawProvenance:
     paths: NDArray[np.uint32]
     nodes: NDArray[Any]
     missed: int
+    pictures: NDArray[np.uint64]
+    taken: NDArray[np.uint8]
+    kept: tuple[int, ...]
+    moments: tuple[int, ...]
     sites: dict[int, ProductSite]
     grid: tuple[int, int, int]
 
@@ -309,6 +322,29 @@ class ProvenanceRecord:
         stored = np.where(itself, -1, self.raw.paths[paths, 1].astype(np.int64))
         assert size
         return Contents(known, origins.reshape(known.shape), stored.reshape(known.shape), twice.reshape(known.shape))
+
+    def shared(self, cta: int | Sequence[int] = 0, site: int | None = None) -> NDArray[Any] | None:
+        """Where every byte of a CTA's shared memory comes from.
+
+        Args:
+            cta: By its number or as (x, y, z).
+            site: As a warp of it first came to this instruction, if the launch was to keep that; None: at its end.
+
+        Returns:
+            (bytes,) of `ORIGIN`, the number of each byte that of its address; None if the CTA never came there.
+
+        Raises:
+            UsageError: It was not kept.
+        """
+        raw = self.raw
+        x, y, z = (cta, 0, 0) if isinstance(cta, int) else (*cta, 0, 0)[:3]
+        number = x + raw.grid[0] * (y + raw.grid[1] * z)
+        if number not in raw.kept:
+            raise UsageError("cta", cta, "a CTA among `Provenance.shared_of`")
+        if site is not None and site not in raw.moments:
+            raise UsageError("site", site, "one that `Provenance.shared_at` names")
+        place = raw.kept.index(number), 0 if site is None else 1 + raw.moments.index(site)
+        return self.origins(raw.pictures[place]) if raw.taken[place] else None
 
     def path(self, number: int) -> tuple[int, ...]:
         """The sites that a byte came through, from the load to the last that moved it.

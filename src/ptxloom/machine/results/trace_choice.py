@@ -56,7 +56,7 @@ def choose(requests: Sequence[Request], program: Program, grid: tuple[int, int, 
     must_be_several("trace", requests, "patterns, lines and `Trace`s")
     for request in requests:
         trace = request if isinstance(request, Trace) else Trace(request)
-        sites = tuple(site for site in _sites(trace.what, program) if site not in taken)
+        sites = tuple(site for site in named_sites(trace.what, program, "trace") if site not in taken)
         taken.update(sites)
         numbers = tuple(range(warps)) if trace.warps is None else tuple(sorted(set(trace.warps)))
         if any(not 0 <= n < warps for n in numbers):
@@ -102,13 +102,13 @@ def _with_names(sites: tuple[int, ...], program: Program, asked: Condition | Non
     return fit
 
 
-def _sites(what: str | int, program: Program) -> tuple[int, ...]:
-    """The instructions that a request names.
+def named_sites(what: str | int, program: Program, argument: str) -> tuple[int, ...]:
+    """The instructions that an argument names.
 
     Raises:
         UsageError: There are none.
     """
-    must_be(str | int, "trace", what, "a pattern or a line")
+    must_be(str | int, argument, what, "a pattern or a line")
     ops = [op for op in program.ops if op.node.end > op.node.start]
     match what:
         case int():
@@ -120,7 +120,7 @@ def _sites(what: str | int, program: Program) -> tuple[int, ...]:
             sites = [op.site for op in ops if any(instructions(op.node, what))]
     if not sites:
         raise UsageError(
-            "trace",
+            argument,
             what,
             "a PTX line, a source line such as 'kernel.cu:45', or a pattern that some "
             "instruction of the kernel matches",

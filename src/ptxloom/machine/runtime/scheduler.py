@@ -16,6 +16,7 @@ from ptxloom.machine.runtime.initcheck.slow_path import start_marks
 from ptxloom.machine.runtime.launch_queue import draw, next_cluster, place_cluster
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.provenance.memory_tags import start_tags
+from ptxloom.machine.runtime.provenance.moments import keep_shared
 from ptxloom.machine.runtime.racecheck.async_operations import start_watch
 from ptxloom.machine.runtime.reconvergence import choose
 from ptxloom.machine.runtime.state import (
@@ -221,6 +222,8 @@ def run_worker(worker: Worker) -> u32:  # noqa: C901, PLR0912 - one loop, compil
                     moved = 1
                 if cta.live_warps == 0:
                     cta.running = 0
+                    if address(launch.trail) != 0:
+                        keep_shared(cta, 0)
                     moved = 1
                     spinning = 0
                     worker.spins = 0

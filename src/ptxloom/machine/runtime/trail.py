@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.machine.native import language
 
 if TYPE_CHECKING:
-    from ptxloom.machine.native.language import Array, Slice, u32, u64
+    from ptxloom.machine.native.language import Array, Slice, u8, u32, u64
 
 # The fields of a tag, from the top: 3 bits of kind, 19 of path, 1 that says written twice, 41 of origin.
 KIND_SHIFT: Final = 61
@@ -110,6 +110,12 @@ class Trail:
     cta_count: u64
     maps: Annotated[Slice[u32], "map_count"]  # of instructions that exchange bytes between lanes (`instruments`)
     map_count: u64
+    kept: Annotated[Slice[u64], "kept_count"]  # the CTAs whose shared memory is kept, by their numbers, in order
+    kept_count: u64
+    moments: u32  # at so many moments of each: number 0 is its end, the others are at instructions
+    shared_bytes: u32
+    taken: Annotated[Slice[u8], "kept_count * moments"]  # [CTA][moment] 1: it has come
+    pictures: Annotated[Slice[u64], "kept_count * moments * shared_bytes"]  # [CTA][moment][byte] tags
     stage: Annotated[Array[u64], STAGE]
 
 

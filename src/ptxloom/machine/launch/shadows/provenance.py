@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -60,6 +61,7 @@ class ProvenanceShadow(ShadowMaker):
         asked: Provenance,
         shape: Shape,
         before: int,
+        moments: tuple[int, ...],
     ) -> None:
         self._arena = arena
         self._budget = budget
@@ -72,6 +74,8 @@ class ProvenanceShadow(ShadowMaker):
         self._pieces: list[tuple[int, int, int, NDArray[np.uint64] | None]] = []  # start, end, origin, tags
         self._trail: Any = language.structure(model.Trail).from_address(arena.take(model.TRAIL_BYTES))
         self._kept: dict[str, NDArray[Any]] = {}
+        self._moments = moments
+        self._kept_ctas = tuple(chosen_blocks(asked.shared_of, self._grid, "shared_of"))
         self._choose(asked, -(-shape.threads // LANES))
         self._make_room(budget_of(asked))
 
@@ -111,6 +115,14 @@ class ProvenanceShadow(ShadowMaker):
 
     def start(self, launch: Any) -> None:
         """Tell native code of it all."""
+        trail, moments, bytes_ = self._trail, 1 + len(self._moments), int(launch.shared_bytes)
+        shape = len(self._kept_ctas), moments, bytes_
+        self._pictures = self._take(_TAG * prod(shape), _NEAR).view(np.uint64).reshape(shape)
+        self._taken = self._take(prod(shape[:2]), _NEAR).reshape(shape[:2])
+        kept = np.array(self._kept_ctas, np.uint64)
+        trail.kept, trail.kept_count = self._arena.put(kept) if len(kept) else 0, len(kept)
+        trail.moments, trail.shared_bytes = moments, bytes_
+        trail.taken, trail.pictures = self._taken.ctypes.data, self._pictures.ctypes.data
         launch.trail = ctypes.addressof(self._trail)
         launch.tags, launch.tag_bytes = self._registers, self._register_tags
 
@@ -173,6 +185,10 @@ class ProvenanceShadow(ShadowMaker):
             paths=self._kept["path"].view(np.uint32).reshape(-1, 2)[: int(trail.path_count)],
             nodes=self._kept["node"].view(_NODE)[: int(trail.node_count)],
             missed=int(trail.event_missed),
+            pictures=self._pictures,
+            taken=self._taken,
+            kept=self._kept_ctas,
+            moments=self._moments,
             sites={op.site: _site(op) for op in self._program.ops if op.site in set(events["site"].tolist())},
             grid=self._grid,
         )

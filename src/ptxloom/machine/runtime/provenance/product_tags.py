@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ptxloom.machine.native.language import part, u32, u64
 from ptxloom.machine.runtime.provenance.memory_tags import tags_of
+from ptxloom.machine.runtime.provenance.moments import cta_number, place_among
 from ptxloom.machine.runtime.provenance.paths import put_value, value_tag
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PRODUCT, SLOT_BITS, Trail
+from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PRODUCT, SLOT_BITS
 
 
 def begin_product(w: Warp, site: u32, lanes: u32, tags: u32) -> None:
@@ -15,10 +16,8 @@ def begin_product(w: Warp, site: u32, lanes: u32, tags: u32) -> None:
     trail.recording = 0
     if trail.warps >> w.index & 1 == 0:
         return
-    grid = w.launch.grid
-    at = w.cta.ctaid
-    index = u64(at[0]) + u64(grid[0]) * (u64(at[1]) + u64(grid[1]) * u64(at[2]))
-    if is_chosen(trail, index) == 0:
+    index = cta_number(w.cta)
+    if place_among(trail.ctas, index) == trail.cta_count:
         return
     if trail.event_count >= trail.event_limit or trail.pool_count + u64(tags) > trail.pool_limit:
         trail.event_missed = trail.event_missed + 1
@@ -31,19 +30,6 @@ def begin_product(w: Warp, site: u32, lanes: u32, tags: u32) -> None:
     event.cta = index
     event.lanes = lanes
     event.start = trail.pool_count
-
-
-def is_chosen(trail: Trail, cta: u64) -> u32:
-    """1 if the products of a CTA are recorded."""
-    low: u64 = 0
-    high = trail.cta_count
-    while low < high:
-        middle = (low + high) >> 1
-        if trail.ctas[middle] < cta:
-            low = middle + 1
-        else:
-            high = middle
-    return u32(low < trail.cta_count and trail.ctas[low] == cta)
 
 
 def note_operand(w: Warp, site: u32, place: u32, room: u32, each: u32) -> None:

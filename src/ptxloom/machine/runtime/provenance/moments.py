@@ -1,0 +1,52 @@
+"""Shared memory of chosen CTAs as it is at chosen moments: the tags of all of its bytes, kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import copy, length, part, u32, u64
+from ptxloom.machine.runtime.state import Cta, Warp
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
+
+
+def cta_number(cta: Cta) -> u64:
+    """A CTA's number in the grid."""
+    grid = cta.launch.grid
+    at = cta.ctaid
+    return u64(at[0]) + u64(grid[0]) * (u64(at[1]) + u64(grid[1]) * u64(at[2]))
+
+
+def place_among(numbers: Slice[u64], number: u64) -> u64:
+    """The place of a number among others, which are in order; how many there are if it is none of them."""
+    low: u64 = 0
+    high = length(numbers)
+    while low < high:
+        middle = (low + high) >> 1
+        if numbers[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    if low < length(numbers) and numbers[low] == number:
+        return low
+    return length(numbers)
+
+
+def keep_shared(cta: Cta, moment: u32) -> None:
+    """A moment has come for a CTA: keep its tags, if they are asked for and it is the first time."""
+    trail = cta.launch.trail
+    place = place_among(trail.kept, cta_number(cta))
+    if place == length(trail.kept):
+        return
+    at = place * u64(trail.moments) + u64(moment)
+    if trail.taken[at] != 0:
+        return
+    trail.taken[at] = 1
+    size = u64(trail.shared_bytes)
+    copy(part(trail.pictures, at * size, size), cta.tags, 8 * size)
+
+
+def keep_warps_shared(w: Warp, moment: u32) -> None:
+    """The same, at an instruction of a warp."""
+    keep_shared(w.cta, moment)

@@ -1,6 +1,6 @@
 """ptxloom reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed.
 
-What most programs need stands here: `load`, `parse`, `check`, `explain`, `edit`, `fragment`, `ldmatrix`,
+What most programs need stands here: `load`, `parse`, `cuda`, `check`, `explain`, `edit`, `fragment`, `ldmatrix`,
 `bank_conflicts`, `kernel` and what they give back or raise. Everything else is a name of one of the namespaces:
 
 - `atoms`: CuTe's atoms, tiled copies and products, the advisor, wrappers to paste.
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
         tensor_map_im2col,
         texture,
     )
-    from ptxloom.syntax import Module, edit, instructions, load, parse, walk
+    from ptxloom.syntax import Module, cuda, edit, instructions, load, parse, walk
 
 __version__ = "0.1.0"
 
@@ -103,6 +103,7 @@ __all__ = [
     "check",
     "checker",
     "comparison",
+    "cuda",
     "descriptors",
     "diagnostics",
     "edit",
@@ -149,7 +150,7 @@ _EXPORTS: Final = {
             Device Hazard IllegalPtx Kernel LaunchError LaunchResult Profile Provenance Trace UnsupportedInstruction
             global_array kernel mma surface tensor_map tensor_map_im2col texture
         """,
-        "syntax": "Module edit instructions load parse walk",
+        "syntax": "Module cuda edit instructions load parse walk",
     }.items()
     for name in names.split()
 }

@@ -220,7 +220,11 @@ def _fmt(parser: VerbParser) -> None:
 
 
 def _diff(parser: VerbParser) -> None:
-    parser.add_argument("file", metavar="A.ptx", help="a PTX file, or - for standard input")
+    parser.add_argument(
+        "file",
+        metavar="A.ptx",
+        help="a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input",
+    )
     parser.add_argument("other", metavar="B.ptx", help="the one that it is held against")
     parser.add_argument("--all", action="store_true", help="show every line that differs")
     _formats(parser, ("full", "concise", "json"))
@@ -294,7 +298,11 @@ def _debug(parser: VerbParser) -> None:
         help="plan: blocks, places, what is known; ir: LLVM's language; asm: the host's assembly; "
         "runtime: the IR of the functions that the kernel calls",
     )
-    parser.add_argument("file", metavar="FILE", help="a PTX file, or - for standard input")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input",
+    )
     parser.add_argument("--function", metavar="NAME", help="which kernel, if the file holds several")
     parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
     parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, as `run --checks` has them")
@@ -317,7 +325,7 @@ def _lsp(parser: VerbParser) -> None:
 
 
 def _files(parser: VerbParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="+", help="PTX files, folders of them, or - for standard input")
+    parser.add_argument("files", metavar="FILE", nargs="+", help=explorer_arguments.FILES)
 
 
 def _instruction(parser: VerbParser) -> None:

@@ -9,13 +9,14 @@ if TYPE_CHECKING:
 
 QUERY_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
 GRAPH_FORMATS: Final = ("full", "dot", "svg", "json")
-_FILES: Final = "PTX files, folders of them, compiled files with PTX in them (by cuobjdump), or - for standard input"
+FILE: Final = "a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input"
+FILES: Final = "PTX files, folders of them, CUDA C++ (.cu), compiled files with PTX in them, or - for standard input"
 _PATTERN: Final = "an opcode, or qualifiers too, with * for anything: ld.shared.v4.*, ldmatrix.*.trans"
 
 
 def parse(parser: ArgumentParser) -> None:
     """`ptxloom parse`."""
-    parser.add_argument("files", metavar="FILE", nargs="*", help=_FILES)
+    parser.add_argument("files", metavar="FILE", nargs="*", help=FILES)
     parser.add_argument("--tree", action="store_true", help="print the syntax tree; one of the filters implies it")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of `--output-format json`")
     chosen = parser.add_argument_group("what of the tree")
@@ -27,7 +28,7 @@ def parse(parser: ArgumentParser) -> None:
 def query(parser: ArgumentParser) -> None:
     """`ptxloom query`."""
     parser.add_argument("pattern", metavar="PATTERN", help=_PATTERN)
-    parser.add_argument("files", metavar="FILE", nargs="+", help=_FILES)
+    parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
     _function(parser)
     _lines(parser)
     parser.add_argument("--count", action="store_true", help="how often each spelling is met")
@@ -38,7 +39,7 @@ def query(parser: ArgumentParser) -> None:
 
 def graph(parser: ArgumentParser) -> None:
     """`ptxloom graph`."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help=_FILES)
+    parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
     _function(parser)
     parser.add_argument("--code", action="store_true", help="every instruction of each block")
     parser.add_argument(

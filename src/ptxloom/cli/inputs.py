@@ -1,4 +1,4 @@
-"""Where PTX comes from: files, folders and standard input; whatever cannot be read is one sentence."""
+"""Where PTX comes from: files of every kind, folders and standard input; what cannot be read is one sentence."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.containers import extract
 from ptxloom.cli.output import reason, talk
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.source import Source
-from ptxloom.syntax.loader import decoded, is_compiled, read_text
+from ptxloom.files import only, texts, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from ptxloom.source import Source
 
 STDIN: Final = "-"
 
@@ -23,48 +23,40 @@ class CannotRead(PtxloomError):  # noqa: N818 - reads as the sentence it prints
     """A name given on the command line leads to no text."""
 
 
-def read(name: str) -> Source:
-    """The text of one file, or of standard input for `-`.
+def read(name: str, target: str | None = None) -> Source:
+    """The one PTX text in a file, or in standard input for `-`.
+
+    Args:
+        name: The file, or `file:text` for one of several in it.
+        target: What CUDA C++ is compiled for.
 
     Raises:
-        PtxloomError: The file is missing, a folder, not text, or empty.
+        PtxloomError: The file is missing, a folder, not text, or empty, or holds no PTX or several texts.
     """
-    if name == STDIN:
-        source = Source(decoded(sys.stdin.buffer.read(), "<stdin>"), "<stdin>")
-    else:
-        source = Source(read_text(name), name)
-    if not source.text.strip():
-        raise CannotRead(f"{source.name}: there is nothing in it")
-    return source
+    return only(sources(name, target), name)
 
 
-def each(names: Iterable[str]) -> Iterator[Source | None]:
-    """The text of each file in turn; None for one that cannot be read, when it has been said why."""
+def each(names: Iterable[str], target: str | None = None) -> Iterator[Source | None]:
+    """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
     for name in names:
         try:
-            yield read(name)
+            yield from sources(name, target)
         except PtxloomError as error:
             talk(f"ptxloom: {error}")
             yield None
 
 
-def sources(name: str) -> tuple[Source, ...]:
-    """Every PTX text in one file: its own, or those that `cuobjdump` finds in a compiled one.
+def sources(name: str, target: str | None = None) -> tuple[Source, ...]:
+    """Every PTX text in one file; arguments and errors are those of `read`, but that there may be several.
 
     Raises:
         PtxloomError: The file is missing, not text, empty, or holds no PTX.
     """
-    if name != STDIN and _starts_compiled(Path(name)):
-        return extract(name)
-    return (read(name),)
-
-
-def _starts_compiled(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return is_compiled(file.read(8))
-    except (OSError, ValueError):
-        return False  # reading it will say why
+    found = texts_of(sys.stdin.buffer.read(), "<stdin>") if name == STDIN else texts(name, target)
+    for source in found:
+        if not source.text.strip():
+            raise CannotRead(f"{source.name}: there is nothing in it")
+    return found
 
 
 def files(names: Iterable[str]) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:
         LaunchError: The kernel was ended by an error.
     """
     launch = read_launch(name)
-    text = read(str(launch.ptx)).text
+    text = read(str(launch.ptx), launch.target).text
     module = next((m for m in modules if m.source.text == text), None)
     if module is None:
         raise PtxloomError(f"{name} runs {launch.ptx}, which is not among the files that are shown")

@@ -1,9 +1,10 @@
 """PTX text to tree and back: lexer, parser with recovery, tree, printer, visitor (PTX ISA 4, 5, 7 and 11)."""
 
+from ptxloom.files import CompileError, UnreadableFile
 from ptxloom.syntax import tree
 from ptxloom.syntax.edits import EditConflict, Editor, edit
 from ptxloom.syntax.formatter import format
-from ptxloom.syntax.loader import UnreadableFile, load
+from ptxloom.syntax.loader import cuda, load, load_all
 from ptxloom.syntax.module import Module
 from ptxloom.syntax.node import Node, StatementNode, children
 from ptxloom.syntax.origins import SourceLine
@@ -13,6 +14,7 @@ from ptxloom.syntax.selection import Selection, select
 from ptxloom.syntax.visitor import instructions, walk
 
 __all__ = [
+    "CompileError",
     "EditConflict",
     "Editor",
     "Module",
@@ -22,10 +24,12 @@ __all__ = [
     "StatementNode",
     "UnreadableFile",
     "children",
+    "cuda",
     "edit",
     "format",
     "instructions",
     "load",
+    "load_all",
     "parse",
     "print_node",
     "print_operand",

@@ -1,42 +1,39 @@
-"""PTX files to modules."""
+"""PTX, and whatever holds it or is compiled to it, to modules."""
 
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, cast
 
-from ptxloom.diagnostics import PtxloomError, must_be
+from ptxloom.diagnostics import must_be, must_be_several
+from ptxloom.files import one_text, texts
+from ptxloom.files.compilers import CudaSource, compile_cuda
+from ptxloom.files.kernel_objects import ptx_of
 from ptxloom.syntax.parser import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ptxloom.syntax.module import Module
 
-_COMPILED: Final = (b"\x7fELF", b"\x50\xed\x55\xba", b"MZ", b"!<arch>\n")  # ELF, fatbin, Windows program, archive
 
-
-class UnreadableFile(PtxloomError):  # noqa: N818 - it says what the file is
-    """A file cannot be read as PTX text; the message is one sentence that says why.
-
-    Example:
-        >>> load("nowhere.ptx")
-        Traceback (most recent call last):
-        ptxloom.syntax.loader.UnreadableFile: nowhere.ptx: there is no such file
-    """
-
-
-def load(path: str | PathLike[str]) -> Module:
-    """Read a PTX file (ASCII or UTF-8, with or without a byte order mark).
+def load(path: object, target: str | None = None) -> Module:
+    """Read PTX from where it is.
 
     Args:
-        path: The file.
+        path: A PTX file (ASCII or UTF-8, with or without a byte order mark); CUDA C++ (`.cu`), which nvcc or NVRTC
+            compiles; a fatbin, object, library or program with one PTX text in it (`a.out:2.sm_80.ptx` names one of
+            several); a cubin with PTX beside it; a folder of Triton's cache; or a compiled kernel of Triton, Numba,
+            cuda.core or the CuTe DSL.
+        target: What CUDA C++ is compiled for, by default `sm_90`.
 
     Returns:
         The module; what could not be read is among its diagnostics.
 
     Raises:
-        UnreadableFile: There is no such file, it may not be read, or it holds no text.
-        UsageError: `path` is not a path.
+        UnreadableFile: There is no such file, it may not be read, or it holds no PTX, or several texts.
+        CompileError: It is CUDA C++ that does not compile.
+        MissingPart: What it takes is not installed.
 
     Example:
         >>> from tempfile import NamedTemporaryFile
@@ -46,55 +43,57 @@ def load(path: str | PathLike[str]) -> Module:
         ...     load(file.name).target
         ('sm_90a',)
     """
-    return parse(read_text(path), str(path))
+    source = one_text(cast("str", path), target) if isinstance(path, str | PathLike) else ptx_of(path)
+    return parse(source.text, source.name)
 
 
-def read_text(path: str | PathLike[str]) -> str:
-    """The text of a PTX file.
+def load_all(path: str | PathLike[str], target: str | None = None) -> tuple[Module, ...]:
+    """Read every PTX text in a file, in order: of a fatbin, an object, a library, a program or a folder.
 
-    Raises:
-        UnreadableFile: There is no such file, it may not be read, or it holds no text.
-    """
-    must_be(str | PathLike, "path", path, "a path")
-    try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        message = f"{path}: there is no such file"
-        raise UnreadableFile(message) from None
-    except IsADirectoryError:
-        message = f"{path}: this is a directory, not a PTX file"
-        raise UnreadableFile(message) from None
-    except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-        message = f"{path}: the file cannot be read ({reason})"
-        raise UnreadableFile(message) from None
-    return decoded(data, str(path))
+    Args:
+        path: As for `load`.
+        target: As for `load`.
 
-
-def is_compiled(data: bytes) -> bool:
-    """Whether the first bytes of a file are those of a compiled one."""
-    return data.startswith(_COMPILED)
-
-
-def decoded(data: bytes, name: str) -> str:
-    """The text that bytes of a PTX file stand for; `name` is what the message calls them.
+    Returns:
+        The modules.
 
     Raises:
-        UnreadableFile: They hold no text.
+        UnreadableFile: As `load`, but several texts are no mistake.
+        CompileError: As `load`.
+        MissingPart: As `load`.
+
+    Example:
+        >>> from tempfile import NamedTemporaryFile
+        >>> with NamedTemporaryFile("w", suffix=".ptx") as file:
+        ...     print(".version 9.0 .target sm_90", file=file, flush=True)
+        ...     len(load_all(file.name))
+        1
     """
-    if is_compiled(data):
-        message = f"{name}: this is a compiled file, not PTX text; `cuobjdump --dump-ptx` may find PTX in it"
-        raise UnreadableFile(message)
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        message = f"{name}: this is UTF-16 text, as a redirection in PowerShell writes it; PTX is ASCII or UTF-8"
-        raise UnreadableFile(message)
-    zero = data.rstrip(b"\0").find(b"\0")
-    if zero >= 0:
-        message = f"{name}: this is a binary file, not PTX text (byte {zero} is zero)"
-        raise UnreadableFile(message)
-    try:
-        return data.rstrip(b"\0").decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
-        message = f"{name}: this is not UTF-8 text (byte 0x{data[problem.start]:02x} in line {line})"
-        raise UnreadableFile(message) from None
+    return tuple(parse(source.text, source.name) for source in texts(path, target))
+
+
+def cuda(text: str, target: str | None = None, options: Sequence[str] = (), name: str = "kernel.cu") -> Module:
+    """Compile CUDA C++ by nvcc or NVRTC, whichever is installed.
+
+    Args:
+        text: The source.
+        target: What it is compiled for, by default `sm_90`.
+        options: More options of the compiler, such as `-DN=4` or `-I.`.
+        name: What messages call it.
+
+    Returns:
+        The module, with line tables.
+
+    Raises:
+        CompileError: It does not compile; the message is what the compiler printed.
+        MissingPart: There is neither nvcc nor NVRTC: `pip install 'ptxloom[cuda]'`.
+
+    Example:
+        >>> module = cuda('extern "C" __global__ void k(int* p) { *p = 7; }')  # doctest: +SKIP
+        >>> list(module.functions)  # doctest: +SKIP
+        ['k']
+    """
+    must_be(str, "text", text, "CUDA C++")
+    must_be_several("options", options, "options of the compiler")
+    source = CudaSource(text, name)
+    return parse(compile_cuda(source, target, options), f"{name}:ptx")

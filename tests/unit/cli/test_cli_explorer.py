@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -183,30 +182,3 @@ def test_several_files_folders_and_standard_input(
     assert "there is no such file" in missing.err
     assert "kernel first" in missing.out
     assert run("parse").code == 2
-
-
-def test_ptx_inside_of_compiled_files(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a stand-in for cuobjdump that writes two texts, named in another order than they are numbered."""
-    tool = tmp_path / "bin" / "cuobjdump"
-    tool.parent.mkdir()
-    script = 'for n in 10 9; do echo "// $n" > "x.$n.sm_80.ptx"; echo "ret;" >> "x.$n.sm_80.ptx"; done'
-    tool.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    tool.chmod(0o755)
-    cubin = tmp_path / "x.cubin"
-    cubin.write_bytes(b"\x7fELF" + bytes(60))
-    monkeypatch.setenv("PATH", str(tool.parent) + os.pathsep + os.environ["PATH"])
-    ran = run("query", "ret", str(cubin), "--output-format", "concise")
-    assert ran.out.splitlines() == [f"{cubin}:x.{n}.sm_80.ptx:2:1: ret;" for n in (9, 10)]
-    tool.write_text("#!/bin/sh\necho 'no such thing' >&2; exit 1\n", encoding="utf-8")
-    ran = run("parse", str(cubin))
-    assert ran.code == 2
-    assert "holds no PTX text (cuobjdump: no such thing)" in ran.err
-
-
-def test_no_cuobjdump(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cubin = tmp_path / "x.cubin"
-    cubin.write_bytes(b"\x7fELF" + bytes(60))
-    monkeypatch.setattr("ptxloom.cli.containers.find_cuobjdump", lambda: None)
-    ran = run("parse", str(cubin))
-    assert ran.code == 2
-    assert "takes `cuobjdump`, which is not on the PATH" in ran.err

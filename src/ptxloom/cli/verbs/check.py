@@ -24,7 +24,7 @@ def run(options: Options) -> Outcome:
     unread = 0
     for remark in strangers(options):
         talk(f"ptxloom: {remark}")
-    for source in each(names):
+    for source in each(names, options.target):
         if source is None:
             unread += 1
             continue

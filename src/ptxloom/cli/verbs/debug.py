@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run(options: Options) -> Outcome:
     """Print one stage of one kernel."""
-    source = read(options.file)
+    source = read(options.file, options.target)
     module = parse(source.text, source.name)
     made = kernel(module, _chosen(module, options.function), options.target)
     made = made.fused if options.contract == "fused" else made

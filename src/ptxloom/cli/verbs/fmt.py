@@ -44,8 +44,11 @@ def run(options: Options) -> Outcome:
             continue
         differs = text != source.text
         changed += differs
-        if differs and options.write:
+        if differs and options.write and source.name in {name, "<stdin>"}:
             _rewrite(name, text)
+        elif differs and options.write:
+            talk(f"ptxloom: {source.name}: only PTX files are rewritten; this text is inside of another file")
+            code = COULD_NOT_RUN
         out.append(_shown(source, text, options))
     if options.check or options.diff:
         code = max(code, FINDINGS if changed else CLEAN)

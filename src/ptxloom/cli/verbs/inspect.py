@@ -25,7 +25,7 @@ def run(options: Options) -> Outcome:
     unread = 0
     for remark in strangers(options):
         talk(f"ptxloom: {remark}")
-    for source in each(files(options.files)):
+    for source in each(files(options.files), options.target):
         if source is None:
             unread += 1
             continue

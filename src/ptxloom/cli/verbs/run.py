@@ -40,7 +40,7 @@ def run(options: Options) -> Outcome:
         return None if options.timeout is None else max(options.timeout - (time.monotonic() - began), 0.0)
 
     launch = read_launch(options.file, Budget(options.memory_limit))
-    source = read(str(launch.ptx))
+    source = read(str(launch.ptx), launch.target)
     module = parse(source.text, source.name)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors and not options.unchecked:

@@ -1,0 +1,114 @@
+"""CUDA C++ to PTX, by what is installed: nvcc where it has a host compiler, else NVRTC; no GPU is needed."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.extras import MissingPart
+from ptxloom.files.errors import CompileError
+from ptxloom.files.toolkits import find_nvcc, find_nvrtc, include_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TARGET: Final = "sm_90"
+_SECONDS: Final = 600
+_HOST_COMPILERS: Final = ("g++", "c++", "clang++", "cl")
+
+
+@dataclass(frozen=True, slots=True)
+class CudaSource:
+    """CUDA C++ to be compiled.
+
+    Attributes:
+        text: The source.
+        name: What the compiler calls it in messages and line tables.
+        folder: Where `#include "..."` looks.
+    """
+
+    text: str
+    name: str = "kernel.cu"
+    folder: str = "."
+
+
+def compile_cuda(source: CudaSource, target: str | None = None, options: Sequence[str] = ()) -> str:
+    """PTX for a target, with line tables.
+
+    Args:
+        source: What to compile.
+        target: Such as `sm_90a`; by default `sm_90`.
+        options: More of the compiler's options, such as `-DN=4`.
+
+    Raises:
+        CompileError: It does not compile; the compiler's own messages.
+        MissingPart: There is no compiler.
+    """
+    arch = (target or TARGET).removeprefix("sm_")
+    nvcc = find_nvcc()
+    if nvcc is not None and any(map(shutil.which, _HOST_COMPILERS)):
+        return _by_nvcc(nvcc, source, arch, options)
+    library = find_nvrtc()
+    if library is None:
+        raise MissingPart(
+            f"{source.name}: CUDA C++ is compiled by nvcc (with a host compiler) or NVRTC, of which none is installed: "
+            "pip install 'ptxloom[cuda]'"
+        )
+    return _by_nvrtc(library, source, arch, options)
+
+
+def _by_nvcc(nvcc: str, source: CudaSource, arch: str, options: Sequence[str]) -> str:
+    """Compile in a fresh folder, so that messages and line tables call the source by its name alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, out = Path(folder) / Path(source.name).name, Path(folder) / "out.ptx"
+        file.write_text(source.text, encoding="utf-8")
+        command = [nvcc, "-ptx", "-lineinfo", f"-arch=compute_{arch}", f"-I{Path(source.folder).resolve()}", *options]
+        try:
+            done = subprocess.run(
+                [*command, "-o", str(out), file.name],
+                cwd=folder, capture_output=True, text=True, check=False, timeout=_SECONDS, errors="replace",
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise CompileError(f"{source.name}: nvcc could not be run ({problem})") from None
+        if done.returncode or not out.exists():
+            raise CompileError(_said(source, done.stderr or done.stdout))
+        return out.read_text(encoding="utf-8")
+
+
+def _by_nvrtc(path: str, source: CudaSource, arch: str, options: Sequence[str]) -> str:
+    """Compile by the library: `nvrtcCreateProgram`, `nvrtcCompileProgram`, `nvrtcGetPTX`."""
+    nvrtc = ctypes.CDLL(path)
+    program = ctypes.c_void_p()
+    text, name = source.text.encode(), Path(source.name).name.encode()
+    if nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, name, 0, None, None):
+        raise CompileError(f"{source.name}: NVRTC takes no program")
+    includes = [f"-I{folder}" for folder in (Path(source.folder).resolve(), *include_folders())]
+    given = [f"--gpu-architecture=compute_{arch}", "--generate-line-info", *includes, *options]
+    try:
+        failed = nvrtc.nvrtcCompileProgram(
+            program, len(given), (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
+        )
+        if failed:
+            raise CompileError(_said(source, _taken(nvrtc, program, "ProgramLog")))
+        return _taken(nvrtc, program, "PTX")
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _taken(nvrtc: ctypes.CDLL, program: ctypes.c_void_p, what: str) -> str:
+    """A text that NVRTC holds of a program."""
+    size = ctypes.c_size_t()
+    getattr(nvrtc, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
+    buffer = ctypes.create_string_buffer(size.value)
+    getattr(nvrtc, f"nvrtcGet{what}")(program, buffer)
+    return buffer.value.decode("utf-8", "replace")
+
+
+def _said(source: CudaSource, messages: str) -> str:
+    """What a compiler printed, which shows lines and carets itself."""
+    return messages.strip("\n") or f"{source.name}: the compiler failed, and said nothing"

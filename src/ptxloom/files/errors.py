@@ -1,0 +1,26 @@
+"""What is said of a file that gives no PTX."""
+
+from __future__ import annotations
+
+from ptxloom.diagnostics import PtxloomError
+
+
+class UnreadableFile(PtxloomError):  # noqa: N818 - it says what the file is
+    """A file cannot be read as PTX text; the message is one sentence that says why.
+
+    Example:
+        >>> from ptxloom.syntax import load
+        >>> load("nowhere.ptx")
+        Traceback (most recent call last):
+        ptxloom.files.errors.UnreadableFile: nowhere.ptx: there is no such file
+    """
+
+
+class CompileError(PtxloomError):
+    """CUDA C++ did not compile; the message is what the compiler printed.
+
+    Example:
+        >>> raise CompileError('kernel.cu(1): error: identifier "foo" is undefined')
+        Traceback (most recent call last):
+        ptxloom.files.errors.CompileError: kernel.cu(1): error: identifier "foo" is undefined
+    """

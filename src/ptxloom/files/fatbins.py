@@ -1,0 +1,103 @@
+"""The PTX in fatbins, wherever they lie: by themselves, in objects, libraries, archives and programs.
+
+A fatbin is a header (magic, version, sizes) and entries, each with a header of its own. Nothing of this is documented;
+what is relied on here was read off the files that nvcc 13.5 writes in each of its `-compress-mode`s.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.files.errors import UnreadableFile
+from ptxloom.files.packed import lz4, zstandard
+from ptxloom.files.packed.damage import DamagedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAGIC: Final = b"\x50\xed\x55\xba"
+_HEADER: Final = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of all entries
+_ENTRY: Final = struct.Struct("<HHIQIIHHIIIQQQ")
+_PTX: Final = 1  # the kind of an entry
+_LZ4: Final = 0x2000
+_ZSTD: Final = 0x8000
+_MOST_BYTES: Final = 1 << 28  # of one text
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One image of a fatbin.
+
+    Attributes:
+        kind: 1 for PTX.
+        arch: Its architecture, such as 80.
+        flags: How it is compressed.
+        size: Bytes that it makes, if it is compressed.
+        data: Its bytes.
+    """
+
+    kind: int
+    arch: int
+    flags: int
+    size: int
+    data: bytes
+
+
+def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
+    """Every PTX text in the fatbins of a file, in order.
+
+    Args:
+        data: The file.
+        name: What messages call it.
+
+    Returns:
+        Each with the architecture it was made for, such as `sm_80`.
+
+    Raises:
+        UnreadableFile: What holds one is damaged.
+    """
+    return tuple((f"sm_{entry.arch}", _text(entry, name)) for entry in entries(data) if entry.kind == _PTX)
+
+
+def entries(data: bytes) -> Iterator[Entry]:
+    """All images of all fatbins of a file; what only looks like one is passed by."""
+    at = data.find(MAGIC)
+    while at >= 0:
+        end = at + 1
+        if at + _HEADER.size <= len(data):
+            _, version, header_bytes, size = _HEADER.unpack_from(data, at)
+            if version == 1 and header_bytes >= _HEADER.size and size <= len(data) - at - header_bytes:
+                end = at + header_bytes + size
+                yield from _entries(data[at + header_bytes : end])
+        at = data.find(MAGIC, end)
+
+
+def _entries(body: bytes) -> Iterator[Entry]:
+    at = 0
+    while at + _ENTRY.size <= len(body):
+        kind, _, header_bytes, size, packed, _, _, _, arch, _, _, flags, _, whole = _ENTRY.unpack_from(body, at)
+        start = at + header_bytes
+        if header_bytes < _ENTRY.size or start > len(body) or size > len(body) - start:
+            return
+        used = packed if flags & (_LZ4 | _ZSTD) and packed <= size else size
+        yield Entry(kind, arch, flags, whole, body[start : start + used])
+        at = start + size
+
+
+def _text(entry: Entry, name: str) -> bytes:
+    """What an entry says, unpacked.
+
+    Raises:
+        UnreadableFile: It is damaged.
+    """
+    if not entry.flags & (_LZ4 | _ZSTD):
+        return entry.data.strip(b"\0")
+    if entry.size > _MOST_BYTES:
+        raise UnreadableFile(f"{name}: a PTX text in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read")
+    unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress
+    try:
+        return unpack(entry.data, entry.size).strip(b"\0")
+    except DamagedError:
+        raise UnreadableFile(f"{name}: a PTX text in it is damaged, and cannot be unpacked") from None

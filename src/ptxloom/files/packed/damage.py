@@ -1,0 +1,39 @@
+"""What packed bytes may be."""
+
+from __future__ import annotations
+
+
+class DamagedError(ValueError):
+    """Packed bytes are not what their format says, are cut off, or make more than they said."""
+
+
+def part(data: bytes, at: int, count: int) -> bytes:
+    """Some bytes of a packed text.
+
+    Raises:
+        DamagedError: They are not all there.
+    """
+    if not 0 <= count <= len(data) - at:
+        raise DamagedError
+    return data[at : at + count]
+
+
+def number(data: bytes, at: int, count: int) -> int:
+    """The number that some bytes are, the lowest first."""
+    return int.from_bytes(part(data, at, count), "little")
+
+
+def repeat(out: bytearray, back: int, count: int, limit: int) -> None:
+    """Append what stands so far back; it may overlap what it makes.
+
+    Raises:
+        DamagedError: It begins before the beginning, or there would be more than `limit`.
+    """
+    if not 0 < back <= len(out) or count > limit - len(out):
+        raise DamagedError
+    start = len(out) - back
+    while count:
+        piece = out[start : start + count]
+        out += piece
+        start += len(piece)
+        count -= len(piece)

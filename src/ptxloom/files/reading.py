@@ -1,0 +1,161 @@
+"""What a file is, and the PTX in it: the one place that decides.
+
+PTX text is itself. CUDA C++ (`.cu`) is compiled. A fatbin, and whatever holds some (an object, a library, an archive, a
+program), gives the PTX in them. A cubin holds none; Triton and others keep it beside, in a file of the same name.
+A folder, such as one of Triton's cache, gives the `.ptx` files in it.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import must_be
+from ptxloom.files.compilers import CudaSource, compile_cuda
+from ptxloom.files.errors import UnreadableFile
+from ptxloom.files.fatbins import MAGIC, ptx_in
+from ptxloom.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COMPILED: Final = (b"\x7fELF", MAGIC, b"MZ", b"!<arch>\n")  # ELF, fatbin, Windows program, archive
+_CUDA: Final = (".cu",)
+
+
+def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source, ...]:
+    """Every PTX text in a file, or the one that `file:name` names, as messages call it.
+
+    Args:
+        path: The file.
+        target: What CUDA C++ is compiled for.
+
+    Raises:
+        UnreadableFile: It cannot be read, or holds no PTX.
+        CompileError: It is CUDA C++ that does not compile.
+        MissingPart: Something that it takes is not installed.
+    """
+    must_be(str | PathLike, "path", path, "a path")
+    outer, inner = _divided(str(path))
+    if Path(outer).is_dir() and (below := sorted(Path(outer).glob("*.ptx"))):
+        return tuple(_plain(one.read_bytes(), str(one)) for one in below)
+    found = texts_of(_bytes(outer), outer, target)
+    if not inner:
+        return found
+    chosen = tuple(one for one in found if one.name == f"{outer}:{inner}")
+    if not chosen:
+        raise UnreadableFile(f"{path}: there is no such text; {_listed(outer, found)}")
+    return chosen
+
+
+def texts_of(data: bytes, name: str, target: str | None = None) -> tuple[Source, ...]:
+    """Every PTX text in the bytes of a file that is called `name`; raises as `texts` does."""
+    if is_compiled(data):
+        found = tuple(
+            Source(decoded(text, name), f"{name}:{number}.{arch}.ptx")
+            for number, (arch, text) in enumerate(ptx_in(data, name), 1)
+        )
+        return found or _beside(name)
+    if Path(name).suffix in _CUDA:
+        source = CudaSource(decoded(data, name), name, str(Path(name).parent))
+        return (Source(compile_cuda(source, target), f"{name}:ptx"),)
+    return (_plain(data, name),)
+
+
+def one_text(path: str | PathLike[str], target: str | None = None) -> Source:
+    """The only PTX text in a file; raises as `texts` does, also if there are several."""
+    found = texts(path, target)
+    return only(found, str(path))
+
+
+def only(found: Sequence[Source], name: str) -> Source:
+    """The only one of several texts.
+
+    Raises:
+        UnreadableFile: There are more, and how to name one.
+    """
+    if len(found) > 1:
+        raise UnreadableFile(_listed(name, found))
+    return found[0]
+
+
+def _listed(name: str, found: Sequence[Source]) -> str:
+    names = ", ".join(one.name for one in found[:8]) + (", ..." if len(found) > 8 else "")
+    count = "one PTX text" if len(found) == 1 else f"{len(found)} PTX texts"
+    return f"{name} holds {count}: name one of {names}"
+
+
+def _divided(name: str) -> tuple[str, str]:
+    """`a.out:2.sm_80.ptx` as the file and the text in it; a name that is a file's is no such thing."""
+    outer, colon, inner = name.rpartition(":")
+    return (outer, inner) if colon and inner.endswith("ptx") and not _exists(name) and _exists(outer) else (name, "")
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _beside(name: str) -> tuple[Source, ...]:
+    """The PTX beside a cubin.
+
+    Raises:
+        UnreadableFile: There is none.
+    """
+    beside = Path(name).with_suffix(".ptx")
+    if _exists(str(beside)):
+        return (_plain(_bytes(str(beside)), str(beside)),)
+    raise UnreadableFile(
+        f"{name}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "
+        "with `-gencode arch=compute_80,code=compute_80`"
+    )
+
+
+def _plain(data: bytes, name: str) -> Source:
+    return Source(decoded(data, name), name)
+
+
+def _bytes(path: str) -> bytes:
+    """The bytes of a file.
+
+    Raises:
+        UnreadableFile: There is no such file, or it may not be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise UnreadableFile(f"{path}: this is a directory, not a PTX file") from None
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        raise UnreadableFile(f"{path}: the file cannot be read ({reason})") from None
+
+
+def is_compiled(data: bytes) -> bool:
+    """Whether the first bytes of a file are those of a compiled one."""
+    return data.startswith(_COMPILED)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The text that bytes of a PTX file stand for; `name` is what the message calls them.
+
+    Raises:
+        UnreadableFile: They hold no text.
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        message = f"{name}: this is UTF-16 text, as a redirection in PowerShell writes it; PTX is ASCII or UTF-8"
+        raise UnreadableFile(message)
+    zero = data.rstrip(b"\0").find(b"\0")
+    if zero >= 0:
+        message = f"{name}: this is a binary file, not PTX text (byte {zero} is zero)"
+        raise UnreadableFile(message)
+    try:
+        return data.rstrip(b"\0").decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        message = f"{name}: this is not UTF-8 text (byte 0x{data[problem.start]:02x} in line {line})"
+        raise UnreadableFile(message) from None

@@ -1,0 +1,48 @@
+"""Where CUDA's compilers and headers are: on the PATH, in a toolkit, in NVIDIA's packages of this Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def find_nvcc() -> str | None:
+    """Where nvcc is: on the PATH, in a toolkit, or in a package of this Python."""
+    inside = (home / "bin" / "nvcc" for home in _homes())
+    return shutil.which("nvcc") or next((str(one) for one in inside if os.access(one, os.X_OK)), None)
+
+
+def find_nvrtc() -> str | None:
+    """Where NVRTC's library is: in a toolkit, or in a package of this Python."""
+    libraries = (
+        path
+        for home in _homes()
+        for folder in ("lib", "lib64", "bin", "bin/x64")
+        for pattern in ("libnvrtc.so*", "nvrtc64_*.dll")
+        for path in sorted((home / folder).glob(pattern), reverse=True)
+        if "builtins" not in path.name and ".alt." not in path.name
+    )
+    return next(map(str, libraries), None)
+
+
+def include_folders() -> Iterator[Path]:
+    """Where NVRTC finds CUDA's headers."""
+    for home in _homes():
+        for folder in (home / "include", home / "include" / "cccl"):
+            if folder.is_dir():
+                yield folder
+
+
+def _homes() -> Iterator[Path]:
+    """Folders of a CUDA toolkit's form: those that variables name, NVIDIA's Python packages, where Linux has it."""
+    yield from (Path(home) for name in ("CUDA_HOME", "CUDA_PATH") if (home := os.environ.get(name)))
+    spec = find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        yield from sorted((one for one in Path(folder).glob("cu*") if one.is_dir()), reverse=True)
+    yield Path("/usr/local/cuda")

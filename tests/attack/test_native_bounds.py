@@ -41,7 +41,8 @@ from ptxloom.machine.native.language import (
 from ptxloom.machine.native.translation import translate
 from ptxloom.machine.native.writer import MAKERS
 from ptxloom.machine.runtime.places import registers, site_bytes, span_bytes
-from ptxloom.machine.runtime.state import REGISTERS, Launch, Site, Span, Warp
+from ptxloom.machine.runtime.spans import Site, Span
+from ptxloom.machine.runtime.state import REGISTERS, Launch, Warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

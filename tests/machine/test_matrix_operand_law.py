@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptxloom.descriptors import MatrixDescriptor, SharedOperand
-from ptxloom.machine.runtime.matrix_operands import core_start, swizzled, width_shift
+from ptxloom.machine.runtime.wgmma.operands import core_start, swizzled, width_shift
 
 OFFSETS = st.integers(0, 255).map(lambda units: 16 * units)
 MODES = st.sampled_from(["none", "32B", "64B", "128B"])

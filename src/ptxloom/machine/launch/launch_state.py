@@ -26,6 +26,7 @@ from ptxloom.machine.program.variables import function_codes
 from ptxloom.machine.results.reporter import Reporter
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
+from ptxloom.machine.runtime.spans import SPANS_HEAD, Site, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.recording import Recording
 
 _CTA_BYTES: Final = language.record(state.Cta).size
-_SPAN_BYTES: Final = language.record(state.Span).size
+_SPAN_BYTES: Final = language.record(Span).size
 _WORKSPACE_BYTES: Final = 4096
 _CELL_BYTES: Final = 8  # of a control stack
 LEAKS: Final = "memcheck:leaks"
@@ -98,7 +99,7 @@ class LaunchState:
         self.native: Any = language.structure(state.Launch).from_address(
             self.arena.take(language.record(state.Launch).size)
         )
-        self.site_bytes = max(len(self.program.ops), 1) * language.record(state.Site).size
+        self.site_bytes = max(len(self.program.ops), 1) * language.record(Site).size
         self._fill(shape, params, memory, seed)
 
     def _shadows(self) -> Iterator[ShadowMaker]:
@@ -191,11 +192,11 @@ class LaunchState:
             for shadow in self.shadows:
                 shadow.add_heap(heap.region, (b.piece for b in heap.live))
         spans = self.memory.table()
-        size = state.SPANS_HEAD + len(spans) * _SPAN_BYTES
+        size = SPANS_HEAD + len(spans) * _SPAN_BYTES
         at = self.arena.take(size)
         words = _words_at(at, size // 8)
         words[0] = len(spans)
-        table = words[state.SPANS_HEAD // 8 :].reshape(len(spans), -1)
+        table = words[SPANS_HEAD // 8 :].reshape(len(spans), -1)
         table[:, :3] = spans
         if self.memory.device is not None:
             self.memory.device.mark(table)

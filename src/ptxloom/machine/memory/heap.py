@@ -2,7 +2,7 @@
 
 A module has one, which its kernels share as in CUDA those of a context do: what one launch allocates, later ones may
 use and free. Blocks start at multiples of 16, with a granule that nobody owns behind each. Native code finds the block
-at an address through two tables, one entry a granule (`state.Heap`). Freed blocks are not used again until the room is
+at an address through two tables, one entry a granule (`spans.Heap`). Freed blocks are not used again until the room is
 needed, so that an access to one can be told.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.native import forks, language
-from ptxloom.machine.runtime import state
+from ptxloom.machine.runtime.spans import Heap as HeapTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ class Heap:
     Attributes:
         size: Bytes that it was asked for with.
         region: All of it.
-        address: Where `state.Heap` lies.
+        address: Where `spans.Heap` lies.
     """
 
     def __init__(self, size: int) -> None:
@@ -79,7 +79,7 @@ class Heap:
         self._owners = zeroed((count + 1) * _OWNER.itemsize, _ALIGNMENT, HEAP).view(_OWNER)
         self._sizes = zeroed((count + 1) * _SIZE.itemsize, _ALIGNMENT, HEAP).view(_SIZE)
         self._start: int = self.region.ctypes.data
-        self._table: Any = language.structure(state.Heap)(
+        self._table: Any = language.structure(HeapTable)(
             self._start, count + 1, self._owners.ctypes.data, self._sizes.ctypes.data
         )
         self.address = ctypes.addressof(self._table)

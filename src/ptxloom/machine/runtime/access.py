@@ -17,7 +17,8 @@ from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.memory import move_lanes
-from ptxloom.machine.runtime.state import Site, Warp
+from ptxloom.machine.runtime.spans import Site
+from ptxloom.machine.runtime.state import Warp
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64, view
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.places import remember_block, remember_constants, remember_span, site_bytes, spans_of
+from ptxloom.machine.runtime.spans import Heap, Site, Span
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -25,10 +26,7 @@ from ptxloom.machine.runtime.state import (
     SHARED_WINDOW,
     WINDOW_BYTES,
     WRONG_SPACE,
-    Heap,
     Launch,
-    Site,
-    Span,
     Warp,
 )
 

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, part, pointer, u8, u32, u64
 from ptxloom.machine.runtime.bounds import within
+from ptxloom.machine.runtime.spans import SPANS_HEAD, Heap, Site, Span
 from ptxloom.machine.runtime.state import (
     REGISTERS,
     SOURCE_SIZE,
-    SPANS_HEAD,
     Cta,
-    Heap,
     Launch,
     PoisonSource,
-    Site,
-    Span,
     Warp,
 )
 

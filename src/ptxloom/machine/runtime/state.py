@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
-from ptxloom.machine.runtime.shadow import HistoryCell, Shadow
+from ptxloom.machine.runtime.shadow import Shadow
+from ptxloom.machine.runtime.spans import Site, Spans
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.texture import Image, Lookup
 from ptxloom.machine.runtime.trail import Trail
@@ -89,45 +90,6 @@ DISPATCH_COST: Final = 1
 BUDGET: Final = LOOP_COST << 12  # before a warp lets others run
 STARVED: Final = 1 << 12  # budgets that other lanes may spend while some wait at an `.aligned` instruction
 ROTATION: Final = LOOP_COST << 9  # before waiting lanes of a diverged warp get their turn
-
-
-class Heap(language.Sealed):
-    """The device heap: which block each granule of 16 bytes belongs to."""
-
-    start: u64
-    granules: u64
-    owners: Annotated[Slice[u32], "granules"]  # by granule: 1 + the first granule of its block, 0 if it has none
-    sizes: Annotated[Slice[u64], "granules"]  # by first granule of a block: its bytes
-
-
-class Site(language.Sealed):
-    """The piece of memory that an instruction hit last: [start, end), host addresses."""
-
-    start: u64
-    end: u64
-
-
-class Span(language.Sealed):
-    """A piece of memory a kernel may touch: [start, end), host addresses."""
-
-    start: u64
-    end: u64
-    writable: u64
-    written: Annotated[Slice[u8], "end - start"]  # initcheck's marks; null if all has been written
-    cells: Annotated[Slice[HistoryCell], "cell_count"]  # racecheck's: one an aligned word, then one a byte; or null
-    heap: Heap  # of the device heap its `Heap`; else null
-    cell_count: u64
-    origin: u64  # provenance's number of its first byte
-    tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if nobody may write here, or nobody watches
-
-
-class Spans(language.Sealed):
-    """All pieces of global memory: the number of them; at `SPANS_HEAD` they follow, in order.
-
-    Once published, a table stays as it is: native code that holds an old one finds what it said.
-    """
-
-    count: u64
 
 
 class Fault:
@@ -419,6 +381,5 @@ class Warp:
     local_tags: Annotated[Slice[u64], "32 * local_bytes"]  # provenance's, of lane 0's local memory on
 
 
-SPANS_HEAD: Final = 64
 SOURCE_SIZE: Final = language.record(PoisonSource).size
 REGISTERS: Final = -(-language.record(Warp).size // 64) * 64

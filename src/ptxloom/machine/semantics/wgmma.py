@@ -16,8 +16,9 @@ from ptxloom.machine.codegen.family import Family
 from ptxloom.machine.codegen.warp import ALL, W
 from ptxloom.machine.native.ir import Value, vector
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import matrix_operands, products, warpgroups
-from ptxloom.machine.runtime.matrix_operands import CORE_BYTES
+from ptxloom.machine.runtime import warpgroups
+from ptxloom.machine.runtime.wgmma import operands, waiting
+from ptxloom.machine.runtime.wgmma.operands import CORE_BYTES
 from ptxloom.machine.semantics.matrix import transposition
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.wgmma import sign_bits, tile
@@ -61,7 +62,7 @@ def wait_group(b: Builder, op: Op) -> None:
     kept = b.literal(op.operands[0])
     if kept is None:
         raise op.unsupported("the number of groups is not a constant")
-    b.resume(b.runtime(products.wait_products, W, b.active_mask, kept, b.following))
+    b.resume(b.runtime(waiting.wait_products, W, b.active_mask, kept, b.following))
 
 
 @family("wgmma", when=lambda op: op.has("mma_async"), starts=True)
@@ -175,7 +176,7 @@ class _Product:
         room = b.images.room("a" if is_a else "b", lines * parts * CORE_BYTES)
         one = self._word(descriptor)
         facts = (int(is_a), lines, parts, across, self.op.site)
-        b.check(b.runtime(matrix_operands.gather, W, one, room, *facts))
+        b.check(b.runtime(operands.gather, W, one, room, *facts))
         places = tuple(b.offset(room, n * CORE_BYTES) for n in range(lines * parts))
         if across:
             for place in places:
@@ -194,11 +195,11 @@ class _Product:
     def _compare(self) -> None:
         """Keep what the warps of the warpgroup must have in common."""
         b = self.b
-        operands = self._word(self.descriptor)
+        told = self._word(self.descriptor)
         if not self.in_registers:
             a = b.apply("shl", self._word(self.a), Value("i64", "1"))
-            operands = b.apply("xor", operands, a)
-        b.runtime(warpgroups.keep_step, W, self.op.site, operands)
+            told = b.apply("xor", told, a)
+        b.runtime(warpgroups.keep_step, W, self.op.site, told)
 
     def _metadata(self) -> Registers:
         if not self.sparsity:

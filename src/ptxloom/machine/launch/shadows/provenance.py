@@ -27,6 +27,7 @@ from ptxloom.machine.results.provenance import (
 from ptxloom.machine.results.trace_choice import chosen_blocks
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime import trail as model
+from ptxloom.machine.runtime.spans import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -129,7 +130,7 @@ class ProvenanceShadow(ShadowMaker):
     def mark(self, spans: NDArray[np.uint64]) -> None:
         """Number the bytes of global memory; those that may be written get tags."""
         at, last = 0, 0
-        fields = language.record(state.Span).offsets
+        fields = language.record(Span).offsets
         for row in spans:
             start, end = int(row[0]), int(row[1])
             if start != last:

@@ -197,7 +197,7 @@ class _GlobalRaces:
         return int(language.structure(shadow.GridHistory).from_address(self.address).limits)
 
     def mark(self, table: NDArray[np.uint64]) -> None:
-        """Give the spans of a table (`state.Span`) that may be written their cells."""
+        """Give the spans of a table (`spans.Span`) that may be written their cells."""
         for row in table:
             start, end = int(row[0]), int(row[1])
             if start < end and row[2]:

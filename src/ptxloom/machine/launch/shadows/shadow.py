@@ -32,7 +32,7 @@ class ShadowMaker:
         """The device heap is part of global memory; blocks of it have come from launches before."""
 
     def mark(self, spans: NDArray[np.uint64]) -> None:
-        """The table of global memory (`state.Span`) is about to be published."""
+        """The table of global memory (`spans.Span`) is about to be published."""
 
     def renew(self, address: int, size: int) -> None:
         """Bytes of the heap are somebody else's from now on."""

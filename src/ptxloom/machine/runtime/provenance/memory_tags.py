@@ -10,6 +10,7 @@ from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import find_span, holds, space_at
 from ptxloom.machine.runtime.places import registers, warp_at
 from ptxloom.machine.runtime.provenance.paths import found_tag, moved_tag
+from ptxloom.machine.runtime.spans import Span
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CONST,
@@ -20,7 +21,6 @@ from ptxloom.machine.runtime.state import (
     SHARED_WINDOW,
     WINDOW_BYTES,
     Cta,
-    Span,
     Warp,
 )
 from ptxloom.machine.runtime.trail import EXACT, STAGE, TWICE, WRITTEN

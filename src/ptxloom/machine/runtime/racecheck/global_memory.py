@@ -45,6 +45,7 @@ from ptxloom.machine.runtime.shadow import (
     GridHistory,
     HistoryCell,
 )
+from ptxloom.machine.runtime.spans import Span
 from ptxloom.machine.runtime.state import (
     GLOBAL,
     NOT_READ_ONLY,
@@ -54,7 +55,6 @@ from ptxloom.machine.runtime.state import (
     WRITE_READ,
     WRITE_WRITE,
     Launch,
-    Span,
     Warp,
 )
 

@@ -1,0 +1,52 @@
+"""Pieces of memory that a kernel may touch, and the device heap, as structs that native code and Python share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+from ptxloom.machine.native import language
+from ptxloom.machine.runtime.shadow import HistoryCell
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice, u8, u32, u64
+
+SPANS_HEAD: Final = 64
+
+
+class Heap(language.Sealed):
+    """The device heap: which block each granule of 16 bytes belongs to."""
+
+    start: u64
+    granules: u64
+    owners: Annotated[Slice[u32], "granules"]  # by granule: 1 + the first granule of its block, 0 if it has none
+    sizes: Annotated[Slice[u64], "granules"]  # by first granule of a block: its bytes
+
+
+class Site(language.Sealed):
+    """The piece of memory that an instruction hit last: [start, end), host addresses."""
+
+    start: u64
+    end: u64
+
+
+class Span(language.Sealed):
+    """A piece of memory a kernel may touch: [start, end), host addresses."""
+
+    start: u64
+    end: u64
+    writable: u64
+    written: Annotated[Slice[u8], "end - start"]  # initcheck's marks; null if all has been written
+    cells: Annotated[Slice[HistoryCell], "cell_count"]  # racecheck's: one an aligned word, then one a byte; or null
+    heap: Heap  # of the device heap its `Heap`; else null
+    cell_count: u64
+    origin: u64  # provenance's number of its first byte
+    tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if nobody may write here, or nobody watches
+
+
+class Spans(language.Sealed):
+    """All pieces of global memory: the number of them; at `SPANS_HEAD` they follow, in order.
+
+    Once published, a table stays as it is: native code that holds an old one finds what it said.
+    """
+
+    count: u64

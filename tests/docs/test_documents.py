@@ -20,6 +20,7 @@ DOCUMENTS = (
     "docs/descriptors.md",
     "docs/device.md",
     "docs/internals.md",
+    "docs/launch-file.md",
     "docs/textures.md",
 )
 BLOCK = re.compile(r"(?<=```console\n)(.*?)(?=```)", re.DOTALL)

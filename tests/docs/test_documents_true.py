@@ -35,6 +35,7 @@ TOLD = (
     "docs/continuous-integration.md",
     "docs/descriptors.md",
     "docs/internals.md",
+    "docs/launch-file.md",
     "editors/README.md",
     "CHANGELOG.md",
 )

@@ -12,6 +12,7 @@ from ptxloom.cli import (
     descriptor_arguments,
     examples,
     explorer_arguments,
+    launch_words,
     limit_arguments,
     watch_arguments,
 )
@@ -99,6 +100,17 @@ class Options(argparse.Namespace):
     accesses: list[str]
     unchecked: bool
     checks: str | None
+    kernel: str | None
+    grid: int | list[int] | None
+    block: int | list[int] | None
+    cluster: int | list[int] | None
+    shared_bytes: int | None
+    args: list[dict[str, Any]]
+    expect: list[str]
+    rtol: float | None
+    atol: float | None
+    save: list[str]
+    init: bool
     profile_launch: str | None
     profile: bool
     trace: list[str]
@@ -273,8 +285,11 @@ def _banks(parser: VerbParser) -> None:
 
 def _run(parser: VerbParser) -> None:
     parser.add_argument(
-        "file", metavar="LAUNCH.toml", help="which kernel runs on which arrays, what to compare or save"
+        "file",
+        metavar="FILE",
+        help="a launch file (TOML): which kernel runs on which arrays, what to compare or save; or PTX, and words",
     )
+    launch_words.declare(parser)
     parser.add_argument("--unchecked", action="store_true", help="run PTX even if `check` finds errors in it")
     parser.add_argument(
         "--checks",

@@ -86,6 +86,8 @@ EXAMPLES: Final = {
     ),
     "run": (
         ("run launch.toml", "run a kernel, compare with NumPy"),
+        ("run --init kernel.ptx", "a launch file to fill in"),
+        ("run launch.toml --arg A=ones:f16:192x96", "other arguments, in words"),
         ("run launch.toml --checks all", "with racecheck and initcheck"),
         ("run launch.toml --profile", "what each line costs"),
         ("run launch.toml --trace ldmatrix --trace-type f16", "what an instruction sees"),

@@ -1,39 +1,6 @@
 """A launch file (TOML): which kernel of which PTX runs on which arrays, what to compare and what to save.
 
-ptx = "hgemm.ptx"                    # paths are relative to the launch file
-kernel = "hgemm"
-grid = [2, 3]
-block = 128
-shared_bytes = 0
-contract = "fused"                   # mul and add without a rounding are one fma, as ptxas has it; or "as written"
-
-[[args]]                             # one table a parameter, in order
-name = "A"
-random = { shape = [192, 96], dtype = "float16", seed = 1 }
-[[args]]
-npy = "weights.npy"
-[[args]]
-name = "C"
-zeros = { shape = [192, 128], dtype = "float32" }
-save = "c.npy"
-[[args]]
-empty = { shape = [64], dtype = "int32" }    # holds nothing yet: initcheck:global tells who reads it all the same
-[[args]]
-value = 192
-[[args]]
-npy = "x.npy"                        # or any other array: the parameter is a tensor map of it
-tensor_map = { box_dim = [64, 64], swizzle = "128B" }
-[[args]]
-tensor_map = { of = "A", box_dim = [32, 8] }     # a tensor map of another argument's array
-
-[[compare]]
-expect = "C = A @ B"                 # an expression over the arguments as they are before the run; or:
-# array = "C"
-# equals = "expected.npy"
-rtol = 1e-3                          # allowed of each element; without this and atol: what rounding explains
-atol = 1e-5                          # both 0 ask for equal bits
-
-The keys of a tensor map are the parameters of `pl.tensor_map`; of `pl.tensor_map_im2col`, where there are corners.
+`launch_keys` says what may stand in one, `docs/launch-file.md` shows it.
 
 A file is saved under exactly the name that is given, as a whole or not at all; a link there is replaced, not followed.
 A file that is there is replaced only if it is an array too: a launch file may come from anybody.
@@ -47,16 +14,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import numpy as np
-
-from ptxloom.cli import arrays, tensor_maps
+from ptxloom.cli import arrays, launch_words, tensor_maps
+from ptxloom.cli.fills import NoFill, filled
+from ptxloom.cli.inputs import read
+from ptxloom.cli.kernels import chosen_kernel
+from ptxloom.cli.launch_keys import LAUNCH, SOURCES
 from ptxloom.cli.output import reason
+from ptxloom.cli.toml_model import TOP, complaint
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
+from ptxloom.syntax import parse
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
@@ -64,14 +37,11 @@ if TYPE_CHECKING:
     from ptxloom.comparison.expression import Expectation
     from ptxloom.machine import MappedArray
 
-_KEYS: Final = {"ptx", "kernel", "grid", "block", "cluster", "shared_bytes", "target", "contract", "args", "compare"}
-_SOURCES: Final = ("random", "zeros", "empty", "npy", "value")
-_ARGUMENT_KEYS: Final = {"name", "save", "tensor_map", *_SOURCES}
-_COMPARE_KEYS: Final = {"expect", "array", "equals", "rtol", "atol"}
 _OLD_KEYS: Final = {
     "product": 'is written expect = "C = A @ B" now',
     "relative": "is rtol now, of each element and not of the largest; left out, what rounding explains is allowed",
 }
+_PTX: Final = frozenset({".ptx", ".cu", ".cubin", ".fatbin", ".o", ".so"})
 
 
 class BadLaunchFile(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -124,14 +94,56 @@ class LaunchFile:
     comparisons: tuple[Wanted, ...]
 
 
-def read_launch(name: str, budget: Budget | None = None) -> LaunchFile:
+def read_launch(name: str, budget: Budget | None = None, words: Namespace | None = None) -> LaunchFile:
     """Read a launch file and make its arrays, within a budget of memory.
+
+    Args:
+        name: The launch file; where there are words, a PTX file that they say how to run will do.
+        budget: Of memory; by default what a run has.
+        words: The options of a command line that say more, as `launch_words` declares them.
 
     Raises:
         BadLaunchFile: It is missing, no TOML, or says something that cannot be done; the sentence names the key.
     """
     path = Path(name)
-    return _LaunchReader(name, path.parent, budget or Budget()).launch(_table(name, path))
+    if words is not None and (path.suffix in _PTX or (launch_words.said(words) and path.suffix != ".toml")):
+        table, folder = _table_of_words(name, words), Path()
+    else:
+        table, folder = _table(name, path), path.parent
+        _judge(name, table)
+        table = table if words is None else launch_words.merged(table, words)
+    return _LaunchReader(name, folder, budget or Budget()).launch(table)
+
+
+def _judge(name: str, table: Mapping[str, Any]) -> None:
+    """Hold what a file says against the model.
+
+    Raises:
+        BadLaunchFile: It says something that means nothing; of a key that is called otherwise now, what it is called.
+    """
+    compared: object = table.get("compare")
+    for number, entry in enumerate(cast("list[object]", compared) if isinstance(compared, list) else []):
+        for key, told in _OLD_KEYS.items():
+            if isinstance(entry, dict) and key in entry:
+                raise BadLaunchFile(f"{name}: compare[{number}].{key} {told}")
+    if found := complaint(table, LAUNCH, TOP):
+        raise BadLaunchFile(f"{name}: {found[0]} {found[1]}")
+
+
+def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
+    """What a launch file would say that words take the place of.
+
+    Raises:
+        BadLaunchFile: They say nothing.
+    """
+    if not launch_words.said(words):
+        how = "--kernel, --grid, --block, --arg; or `ptxloom run --init` writes a launch file for it"
+        raise BadLaunchFile(f"{name}: this is PTX; how it runs has to be said: {how}")
+    table = launch_words.merged({"ptx": name}, words)
+    if "kernel" not in table:
+        source = read(name, table.get("target"))
+        table["kernel"] = chosen_kernel(parse(source.text, source.name), None, "--kernel")
+    return table
 
 
 def _table(name: str, path: Path) -> dict[str, Any]:
@@ -151,12 +163,14 @@ def _table(name: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in {".ptx", ".cubin"} else ""
+        what = f"; a launch file names the PTX: `ptx = {path.name!r}`" if path.suffix in _PTX else ""
         raise BadLaunchFile(f"{name}: this is not TOML: {error}{what}") from None
 
 
 @dataclass(frozen=True, slots=True)
 class _LaunchReader:
+    """From tables that the model has found to be in order to a launch; only what it cannot know is asked here."""
+
     name: str
     folder: Path
     budget: Budget
@@ -165,30 +179,26 @@ class _LaunchReader:
         return BadLaunchFile(f"{self.name}: {where} {what}")
 
     def launch(self, table: Mapping[str, Any]) -> LaunchFile:
-        self.known(table, _KEYS, "the file")
-        entries = self.tables(table, "args")
+        _judge(self.name, table)  # words may have come to it
+        entries: list[dict[str, Any]] = table.get("args", [])
         arguments = tuple(self.argument(n, entry) for n, entry in enumerate(entries))
         self.once("args", [a.name for a in arguments])
         arguments = tuple(self.with_map(n, e, arguments) for n, e in enumerate(entries))
-        names = {a.name for a in arguments if isinstance(a.value, np.ndarray)}
-        comparisons = tuple(self.comparison(n, e, names) for n, e in enumerate(self.tables(table, "compare")))
+        names = {a.name for a in arguments if is_array(a.value)}
+        comparisons = tuple(self.comparison(n, e, names) for n, e in enumerate(table.get("compare", [])))
         self.once("compare", [c.array for c in comparisons])
-        shared = table.get("shared_bytes", 0)
-        if not isinstance(shared, int) or isinstance(shared, bool):
-            raise self.wrong("shared_bytes", f"is {shared!r}; it must be a whole number")
-        target = self.text(table, "target", "the file") if "target" in table else None
-        ptx = self.folder / self.text(table, "ptx", "the file")
+        ptx = self.folder / table["ptx"]
         if self.is_something_else(ptx):
             raise self.wrong("ptx", f"names {ptx}, which is not a file")
         return LaunchFile(
             ptx,
-            self.text(table, "kernel", "the file"),
+            table["kernel"],
             table.get("grid", 1),
             table.get("block", 1),
             table.get("cluster"),
-            shared,
-            target,
-            self.text(table, "contract", "the file") if "contract" in table else AS_WRITTEN,
+            table.get("shared_bytes", 0),
+            table.get("target"),
+            table.get("contract", AS_WRITTEN),
             arguments,
             comparisons,
         )
@@ -206,43 +216,24 @@ class _LaunchReader:
             if name in names[:number]:
                 raise self.wrong(f"{key}[{number}]", f"has the name {name!r}, as {key}[{names.index(name)}] has")
 
-    def known(self, table: Mapping[str, Any], keys: set[str], where: str) -> None:
-        for key in table:
-            if key not in keys:
-                raise self.wrong(where, f"holds {key!r}, which means nothing; known are {', '.join(sorted(keys))}")
-
-    def tables(self, table: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-        found = table.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(e, dict) for e in cast("list[Any]", found)):
-            raise self.wrong(key, f"must be tables, written [[{key}]]")
-        return cast("list[dict[str, Any]]", found)
-
-    def text(self, table: Mapping[str, Any], key: str, where: str) -> str:
-        value = table.get(key)
-        if not isinstance(value, str) or not value:
-            raise self.wrong(where, f'needs {key} = "..."' if value is None else f"has {key} = {value!r}, not a text")
-        return value
-
     def argument(self, number: int, entry: dict[str, Any]) -> Argument:
         where = f"args[{number}]"
-        self.known(entry, _ARGUMENT_KEYS, where)
-        sources = [s for s in _SOURCES if s in entry]
-        name = self.text(entry, "name", where) if "name" in entry else str(number)
+        sources = [s for s in SOURCES if s in entry]
+        name = entry.get("name", str(number))
         if not sources and "tensor_map" in entry and "save" not in entry:
             return Argument(name, None, None)
         if len(sources) != 1:
-            raise self.wrong(where, f"needs exactly one of {', '.join(_SOURCES)}")
-        save = self.folder / self.text(entry, "save", where) if "save" in entry else None
+            raise self.wrong(where, f"needs exactly one of {', '.join(SOURCES)}")
+        save = self.folder / entry["save"] if "save" in entry else None
         value = entry[sources[0]]
         match sources[0]:
             case "value":
-                if isinstance(value, bool) or not isinstance(value, (int, float)):
-                    raise self.wrong(where, f"has value = {value!r}; it must be a number")
+                pass
             case "npy":
-                value = self.load(self.text(entry, "npy", where), where)
+                value = self.load(value, where)
             case source:
                 value = self.array(value, f"{where}.{source}", source)
-        if save is not None and not isinstance(value, np.ndarray):
+        if save is not None and not is_array(value):
             raise self.wrong(where, "saves a number; only arrays can be saved")
         return Argument(name, value, save, "empty" in entry)
 
@@ -251,20 +242,13 @@ class _LaunchReader:
         argument, where = arguments[number], f"args[{number}].tensor_map"
         if "tensor_map" not in entry:
             return argument
-        table = entry["tensor_map"]
-        if not isinstance(table, dict):
-            raise self.wrong(where, "must be a table such as { box_dim = [64, 64] }")
-        table = cast("dict[str, Any]", table)
-        self.known(table, set(tensor_maps.KEYS), where)
-        values: dict[str, Any] = {a.name: a.value for a in arguments}
-        named: dict[str, NDArray[Any]] = {
-            name: value for name, value in values.items() if isinstance(value, np.ndarray)
-        }
+        table: dict[str, Any] = entry["tensor_map"]
+        named: dict[str, NDArray[Any]] = {a.name: a.value for a in arguments if is_array(a.value)}
         array = named.get(argument.name)
         if ("of" in table) == (array is not None):
             raise self.wrong(where, 'needs either an array beside it or of = "A", the name of an argument that is one')
         if array is None:
-            array = named[self.one_of(self.text(table, "of", where), set(named), where)]
+            array = named[self.one_of(table["of"], set(named), where)]
         try:
             return replace(argument, mapped=tensor_maps.mapped(array, table))
         except tensor_maps.NoTensorMap as error:
@@ -276,68 +260,31 @@ class _LaunchReader:
         except arrays.NoArray as error:
             raise self.wrong(where, f"cannot load {name}: {error}") from error
 
-    def array(self, spec: Any, where: str, source: str) -> NDArray[Any]:
-        if not isinstance(spec, dict):
-            raise self.wrong(where, 'must be a table such as { shape = [64, 64], dtype = "float32" }')
-        table = cast("dict[str, Any]", spec)
-        self.known(table, {"shape", "dtype", *(["seed"] if source == "random" else [])}, where)
-        dtype = self.dtype(table.get("dtype", "float32"), where)
-        extent = self.extent(table.get("shape"), where)
-        size = math.prod(max(n, 1) for n in extent) * dtype.itemsize  # an extent of 0 lets NumPy take no larger ones
-        self.budget.charge(f"{where} of the launch file", size)
-        if source == "empty":  # no number, where there is one for that
-            return np.full(math.prod(extent) * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(extent)
-        if source == "zeros":
-            return np.zeros(extent, dtype)
-        seed = table.get("seed", 0)
-        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            raise self.wrong(where, f"has seed = {seed!r}; it must be a whole number from 0 up")
-        generator = np.random.default_rng(seed)
-        if dtype.kind in "iu":
-            limits = np.iinfo(dtype)
-            return generator.integers(limits.min, limits.max, extent, dtype, endpoint=True)
-        return generator.standard_normal(extent).astype(dtype)
-
-    def extent(self, shape: Any, where: str) -> tuple[int, ...]:
-        whole = [shape] if isinstance(shape, int) else shape
-        if not isinstance(whole, list) or not all(
-            isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cast("list[Any]", whole)
-        ):
-            raise self.wrong(where, f"has shape = {shape!r}; it must be whole numbers")
-        if len(cast("list[int]", whole)) > arrays.MOST_DIMENSIONS:
-            raise self.wrong(where, f"has a shape of more than {arrays.MOST_DIMENSIONS} dimensions")
-        return tuple(cast("list[int]", whole))
-
-    def dtype(self, name: Any, where: str) -> np.dtype[Any]:
+    def array(self, table: dict[str, Any], where: str, source: str) -> NDArray[Any]:
         try:
-            return arrays.dtype_of(name)
-        except arrays.NoArray as error:
+            dtype = arrays.dtype_of(table.get("dtype", "float32"))
+            shape = table["shape"]
+            extents = (shape,) if isinstance(shape, int) else tuple(shape)
+            size = (
+                math.prod(max(n, 1) for n in extents) * dtype.itemsize
+            )  # by an extent of 0 NumPy takes no larger ones
+            self.budget.charge(f"{where} of the launch file", size)
+            return filled(source, extents, dtype, table)
+        except (arrays.NoArray, NoFill) as error:
             raise self.wrong(where, str(error)) from error
 
     def comparison(self, number: int, entry: dict[str, Any], arrays: set[str]) -> Wanted:
         where = f"compare[{number}]"
-        for key in _OLD_KEYS.keys() & entry.keys():
-            raise self.wrong(f"{where}.{key}", _OLD_KEYS[key])
-        self.known(entry, _COMPARE_KEYS, where)
-        rtol, atol = (self.tolerance(entry, key, where) for key in ("rtol", "atol"))
         if ("expect" in entry) == ("equals" in entry) or ("equals" in entry) != ("array" in entry):
             raise self.wrong(where, 'needs either expect = "C = A @ B", or array = "C" and equals = "file.npy"')
+        rtol, atol = (float(entry[key]) if key in entry else None for key in ("rtol", "atol"))
         if "equals" in entry:
-            array = self.one_of(self.text(entry, "array", where), arrays, where)
-            return Wanted(array, self.folder / self.text(entry, "equals", where), rtol, atol)
+            return Wanted(self.one_of(entry["array"], arrays, where), self.folder / entry["equals"], rtol, atol)
         try:
-            expected = read_expectation(self.text(entry, "expect", where))
+            expected = read_expectation(entry["expect"])
         except BadExpression as error:
             raise self.wrong(f"{where}.expect:", str(error)) from None
         return Wanted(self.one_of(expected.name, arrays, where), expected, rtol, atol)
-
-    def tolerance(self, entry: dict[str, Any], key: str, where: str) -> float | None:
-        value = entry.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-            raise self.wrong(where, f"has {key} = {value!r}; it must be a number from 0 up")
-        return float(value)
 
     def one_of(self, name: str, arrays: set[str], where: str) -> str:
         if name not in arrays:

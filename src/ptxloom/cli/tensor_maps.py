@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.cli.launch_keys import COLUMNS, TILED
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
 
@@ -12,13 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_TILED: Final = ("box_dim",)
-_COLUMNS: Final = (
-    "pixel_box_lower_corner", "pixel_box_upper_corner", "channels_per_pixel", "pixels_per_column",
-)  # fmt: skip
-_TEXTS: Final = ("data_type", "interleave", "swizzle", "l2_promotion", "oob_fill")
-_NUMBERS: Final = ("global_dim", "global_strides", "element_strides")
-KEYS: Final = frozenset(("of", *_TILED, *_COLUMNS, *_TEXTS, *_NUMBERS))
+_KINDS: Final = frozenset(("of", *TILED, *COLUMNS))
 
 
 class NoTensorMap(PtxloomError):  # noqa: N818 - reads as the rest of the sentence it is part of
@@ -31,16 +26,13 @@ def mapped(array: NDArray[Any], table: Mapping[str, Any]) -> MappedArray:
     Raises:
         NoTensorMap: It describes none.
     """
-    for key in _TEXTS:
-        if not isinstance(table.get(key, ""), str):
-            raise NoTensorMap(f"has {key} = {table[key]!r}, not a text")
-    more = {key: table[key] for key in (*_TEXTS, *_NUMBERS) if key in table}
-    positional = _COLUMNS if _COLUMNS[0] in table else _TILED
+    more = {key: value for key, value in table.items() if key not in _KINDS}
+    positional = COLUMNS if COLUMNS[0] in table else TILED
     missing = [key for key in positional if key not in table]
-    wrong = [key for key in (*_TILED, *_COLUMNS) if key in table and key not in positional]
+    wrong = [key for key in (*TILED, *COLUMNS) if key in table and key not in positional]
     if missing or wrong:
-        raise NoTensorMap(f"needs box_dim = [...], or for im2col all of {', '.join(_COLUMNS)}")
-    make: Any = tensor_map if positional is _TILED else tensor_map_im2col
+        raise NoTensorMap(f"needs box_dim = [...], or for im2col all of {', '.join(COLUMNS)}")
+    make: Any = tensor_map if positional is TILED else tensor_map_im2col
     try:
         return make(array, *(table[key] for key in positional), **more)
     except UsageError as error:

@@ -55,7 +55,7 @@ from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -279,6 +279,29 @@ class Kernel:
             budget.charge(HEAP, self.memory.heap.nbytes)
         if "vprintf" in self.runtime_calls:
             budget.charge("what is printed", printf_bytes)
+
+    def __getitem__(self, shape: tuple[int | Sequence[int], int | Sequence[int]]) -> Callable[..., LaunchResult]:
+        """`kernel[grid, block](a, b, 192, shared_bytes=0)`: a launch, its arguments in a row.
+
+        Args:
+            shape: CTAs and threads, as `launch` takes them.
+
+        Returns:
+            A function of the arguments; its options by name are those of `launch`.
+
+        Raises:
+            UsageError: It is not these two.
+
+        Example:
+            >>> from ptxloom.syntax import parse
+            >>> text = ".version 9.0 .target sm_90 .entry k(.param .u32 n) { ret; }"
+            >>> Kernel(parse(text), "k")[2, 64](5).instructions
+            4
+        """
+        if not isinstance(shape, tuple) or len(shape) != 2:  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison]
+            raise UsageError("kernel[...]", shape, "grid and block, such as kernel[(2, 3), 128]")
+        grid, block = shape
+        return lambda *args, **options: self.launch(grid, block, args, **options)
 
     def launch(
         self,

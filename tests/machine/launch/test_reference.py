@@ -93,3 +93,13 @@ def test_the_instructions_tell_what_rounding_to_expect(body: str, precision: Pre
     registers = ".reg .b32 %r<2>; .reg .f32 %f<2>; .reg .b16 %h<2>; .reg .f64 %d<2>;"
     text = f".version 8.0 .target sm_90 .address_size 64 .visible .entry k() {{ {registers} {body} ret; }}"
     assert pl.kernel(pl.parse(text), "k").precision == precision
+
+
+def test_a_kernel_is_launched_in_brackets() -> None:
+    args = arguments()
+    right = wanted(args)
+    assert HGEMM[(2, 1), 128](*args, reference={2: right}).comparisons[0].passed
+    wrong: Any = HGEMM
+    for shape in (3, (1, 2, 3), "xyz"):
+        with pytest.raises(pl.UsageError, match="it must be grid and block"):
+            wrong[shape]

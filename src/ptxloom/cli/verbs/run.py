@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
 from ptxloom.checker import check
@@ -12,6 +14,7 @@ from ptxloom.cli.expectations import references
 from ptxloom.cli.findings import render
 from ptxloom.cli.hazard_options import read_checks, remark, report
 from ptxloom.cli.inputs import read
+from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.limit_arguments import limits
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
@@ -21,7 +24,7 @@ from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records
 from ptxloom.syntax import parse
-from ptxloom.views.runs import run_reports
+from ptxloom.views.runs import launch_templates, run_reports
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +42,9 @@ def run(options: Options) -> Outcome:
         """What is left of the time limit, which reading, translating and compiling belong to."""
         return None if options.timeout is None else max(options.timeout - (time.monotonic() - began), 0.0)
 
-    launch = read_launch(options.file, Budget(options.memory_limit))
+    if options.init:
+        return Outcome(_template(options))
+    launch = read_launch(options.file, Budget(options.memory_limit), options)
     source = read(str(launch.ptx), launch.target)
     module = parse(source.text, source.name)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
@@ -91,6 +96,15 @@ def run(options: Options) -> Outcome:
     code = COULD_NOT_RUN if not saved else CLEAN if clean else FINDINGS
     text = watch_options.picture(result.trace, options) if watch_options.wants_picture(options) else ""
     return Outcome(text or report(done, options), code, remark(done, seconds))
+
+
+def _template(options: Options) -> str:
+    """A launch file for PTX, which names the PTX as seen from where it will lie."""
+    source = read(options.file, options.target)
+    module = parse(source.text, source.name)
+    name = chosen_kernel(module, options.kernel, "--kernel")
+    start = PurePath(options.output).parent if options.output else "."
+    return launch_templates.template(module, name, os.path.relpath(options.file, start))
 
 
 def _traced(records: tuple[TraceRecord, ...], options: Options) -> run_reports.Traced | None:

@@ -1,0 +1,117 @@
+"""Every key of a launch file: what may stand there and what it means."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptxloom.cli.toml_model import Key, Number, Numbers, Table, Text
+
+MOST_DIMENSIONS: Final = 32
+
+_SHAPE: Final = Key(
+    "shape", Numbers(MOST_DIMENSIONS), "extents, the last is contiguous", required=True, example="[64, 64]"
+)
+_DTYPE: Final = Key(
+    "dtype", Text(), "the type of its numbers, as PTX or NumPy calls it; float32 if left out", example='"f16"'
+)
+_SEED: Final = Key("seed", Number(whole=True, low=0), "other numbers for each seed; 0 if left out")
+_LOW: Final = Key("low", Number(), "the smallest number; 0, of signed integers the least of the type, if left out")
+_HIGH: Final = Key("high", Number(), "the largest number; 1, of integers the greatest of the type, if left out")
+
+FILLS: Final = {
+    "zeros": (_SHAPE, _DTYPE),
+    "ones": (_SHAPE, _DTYPE),
+    "arange": (_SHAPE, _DTYPE),
+    "normal": (_SHAPE, _DTYPE, _SEED),
+    "uniform": (_SHAPE, _DTYPE, _SEED, _LOW, _HIGH),
+    "integers": (_SHAPE, _DTYPE, _SEED, _LOW, _HIGH),
+    "random": (_SHAPE, _DTYPE, _SEED),
+    "empty": (_SHAPE, _DTYPE),
+}
+"""How an array may be made."""
+_MEANINGS: Final = {
+    "zeros": "an array of zeros",
+    "ones": "an array of ones",
+    "arange": "an array of 0, 1, 2, ... in the order of memory, so that each element names its place",
+    "normal": "an array of normally distributed numbers",
+    "uniform": "an array of numbers between `low` and `high`",
+    "integers": "an array of whole numbers from `low` to `high`, both included, in a type of any kind",
+    "random": "`normal` for floating-point types, all bits at random for integers",
+    "empty": "an array that holds nothing yet: `initcheck:global` tells who reads it all the same",
+}
+SOURCES: Final = (*FILLS, "npy", "value")
+"""Of an argument, exactly one; but a tensor map of another one's array needs none."""
+
+_TEXTS: Final = ("data_type", "interleave", "swizzle", "l2_promotion", "oob_fill")
+TILED: Final = ("box_dim",)
+COLUMNS: Final = (
+    "pixel_box_lower_corner", "pixel_box_upper_corner", "channels_per_pixel", "pixels_per_column",
+)  # fmt: skip
+_AS_DRIVER: Final = "as the driver's parameter of this name"
+TENSOR_MAP: Final = Table(
+    (
+        Key("of", Text(), "the argument whose array it is of; left out where an array stands beside it"),
+        Key(
+            "box_dim",
+            Numbers(5),
+            "how many elements a copy spans, by dimension from the contiguous one on",
+            example="[64, 8]",
+        ),
+        *(Key(name, Numbers(3, low=None), f"of im2col, {_AS_DRIVER}") for name in COLUMNS[:2]),
+        *(Key(name, Number(whole=True, low=0), f"of im2col, {_AS_DRIVER}") for name in COLUMNS[2:]),
+        *(Key(name, Text(), _AS_DRIVER) for name in _TEXTS),
+        *(Key(name, Numbers(5), _AS_DRIVER) for name in ("global_dim", "global_strides", "element_strides")),
+    )
+)
+
+ARGUMENT: Final = Table(
+    (
+        Key("name", Text(), "what expressions and reports call it; its number if left out", example='"A"'),
+        *(Key(name, Table(keys), _MEANINGS[name]) for name, keys in FILLS.items()),
+        Key("npy", Text(), "a file that `numpy.save` wrote", example='"a.npy"'),
+        Key("value", Number(), "a number, by value"),
+        Key("tensor_map", TENSOR_MAP, "the parameter is a tensor map of the array, not the array"),
+        Key("save", Text(), "the file that the array is written to after the run: this one, or none"),
+    ),
+    several=True,
+)
+COMPARE: Final = Table(
+    (
+        Key(
+            "expect", Text(), "what an array must be, over arguments as they are before the run", example='"C = A @ B"'
+        ),
+        Key("array", Text(), "the argument that `equals` is about"),
+        Key("equals", Text(), "a file that `numpy.save` wrote: what `array` must be"),
+        Key(
+            "rtol",
+            Number(low=0),
+            "the relative difference allowed of each element; both left out: what rounding explains",
+        ),
+        Key("atol", Number(low=0), "the absolute difference allowed; both 0: every bit must be equal"),
+    ),
+    several=True,
+)
+LAUNCH: Final = Table(
+    (
+        Key(
+            "ptx",
+            Text(),
+            "the file that holds the kernel; paths are relative to the launch file",
+            required=True,
+            example='"k.ptx"',
+        ),
+        Key("kernel", Text(), "its name", required=True, example='"hgemm"'),
+        Key("grid", Numbers(3, low=None), "CTAs in x, y, z; 1 if left out", example="[2, 3]"),
+        Key("block", Numbers(3, low=None), "threads of a CTA in x, y, z; 1 if left out", example="128"),
+        Key("cluster", Numbers(3, low=None), "CTAs of a cluster in x, y, z"),
+        Key("shared_bytes", Number(whole=True), "bytes of dynamic shared memory; 0 if left out"),
+        Key("target", Text(), "whose tensor cores compute, sm_75 to sm_121; the module's if left out"),
+        Key(
+            "contract", Text(), "`as written`, or `fused`: mul and add without a rounding are one fma, as ptxas has it"
+        ),
+        Key("args", ARGUMENT, "one table a parameter, in order"),
+        Key("compare", COMPARE, "what arrays must be after the run, one table each"),
+    )
+)
+"""The whole file."""
+TITLE: Final = "A launch file of ptxloom run"

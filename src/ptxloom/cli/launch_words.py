@@ -1,0 +1,187 @@
+"""A launch in words of the command line: `--arg A=normal:f16:192x96` says what a table of a launch file would."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import Action, ArgumentTypeError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.cli.launch_keys import FILLS, LAUNCH, TITLE
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+_NAME: Final = re.compile(r"([A-Za-z_]\w{0,99})=(.*)", re.DOTALL)
+_EXTENTS: Final = re.compile(r"\d{1,18}([x,]\d{1,18})*")
+_INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]{1,16}|\d{1,20})")
+_FLOAT: Final = re.compile(r"[+-]?((\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,4})?|inf|nan)")
+_LEGAL: Final = "a number, a file (a.npy), or how an array is filled: normal:f16:192x96, with :seed=1, :low=-4, :high=4"
+
+
+class BadWord(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """Words of the command line do not go together."""
+
+
+class PrintSchema(Action):
+    """Print the JSON Schema of launch files, and end."""
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """As `--version` does."""
+        del namespace, values, option_string
+        from ptxloom.cli.toml_model import schema  # noqa: PLC0415 - only this asks for it
+        from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
+
+        sys.stdout.write(to_text(schema(LAUNCH, TITLE)))
+        parser.exit()
+
+
+def declare(parser: ArgumentParser) -> None:
+    """Add them."""
+    own = parser.add_argument_group("a launch in words", "beside or in place of what a launch file says")
+    own.add_argument("--kernel", metavar="NAME", help="the kernel; may be left out where the PTX holds only one")
+    for name, what in (("grid", "CTAs"), ("block", "threads of a CTA"), ("cluster", "CTAs of a cluster")):
+        own.add_argument(f"--{name}", type=extents, metavar="X,Y,Z", help=f"{what} in x, y, z")
+    own.add_argument("--shared-bytes", type=int, metavar="N", help="bytes of dynamic shared memory")
+    own.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
+    own.add_argument(
+        "--arg",
+        dest="args",
+        action="append",
+        default=[],
+        type=argument,
+        metavar="[NAME=]WHAT",
+        help=f"a parameter, in order: {_LEGAL}; fills are {', '.join(FILLS)}",
+    )
+    own.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        metavar="'C = A @ B'",
+        help="what an array must be afterwards, of the others by + - * / @ .T, sum, softmax and more",
+    )
+    allowed = "difference that --expect allows of each element (default: what rounding explains)"
+    own.add_argument("--rtol", type=float, metavar="R", help=f"relative {allowed}")
+    own.add_argument("--atol", type=float, metavar="A", help="absolute difference, likewise")
+    own.add_argument("--save", action="append", default=[], metavar="NAME=FILE.npy", help="write an array afterwards")
+    own.add_argument("--init", action="store_true", help="write a launch file for PTX, to be filled in; nothing runs")
+    own.add_argument("--schema", action=PrintSchema, nargs=0, help="print the JSON Schema of launch files, and end")
+
+
+def extents(text: str) -> int | list[int]:
+    """`2,3` or `2x3`; a single number is no list.
+
+    Raises:
+        ArgumentTypeError: It is something else.
+    """
+    if not _EXTENTS.fullmatch(text):
+        raise ArgumentTypeError(f"{text!r} is not such as 2,3 or 2x3")
+    first, *others = (int(part) for part in re.split("[x,]", text))
+    return [first, *others] if others else first
+
+
+def argument(text: str) -> dict[str, Any]:
+    """What a launch file's table would say of an argument.
+
+    Raises:
+        ArgumentTypeError: It says nothing.
+
+    Example:
+        >>> argument("A=normal:f16:192x96:seed=3")
+        {'name': 'A', 'normal': {'dtype': 'f16', 'shape': [192, 96], 'seed': 3}}
+        >>> argument("192")
+        {'value': 192}
+    """
+    named = _NAME.fullmatch(text)
+    start: dict[str, Any] = {"name": named[1]} if named else {}
+    what = named[2] if named else text
+    if _INTEGER.fullmatch(what):
+        return {**start, "value": int(what, 0 if "x" in what.lower() else 10)}
+    if _FLOAT.fullmatch(what):
+        return {**start, "value": float(what)}
+    source, _, rest = what.partition(":")
+    if source in FILLS:
+        return {**start, source: _fill(rest, text)}
+    if what.endswith(".npy"):
+        return {**start, "npy": str(Path(what).absolute())}
+    raise ArgumentTypeError(f"{text!r} is none: it must be {_LEGAL}")
+
+
+def _fill(rest: str, text: str) -> dict[str, Any]:
+    """The table of a fill: its type, its shape, then keys and numbers."""
+    dtype, _, rest = rest.partition(":")
+    shape, *options = rest.split(":")
+    if not dtype or not _EXTENTS.fullmatch(shape):
+        raise ArgumentTypeError(f"{text!r} lacks its type or its shape, as in zeros:f32:192x128")
+    table: dict[str, Any] = {"dtype": dtype, "shape": extents(shape)}
+    for option in options:
+        name, _, number = option.partition("=")
+        if _INTEGER.fullmatch(number):
+            table[name] = int(number, 10) if "x" not in number.lower() else int(number, 0)
+        elif _FLOAT.fullmatch(number):
+            table[name] = float(number)
+        else:
+            raise ArgumentTypeError(f"{text!r} has {option!r} where :seed=1, :low=-4 or :high=4 could stand")
+    return table
+
+
+def said(options: Namespace) -> bool:
+    """Whether any of them was given."""
+    return any(getattr(options, name) not in (None, []) for name in _WORDS)
+
+
+_TOP: Final = ("kernel", "grid", "block", "cluster", "shared_bytes", "target")
+_WORDS: Final = (*_TOP, "args", "expect", "save", "rtol", "atol")
+
+
+def merged(table: dict[str, Any], options: Namespace) -> dict[str, Any]:
+    """A launch file's table, judged before, with what the words say: theirs wins, what they name anew is added.
+
+    Arrays that words fill at random without a seed differ from each other.
+    """
+    whole = {**table, **{name: given for name in _TOP if (given := getattr(options, name)) is not None}}
+    entries: list[dict[str, Any]] = [*table.get("args", [])]
+    names = [entry.get("name") for entry in entries]
+    for word in options.args:
+        _replace(entries, names, word)
+    for text in options.save:
+        _save(entries, text)
+    if entries:
+        whole["args"] = entries
+    if options.expect:
+        tolerances = {name: given for name in ("rtol", "atol") if (given := getattr(options, name)) is not None}
+        whole["compare"] = [*table.get("compare", []), *({"expect": text, **tolerances} for text in options.expect)]
+    return whole
+
+
+def _replace(entries: list[dict[str, Any]], names: list[str | None], word: dict[str, Any]) -> None:
+    """Take a word for the argument of its name, of those that a file names, or as the next one."""
+    named = "name" in word and word["name"] in names
+    place = names.index(word["name"]) if named else len(entries)
+    for source in sorted({"normal", "uniform", "integers", "random"} & word.keys()):
+        word[source].setdefault("seed", place + 1)
+    entries[place : place + 1] = [word]
+
+
+def _save(entries: list[dict[str, Any]], text: str) -> None:
+    """Have an argument saved.
+
+    Raises:
+        BadWord: There is no such argument.
+    """
+    name, _, path = text.partition("=")
+    names = [entry.get("name") for entry in entries]
+    if name not in names or not path:
+        known = ", ".join(str(one) for one in names if one) or "(none)"
+        raise BadWord(f"--save {text}: write NAME=FILE.npy; the arguments with a name are {known}")
+    place = names.index(name)
+    entries[place] = {**entries[place], "save": str(Path(path).absolute())}

@@ -1,0 +1,153 @@
+"""What a kernel does with its parameters, as far as its text tells: which are pointers, to what, read or written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.binding.effects import destinations
+from ptxloom.binding.sizes import parameters
+from ptxloom.isa.types import is_type
+from ptxloom.syntax import instructions
+from ptxloom.syntax.tree import Address, Binary, Component, Name, Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ptxloom.syntax.tree import Declaration, Function, Instruction, Operand
+
+_CARRIES: Final = frozenset(("add", "and", "cvta", "mad", "mov", "or", "selp", "sub"))
+"""What makes a pointer of a pointer; a product is none, whatever it is made of."""
+_LOADS: Final = frozenset(("ld", "ldu", "tex", "tld4"))
+_BOTH: Final = frozenset(("atom", "red", "multimem"))
+_POINTER_BYTES: Final = 8
+_PASSES: Final = 4  # around loops
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterUse:
+    """A parameter and what is done with it.
+
+    Attributes:
+        declaration: As it stands in the kernel's header.
+        name: What it is called.
+        size: Its bytes.
+        is_array: Whether it is an array of values: a structure, or a tensor map.
+        pointer: Whether memory is reached through it.
+        loaded: Whether something is loaded through it.
+        stored: Whether something is stored through it, or changed.
+        types: The types of what is loaded and stored, as PTX calls them, in the order of the text.
+        is_map: Whether tensor copies take it for a tensor map.
+    """
+
+    declaration: Declaration
+    name: str
+    size: int
+    is_array: bool
+    pointer: bool
+    loaded: bool
+    stored: bool
+    types: tuple[str, ...]
+    is_map: bool
+
+
+def parameter_uses(kernel: Function) -> tuple[ParameterUse, ...]:
+    """The parameters of a kernel, in order.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> text = ".entry k(.param .u64 p, .param .u64 n) { .reg .b64 %a<3>; .reg .f32 %f; ld.param.u64 %a0, [p]; "
+        >>> text += "ld.param.u64 %a1, [n]; mad.lo.u64 %a2, %a1, 4, %a0; ld.global.f32 %f, [%a2]; ret; }"
+        >>> [(use.name, use.pointer, use.types) for use in parameter_uses(parse(text).functions["k"])]
+        [('p', True, ('f32',)), ('n', False, ())]
+    """
+    placed = parameters(kernel.params)
+    names = frozenset(one.declarator.name for one in placed)
+    body = tuple(instructions(kernel.body)) if kernel.body is not None else ()
+    accesses = _accesses(body, _origins(body, names), names)
+    found: list[ParameterUse] = []
+    for one in placed:
+        name = one.declarator.name
+        seen = accesses[name]
+        types = dict.fromkeys(kind for _, kind in seen if kind)
+        words = {what for what, _ in seen}
+        pointer = one.size == _POINTER_BYTES and (one.declaration.pointer is not None or bool(words))
+        found.append(
+            ParameterUse(
+                one.declaration, name, one.size, bool(one.declarator.dimensions), pointer, "loaded" in words,
+                "stored" in words, tuple(types), "map" in words,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _origins(body: Iterable[Instruction], names: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    """For each register the parameters that it may be a pointer from."""
+    origins: dict[str, frozenset[str]] = {}
+    for _ in range(_PASSES):
+        before = dict(origins)
+        for one in body:
+            sources = _carried(one, origins, names)
+            for written in destinations(one) if sources else ():
+                origins[written.name.text] = origins.get(written.name.text, frozenset()) | sources
+        if origins == before:
+            break
+    return origins
+
+
+def _carried(one: Instruction, origins: Mapping[str, frozenset[str]], names: frozenset[str]) -> frozenset[str]:
+    """The parameters that the result of an instruction may point with."""
+    if one.opcode == "ld" and "param" in one.qualifiers:
+        return frozenset(name for name in _names(one.operands[1:]) if name in names)
+    if one.opcode not in _CARRIES:
+        return frozenset()
+    asked = one.operands[3:] if one.opcode == "mad" else one.operands[1:]
+    nothing: frozenset[str] = frozenset()
+    return nothing.union(*(origins.get(name, frozenset((name,)) & names) for name in _names(asked)))
+
+
+def _accesses(
+    body: Iterable[Instruction], origins: Mapping[str, frozenset[str]], names: frozenset[str]
+) -> Mapping[str, list[tuple[str, str]]]:
+    """By parameter what is done through it (`loaded`, `stored`, `map`), and the type that is moved."""
+    seen: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for one in body:
+        if "param" in one.qualifiers:
+            continue
+        for number, operand in enumerate(one.operands):
+            if isinstance(operand, Address):
+                kind = next((q for q in reversed(one.qualifiers) if is_type(q)), "")
+                for name in _names((operand.base,)):
+                    for parameter in origins.get(name, frozenset((name,)) & names):
+                        seen[parameter] += [(what, kind) for what in _done(one, number, operand)]
+    return seen
+
+
+def _done(one: Instruction, number: int, operand: Address) -> tuple[str, ...]:
+    if one.opcode in _LOADS:
+        return ("loaded",)
+    if one.opcode in _BOTH:
+        return ("loaded", "stored")
+    if one.opcode == "cp":
+        if "tensor" in one.qualifiers and operand.extra:
+            return ("map",)
+        return ("stored",) if number == 0 else ("loaded",)
+    return ("stored",) if one.opcode == "st" else ("loaded",)
+
+
+def _names(operands: Iterable[Operand]) -> Iterator[str]:
+    for operand in operands:
+        match operand:
+            case Name(text=text):
+                yield text
+            case Component(base=base):
+                yield base.text
+            case Address(base=base):
+                yield from _names((base,))
+            case Binary(left=left, right=right):
+                yield from _names((left, right))
+            case Vector(elements=elements):
+                yield from _names(elements)
+            case _:
+                pass

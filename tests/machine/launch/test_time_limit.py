@@ -85,10 +85,10 @@ def test_the_limit_ends_llvm() -> None:
 def test_what_a_child_compiles_is_what_is_compiled_here() -> None:
     body = "\n".join(f"%v{n + 1} = add i32 %v{n}, {n}" for n in range(300))
     ir = f"define i32 @f(i32 %v0) {{\n{body}\nret i32 %v300\n}}\n"
-    longer = f"{ir}; {'x' * (1 << 20)}\n"
+    longer = f"{ir}; {'x' * jit._LARGE}\n"
     assert jit.compile_ir(longer, 0) == jit.compile_ir(ir, 0)
     with pytest.raises(RuntimeError, match=r"^the compiler ended with 1: "):
-        jit.compile_ir(f"nonsense {'x' * (1 << 20)}", 0)
+        jit.compile_ir(f"nonsense {'x' * jit._LARGE}", 0)
 
 
 @pytest.mark.usefixtures("no_cache")

@@ -8,8 +8,8 @@ import sys
 import threading
 from typing import Final
 
-from ptxloom.machine.native import interrupts
-from ptxloom.machine.native.llvm import compile_here
+from ptxloom.machine.native import emission, interrupts
+from ptxloom.machine.native.llvm import must_have_room
 
 _LOOK_SECONDS: Final = 0.02  # between two looks at the clock and for signals
 
@@ -18,10 +18,12 @@ def compiled(ir: str, level: int) -> bytes:
     """The object file for a module of IR.
 
     Raises:
-        RuntimeError: The process failed (a fault of ours, or this machine had no memory for it).
+        RuntimeError: The process failed (a fault of ours).
+        Refused: The host has no memory for it.
         TimeIsUp: The time limit has come.
     """
-    run = (sys.executable, "-P", "-c", f"from {__name__} import answer; answer({level})")
+    must_have_room(ir)
+    run = (sys.executable, "-P", emission.__file__, str(level))
     places = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     pipe = subprocess.PIPE
     with subprocess.Popen(run, stdin=pipe, stdout=pipe, stderr=pipe, env=places, start_new_session=True) as process:
@@ -46,8 +48,3 @@ def _answered(process: subprocess.Popen[bytes], ir: bytes) -> tuple[bytes, bytes
     finally:
         talker.join()
     return answers[0]
-
-
-def answer(level: int) -> None:
-    """What the process does."""
-    sys.stdout.buffer.write(compile_here(sys.stdin.buffer.read().decode(), level))

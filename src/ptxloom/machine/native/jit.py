@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
-_LARGE: Final = 1 << 20  # characters of IR that take LLVM about a second
+_LARGE: Final = 3 << 20  # characters of IR that take LLVM about a second without optimisation
 Parts: TypeAlias = "tuple[str, Iterable[Callable[..., object]]]"  # the IR of a function, the native ones that it calls
 _DEFINED: Final = re.compile(r"^define [^@]*@([\w.]+)", re.MULTILINE)
 _REFERRED: Final = re.compile(r"^declare [^@]*@(?!llvm\.)([\w.]+)", re.MULTILINE)

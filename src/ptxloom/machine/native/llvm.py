@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import llvmlite
 from llvmlite import binding
 
-from ptxloom.machine.native import forks
+from ptxloom.machine.native import emission, forks
 from ptxloom.machine.native.host_memory import must_have
 
 if TYPE_CHECKING:
@@ -26,36 +26,14 @@ _OBJECTS: Final = 16  # that share a linker, which frees what it knows of one on
 
 
 @cache
-def _machine(level: int) -> binding.TargetMachine:
-    """The compiler of a level, shared."""
-    return _new_machine(level)
-
-
-def _new_machine(level: int) -> binding.TargetMachine:
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    target = binding.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=_features(), opt=level, reloc="pic", codemodel="default", jit=True
-    )
-
-
-@cache
-def _features() -> str:
-    features = binding.get_host_cpu_features()
-    features["prefer-256-bit"] = False
-    return features.flatten()
-
-
-@cache
 def host() -> str:
     """What machine code depends on besides its IR."""
-    return f"{llvmlite.__version__} {binding.llvm_version_info} {binding.get_host_cpu_name()} {_features()}"
+    return f"{llvmlite.__version__} {binding.llvm_version_info} {binding.get_host_cpu_name()} {emission.features()}"
 
 
 def host_has(feature: str) -> bool:
     """Whether this processor has a feature, as LLVM names it (`avx2`, `f16c`, ...)."""
-    return f"+{feature}" in _features().split(",")
+    return f"+{feature}" in emission.features().split(",")
 
 
 def compile_here(ir: str, level: int) -> bytes:
@@ -80,17 +58,18 @@ def assembly(ir: str, level: int) -> str:
 
 def _emitted(ir: str, level: int, emit: Callable[[binding.TargetMachine, binding.ModuleRef], T]) -> T:
     """What becomes of a module of IR, optimised if that is wanted."""
-    must_have(_WORKING_BYTES * len(ir) + _LEAST_BYTES, "compiling")
+    must_have_room(ir)
     with LOCK:
-        machine = _machine(level)
-        module = binding.parse_assembly(ir)
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        if level:
-            tuning = binding.create_pipeline_tuning_options(level)
-            builder = binding.create_pass_builder(machine, tuning)
-            builder.getModulePassManager().run(module, builder)
-        return emit(machine, module)
+        return emission.emitted(ir, level, emit)
+
+
+def must_have_room(ir: str) -> None:
+    """Refuse to compile a module of IR that LLVM would have no room for.
+
+    Raises:
+        Refused: The host has no memory for it.
+    """
+    must_have(_WORKING_BYTES * len(ir) + _LEAST_BYTES, "compiling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +98,8 @@ class _Loader:
     def load(self, code: bytes, symbol: str, callees: Mapping[str, int]) -> Code:
         must_have(_COPIES * len(code) + _LEAST_BYTES, "machine code")
         if self._linker is None or self._count % _OBJECTS == 0:
-            self._linker = binding.create_lljit_compiler(_new_machine(0), use_jit_link=True, suppress_errors=True)
+            machine = emission.new_machine(0)
+            self._linker = binding.create_lljit_compiler(machine, use_jit_link=True, suppress_errors=True)
         self._count += 1
         made = binding.JITLibraryBuilder().add_object_img(code).export_symbol(symbol).add_current_process()
         for name, address in callees.items():

@@ -1,0 +1,60 @@
+"""LLVM IR to an object file; as a program by itself, from input to output, it imports LLVM alone."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from llvmlite import binding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+@cache
+def _machine(level: int) -> binding.TargetMachine:
+    """The compiler of a level, shared."""
+    return new_machine(level)
+
+
+def new_machine(level: int) -> binding.TargetMachine:
+    """A compiler for this host."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=features(), opt=level, reloc="pic", codemodel="default", jit=True
+    )
+
+
+@cache
+def features() -> str:
+    """What this processor has, as LLVM writes it."""
+    found = binding.get_host_cpu_features()
+    found["prefer-256-bit"] = False
+    return found.flatten()
+
+
+def emitted(ir: str, level: int, emit: Callable[[binding.TargetMachine, binding.ModuleRef], T]) -> T:
+    """What becomes of a module of IR, optimised unless the level is 0.
+
+    Raises:
+        RuntimeError: The IR is wrong (a fault of ours).
+    """
+    machine = _machine(level)
+    module = binding.parse_assembly(ir)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    if level:
+        tuning = binding.create_pipeline_tuning_options(level)
+        builder = binding.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+    return emit(machine, module)
+
+
+if __name__ == "__main__":
+    text = sys.stdin.buffer.read().decode()
+    sys.stdout.buffer.write(emitted(text, int(sys.argv[1]), binding.TargetMachine.emit_object))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 from ptxloom.diagnostics import UsageError, must_be
-from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
+from ptxloom.isa.limits import LANES, LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.compile import variant
@@ -110,7 +110,8 @@ class Kernel:
             self.memory = memory_of(module)
             self._code: dict[tuple[bool, frozenset[str]], Code] = {}
             self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
-            self.code(whole=True, checks=frozenset(DEFAULT_CHECKS))
+            with LOCK:
+                self._accepted = variant.accepted(self.program, frozenset(DEFAULT_CHECKS), self._judge)
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
@@ -189,31 +190,33 @@ class Kernel:
             if (whole, checks) not in self._code:
                 with legality.explained(self.module, self.name, unchecked=self._unchecked):
                     self._code[whole, checks] = variant.compile_variant(
-                        self.program, whole=whole, checks=checks, judge=self._judge
+                        self.program, whole=whole, checks=checks, judge=self._judge, made=self._accepted
                     )
+                    self._accepted = None
             return self._code[whole, checks].address
 
-    def _compile(self, checks: frozenset[str]) -> None:
-        """Have the code that a launch starts with.
+    def _compile(self, checks: frozenset[str], threads: int) -> None:
+        """Have the code that a launch with so many threads a CTA starts with.
 
         Raises:
             LaunchError: The time limit came first.
         """
         try:
-            self.code(whole=True, checks=compiled_checks(checks))
+            self.code(whole=threads >= LANES, checks=compiled_checks(checks))
         except interrupts.TimeIsUp as error:
             raise LaunchError(str(error)) from None
 
-    def compiled_masked(self, checks: frozenset[str]) -> int:
-        """The code for parts of warps if it has been compiled, else 0.
+    def compiled(self, *, whole: bool, checks: frozenset[str]) -> int:
+        """The code for whole warps, or for parts of warps, if it has been compiled, else 0.
 
         Args:
+            whole: For warps whose lanes all run.
             checks: The tools that watch.
 
         Returns:
             An address to call, or 0.
         """
-        code = self._code.get((False, checks))
+        code = self._code.get((whole, checks))
         return 0 if code is None else code.address
 
     def local_bytes(self, stack_bytes: int) -> int:
@@ -358,8 +361,8 @@ class Kernel:
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
             threads: Threads of the host; by default one a core. Fewer run where there are fewer clusters, or no memory
                 for as many.
-            timeout: Seconds after which the kernel is ended, counted from the call: code that is made for these
-                checks, or for warps that diverge, belongs to them.
+            timeout: Seconds after which the kernel is ended, counted from the call: machine code that is made for it
+                belongs to them.
             schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
                 launch of a cluster, as hardware does for a kernel that is more urgent.
             stack_bytes: Local memory a thread has for calls.
@@ -438,7 +441,7 @@ class Kernel:
             watched |= keys_of(recording.rooms)
         with interrupts.guarded():
             with interrupts.until(deadline):
-                chosen._compile(watched)  # noqa: SLF001 - a kernel, too
+                chosen._compile(watched, shape.threads)  # noqa: SLF001 - a kernel, too
             started = LaunchState(
                 chosen, shape, shared_bytes, params, touched, schedule_seed, stack_bytes, watched, budget, printf_bytes,
                 recording, following,
@@ -466,7 +469,7 @@ def kernel(
         target: Whose tensor cores compute, `sm_75` to `sm_121`: they differ in the last bits. By default the module's
             target (the nearest of these).
         unchecked: Run what can be run, even if the kernel is not legal PTX.
-        timeout: Seconds that translating and compiling it may take.
+        timeout: Seconds that translating it may take; compiling belongs to the time of the launch that needs it.
 
     Returns:
         The kernel; `.launch(...)` runs it.

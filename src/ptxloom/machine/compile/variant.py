@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.product_registers import product_registers
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.program.model import BasicBlock, Op, Program
 
 SYMBOL: Final = "ptxloom_kernel"
+_MEANINGS: Final[WeakKeyDictionary[Program, str]] = WeakKeyDictionary()  # digests: to print a module takes milliseconds
 _STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more than their number
 
 
@@ -41,6 +44,10 @@ class Variant:
 
     ir: str
     builder: Builder
+
+    def serves(self, *, whole: bool, checks: frozenset[str]) -> bool:
+        """Whether it is the one for such warps and tools."""
+        return self.builder.whole == whole and self.builder.checks == checks
 
 
 def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozenset()) -> Variant:
@@ -222,7 +229,40 @@ def _enter_late(b: Builder, start: int) -> None:
     b.lines = [*built[:start], *b.lines, *built[start:]]
 
 
-def compile_variant(program: Program, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None) -> Code:
+def accepted(program: Program, checks: frozenset[str], judge: Callable[[], None] | None) -> Variant | None:
+    """Refuse what cannot be run, which translating finds: LLVM is not asked.
+
+    Args:
+        program: What to run.
+        checks: The tools that watch.
+        judge: Raises if the program is not legal.
+
+    Returns:
+        What was translated, for whole warps; None if it was accepted before, as the cache says.
+
+    Raises:
+        UnsupportedInstruction: The machine does not know an instruction.
+    """
+    made: list[Variant] = []
+
+    def make() -> bytes:
+        if judge is not None:
+            judge()
+        made.append(translate(program, whole=True, checks=checks))
+        return b"accepted"
+
+    jit.cached(f"accepted {_key(program, checks, judge)}", make)
+    return made[0] if made else None
+
+
+def compile_variant(
+    program: Program,
+    *,
+    whole: bool,
+    checks: frozenset[str],
+    judge: Callable[[], None] | None,
+    made: Variant | None = None,
+) -> Code:
     """One variant's machine code, from the cache if it has been compiled before.
 
     Args:
@@ -230,11 +270,12 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str], ju
         whole: For warps whose lanes all run.
         checks: The tools that watch.
         judge: Raises if the program is not legal: asked before code is made, so that kept code needs no other look.
+        made: A variant that has been translated already, perhaps this one.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
     """
-    kept: list[Variant] = []
+    kept = [made] if made is not None and made.serves(whole=whole, checks=checks) else []
 
     def variant() -> Variant:
         if not kept:
@@ -249,8 +290,7 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str], ju
         head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
         return head.encode() + b"\n" + jit.compiled(variant().ir, 0)
 
-    form = f"{'whole' if whole else 'part'} {'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))}"
-    key = f"kernel {program.entry.name} {program.target} {form}\n{meaning(program)}"
+    key = f"kernel {'whole' if whole else 'part'} {_key(program, checks, judge)}"
     head, _, code = jit.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     watched = is_watched(checks)
@@ -261,6 +301,14 @@ def compile_variant(program: Program, *, whole: bool, checks: frozenset[str], ju
     for name in needs["helpers"]:
         jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
     return jit.loaded(code, SYMBOL, watched=watched)
+
+
+def _key(program: Program, checks: frozenset[str], judge: Callable[[], None] | None) -> str:
+    """What the code of a kernel depends on, whatever the variant."""
+    if program not in _MEANINGS:
+        _MEANINGS[program] = hashlib.sha256(meaning(program).encode("utf-8", "surrogatepass")).hexdigest()
+    form = f"{'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))}"
+    return f"{program.entry.name} {program.target} {form} {_MEANINGS[program]}"
 
 
 def is_watched(checks: frozenset[str]) -> bool:

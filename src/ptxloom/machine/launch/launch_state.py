@@ -142,7 +142,8 @@ class LaunchState:
         native.seed = seed & 0xFFFFFFFF
         for shadow in self.shadows:
             shadow.start(native)
-        native.full, native.masked = self.code(whole=True), self.kernel.compiled_masked(compiled_checks(self.checks))
+        checks = compiled_checks(self.checks)
+        native.full, native.masked = (self.kernel.compiled(whole=whole, checks=checks) for whole in (True, False))
         native.params = arena.put(params)
         native.params_end = native.params + len(params)
         module = self.kernel.memory
@@ -174,7 +175,9 @@ class LaunchState:
 
     def provide(self, wanted: int) -> None:
         """Compile the variant that a worker came to need."""
-        if wanted == state.WANT_MASKED:
+        if wanted == state.WANT_WHOLE:
+            self.native.full = self.code(whole=True)
+        elif wanted == state.WANT_MASKED:
             self.native.masked = self.code(whole=False)
         else:
             self.native.poisoned = self.code(whole=False, poisoned=True)

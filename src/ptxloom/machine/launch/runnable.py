@@ -36,8 +36,8 @@ class Runnable(Protocol):
         """The address of a variant's code, which is compiled if nobody has asked for it before."""
         ...
 
-    def compiled_masked(self, checks: frozenset[str]) -> int:
-        """The address of the code for parts of warps if it has been compiled, else 0."""
+    def compiled(self, *, whole: bool, checks: frozenset[str]) -> int:
+        """The address of a variant's code if it has been compiled, else 0."""
         ...
 
     def local_bytes(self, stack_bytes: int) -> int:

@@ -65,7 +65,7 @@ class Worker:
                     return
                 case state.SLICE:
                     interrupts.check()
-                case state.WANT_MASKED | state.WANT_POISONED:
+                case state.WANT_WHOLE | state.WANT_MASKED | state.WANT_POISONED:
                     self.launch.provide(status)
                 case state.WANT_CTA:
                     self._admit()

@@ -32,6 +32,7 @@ from ptxloom.machine.runtime.state import (
     WANT_CTA,
     WANT_MASKED,
     WANT_POISONED,
+    WANT_WHOLE,
     YIELD,
     YIELD_COST,
     YIELD_ROUNDS,
@@ -131,7 +132,7 @@ def run_warp(w: Warp) -> u32:
             if code == 0:
                 return WANT_POISONED
         if code == 0:
-            return WANT_MASKED
+            return WANT_WHOLE if w.mask == 0xFFFFFFFF else WANT_MASKED
         status = invoke(code, w)
     return status
 

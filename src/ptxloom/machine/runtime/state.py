@@ -30,6 +30,7 @@ WANT_CTA: Final = 8  # every resident CTA spins: more room is needed to admit an
 SERVICE: Final = 9  # a warp asks Python for something: `worker.service`
 SLICE: Final = 10  # Python may look for signals and the clock, then go on
 WANT_POISONED: Final = 11  # the variant that follows poison is needed and not compiled yet
+WANT_WHOLE: Final = 13  # the variant for whole warps is needed and not compiled yet
 LOST: Final = 12  # lanes are at a block that the kernel does not have: a mistake of the machine's
 
 SLICE_ROUNDS: Final = 256

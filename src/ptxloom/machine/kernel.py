@@ -18,7 +18,7 @@ from ptxloom.machine.instruments.provenance import words_of
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.expected import outcomes, references_of
-from ptxloom.machine.launch.grid import Grid, Progress, default_threads
+from ptxloom.machine.launch.grid import Grid, Progress
 from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent
 from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks, function_table
 from ptxloom.machine.launch.options import (
@@ -359,8 +359,8 @@ class Kernel:
             profile: Whether to count what each instruction costs; `LaunchResult.profile` tells.
             trace: Which instructions to record, `LaunchResult.trace` holds the records: patterns such as "ldmatrix",
                 PTX lines, source lines such as "kernel.cu:45", or `Trace`s, which also choose blocks and warps.
-            threads: Threads of the host; by default one a core. Fewer run where there are fewer clusters, or no memory
-                for as many.
+            threads: Threads of the host; by default one, and one for each other core once a millisecond of work is left
+                for them. Fewer run where there are fewer clusters, or no memory for as many.
             timeout: Seconds after which the kernel is ended, counted from the call: machine code that is made for it
                 belongs to them.
             schedule_seed: Another order of warps for each number. All but 0 refuse one request in eight to cancel the
@@ -409,7 +409,7 @@ class Kernel:
         shared_bytes = integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
         stack_bytes = integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES)
         schedule_seed = integer("schedule_seed", schedule_seed)
-        count = default_threads() if threads is None else integer("threads", threads, 1, THREADS_LIMIT)
+        count = None if threads is None else integer("threads", threads, 1, THREADS_LIMIT)
         if heap_bytes is not None:
             heap_bytes = integer("heap_bytes", heap_bytes, 0, MOST_BYTES)
         printf_bytes = integer("printf_bytes", printf_bytes, 0, PRINTF_LIMIT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxloom.machine.launch.launch_state import LEAKS
@@ -13,15 +14,66 @@ from ptxloom.machine.native import interrupts
 from ptxloom.machine.results.hazard import Hazards
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.reporter import joined
+from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from ptxloom.machine.launch.launch_state import LaunchState
     from ptxloom.machine.results.profile import Profile
 
 PROGRESS_SECONDS = 0.25  # between two calls of `progress`
+_WORTH_SECONDS = 1e-3  # of work left are worth a thread, which takes a tenth to start
 Progress: TypeAlias = "Callable[[int, int], None]"  # CTAs started, of how many
+
+
+class _Crew:
+    """The threads that help the first one."""
+
+    def __init__(self, grid: Grid, most: int, share: int, deadline: float | None) -> None:
+        self.most = min(most, grid.launch.native.total)
+        self._grid = grid
+        self._share = share  # bytes that a worker takes
+        self._deadline = deadline
+        self._helpers: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Have as many as there is memory for."""
+        launch, budget = self._grid.launch, self._grid.launch.budget
+        room = (budget.limit - budget.taken) // self._share
+        more = [Worker(launch, number) for number in range(1, min(self.most, 1 + room))]
+        self._grid.workers += more
+        self._helpers = [threading.Thread(target=w.run, args=(self._deadline,), daemon=True) for w in more]
+        for helper in self._helpers:
+            helper.start()
+
+    def look(self) -> Generator[int]:
+        """How many rounds the first worker goes on before it looks again; the others start when much is left to do."""
+        native = self._grid.launch.native
+        start = time.perf_counter()
+        rounds = 1
+        while True:
+            yield rounds
+            started = max(1, native.next)
+            left = (native.total - started) / started * (time.perf_counter() - start)
+            if left > _WORTH_SECONDS:
+                break
+            rounds = min(2 * rounds, state.SLICE_ROUNDS)
+        self.start()
+
+    def join(self) -> None:
+        """Wait for them."""
+        for helper in self._helpers:
+            while helper.is_alive():
+                helper.join(0.05)
+                interrupts.check()
+
+    def end(self) -> None:
+        """Stop those that still run."""
+        if any(helper.is_alive() for helper in self._helpers):
+            self._grid.launch.native.stop = 1
+            for helper in self._helpers:
+                helper.join()
 
 
 class Grid:
@@ -33,7 +85,7 @@ class Grid:
         self.instructions = 0
         self.hazards = Hazards()
 
-    def result(self, threads: int, deadline: float | None, progress: Progress | None = None) -> LaunchResult:
+    def result(self, threads: int | None, deadline: float | None, progress: Progress | None = None) -> LaunchResult:
         """Run the grid, and put together what there is to tell of it; as `run`."""
         launch = self.launch
         recording = launch.recording
@@ -52,9 +104,10 @@ class Grid:
         followed = launch.provenance.record() if launch.provenance else None
         return LaunchResult(self.instructions, self.hazards, str(printed), profiled, records, printed.cut, followed)
 
-    def run(self, threads: int, deadline: float | None, progress: Progress | None = None) -> None:
+    def run(self, threads: int | None, deadline: float | None, progress: Progress | None = None) -> None:
         """Run the grid to its end, or to a time on `time.monotonic`.
 
+        Without a number of threads others than this one start once a millisecond of work is seen to be left for them.
         `progress` is told now and then how many CTAs have been started, of how many.
 
         Raises:
@@ -82,26 +135,22 @@ class Grid:
                 launch.fail(error)
                 return
 
-    def _work(self, threads: int, deadline: float | None) -> None:
+    def _work(self, threads: int | None, deadline: float | None) -> None:
         launch, budget = self.launch, self.launch.budget
         before = budget.taken
-        workers = self.workers = [Worker(launch, 0)]
-        room = (budget.limit - budget.taken) // (budget.taken - before)
-        workers += [Worker(launch, n) for n in range(1, min(threads, launch.native.total, 1 + room))]
-        helpers = [threading.Thread(target=w.run, args=(deadline,), daemon=True) for w in workers[1:]]
-        for helper in helpers:
-            helper.start()
+        first = Worker(launch, 0)
+        self.workers = [first]
+        crew = _Crew(self, threads or default_threads(), budget.taken - before, deadline)
+        if threads is not None:
+            crew.start()
         try:
-            workers[0].run(deadline)
-            for helper in helpers:
-                while helper.is_alive():
-                    helper.join(0.05)
-                    interrupts.check()
+            if threads is None and crew.most > 1:
+                first.run(deadline, crew.look())
+            else:
+                first.run(deadline)
+            crew.join()
         finally:
-            if any(h.is_alive() for h in helpers):
-                launch.native.stop = 1
-                for helper in helpers:
-                    helper.join()
+            crew.end()
         self._conclude()
 
     def _conclude(self) -> None:

@@ -13,13 +13,14 @@ from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime import scheduler, state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ptxloom.machine.launch.launch_state import LaunchState
     from ptxloom.machine.results.hazard import Hazard
 
 _RUN: Final = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64)
 _PLENTY: Final = 1 << 28  # bytes that the CTAs of one thread may take before another is admitted reluctantly
+_NEVER: Final = iter(())
 
 
 class Worker:
@@ -45,19 +46,25 @@ class Worker:
         launch.workers.append(self.state)
         self.add_cluster()
 
-    def run(self, deadline: float | None) -> None:
-        """Run CTAs until the grid is done; errors go to the launch."""
+    def run(self, deadline: float | None, looks: Iterator[int] = _NEVER) -> None:
+        """Run CTAs until the grid is done; errors go to the launch.
+
+        Args:
+            deadline: When to give up, on `time.monotonic`.
+            looks: Asked now and then, gives the rounds until it is to be asked again.
+        """
         try:
             watched = is_watched(self.launch.checks)
             entry = _RUN(jit.native_address(scheduler.run_worker, watched=watched))
             with interrupts.until(deadline):
-                self._run(entry)
+                self._run(entry, looks)
         except interrupts.TimeIsUp:
             self.launch.fail(self._too_slow())
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that launched
             self.launch.fail(error)
 
-    def _run(self, entry: Callable[[int], int]) -> None:
+    def _run(self, entry: Callable[[int], int], looks: Iterator[int]) -> None:
+        self.state.slice = next(looks, self.state.slice)
         while True:
             status = entry(self.address)
             match status:
@@ -65,6 +72,7 @@ class Worker:
                     return
                 case state.SLICE:
                     interrupts.check()
+                    self.state.slice = next(looks, self.state.slice)
                 case state.WANT_WHOLE | state.WANT_MASKED | state.WANT_POISONED:
                     self.launch.provide(status)
                 case state.WANT_CTA:

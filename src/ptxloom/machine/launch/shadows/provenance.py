@@ -90,12 +90,12 @@ class ProvenanceShadow(ShadowMaker):
         self._trail.ctas, self._trail.cta_count = self._arena.put(blocks) if len(blocks) else 0, len(blocks)
 
     def _make_room(self, budget_bytes: int) -> None:
-        """Tables of fixed size for paths, the budget for the rest: a quarter for nodes, an eighth for events."""
+        """Tables of fixed size for paths, the budget for the rest: one part in 32 for nodes, in 8 for events."""
         trail = self._trail
-        nodes = budget_bytes // 4 // (model.NODE_BYTES + 4)
+        nodes = budget_bytes // 32 // (model.NODE_BYTES + 4)
         events = budget_bytes // 8 // model.EVENT_BYTES
         buckets = 1 << nodes.bit_length() - 1
-        rest = budget_bytes * 5 // 8 // _TAG
+        rest = budget_bytes * 13 // 16 // _TAG
         for name, count, size in (
             ("path", _PATHS, model.PATH_BYTES), ("known", 4 * _PATHS, model.KNOWN_BYTES),
             ("node", nodes, model.NODE_BYTES), ("bucket", buckets, 4), ("event", min(events, model.EVENT_LIMIT),
@@ -178,6 +178,7 @@ class ProvenanceShadow(ShadowMaker):
         """What it has found."""
         trail, arrays = self._trail, tuple(self._arrays())
         events = self._kept["event"].view(_EVENT)[: int(trail.event_count)]
+        sites = frozenset(np.unique(events["site"]).tolist())
         raw = RawProvenance(
             places=np.array([self._place(address) for address, _ in arrays], np.uint64),
             pieces=tuple((at, tags) for _, _, at, tags in self._pieces if tags is not None),
@@ -190,7 +191,7 @@ class ProvenanceShadow(ShadowMaker):
             taken=self._taken,
             kept=self._kept_ctas,
             moments=self._moments,
-            sites={op.site: _site(op) for op in self._program.ops if op.site in set(events["site"].tolist())},
+            sites={op.site: _site(op) for op in self._program.ops if op.site in sites},
             grid=self._grid,
         )
         return ProvenanceRecord(tuple(known for _, known in arrays), self.limits(), raw)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import fill, length, nothing, part, u32, u64, view
+from ptxloom.machine.native.language import copy, fill, length, nothing, part, u32, u64, view
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import find_span, holds, space_at
 from ptxloom.machine.runtime.places import registers, warp_at
-from ptxloom.machine.runtime.provenance.paths import found_tag, moved_tag
+from ptxloom.machine.runtime.provenance.paths import LONG, of_one_path, path_after, step_run
 from ptxloom.machine.runtime.spans import Span
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
@@ -23,7 +23,7 @@ from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
 )
-from ptxloom.machine.runtime.trail import EXACT, STAGE, TWICE, WRITTEN
+from ptxloom.machine.runtime.trail import EXACT, KIND, PATH_FIELD, STAGE, TWICE, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
@@ -89,44 +89,79 @@ def span_tags(span: Span, at: u64, size: u64) -> Slice[u64]:
 def read_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, out: Slice[u64]) -> None:
     """The tags of bytes in memory, as an instruction that reads them finds them."""
     trail = w.launch.trail
-    tags = nothing(u64)
-    own: u64 = 0
-    if is_far(at, space) != 0:
-        spans = span_of(w, at, u64(size))
-        if length(spans) != 0:
-            tags = span_tags(spans[0], at, u64(size))
-            own = EXACT | spans[0].origin + (at - spans[0].start)
-    else:
-        tags = near_tags(w, lane, at, space, u64(size))
-    known = u32(length(tags))
+    into = part(out, 0, size)
+    if is_far(at, space) == 0:
+        found_run(trail, site, into, near_tags(w, lane, at, space, u64(size)), size, 0)
+        return
+    spans = span_of(w, at, u64(size))
+    if length(spans) == 0:
+        fill(into, 0)
+        return
+    own = EXACT | path_after(trail, site, 0) | spans[0].origin + (at - spans[0].start)
+    if length(spans[0].tags) != 0:
+        found_run(trail, site, into, span_tags(spans[0], at, u64(size)), size, own)
+        return
     for n in range(size):
-        tag: u64 = 0
-        if n < known:
-            tag = tags[n]
-        if tag == 0 and own != 0:
-            tag = own + u64(n)
-        out[n] = found_tag(trail, site, tag)
+        into[n] = own + u64(n)
+
+
+def found_run(trail: Trail, site: u32, out: Slice[u64], tags: Slice[u64], size: u32, own: u64) -> None:
+    """The tags of bytes in memory as they are found; of those without, from `own` on, if that is not 0."""
+    into = part(out, 0, size)
+    if length(tags) == 0:
+        fill(into, 0)
+        return
+    known = part(tags, 0, size)
+    if size >= LONG and of_one_path(known, size) != 0:
+        step_run(into, known, size, path_after(trail, site, known[0] & PATH_FIELD))
+        return
+    before: u64 = 1  # no path stands so in a tag
+    after: u64 = 0
+    for n in range(size):
+        tag = known[n]
+        if tag == 0:
+            if own != 0:
+                tag = own + u64(n)
+        elif tag & KIND == WRITTEN:
+            tag = 0
+        else:
+            if tag & PATH_FIELD != before:
+                before = tag & PATH_FIELD
+                after = path_after(trail, site, before)
+            tag = tag & ~(PATH_FIELD | TWICE) | after
+        into[n] = tag
 
 
 def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, given: Slice[u64]) -> None:
     """The tags of bytes that an instruction writes to memory."""
-    tags = nothing(u64)
-    far = is_far(at, space)
-    if far != 0:
-        spans = span_of(w, at, u64(size))
-        if length(spans) != 0:
-            tags = span_tags(spans[0], at, u64(size))
-    else:
-        tags = near_tags(w, lane, at, space, u64(size))
     trail = w.launch.trail
-    for n in range(u32(length(tags))):
-        tag = given[n]
+    if is_far(at, space) == 0:
+        give_run(trail, site, near_tags(w, lane, at, space, u64(size)), given, size, 0)
+        return
+    spans = span_of(w, at, u64(size))
+    if length(spans) != 0:
+        give_run(trail, site, span_tags(spans[0], at, u64(size)), given, size, TWICE)
+
+
+def give_run(trail: Trail, site: u32, tags: Slice[u64], given: Slice[u64], size: u32, again: u64) -> None:
+    """Bytes in memory take tags; `again` is added to those that have been written before."""
+    if length(tags) == 0:
+        return
+    into = part(tags, 0, size)
+    new = part(given, 0, size)
+    before: u64 = 1  # no path stands so in a tag
+    after: u64 = 0
+    for n in range(size):
+        tag = new[n]
         if tag == 0:
             tag = WRITTEN
-        tag = moved_tag(trail, site, tag)
-        if far != 0 and tags[n] != 0:
-            tag = tag | TWICE
-        tags[n] = tag
+        if tag & PATH_FIELD != before:
+            before = tag & PATH_FIELD
+            after = path_after(trail, site, before)
+        tag = tag & ~(PATH_FIELD | TWICE) | after
+        if into[n] != 0:
+            tag = tag | again
+        into[n] = tag
 
 
 def load_tags(
@@ -134,12 +169,39 @@ def load_tags(
 ) -> None:
     """Lanes load `size` bytes to a register of `room` bytes; what is above is of no origin."""
     into = tags_of(w, place, room)
+    if lanes == 0xFFFFFFFF and space == SHARED and size == room:
+        low = load_half(w, site, addresses, offset, size, into, 0)
+        if low & load_half(w, site, addresses, offset, size, into, 16) != 0:
+            return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
             mine = part(into, lane * room, room)
             read_tags(w, site, lane, addresses[lane] + offset, space, size, part(mine, 0, size))
             for n in range(size, room):
                 mine[n] = 0
+
+
+def load_half(w: Warp, site: u32, addresses: Ptr[u64], offset: u64, size: u32, out: Slice[u64], first: u32) -> u32:
+    """1 if half a warp loads bytes of shared memory side by side, or all lanes the same: their tags are loaded."""
+    start = addresses[first]
+    apart: u64 = 0
+    gaps: u64 = 0
+    for n in range(16):
+        step = addresses[first + n] - start
+        apart = apart | step
+        gaps = gaps | step ^ u64(n * size)
+    at = start + offset & WINDOW_BYTES - 1
+    trail = w.launch.trail
+    into = part(out, first * size, 16 * size)
+    if gaps == 0 and within(at, u64(16 * size), w.shared_bytes) != 0:
+        found_run(trail, site, into, part(w.cta.tags, at, 16 * size), 16 * size, 0)
+        return 1
+    if apart == 0 and within(at, u64(size), w.shared_bytes) != 0:
+        found_run(trail, site, into, part(w.cta.tags, at, size), size, 0)
+        for n in range(1, 16):
+            copy(part(into, n * size, size), part(into, 0, size), 8 * u64(size))
+        return 1
+    return 0
 
 
 def store_tags(

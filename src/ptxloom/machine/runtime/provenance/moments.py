@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, length, part, u32, u64
+from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.state import Cta, Warp
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def place_among(numbers: Slice[u64], number: u64) -> u64:
     return length(numbers)
 
 
+@watching
 def keep_shared(cta: Cta, moment: u32) -> None:
     """A moment has come for a CTA: keep its tags, if they are asked for and it is the first time."""
     trail = cta.launch.trail

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import length, u32, u64
+from ptxloom.machine.native.language import length, part, u32, u64
 from ptxloom.machine.runtime.trail import (
     BITS,
     BYTE_BITS,
@@ -27,6 +27,8 @@ from ptxloom.machine.runtime.trail import (
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Slice
 
+LONG = 16  # tags from which on it pays to look whether all are of_one_path
+
 
 def moved_tag(trail: Trail, site: u32, tag: u64) -> u64:
     """The tag of a byte that an instruction has moved."""
@@ -39,11 +41,48 @@ def moved_tag(trail: Trail, site: u32, tag: u64) -> u64:
     return tag & ~(PATH_FIELD | TWICE) | trail.last_path << PATH_SHIFT
 
 
-def found_tag(trail: Trail, site: u32, tag: u64) -> u64:
-    """The same of a byte that was found in memory."""
-    if tag & KIND == WRITTEN:
+def path_after(trail: Trail, site: u32, before: u64) -> u64:
+    """The path of a byte after an instruction, by that before: both as they stand in a tag."""
+    return u64(find_step(trail, ((before >> PATH_SHIFT) << 32 | u64(site)) + 1)) << PATH_SHIFT
+
+
+def move_run(trail: Trail, site: u32, into: Slice[u64], out: Slice[u64], count: u32) -> None:
+    """The tags of bytes side by side that an instruction moves."""
+    mine = part(into, 0, count)
+    theirs = part(out, 0, count)
+    if count >= LONG and of_one_path(theirs, count) != 0:
+        step_run(mine, theirs, count, path_after(trail, site, theirs[0] & PATH_FIELD))
+        return
+    before: u64 = 1  # no path stands so in a tag
+    after: u64 = 0
+    for n in range(count):
+        tag = theirs[n]
+        if tag != 0:
+            if tag & PATH_FIELD != before:
+                before = tag & PATH_FIELD
+                after = path_after(trail, site, before)
+            tag = tag & ~(PATH_FIELD | TWICE) | after
+        mine[n] = tag
+
+
+def of_one_path(tags: Slice[u64], count: u32) -> u32:
+    """1 if tags side by side are of one kind that has an origin, and all have come by one path."""
+    known = part(tags, 0, count)
+    first = known[0]
+    if first == 0 or first & KIND == WRITTEN:
         return 0
-    return moved_tag(trail, site, tag)
+    unlike: u64 = 0
+    for n in range(count):
+        unlike = unlike | known[n] ^ first
+    return u32(unlike & (KIND | PATH_FIELD) == 0)
+
+
+def step_run(into: Slice[u64], out: Slice[u64], count: u32, path: u64) -> None:
+    """Such tags, after an instruction that leads to a path."""
+    mine = part(into, 0, count)
+    theirs = part(out, 0, count)
+    for n in range(count):
+        mine[n] = theirs[n] & ~(PATH_FIELD | TWICE) | path
 
 
 def find_step(trail: Trail, key: u64) -> u32:
@@ -90,6 +129,8 @@ def tag_hash(key: u64) -> u64:
 def node_tag(trail: Trail, kind: u64, site: u32, first: u64, second: u64, third: u64) -> u64:
     """The tag of what an instruction has made of up to three values (COMPUTED), or of what lies in one (MIXED)."""
     nodes = trail.nodes
+    if trail.node_count >= length(nodes):
+        return kind
     bucket = tag_hash(tag_hash(tag_hash(u64(site) ^ first) ^ second) ^ third) & length(trail.buckets) - 1
     at = trail.buckets[bucket]
     while at != 0:
@@ -98,8 +139,6 @@ def node_tag(trail: Trail, kind: u64, site: u32, first: u64, second: u64, third:
         if same and known.sources[1] == second and known.sources[2] == third:
             return kind | u64(at) << BYTE_BITS
         at = known.next
-    if trail.node_count >= length(nodes):
-        return kind
     number = trail.node_count
     trail.node_count = number + 1
     new = nodes[number]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import part, u32, u64
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import copy, part, u32, u64
 from ptxloom.machine.runtime.provenance.memory_tags import tags_of
 from ptxloom.machine.runtime.provenance.moments import cta_number, place_among
 from ptxloom.machine.runtime.provenance.paths import put_value, value_tag
 from ptxloom.machine.runtime.state import Warp
-from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PRODUCT, SLOT_BITS
+from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PATH_FIELD, PRODUCT, SLOT_BITS, Trail
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
 
 
 def begin_product(w: Warp, site: u32, lanes: u32, tags: u32) -> None:
@@ -42,9 +47,25 @@ def note_operand(w: Warp, site: u32, place: u32, room: u32, each: u32) -> None:
     trail.pool_count = trail.pool_count + u64(count)
     event = trail.events[trail.recording - 1]
     event.tags = event.tags + u64(count)
-    out = tags_of(w, place, room)
+    note_values(trail, site, into, tags_of(w, place, room), count, each)
+
+
+def note_values(trail: Trail, site: u32, tags: Slice[u64], out: Slice[u64], count: u32, each: u32) -> None:
+    """The tags of values of `each` bytes that lie side by side."""
+    into = part(tags, 0, count)
+    known = part(out, 0, count * each)
+    if each == 1:
+        copy(into, known, 8 * u64(count))
+        return
     for n in range(count):
-        into[n] = value_tag(trail, site, out, n * each, each)
+        at = n * each
+        first = known[at]
+        apart = known[at + 1] ^ first + 1
+        for more in range(2, each):
+            apart = apart | known[at + more] ^ first + u64(more)
+        if first == 0 or apart & ~PATH_FIELD != 0:
+            first = value_tag(trail, site, known, at, each)
+        into[n] = first
 
 
 def note_nothing(w: Warp, count: u32) -> None:
@@ -63,8 +84,8 @@ def give_product(w: Warp, lanes: u32, place: u32, room: u32, each: u32, slot: u3
     parts = room // each
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            for n in range(parts):
+            for n in range(lane * parts, lane * parts + parts):
                 tag: u64 = COMPUTED
                 if trail.recording != 0:
-                    tag = PRODUCT | (trail.recording - 1 << SLOT_BITS | u64(slot + lane * parts + n)) << BYTE_BITS
-                put_value(into, lane * room + n * each, each, tag)
+                    tag = PRODUCT | (trail.recording - 1 << SLOT_BITS | u64(slot + n)) << BYTE_BITS
+                put_value(into, n * each, each, tag)

@@ -64,6 +64,8 @@ class Fix:
         description: What to do, as an order: "add the qualifier".
         span: What is replaced.
         replacement: What stands there afterwards.
+        is_safe: It changes nothing of what the program says, or there is but one thing that it can have meant; the
+            others are guesses, for a reader to judge.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -77,6 +79,7 @@ class Fix:
     description: str
     span: Span
     replacement: str
+    is_safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)

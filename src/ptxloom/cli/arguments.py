@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FINDING_FORMATS: Final = ("full", "concise", "json", "sarif", "github")
+CHECK_FORMATS: Final = (*FINDING_FORMATS, "gitlab", "junit")
 TABLE_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
 MAP_FORMATS: Final = (*TABLE_FORMATS, "svg")
 
@@ -211,9 +212,13 @@ def _inspect(parser: VerbParser) -> None:
 
 def _check(parser: VerbParser) -> None:
     _files(parser)
-    _formats(parser, FINDING_FORMATS)
+    _formats(parser, CHECK_FORMATS)
     _availability(parser)
     _rules(parser)
+    how = parser.add_argument_group("repairs", "files change as a whole or not at all; standard input goes to output")
+    how.add_argument("--fix", action="store_true", help="make the repairs that can mean but one thing")
+    how.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: make guesses, too")
+    how.add_argument("--diff", action="store_true", help="print what --fix would change; exit 1 if anything would")
 
 
 def _parse(parser: VerbParser) -> None:

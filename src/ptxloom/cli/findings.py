@@ -30,14 +30,20 @@ def render(found: Sequence[Diagnostic], options: Options, *, complete: bool = Tr
             from ptxloom.views.findings.sarif import sarif  # noqa: PLC0415 - likewise
 
             return sarif(found, __version__, _pages(found), complete=complete)
-        case "github":
-            from ptxloom.views.findings.machine_readable import github  # noqa: PLC0415 - likewise
-
-            return github(found)
+        case "github" | "gitlab" | "junit":
+            return _for_integration(found, options.output_format)
         case _:
             from ptxloom.views.findings.finding_reports import full  # noqa: PLC0415 - likewise
 
             return full(found, style_for(options))
+
+
+def _for_integration(found: Sequence[Diagnostic], output_format: str) -> str:
+    """The findings as a service of continuous integration shows them."""
+    from ptxloom.views.findings import junit, machine_readable  # noqa: PLC0415 - one format a run
+
+    shown = {"github": machine_readable.github, "gitlab": machine_readable.gitlab, "junit": junit.junit}
+    return shown[output_format](found)
 
 
 def _pages(found: Sequence[Diagnostic]) -> Mapping[str, str]:

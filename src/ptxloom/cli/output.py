@@ -150,7 +150,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def style_for(options: Options) -> Style:
-    """Colour if asked for, or if a terminal will show it and `NO_COLOR` is not set."""
+    """Colour if asked for, or if a terminal will show it; `NO_COLOR` and `FORCE_COLOR` say what nobody asked for."""
     from ptxloom.views.core.style import Style  # noqa: PLC0415 - heavy work of a verb starts here
 
     match options.color:
@@ -159,5 +159,7 @@ def style_for(options: Options) -> Style:
         case "never":
             return Style()
         case _:
-            wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-            return Style(colour=wanted and _is_terminal(options))
+            if os.environ.get("NO_COLOR"):
+                return Style()
+            shown = _is_terminal(options) and os.environ.get("TERM") != "dumb"
+            return Style(colour=shown or bool(os.environ.get("FORCE_COLOR")))

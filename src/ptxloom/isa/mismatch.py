@@ -40,6 +40,13 @@ _PARTS = re.compile("_|::")
 _NUMBERED = re.compile(r"[vxL]?\d+|\d+d|\w+::\d+")
 _DIGITS = re.compile(r"\d+")
 _MOST_NEAR = 3
+_LEAST = 3  # letters of a qualifier that a longer word may stand for
+_ELSEWHERE = {
+    "t": "trans", "half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16", "float": "f32", "float32": "f32",
+    "fp32": "f32", "double": "f64", "float64": "f64", "fp64": "f64", "tfloat32": "tf32", "int8": "s8", "int16": "s16",
+    "int32": "s32", "int": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+}  # fmt: skip
+"""What CUDA, CuTe, NumPy and BLAS call some qualifiers."""
 _SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
 """The state spaces (PTX ISA 5.1); an address may name a part of one after `::`."""
@@ -125,7 +132,7 @@ def _unknown(pool: _Pool, kept: dict[int, str]) -> tuple[Problem, ...]:
             expected = _like(word, pool.opcode)
             words, at = tuple(kept.values()), tuple(kept).index(place)
             fitting = tuple(other for other in expected if _fits(pool, words, at, other))
-            near = _longer(pool, words, at) or _near(word, fitting or expected or known)
+            near = _called(word, known) or _longer(pool, words, at) or _near(word, fitting or expected or known)
             found.append(Unknown(place, near, fitting or expected))
     return tuple(found)
 
@@ -134,6 +141,13 @@ def _longer(pool: _Pool, words: Words, at: int) -> Words:
     """The qualifiers that fit here and of which the unknown one is a part: `.try_wait` for `.wait`."""
     longer = [other for other in _vocabulary(pool.opcode) if words[at] in _PARTS.split(other)]
     return tuple(other for other in longer if _fits(pool, words, at, other)) or tuple(longer[:_MOST_NEAR])
+
+
+def _called(word: str, known: Words) -> Words:
+    """What the instruction calls what others call by this word, or by a longer one: `.trans` for `.transposed`."""
+    name = _ELSEWHERE.get(word.lower(), "")
+    shorter = (other for other in known if len(other) >= _LEAST and word.isalpha() and word.lower().startswith(other))
+    return (name,) if name in known else tuple(sorted(shorter, key=len))[-1:]
 
 
 def _near(word: str, known: Words) -> Words:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.checker.findings.repairs import fixes_of
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.isa.special import special_register
 from ptxloom.lsp.document import Document
@@ -45,7 +46,7 @@ class Action:
         title: What it does, as an imperative.
         edits: How.
         finding: The finding that it is about; None if it is about several.
-        preferred: Whether it repairs what the finding says.
+        preferred: Whether it repairs what the finding says, and is no guess that takes something away.
     """
 
     title: str
@@ -112,22 +113,16 @@ def actions(document: Document, start: int, end: int) -> Iterator[Action]:
         fix = finding.fix
         if fix is not None:
             edit = Edit(fix.span.start, fix.span.end, fix.replacement)
-            yield Action(_sentence(fix.description), (edit,), finding, preferred=True)
+            yield Action(_sentence(fix.description), (edit,), finding, preferred=fix.is_safe or bool(fix.replacement))
         if finding.rule != "unused-ignore":
             yield Action(f"Ignore `{finding.rule}` on this line", (_silence(document, finding),), finding)
 
 
 def repair_all(document: Document) -> Action | None:
-    """Every fix of every finding that does not overlap an earlier one; None if there is none."""
-    edits: list[Edit] = []
-    for finding in document.findings:
-        fix = finding.fix
-        if fix is None or finding.severity is Severity.NOTE:
-            continue
-        edit = Edit(fix.span.start, fix.span.end, fix.replacement)
-        if all(edit.start > one.end or edit.end < one.start for one in edits):
-            edits.append(edit)
-    return Action("Repair everything that ptxloom can repair", tuple(edits)) if edits else None
+    """Every safe fix of every finding that does not touch an earlier one; None if there is none."""
+    told = (finding for finding in document.findings if finding.severity is not Severity.NOTE)
+    edits = tuple(Edit(fix.span.start, fix.span.end, fix.replacement) for fix in fixes_of(told))
+    return Action("Repair everything that ptxloom can repair safely", edits) if edits else None
 
 
 def _sentence(description: str) -> str:

@@ -133,7 +133,9 @@ def test_every_fix_is_offered_where_its_finding_stands_and_repairs_it() -> None:
 def test_all_repairs_at_once() -> None:
     every = repair_all(Document(BROKEN))
     assert every is not None
-    assert Document(applied(BROKEN, every.edits)).findings == ()
+    left = [one.fix for one in Document(applied(BROKEN, every.edits)).findings]
+    assert [fix.is_safe for fix in left if fix is not None] == [False]  # a guess
+    assert len(left) == 1
     assert repair_all(Document(KERNEL)) is None
 
 

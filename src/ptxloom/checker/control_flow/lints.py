@@ -169,5 +169,5 @@ def _return(end: Span) -> Fix:
     source = end.source
     line = source.line_starts[end.line - 1]
     if source.text[line : end.start].strip():
-        return Fix("add `ret;`", Span(source, end.start, end.start), "ret; ")
-    return Fix("add `ret;`", Span(source, line, line), "    ret;\n")
+        return Fix("add `ret;`", Span(source, end.start, end.start), "ret; ", is_safe=True)
+    return Fix("add `ret;`", Span(source, line, line), "    ret;\n", is_safe=True)

@@ -60,7 +60,11 @@ def _behind_series(name: str, span: Span, scope: VisibleNames) -> Advice | None:
     related = (Label(Span(source, series.start, written.end() if written else series.end), "declared here"),)
     if written is None or index >= count + _MOST_MORE:
         return label, None, related
-    return label, Fix(f"declare `{stem}<{index + 1}>`", Span(source, *written.span(1)), str(index + 1)), related
+    return (
+        label,
+        Fix(f"declare `{stem}<{index + 1}>`", Span(source, *written.span(1)), str(index + 1), is_safe=True),
+        related,
+    )
 
 
 def near_label(name: str, span: Span, labels: Iterable[str]) -> tuple[str, Fix | None]:

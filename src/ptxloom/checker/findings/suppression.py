@@ -122,4 +122,4 @@ def _unused(ignore: Ignore) -> Diagnostic:
 
 def _removal(ignore: Ignore) -> Fix:
     """Delete the comment, or the name in it."""
-    return Fix("remove it", ignore.removal, "")
+    return Fix("remove it", ignore.removal, "", is_safe=True)

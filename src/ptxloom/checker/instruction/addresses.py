@@ -77,7 +77,9 @@ def _element(site: Site, wanted: Wanted, operand: Indexed) -> Iterator[Diagnosti
 
 def _unbracketed(site: Site, wanted: Wanted, operand: Operand) -> Diagnostic:
     span = site.span(operand)
-    fix = Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]") if isinstance(operand, Name) else None
+    fix = (
+        Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]", is_safe=True) if isinstance(operand, Name) else None
+    )
     message = f"`{site.name}` takes an address in brackets here"
     return site.error("operand-kind", message, span, label=wanted.about, fix=fix)
 

@@ -123,7 +123,7 @@ def _bare(site: Site, operand: Name | Component, expected: int) -> Iterator[Diag
         "missing-braces",
         f"`{site.opcode}` takes its registers in braces, even one",
         span,
-        fix=Fix(f"write `{braced}`", span, braced) if expected == 1 else None,
+        fix=Fix(f"write `{braced}`", span, braced, is_safe=True) if expected == 1 else None,
     )
 
 

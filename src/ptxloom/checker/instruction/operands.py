@@ -150,7 +150,7 @@ def _slot(site: Site, slot: OperandSlot, operand: Operand) -> Iterator[Diagnosti
         return
     if slot.bracketed and want.kind != "address" and not isinstance(operand, Address):
         text = site.span(operand).text
-        fix = Fix("add the brackets", site.span(operand), f"[{text}]")
+        fix = Fix("add the brackets", site.span(operand), f"[{text}]", is_safe=True)
         yield site.error("address-form", f"`{site.name}` takes brackets around `{text}`", site.span(operand), fix=fix)
         return
     yield from _one(site, want, _first(want, operand) if slot.bracketed else operand)

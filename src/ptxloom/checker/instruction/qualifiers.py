@@ -46,11 +46,11 @@ def tolerated(site: Site) -> Iterator[Diagnostic]:
     for place in resolution.repeated:
         span = site.bound.qualifier_span(place)
         message = f"`.{words[place]}` stands twice; ptxas lets it pass, the manual does not"
-        yield site.warning("repeated-sync", message, span, fix=Fix("remove the second one", span, ""))
+        yield site.warning("repeated-sync", message, span, fix=Fix("remove the second one", span, "", is_safe=True))
     for place in resolution.ignored:
         span = site.bound.qualifier_span(place)
         message = f"`{site.opcode}` takes no `.{words[place]}`; ptxas ignores it"
-        yield site.warning("ignored-qualifier", message, span, fix=Fix("remove it", span, ""))
+        yield site.warning("ignored-qualifier", message, span, fix=Fix("remove it", span, "", is_safe=True))
     for constraint in resolution.form.laxities if resolution.form else ():
         yield site.warning(
             "beyond-manual",
@@ -82,7 +82,7 @@ def _reordered(site: Site, spelling: str) -> Fix | None:
     first, end = site.bound.qualifier_span(-1), site.bound.qualifier_span(last)
     if first.start >= end.end:
         return None
-    return Fix(f"write `{spelling}`", Span(first.source, first.start, end.end), spelling)
+    return Fix(f"write `{spelling}`", Span(first.source, first.start, end.end), spelling, is_safe=True)
 
 
 def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one return a kind of problem
@@ -97,7 +97,7 @@ def _finding(site: Site, problem: Problem) -> Diagnostic:  # noqa: PLR0911 - one
             label = "the result is not what is written"
             return site.error("misread-num", message, at(place), label=label, fix=fix)
         case Repeated(place, first):
-            fix = Fix("remove the second one", at(place), "")
+            fix = Fix("remove the second one", at(place), "", is_safe=True)
             related = (Label(at(first), "it stands here already"),)
             return site.error("repeated-qualifier", message, at(place), fix=fix, related=related)
         case Crowded(place, first, slot):
@@ -156,7 +156,8 @@ def _missing(site: Site, message: str, problem: Missing) -> Diagnostic:
     fix = None
     if len(problem.additions) == 1:
         row = problem.additions[0]
-        fix = Fix(f"add `{spell(row)}`", Span(after.source, after.end, after.end), spell(row))
+        safe = rules == {"missing-aligned"}  # who leaves them out can mean nothing else
+        fix = Fix(f"add `{spell(row)}`", Span(after.source, after.end, after.end), spell(row), is_safe=safe)
     return site.error(
         min(rules) if len(rules) == 1 else "missing-qualifier",
         message,

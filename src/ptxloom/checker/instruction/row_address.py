@@ -48,7 +48,9 @@ def row_address(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Dia
 
 def _unbracketed(site: Site, rule: OperandRule, operand: Operand) -> Diagnostic:
     span = site.span(operand)
-    fix = Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]") if isinstance(operand, Name) else None
+    fix = (
+        Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]", is_safe=True) if isinstance(operand, Name) else None
+    )
     message = f"`{site.opcode}` takes an address in brackets here"
     return site.error("operand-kind", message, span, label=rule.about, fix=fix)
 
@@ -76,7 +78,7 @@ def minus_fix(site: Site, operand: Address) -> Fix | None:
     """The edit that turns a difference into a sum of a negative offset."""
     text = site.instruction.source.text
     at = text.find("-", operand.base.end, operand.end) if operand.minus else -1
-    return Fix("write `+-`", Span(site.instruction.source, at, at + 1), "+-") if at >= 0 else None
+    return Fix("write `+-`", Span(site.instruction.source, at, at + 1), "+-", is_safe=True) if at >= 0 else None
 
 
 def _special(site: Site, operand: Address, vector: int) -> Iterator[Diagnostic]:

@@ -79,7 +79,7 @@ def _single(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
     """One value, which stands for a vector of one."""
     if wanted.has("braced"):
         message = f"`{site.name}` takes braces here, even around one value"
-        fix = Fix("add the braces", site.span(operand), "{" + site.span(operand).text + "}")
+        fix = Fix("add the braces", site.span(operand), "{" + site.span(operand).text + "}", is_safe=True)
         yield site.error("missing-braces", message, site.span(operand), label=wanted.about, fix=fix)
         return
     if wanted.length == 1:

@@ -249,7 +249,7 @@ def _constant_fix(site: Site, wanted: Wanted, operand: Operand) -> Fix | None:
     value = constant(operand)
     if value is None or wanted.type not in {"f32", "f64"} or abs(value) > 1 << 24:
         return None
-    return Fix(f"write `{value}.0`", site.span(operand), f"{value}.0")
+    return Fix(f"write `{value}.0`", site.span(operand), f"{value}.0", is_safe=True)
 
 
 def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Iterator[Diagnostic]:
@@ -293,6 +293,6 @@ def _wrong_kind(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Diagn
     elif it.what is What.VARIABLE:
         label = "load it with `ld`, or take its address with `mov`"
     elif it.what is What.VECTOR and text.count(",") == 0:
-        fix = Fix("remove the braces", site.span(operand), text.strip("{} \t\n"))
+        fix = Fix("remove the braces", site.span(operand), text.strip("{} \t\n"), is_safe=True)
     message = f"`{site.name}` takes {wanted.phrase} here, and `{text}` is {it.what}"
     return site.error("operand-kind", message, site.span(operand), label=label, fix=fix)

@@ -61,7 +61,7 @@ def _alone(function: Function, directive: PerformanceDirective, platform: Platfo
         yield _bad(function, directive, why)
     elif gone := directives()[name].gone:
         span = _span(function, directive)
-        newer = Fix("write `.minnctapersm`", span, span.text.replace("maxnctapersm", "minnctapersm"))
+        newer = Fix("write `.minnctapersm`", span, span.text.replace("maxnctapersm", "minnctapersm"), is_safe=True)
         yield error(RULE, f"`.{name}` is gone since PTX {gone}", span, _section(name), fix=newer)
     else:
         yield from _numbers(function, directive)

@@ -1,7 +1,9 @@
-"""Findings for programs: JSON, and the annotations of a GitHub workflow."""
+"""Findings for programs: JSON, the annotations of a GitHub workflow, and the code quality report of GitLab."""
 
 from __future__ import annotations
 
+from collections import Counter
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import Severity
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.views.core.json_text import Value
 
+GITLAB_SEVERITY: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 GITHUB_LEVEL: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
@@ -29,7 +32,8 @@ def finding(diagnostic: Diagnostic) -> dict[str, Value]:
         "label": diagnostic.label,
         "section": diagnostic.section,
         "help": diagnostic.help,
-        "fix": fix and {"description": fix.description, **place(fix.span), "replacement": fix.replacement},
+        "fix": fix
+        and {"description": fix.description, **place(fix.span), "replacement": fix.replacement, "safe": fix.is_safe},
         "related": [{"message": label.text, **place(label.span)} for label in diagnostic.related],
     }
 
@@ -37,6 +41,26 @@ def finding(diagnostic: Diagnostic) -> dict[str, Value]:
 def as_json(diagnostics: Sequence[Diagnostic]) -> str:
     """Every finding in one JSON array."""
     return to_text([finding(d) for d in diagnostics])
+
+
+def gitlab(diagnostics: Sequence[Diagnostic]) -> str:
+    """A report that GitLab's merge requests show (`artifacts:reports:codequality`)."""
+    seen: Counter[str] = Counter()
+    return to_text([_quality(d, seen) for d in diagnostics])
+
+
+def _quality(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, Value]:
+    """An entry; its fingerprint stays the same while lines above it come and go."""
+    span = diagnostic.span
+    about = f"{span.source.name}\0{diagnostic.rule}\0{diagnostic.message}"
+    seen[about] += 1
+    return {
+        "description": diagnostic.message,
+        "check_name": diagnostic.rule,
+        "fingerprint": sha256(f"{about}\0{seen[about]}".encode()).hexdigest(),
+        "severity": GITLAB_SEVERITY[diagnostic.severity],
+        "location": {"path": span.source.name, "lines": {"begin": span.line, "end": span.end_line}},
+    }
 
 
 def github(diagnostics: Sequence[Diagnostic]) -> str:

@@ -1,0 +1,59 @@
+"""`check --fix`: files repaired in place, each as a whole or not at all."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ptxloom.checker.findings.repairs import repaired
+from ptxloom.cli.output import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ptxloom.cli.arguments import Options
+    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.source import Source
+
+_STDIN = "<stdin>"
+
+
+class Repairs:
+    """The repairs of one run.
+
+    Attributes:
+        fixes: How many were made.
+        shown: What goes to standard output in the place of findings: a diff, or repaired standard input.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._unsafe: bool = options.unsafe_fixes
+        self._diff: bool = options.diff
+        self.fixes = 0
+        self._files = 0
+        self._hidden = 0
+        self.shown: str | None = "" if self._diff else None
+
+    def of(self, source: Source, judge: Callable[[str], Sequence[Diagnostic]]) -> Sequence[Diagnostic]:
+        """Repair one text, in its file unless it has none; gives the findings that remain."""
+        done = repaired(source.text, judge, unsafe=self._unsafe)
+        self.fixes += done.fixes
+        self._files += done.text != source.text
+        self._hidden += sum(d.fix is not None and not d.fix.is_safe for d in done.left) if not self._unsafe else 0
+        if self._diff:
+            old, new = source.text.splitlines(keepends=True), done.text.splitlines(keepends=True)
+            self.shown = (self.shown or "") + "".join(unified_diff(old, new, source.name, f"{source.name} (repaired)"))
+        elif source.name == _STDIN:
+            self.shown = done.text
+        elif done.text != source.text:
+            write_whole(Path(source.name), done.text)
+        return done.left
+
+    @property
+    def remark(self) -> str:
+        """What was done, as a sentence."""
+        made = f"{self.fixes} fix{'es' * (self.fixes != 1)} in {self._files} file{'s' * (self._files != 1)}"
+        verb = "would be made" if self._diff else "made"
+        more = f" ({self._hidden} more with --unsafe-fixes)" if self._hidden else ""
+        return f"{made} {verb}{more}"

@@ -147,6 +147,8 @@ class Audit:
         if self.made.get(count, "").startswith(("select", "udiv")):
             return
         rooms = [k[2] for k in self.known if k[:2] == ("ule", count)]
+        if place is not None and place[2] == "0" and any(room.isdecimal() for room in rooms):
+            return  # the first elements of an array that is declared
         parts = [self.made.get(room, "").removeprefix("sub i64 ").split(", ") for room in rooms]
         if not any(len(p) == 2 and ("ule", p[1], p[0]) in self.known for p in parts):
             self.errors.append(f"nothing says that there are as many: {line}")

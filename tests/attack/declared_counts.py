@@ -27,7 +27,7 @@ _TOOLS: Final = (
     ("initcheck",),
     ("racecheck", "initcheck", "racecheck:global", "initcheck:global"),
 )
-_ELSEWHERE: Final = ("Heap", "TracedSite")  # whose tables belong to the module, and to who reads the trace
+_ELSEWHERE: Final = ("HeapTable", "TracedSite")  # whose tables belong to the module, and to who reads the trace
 KERNEL: Final = """.version 8.6
 .target sm_90
 .address_size 64

@@ -41,7 +41,7 @@ from ptxloom.machine.native.language import (
 from ptxloom.machine.native.translation import translate
 from ptxloom.machine.native.writer import MAKERS
 from ptxloom.machine.runtime.places import registers, site_bytes, span_bytes
-from ptxloom.machine.runtime.spans import Site, Span
+from ptxloom.machine.runtime.spans import LastSpan, Span
 from ptxloom.machine.runtime.state import REGISTERS, Launch, Warp
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def fill_part(t: Table, size: u64) -> None:
     fill(part(view(u8, t.inside), 0, size), 9)
 
 
-def from_site(site: Site, offset: u64) -> u64:
+def from_site(site: LastSpan, offset: u64) -> u64:
     return length(site_bytes(site, site.start + offset, 8))
 
 
@@ -219,7 +219,7 @@ def _run(name: str, argument: int) -> None:
     launch = language.structure(Launch)(warp_bytes=REGISTERS + 16)
     places: dict[Callable[..., object], Any] = {
         write_lane: entries,
-        from_site: language.structure(Site)(start=1 << 20, end=(1 << 20) + 16),
+        from_site: language.structure(LastSpan)(start=1 << 20, end=(1 << 20) + 16),
         from_span: language.structure(Span)(start=1 << 20, end=(1 << 20) + 16),
         of_registers: language.structure(Warp)(launch=ctypes.addressof(launch)),
     }

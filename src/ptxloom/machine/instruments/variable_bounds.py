@@ -47,7 +47,7 @@ _CHOICES: Final = frozenset(("selp", "min", "max"))
 
 
 @dataclass(frozen=True, slots=True)
-class Provenance:
+class PointsTo:
     """What a program's addresses point into.
 
     Attributes:
@@ -59,10 +59,10 @@ class Provenance:
     variables: tuple[Variable, ...]
 
 
-_FOUND: Final[WeakKeyDictionary[Program, Provenance]] = WeakKeyDictionary()
+_FOUND: Final[WeakKeyDictionary[Program, PointsTo]] = WeakKeyDictionary()
 
 
-def provenance(program: Program) -> Provenance:
+def _found(program: Program) -> PointsTo:
     """Find what every address of a program points into."""
     flow = _Flow()
     while flow.changes(program):
@@ -71,7 +71,7 @@ def provenance(program: Program) -> Provenance:
         op.site: known for op, sets in flow.addresses(program) if (known := tuple(map(_sorted, filter(None, sets))))
     }
     seen = dict.fromkeys(variable for known in found.values() for some in known for variable in some)
-    return Provenance(found, tuple(seen))
+    return PointsTo(found, tuple(seen))
 
 
 def _sorted(variables: frozenset[Variable]) -> tuple[Variable, ...]:
@@ -175,7 +175,7 @@ class Overruns(Instrument):
     """Notes accesses that leave the variables that their addresses were made from."""
 
     def __init__(self, program: Program) -> None:
-        self.found = provenance_of(program)
+        self.found = points_to(program)
 
     def access(self, b: Builder, access: Access) -> None:
         """Compare the addresses with where the variables lie."""
@@ -219,9 +219,9 @@ def _room(b: Builder, variable: Variable, size: int) -> Value:
     return b.splat(b.apply("sub", whole, Value("i64", str(variable.offset + size))))
 
 
-def provenance_of(program: Program) -> Provenance:
+def points_to(program: Program) -> PointsTo:
     """What a program's addresses point into; found once."""
     found = _FOUND.get(program)
     if found is None:
-        found = _FOUND[program] = provenance(program)
+        found = _FOUND[program] = _found(program)
     return found

@@ -26,7 +26,7 @@ from ptxloom.machine.program.variables import function_codes
 from ptxloom.machine.results.reporter import Reporter
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
-from ptxloom.machine.runtime.spans import SPANS_HEAD, Site, Span
+from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ class LaunchState:
         self.native: Any = language.structure(state.Launch).from_address(
             self.arena.take(language.record(state.Launch).size)
         )
-        self.site_bytes = max(len(self.program.ops), 1) * language.record(Site).size
+        self.site_bytes = max(len(self.program.ops), 1) * language.record(LastSpan).size
         self._fill(shape, params, memory, seed)
 
     def _shadows(self) -> Iterator[ShadowMaker]:

@@ -2,7 +2,7 @@
 
 A module has one, which its kernels share as in CUDA those of a context do: what one launch allocates, later ones may
 use and free. Blocks start at multiples of 16, with a granule that nobody owns behind each. Native code finds the block
-at an address through two tables, one entry a granule (`spans.Heap`). Freed blocks are not used again until the room is
+at an address through two tables, one entry a granule (`HeapTable`). Freed blocks are not used again until the room is
 needed, so that an access to one can be told.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.piece import Piece
 from ptxloom.machine.native import forks, language
-from ptxloom.machine.runtime.spans import Heap as HeapTable
+from ptxloom.machine.runtime.spans import HeapTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ class Heap:
     Attributes:
         size: Bytes that it was asked for with.
         region: All of it.
-        address: Where `spans.Heap` lies.
+        address: Where `spans.HeapTable` lies.
     """
 
     def __init__(self, size: int) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.call_graph import call_of, reached_from
 from ptxloom.binding.sizes import alignment_of, size_of
-from ptxloom.machine.program.model import Call, Kept, cells_of
+from ptxloom.machine.program.model import CallSite, Kept, cells_of
 from ptxloom.machine.program.signatures import SERVICES, Service, signature_of
 from ptxloom.machine.program.symbols import FunctionName, Variable
 from ptxloom.syntax import print_operand, tree
@@ -28,7 +28,7 @@ _VERBS: Final = {"result": "gives", "argument": "takes"}
 
 def plan_calls(
     functions: Sequence[FunctionPlan], ops: Sequence[Op], formals: Mapping[int, Formals], placement: Placement
-) -> Mapping[int, Call]:
+) -> Mapping[int, CallSite]:
     """Every call of a program by its site.
 
     Args:
@@ -50,7 +50,7 @@ def plan_calls(
     return calls
 
 
-def _call(op: Op, functions: Sequence[FunctionPlan], formals: Formals | None) -> Call:
+def _call(op: Op, functions: Sequence[FunctionPlan], formals: Formals | None) -> CallSite:
     named = call_of(op.node)
     if named is None:
         raise op.unsupported("it names no function")
@@ -75,7 +75,7 @@ def _call(op: Op, functions: Sequence[FunctionPlan], formals: Formals | None) ->
         signature = _declared(formals) if formals is not None else signature_of(_sizes(given), _sizes(passed))
     _agree(op, name, "result", signature.returns, given)
     _agree(op, name, "argument", signature.params, passed)
-    return Call(callee, function, signature, given, passed)
+    return CallSite(callee, function, signature, given, passed)
 
 
 def _variable(op: Op, operand: tree.Operand, what: str) -> Variable:
@@ -108,7 +108,7 @@ def _agree(op: Op, name: str, what: str, slots: tuple[FrameSlot, ...], given: tu
             raise op.unsupported(f"{name} {verb} {slot.size:,} bytes as {what} {number}, {has}")
 
 
-def _targets(functions: Sequence[FunctionPlan], call: Call) -> Iterable[int]:
+def _targets(functions: Sequence[FunctionPlan], call: CallSite) -> Iterable[int]:
     """The functions that a call may enter, by number: one through an address any that agrees."""
     match call.callee:
         case Service():
@@ -119,17 +119,19 @@ def _targets(functions: Sequence[FunctionPlan], call: Call) -> Iterable[int]:
             return (callee.number,)
 
 
-def _edges(functions: Sequence[FunctionPlan], ops: Sequence[Op], calls: Mapping[int, Call]) -> Mapping[int, set[int]]:
+def _edges(
+    functions: Sequence[FunctionPlan], ops: Sequence[Op], calls: Mapping[int, CallSite]
+) -> Mapping[int, set[int]]:
     edges: dict[int, set[int]] = {f.number: set() for f in functions}
     for op in ops:
         edges[op.function.number].update(_targets(functions, calls[op.site]))
     return edges
 
 
-def _keeping(call: Call, lives: Iterable[Life]) -> Call:
+def _keeping(call: CallSite, lives: Iterable[Life]) -> CallSite:
     kept: list[Kept] = []
     cell = 0
     for life in lives:
         kept.append(Kept(life.place, life.size, cell))
         cell += cells_of(life.size)
-    return Call(call.callee, call.function, call.signature, call.results, call.arguments, tuple(kept))
+    return CallSite(call.callee, call.function, call.signature, call.results, call.arguments, tuple(kept))

@@ -151,7 +151,7 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallSite:
     """A call made ready.
 
     Attributes:
@@ -202,7 +202,7 @@ class Program:
     reserved_bytes: int
     parameters: tuple[Parameter, ...]
     parameter_bytes: int
-    calls: Mapping[int, Call]  # by their sites
+    calls: Mapping[int, CallSite]  # by their sites
     sums: Mapping[int, AddressSum]  # of addresses, by the sites that use them
     knowledge: Knowledge
 

@@ -15,7 +15,7 @@ from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.analysis.product_registers import product_registers
-from ptxloom.machine.instruments.variable_bounds import provenance_of
+from ptxloom.machine.instruments.variable_bounds import points_to
 from ptxloom.machine.memory.address_map import readable
 from ptxloom.machine.results.event_kinds import EVENTS, FAULTS, REASONS, REVERSED, SIDES, SPACES, USES
 from ptxloom.machine.results.hazard import Hazard, Hazards, Party
@@ -206,7 +206,7 @@ class Reporter:
     def _stray(self, event: Any, op: Op, party: Party, found: Located) -> Hazard:
         """An access that has left the variable it was meant for."""
         size = int(event.size)
-        left = provenance_of(self.program).variables[int(event.other)]
+        left = points_to(self.program).variables[int(event.other)]
         access = f"{'write' if _stores(op, int(event.space)) else 'read'} of {size} byte{'s' * (size > 1)}"
         words = {"access": access, "place": found.text, "symbol": readable(left.name)}
         hazard = self.hazard("memcheck.overrun", party, op.opcode, **words)

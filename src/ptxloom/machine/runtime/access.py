@@ -17,7 +17,7 @@ from ptxloom.machine.native.ir import Emitter, Value, constant_vector, vector
 from ptxloom.machine.native.language import record
 from ptxloom.machine.runtime.bounds import inside
 from ptxloom.machine.runtime.memory import move_lanes
-from ptxloom.machine.runtime.spans import Site
+from ptxloom.machine.runtime.spans import LastSpan
 from ptxloom.machine.runtime.state import Warp
 
 if TYPE_CHECKING:
@@ -171,9 +171,9 @@ class _Access:
             size = e.load("i64", e.offset(W, field(f"{self.window}_bytes")), 8)
             return Value("i32", "0"), e.resize(size, 32)
         sites = e.load("ptr", e.offset(W, field("sites")), 8)
-        at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(Site).size)))
+        at = e.apply("mul", e.resize(Value("i32", "%site"), 64), Value("i64", str(record(LastSpan).size)))
         span = e.offset(sites, at)
-        start, end = (e.load("i64", e.offset(span, record(Site).offsets[name]), 8) for name in ("start", "end"))
+        start, end = (e.load("i64", e.offset(span, record(LastSpan).offsets[name]), 8) for name in ("start", "end"))
         return start, e.apply("sub", end, start)
 
     def _host(self, at: Value) -> Value:

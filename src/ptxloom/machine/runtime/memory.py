@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64, view
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.places import remember_block, remember_constants, remember_span, site_bytes, spans_of
-from ptxloom.machine.runtime.spans import Heap, Site, Span
+from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Span
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     CODE_WINDOW,
@@ -110,7 +110,7 @@ def holds(span: Span, at: u64, size: u64) -> u32:
     return within(at - span.start, size, span.end - span.start)
 
 
-def holds_site(site: Site, at: u64, size: u64) -> u32:
+def holds_site(site: LastSpan, at: u64, size: u64) -> u32:
     """1 if `size` bytes from a host address on lie in what an instruction hit last."""
     return within(at - site.start, size, site.end - site.start)
 
@@ -131,7 +131,7 @@ def in_global(w: Warp, at: u64, size: u64, write: u32, site: u32) -> u32:
     return 0
 
 
-def in_block(w: Warp, heap: Heap, at: u64, size: u64, site: u32) -> u32:
+def in_block(w: Warp, heap: HeapTable, at: u64, size: u64, site: u32) -> u32:
     """The same within the device heap: 0 if `size` bytes lie in one block that has not been freed."""
     owner = heap.owners[(at - heap.start) >> 4]
     if owner == 0:

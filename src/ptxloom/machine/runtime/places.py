@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import address, part, pointer, u8, u32, u64
 from ptxloom.machine.runtime.bounds import within
-from ptxloom.machine.runtime.spans import SPANS_HEAD, Heap, Site, Span
+from ptxloom.machine.runtime.spans import SPANS_HEAD, HeapTable, LastSpan, Span
 from ptxloom.machine.runtime.state import (
     REGISTERS,
     SOURCE_SIZE,
@@ -36,7 +36,7 @@ def span_bytes(span: Span, at: u64, size: u64) -> Slice[u8]:
     return pointer(u8, at, size)
 
 
-def site_bytes(site: Site, at: u64, size: u64) -> Slice[u8]:
+def site_bytes(site: LastSpan, at: u64, size: u64) -> Slice[u8]:
     """The same of the piece that an instruction hit last."""
     assert within(at - site.start, size, site.end - site.start) != 0
     return pointer(u8, at, size)
@@ -49,7 +49,7 @@ def remember_span(w: Warp, site: u32, span: Span) -> None:
     known.end = span.end
 
 
-def remember_block(w: Warp, site: u32, heap: Heap, first: u32) -> None:
+def remember_block(w: Warp, site: u32, heap: HeapTable, first: u32) -> None:
     """An instruction has hit the block of the device heap that starts at a granule."""
     known = w.sites[site]
     known.start = heap.start + (u64(first) << 4)

@@ -258,7 +258,7 @@ class Operation:
     tensor: Annotated[Array[TensorCopy], 1]
 
 
-class Product:
+class PendingFactor:
     """A factor in shared memory that a warp's `wgmma` reads."""
 
     stamp: u32  # as `races.stamp_of` gives it
@@ -272,7 +272,7 @@ class Product:
     across: u32  # 1: it is stored along M or N
 
 
-class Fragment:
+class ProductRegister:
     """A register that products take, of one warp."""
 
     written: u32  # the last group, from 1 on, of which it is part of an accumulator; 0: none
@@ -332,8 +332,8 @@ class Shadow:
         Slice[Operation], "warps * OPERATIONS"
     ]  # [warp of the CTA][OPERATIONS]; null if the program has none
     fragment_count: u32  # registers that products take
-    fragments: Annotated[Slice[Fragment], "warps * fragment_count"]  # [warp of the CTA][register]
-    products: Annotated[Slice[Product], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null if there are none
+    fragments: Annotated[Slice[ProductRegister], "warps * fragment_count"]  # [warp of the CTA][register]
+    products: Annotated[Slice[PendingFactor], "warps * PRODUCTS"]  # [warp of the CTA][PRODUCTS]; null if there are none
 
 
 GRID_BYTES: Final = language.record(GridHistory).size
@@ -349,6 +349,6 @@ ORDER_BYTES: Final = language.record(Order).size
 LOOK_BYTES: Final = language.record(Look).size
 VISIT_BYTES: Final = language.record(Visit).size
 OPERATION_BYTES: Final = language.record(Operation).size
-FRAGMENT_BYTES: Final = language.record(Fragment).size
-PRODUCT_BYTES: Final = language.record(Product).size
+FRAGMENT_BYTES: Final = language.record(ProductRegister).size
+PRODUCT_BYTES: Final = language.record(PendingFactor).size
 SYNC_BYTES: Final = language.record(Sync).size

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SPANS_HEAD: Final = 64
 
 
-class Heap(language.Sealed):
+class HeapTable(language.Sealed):
     """The device heap: which block each granule of 16 bytes belongs to."""
 
     start: u64
@@ -22,7 +22,7 @@ class Heap(language.Sealed):
     sizes: Annotated[Slice[u64], "granules"]  # by first granule of a block: its bytes
 
 
-class Site(language.Sealed):
+class LastSpan(language.Sealed):
     """The piece of memory that an instruction hit last: [start, end), host addresses."""
 
     start: u64
@@ -37,7 +37,7 @@ class Span(language.Sealed):
     writable: u64
     written: Annotated[Slice[u8], "end - start"]  # initcheck's marks; null if all has been written
     cells: Annotated[Slice[HistoryCell], "cell_count"]  # racecheck's: one an aligned word, then one a byte; or null
-    heap: Heap  # of the device heap its `Heap`; else null
+    heap: HeapTable  # of the device heap; else null
     cell_count: u64
     origin: u64  # provenance's number of its first byte
     tags: Annotated[Slice[u64], "end - start"]  # provenance's; null if nobody may write here, or nobody watches

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from ptxloom.isa.spaces import SPACES
 from ptxloom.machine.native import language
 from ptxloom.machine.runtime.shadow import Shadow
-from ptxloom.machine.runtime.spans import Site, Spans
+from ptxloom.machine.runtime.spans import LastSpan, Spans
 from ptxloom.machine.runtime.tensor_boxes.model import TensorCopy, TensorRow
 from ptxloom.machine.runtime.texture import Image, Lookup
 from ptxloom.machine.runtime.trail import Trail
@@ -243,7 +243,7 @@ class Worker:
     event_limit: u32
     events: Annotated[Slice[Event], "event_limit"]
     missed: Annotated[Array[u32], MISSED_BITS // 32]  # a bit for each different event that there was no room for
-    sites: Annotated[Slice[Site], "launch.sites"]  # by memory instruction: the span it hit last
+    sites: Annotated[Slice[LastSpan], "launch.sites"]  # by memory instruction: the span it hit last
     instructions: u64
     random: u64
     service: u32
@@ -304,7 +304,7 @@ class Warp:
     worker: Worker
     shared: Annotated[Slice[u8], "shared_bytes"]
     shared_bytes: u64
-    sites: Annotated[Slice[Site], "launch.sites"]
+    sites: Annotated[Slice[LastSpan], "launch.sites"]
     local: Annotated[Slice[u8], "32 * local_bytes"]  # lane 0's local memory
     local_bytes: u64
     control: Annotated[Slice[u64], "32 * control_cells"]  # the lanes' control stacks: see `calls`

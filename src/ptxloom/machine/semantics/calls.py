@@ -14,7 +14,7 @@ from ptxloom.machine.semantics.control import exit_, if_any, scattered
 
 if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
-    from ptxloom.machine.program.model import Call, Op
+    from ptxloom.machine.program.model import CallSite, Op
 
 family: Final = Family()
 
@@ -43,16 +43,16 @@ def call(b: Builder, op: Op) -> None:
             _enter(b, op, made, b.constant(vector("i32"), callee.first), beyond)
 
 
-def _make_room(b: Builder, op: Op, made: Call, frame_bytes: int) -> None:
+def _make_room(b: Builder, op: Op, made: CallSite, frame_bytes: int) -> None:
     facts = (op.function.frame_bytes, frame_bytes, _cells(made), op.site)
     b.check(b.runtime(calls.make_frames, W, b.active_mask, *facts))
 
 
-def _cells(made: Call) -> int:
+def _cells(made: CallSite) -> int:
     return made.kept_cells + calls.HEAD_CELLS
 
 
-def _indirect(b: Builder, op: Op, made: Call) -> Value:
+def _indirect(b: Builder, op: Op, made: CallSite) -> Value:
     """The block of each lane's function, by its address; there is room for its frame."""
     b.store(b.read(made.function, "u64"), b.scratch(), 64)
     number = b.program.signature_number(made.signature)
@@ -61,13 +61,13 @@ def _indirect(b: Builder, op: Op, made: Call) -> Value:
     return b.load(vector("i32"), b.scratch(scratch.VALUES), 64)
 
 
-def _arguments(b: Builder, op: Op, made: Call) -> None:
+def _arguments(b: Builder, op: Op, made: CallSite) -> None:
     for variable, slot in zip(made.arguments, made.signature.params, strict=True):
         target = op.function.frame_bytes + slot.offset
         b.runtime(calls.copy_in_frames, W, b.active_mask, target, variable.offset, slot.size)
 
 
-def _enter(b: Builder, op: Op, made: Call, blocks: Value, beyond: int) -> None:
+def _enter(b: Builder, op: Op, made: CallSite, blocks: Value, beyond: int) -> None:
     """Keep what the callee may overwrite, push its frame, and send the lanes to its first block."""
     for kept in made.kept:
         b.runtime(calls.save_register, W, b.active_mask, state.REGISTERS + kept.place, kept.size, kept.cell)

@@ -16,11 +16,11 @@ from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, rep
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
 from ptxloom.machine.runtime.racecheck.vector_clocks import find_sync, released
-from ptxloom.machine.runtime.shadow import PRODUCTS, SYNCS, Product, Shadow
+from ptxloom.machine.runtime.shadow import PRODUCTS, SYNCS, PendingFactor, Shadow
 from ptxloom.machine.runtime.state import NONE, WARPGROUP, Cta, Warp
 
 
-def product_at(w: Warp, number: u32) -> Product:
+def product_at(w: Warp, number: u32) -> PendingFactor:
     """A place in a warp's ring of factors."""
     return w.shadow.products[w.index * PRODUCTS + number % PRODUCTS]
 
@@ -114,7 +114,7 @@ def product_readers(w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u3
                     report(w, s, lane, found, length, stamp, 1, before, reader, READING)
 
 
-def is_read(w: Warp, thread: u32, p: Product) -> u32:
+def is_read(w: Warp, thread: u32, p: PendingFactor) -> u32:
     """1 if a thread knows that a factor has been read."""
     order = w.shadow.order
     if p.begun > order.clock:
@@ -122,7 +122,7 @@ def is_read(w: Warp, thread: u32, p: Product) -> u32:
     return is_known(w, thread, order.threads + p.column, p.begun)
 
 
-def first_byte(p: Product, at: u32, size: u32) -> u32:
+def first_byte(p: PendingFactor, at: u32, size: u32) -> u32:
     """The first of some bytes that belongs to a factor; NONE if none does."""
     found: u32 = NONE
     for line in range(p.lines):

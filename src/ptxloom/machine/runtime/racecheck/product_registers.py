@@ -10,11 +10,11 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, u32
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.hazards import entry
-from ptxloom.machine.runtime.shadow import Fragment
+from ptxloom.machine.runtime.shadow import ProductRegister
 from ptxloom.machine.runtime.state import IN_FLIGHT, NO_PRODUCT_FENCE, NONE, Warp
 
 
-def fragment_at(w: Warp, number: u32) -> Fragment:
+def fragment_at(w: Warp, number: u32) -> ProductRegister:
     """What is known of a register of a warp."""
     return w.shadow.fragments[w.index * w.shadow.fragment_count + number]
 

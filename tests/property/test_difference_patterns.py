@@ -184,3 +184,29 @@ def test_large_arrays_are_looked_through_in_a_part(rows: int) -> None:
     wanted = values((rows, 100), 3)
     found = compare(np.roll(wanted, 3, 0), wanted)
     assert told(found).endswith("they hold what belongs 3 rows above, cyclically")
+
+
+@given(SIZES, SEEDS, st.floats(0, 1e-3), st.floats(0, 1e-3), st.floats(0, 1e-2))
+def test_tolerance_is_what_numpy_calls_close(
+    shape: tuple[int, int], seed: int, rtol: float, atol: float, by: float
+) -> None:
+    """`|got - wanted| <= atol + rtol * |wanted|`, and more allowed never makes more wrong."""
+    wanted = values(shape, seed)
+    got = wanted + by * values(shape, seed + 1)
+    found = compare(got, wanted, rtol=rtol, atol=atol + 1e-9)
+    close = np.isclose(got.astype(float), wanted.astype(float), rtol=rtol, atol=atol + 1e-9)
+    assert found.wrong == int((~close).sum())
+    assert compare(got, wanted, rtol=2 * rtol, atol=2 * atol + 1e-9).wrong <= found.wrong
+    if found.first is not None and found.largest is not None:
+        assert found.first.index == tuple(np.argwhere(~close)[0])
+        assert found.largest.error >= found.first.error > found.first.allowed
+
+
+@given(SIZES, SEEDS)
+def test_an_array_is_equal_to_itself_and_order_does_not_matter(shape: tuple[int, int], seed: int) -> None:
+    wanted = values(shape, seed)
+    for options in ({}, {"rtol": 0.0, "atol": 0.0}, {"rtol": 1e-3}):
+        assert compare(wanted, wanted.copy(), **options).passed
+    got = np.where(np.random.default_rng(seed).random(shape) < 0.2, wanted + 1, wanted)
+    order = np.random.default_rng(seed).permutation(shape[0])
+    assert compare(got, wanted).wrong == compare(got[order], wanted[order]).wrong

@@ -114,6 +114,7 @@ class Options(argparse.Namespace):
     init: bool
     profile_launch: str | None
     profile: bool
+    provenance: bool
     trace: list[str]
     trace_blocks: str
     trace_warps: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ def references(launch: LaunchFile, compiled: Kernel) -> dict[str | int, Referenc
     """
     values = {a.name: a.value for a in launch.arguments if a.value is not None}
     places = {a.name: number for number, a in enumerate(launch.arguments)}
+    names = tuple("" if a.name.isdecimal() else a.name for a in launch.arguments)
     found: dict[str | int, Reference] = {}
     for wanted in launch.comparisons:
         match wanted.wanted:
@@ -34,7 +36,7 @@ def references(launch: LaunchFile, compiled: Kernel) -> dict[str | int, Referenc
             case expected:
                 made = reference(expected, values, compiled.precision, wanted.rtol, wanted.atol)
         must_compare(wanted.array, values[wanted.array], made)
-        found[places[wanted.array]] = made
+        found[places[wanted.array]] = replace(made, names=names)
     return found
 
 
@@ -43,4 +45,4 @@ def _loaded(path: Path, wanted: Wanted) -> Reference:
         array = arrays.load(path)
     except arrays.NoArray as error:
         raise BadLaunchFile(f"cannot load {path}: {error}") from error
-    return Reference(array, wanted.rtol, wanted.atol, against=str(path), name=wanted.array)
+    return Reference(array, wanted.rtol, wanted.atol, against=str(path))

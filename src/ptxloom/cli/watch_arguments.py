@@ -48,6 +48,11 @@ def declare(parser: ArgumentParser) -> None:
         "--profile-schema", action=PrintSchema, nargs=0, help="print the JSON Schema of a profile, and end"
     )
     parser.add_argument(
+        "--provenance",
+        action="store_true",
+        help="follow where every byte comes from, and show it of the first element that is not what was expected",
+    )
+    parser.add_argument(
         "--trace",
         action="append",
         default=[],

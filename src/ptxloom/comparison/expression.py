@@ -129,7 +129,7 @@ def _as_reference(
     if found.is_integer and not is_float(target.dtype):
         value = value.astype(target.dtype)  # wraps, as the kernel's does
     against = expected.text.partition("=")[2].strip()
-    return Reference(value, rtol, atol, error, found.terms, against, expected.name)
+    return Reference(value, rtol, atol, error, found.terms, against)
 
 
 @dataclass(frozen=True, slots=True)

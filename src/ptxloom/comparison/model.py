@@ -24,7 +24,7 @@ class Reference:
         error: What rounding can make of each element, where that is known.
         terms: How many products or numbers the longest sum has; 0: unknown.
         against: What reports call it.
-        name: What reports call the array that is held against it; by default what its parameter is called.
+        names: What reports call the arguments of the launch, by place; those left out are called as their parameters.
 
     Example:
         >>> import numpy as np
@@ -43,7 +43,7 @@ class Reference:
     error: NDArray[Any] | None = None
     terms: int = 0
     against: str = "the reference"
-    name: str = ""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,7 @@ class Comparison:
         first: The first that differs, in the order of memory.
         largest: The one that differs most, if its difference is a number; where nothing is wrong, too.
         patterns: What those that differ have in common, the likeliest first.
+        trail: Where the first that differs came from, in sentences, if the launch followed that (`provenance`).
 
     Example:
         >>> import numpy as np
@@ -147,6 +148,7 @@ class Comparison:
     first: Difference | None = None
     largest: Difference | None = None
     patterns: tuple[Pattern, ...] = ()
+    trail: tuple[str, ...] = ()
 
     _repr_mimebundle_ = mimebundle
 

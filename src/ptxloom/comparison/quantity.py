@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_ELEMENTS: Final = 1 << 27
 """Elements that an expression may make at a step; each takes 16 bytes."""
+MOST_PRODUCTS: Final = 1 << 37
+"""Products that a matrix product may take."""
 _EXACT: Final = float(1 << 53)  # below it, double precision holds every integer
 
 
@@ -138,7 +140,10 @@ class Quantity:
             outer = np.broadcast_shapes(first[:-2], second[:-2])
         except ValueError:
             raise NoQuantity(f"cannot multiply matrices of shapes {list(first)} and {list(second)}") from None
-        must_have_room((*outer, *first[-2:-1], *(second[-1:] if len(second) > 1 else ())))
+        shape = (*outer, *first[-2:-1], *(second[-1:] if len(second) > 1 else ()))
+        must_have_room(shape)
+        if prod(shape) * first[-1] > MOST_PRODUCTS:
+            raise NoQuantity(f"takes {prod(shape) * first[-1]:,} products; {MOST_PRODUCTS:,} are the most")
 
     def _fits(self, other: Quantity, sign: str) -> None:
         try:

@@ -386,7 +386,8 @@ class Kernel:
                 `Provenance` chooses the products that are recorded. Takes 8 bytes of memory a byte that is followed.
             reference: What arrays must be afterwards, by their parameters' names or their places among `args`, each an
                 array or a `pl.comparison.Reference` with tolerances; or one array, for the only one of its shape.
-                `LaunchResult.comparisons` says which elements differ, and what pattern they make.
+                `LaunchResult.comparisons` says which elements differ, what pattern they make and, with `provenance`,
+                where the first came from.
 
         Returns:
             What the run did, beside what it wrote into the arrays.
@@ -447,7 +448,8 @@ class Kernel:
                 recording, following,
             )  # fmt: skip
             result = Grid(started).result(count, deadline, progress)
-        return replace(result, comparisons=outcomes(compared, self.precision, shape.grid)) if compared else result
+        found = outcomes(compared, chosen.program, shape.grid, result.provenance)
+        return replace(result, comparisons=found) if compared else result
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDictionary()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def test_what_differs_is_told_and_where() -> None:
     args = arguments()
     other = wanted(args)
     other[:, 64:] += 1
-    reference = {2: pl.comparison.Reference(other, rtol=1e-3, atol=1e-3, name="C")}
+    reference = {2: pl.comparison.Reference(other, rtol=1e-3, atol=1e-3, names=("A", "", "C"))}
     (found,) = HGEMM.launch((2, 1), 128, args, reference=reference).comparisons
     assert (found.name, found.wrong) == ("C", 64 * 64)
     assert "the tile of CTA (1, 0, 0)" in found.patterns[0].sentence
@@ -103,3 +104,62 @@ def test_a_kernel_is_launched_in_brackets() -> None:
     for shape in (3, (1, 2, 3), "xyz"):
         with pytest.raises(pl.UsageError, match="it must be grid and block"):
             wrong[shape]
+
+
+def test_the_first_wrong_element_is_followed_back() -> None:
+    """To the store, the products and their factors; in a kernel without `.trans` to the wrong elements of B."""
+    args = arguments()
+    right = wanted(args)
+    other = right.copy()
+    other[3, 9] += 1
+    reference = {2: pl.comparison.Reference(other, names=("A", "B", "C"))}
+    (found,) = HGEMM.launch((2, 1), 128, args, reference=reference, provenance=True).comparisons
+    assert found.wrong == 1
+    assert found.trail[0].startswith("stored by line ")
+    assert "`st.global.v2.f32 [" in found.trail[0]
+    assert re.fullmatch(r"the sum of 2 matrix products at lines \d+, \d+, of warp 0 of CTA \(0, 0, 0\)", found.trail[1])
+    assert found.trail[2] == "its factors: A[3, 0 to 31]; and B[0 to 31, 9]"
+    text = (EXAMPLES / "hgemm.ptx").read_text().replace("m8n8.x4.trans", "m8n8.x4")
+    broken = pl.kernel(pl.parse(text), "hgemm")
+    args[2][:] = 0
+    (found,) = broken.launch((2, 1), 128, args, reference=right, provenance=True).comparisons
+    assert found.wrong > 8000
+    assert "among hgemm_param_1[0 to 24, 0 to 7]" in found.trail[2]
+    assert HGEMM.launch((2, 1), 128, args, reference=right).comparisons[0].trail == ()
+
+
+MOVES = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 c)
+{
+\t.reg .b64 %a; .reg .b64 %c; .reg .f32 %f<4>; .reg .b16 %h;
+\tld.param.u64 %a, [a]; ld.param.u64 %c, [c];
+\tld.global.f32 %f0, [%a+8]; ld.global.f32 %f1, [%a+12];
+\tBODY
+\tret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("st.global.f32 [%c], %f0;", ("stored by line 9: `st.global.f32 [%c], %f0;`", "it is x[2]")),
+        (
+            "add.f32 %f2, %f0, %f1; st.global.f32 [%c], %f2;",
+            ("computed by line 9: `add.f32 %f2, %f0, %f1;` from x[2 to 3]",),
+        ),
+        ("st.global.f32 [%c], %f0; st.global.f32 [%c], %f1;", ("the second time or later", "it is x[3]")),
+        ("", ("no instruction has stored it",)),
+        ("st.global.f32 [%c], 0f3F800000;", ("stored by line 9",)),
+    ],
+)
+def test_what_is_stored_is_named(body: str, told: tuple[str, ...]) -> None:
+    args = [np.arange(1, 9, dtype=np.float32), np.zeros(1, np.float32)]
+    reference = {"c": pl.comparison.Reference(np.full(1, 99, np.float32), names=("x",))}
+    launched = pl.kernel(pl.parse(MOVES.replace("BODY", body)), "k").launch(
+        1, 1, args, reference=reference, provenance=True
+    )
+    sentences = "; ".join(launched.comparisons[0].trail)
+    assert all(part in sentences for part in told), sentences

@@ -71,6 +71,7 @@ def run(options: Options) -> Outcome:
             trace=watch_options.requests(options),
             contract=options.contract or launch.contract,
             reference=expected,
+            provenance=options.provenance,
             progress=_progress if sys.stderr.isatty() else None,
             **limits(options),
         )

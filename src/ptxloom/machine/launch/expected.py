@@ -12,14 +12,16 @@ from ptxloom.comparison import Comparison, Reference, compare
 from ptxloom.comparison.compare import must_compare
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.number_types import is_array
+from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.memory.tensor_map import MappedArray
+from ptxloom.machine.results.trail import trail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.comparison.rounding import Precision
-    from ptxloom.machine.program.model import Parameter
+    from ptxloom.machine.program.model import Parameter, Program
+    from ptxloom.machine.results.provenance import ProvenanceRecord
 
 Wanted: TypeAlias = "NDArray[Any] | Reference"
 References: TypeAlias = (
@@ -33,6 +35,7 @@ class Expected:
     """An array of a launch and what it must be: its parameter's name, and the types of the arrays it is made of."""
 
     name: str
+    place: int
     array: NDArray[Any]
     reference: Reference
     others: tuple[np.dtype[Any], ...] = ()
@@ -81,14 +84,22 @@ def _pair(place: object, wanted: object, arrays: Sequence[object], names: Sequen
     reference = wanted if isinstance(wanted, Reference) else Reference(cast("Any", wanted))
     if not is_array(reference.array):
         raise UsageError(f"reference[{place!r}]", wanted, "a NumPy array, or a pl.comparison.Reference with one")
-    return Expected(reference.name or names[number], array, reference)
+    name = dict(enumerate(reference.names)).get(number) or names[number]
+    return Expected(name, number, array, reference)
 
 
 def outcomes(
-    expected: Sequence[Expected], precision: Precision | None, grid: tuple[int, ...]
+    expected: Sequence[Expected], program: Program, grid: tuple[int, ...], record: ProvenanceRecord | None
 ) -> tuple[Comparison, ...]:
-    """The arrays as they are after a launch, held against what they must be."""
-    return tuple(
-        compare(one.array, one.reference, name=one.name, precision=precision and precision.given(one.others), grid=grid)
-        for one in expected
-    )
+    """The arrays as they are after a launch, held against what they must be; what is wrong first is followed back."""
+    precision = precision_of(program)
+    found: list[Comparison] = []
+    for one in expected:
+        known = precision and precision.given(one.others)
+        judged = compare(one.array, one.reference, name=one.name, precision=known, grid=grid)
+        if judged.first is not None and record is not None:
+            element = int(np.ravel_multi_index(judged.first.index, one.array.shape))
+            names = {place: name for place, name in enumerate(one.reference.names) if name}
+            judged = replace(judged, trail=trail(record, program, names, one.place, element))
+        found.append(judged)
+    return tuple(found)

@@ -24,6 +24,7 @@ def full(found: Comparison, style: Style = PLAIN) -> str:
     lines = [f"{style.paint('WRONG', Ink.RED)}: {what}: {share}{beyond}"]
     lines += [f"  pattern  {pattern.sentence}" for pattern in found.patterns]
     lines += [f"  {name:7}  {_difference(one)}" for name, one in _extremes(found)]
+    lines += [f"  {'from' * (not number):7}  {sentence}" for number, sentence in enumerate(found.trail)]
     if found.nans or found.infinities:
         lines.append(f"  of them  {found.nans:,} NaN and {found.infinities:,} infinite, where a number should be")
     return "\n".join(lines) + "\n"
@@ -73,6 +74,7 @@ def record(found: Comparison) -> dict[str, Value]:
         "first": _as_record(found.first),
         "largest": _as_record(found.largest),
         "patterns": [{"kind": pattern.kind, "sentence": pattern.sentence} for pattern in found.patterns],
+        "trail": list(found.trail),
     }  # fmt: skip
 
 

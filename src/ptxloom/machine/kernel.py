@@ -19,7 +19,7 @@ from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.expected import outcomes, references_of
 from ptxloom.machine.launch.grid import Grid, Progress
-from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent
+from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent, may_fill_a_warp
 from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks, function_table
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
@@ -111,7 +111,10 @@ class Kernel:
             self._code: dict[tuple[bool, frozenset[str]], Code] = {}
             self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
             with LOCK:
-                self._accepted = variant.accepted(self.program, frozenset(DEFAULT_CHECKS), self._judge)
+                whole = may_fill_a_warp(self.program.entry.node.directives)
+                self._accepted = variant.accepted(
+                    self.program, whole=whole, checks=frozenset(DEFAULT_CHECKS), judge=self._judge
+                )
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from machine.small_kernels import entry
+from machine.small_kernels import HEAD, entry, of_any_target
 from ptxloom.machine import UnsupportedInstruction
 from ptxloom.machine.native import jit
 
@@ -31,6 +31,16 @@ def test_whole_warps_may_come_after_parts_of_warps() -> None:
         kernel.launch(1, block, [out])
         assert out.tolist() == list(range(block))
     assert {whole for whole, _ in kernel._code} == {True, False}
+
+
+@pytest.mark.usefixtures("no_cache")
+@pytest.mark.parametrize(("directive", "whole"), [("", True), (".maxntid 4, 4", False), (".reqntid 16, 2", True)])
+def test_what_is_translated_first_is_what_a_launch_needs(directive: str, whole: bool) -> None:
+    kernel = of_any_target(f"{HEAD}.visible .entry k() {directive} {{ ret; }}", "k")
+    assert kernel._accepted is not None
+    assert kernel._accepted.builder.whole is whole
+    kernel.launch(1, (16, 2) if whole else 16)
+    assert kernel._accepted is None
 
 
 @pytest.mark.usefixtures("no_cache")

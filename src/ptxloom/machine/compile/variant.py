@@ -229,16 +229,19 @@ def _enter_late(b: Builder, start: int) -> None:
     b.lines = [*built[:start], *b.lines, *built[start:]]
 
 
-def accepted(program: Program, checks: frozenset[str], judge: Callable[[], None] | None) -> Variant | None:
+def accepted(
+    program: Program, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
+) -> Variant | None:
     """Refuse what cannot be run, which translating finds: LLVM is not asked.
 
     Args:
         program: What to run.
+        whole: The variant to translate: the one that is likely to be needed.
         checks: The tools that watch.
         judge: Raises if the program is not legal.
 
     Returns:
-        What was translated, for whole warps; None if it was accepted before, as the cache says.
+        What was translated; None if the program was accepted before, as the cache says.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
@@ -248,7 +251,7 @@ def accepted(program: Program, checks: frozenset[str], judge: Callable[[], None]
     def make() -> bytes:
         if judge is not None:
             judge()
-        made.append(translate(program, whole=True, checks=checks))
+        made.append(translate(program, whole=whole, checks=checks))
         return b"accepted"
 
     jit.cached(f"accepted {_key(program, checks, judge)}", make)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, SupportsIndex, cast
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.isa.limits import LANES
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ def check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> Non
                 pass
 
 
+def may_fill_a_warp(directives: Iterable[PerformanceDirective]) -> bool:
+    """Whether a kernel's directives let a CTA have as many threads as a warp has lanes."""
+    limits = (one for one in directives if one.name in {"reqntid", "maxntid"})
+    return all(prod(v.value for v in one.values if isinstance(v, Integer)) >= LANES for one in limits)
+
+
 def extent(argument: str, value: object) -> tuple[int, int, int]:
     """A grid, block or cluster in x, y and z.
 
@@ -67,6 +74,8 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
         UsageError: The hardware has none like it.
     """
     limits = _LIMITS[argument]
+    if type(value) is int and 1 <= value <= limits[0]:  # as most launches say it
+        return value, 1, 1
     legal = f"one to three integers from 1 to {', '.join(map(str, limits))}"
     extents: Iterable[object] = (value,)
     if isinstance(value, (Sequence, np.ndarray)):

@@ -109,6 +109,7 @@ class _Planner:
             calls=plan_calls(self.plans, self.ops, self.formals, placement),
             sums=sums,
             knowledge=placement.moved(known),
+            has_calls=any(op.opcode in {"call", "alloca"} for op in self.ops),
         )  # fmt: skip
 
     def _reserve(self) -> None:

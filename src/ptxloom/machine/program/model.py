@@ -205,16 +205,12 @@ class Program:
     calls: Mapping[int, CallSite]  # by their sites
     sums: Mapping[int, AddressSum]  # of addresses, by the sites that use them
     knowledge: Knowledge
+    has_calls: bool  # whether any function calls another, or asks for memory on the stack
 
     @property
     def architecture(self) -> int:
         """The number of the module's target, 90 for `sm_90a`; 0 if it names none."""
         return next((int(found[1]) for name in self.module.target if (found := _TARGET.match(name))), 0)
-
-    @property
-    def has_calls(self) -> bool:
-        """Whether any function calls another, or asks for memory on the stack."""
-        return any(op.opcode in {"call", "alloca"} for op in self.ops)
 
     def signature_number(self, signature: Signature) -> int:
         """The number of the functions that give and take this; one of no function's if there are none."""

@@ -11,7 +11,9 @@ from weakref import WeakKeyDictionary
 
 from ptxloom.binding.effects import destinations
 from ptxloom.machine.analysis.definite_assignment import names_read
-from ptxloom.machine.program.symbols import Register
+from ptxloom.machine.program.symbols import Register, Variable
+from ptxloom.syntax import tree
+from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,9 +47,15 @@ def carried(program: Program, op: Op, name: str) -> Register | None:
 
 def brings(op: Op) -> bool:
     """Whether an instruction may bring something of an origin into registers that it writes."""
-    if op.opcode == "ld":
-        return not op.has("param", "param::entry") or not op.function.is_entry
-    return op.opcode in _BRING
+    if op.opcode == "ld" and op.function.is_entry and op.has("param", "param::entry"):
+        return any(_is_passed(op, node) for node in walk(op.operands[1]))
+    return op.opcode == "ld" or op.opcode in _BRING
+
+
+def _is_passed(op: Op, node: tree.Node) -> bool:
+    """Whether a name is that of a variable that a call gives or takes, not of a parameter of the entry."""
+    found = op.scope.find(node.text) if isinstance(node, tree.Name) else None
+    return isinstance(found, Variable) and found.space == "local"
 
 
 def _find(program: Program) -> frozenset[Key]:

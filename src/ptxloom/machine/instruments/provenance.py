@@ -21,11 +21,12 @@ from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, lane_addresses, resolved_space, space_of
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
+from ptxloom.machine.codegen.wmma_matrix import WmmaMatrix, pieces
 from ptxloom.machine.instruments import bit_moves
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.runtime import lanes, state
-from ptxloom.machine.runtime.provenance import memory_tags, moments, product_tags, register_tags
+from ptxloom.machine.runtime.provenance import memory_tags, moments, product_tags, register_tags, update_tags
 from ptxloom.machine.runtime.trail import STAGE
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
@@ -115,6 +116,13 @@ class Following(TagPlaces, Instrument):
             return True
         return any(carried(self.program, op, name.text) for operand in op.operands for name in _names(operand))
 
+    def enter(self, b: Builder) -> None:
+        """Of registers that a call has kept for its caller nothing is known any more."""
+        back = b.block.after
+        for kept in () if back is None else self.program.calls[back.site].kept:
+            if kept.size:
+                b.runtime(register_tags.clear_tags, W, b.mask, kept.place, kept.size, 0, kept.size)
+
     def before(self, b: Builder) -> None:
         """The instruction is about to run: move the tags as it will move the bytes."""
         if not self.sees(b.op):
@@ -136,7 +144,7 @@ class Following(TagPlaces, Instrument):
         for number, element in enumerate(_elements(op.operands[0])):
             held = self.held(op, element)
             if held is not None:
-                facts = (b.scratch(), number * size, space, size, *held)
+                facts = (b.scratch(), number * size, space, size, *held, 0)
                 b.runtime(memory_tags.load_tags, W, op.site, b.active_mask, *facts)
         return True
 
@@ -156,7 +164,7 @@ class Following(TagPlaces, Instrument):
             if held is None:
                 b.runtime(memory_tags.store_nothing, W, *facts)
             else:
-                b.runtime(memory_tags.store_tags, W, *facts, *held)
+                b.runtime(memory_tags.store_tags, W, *facts, *held, 0)
         return True
 
     def move(self, b: Builder, op: Op) -> bool:
@@ -274,10 +282,51 @@ class Following(TagPlaces, Instrument):
         self.settle(b, op, op.operands[:1], [into])
         return True
 
+    def fragment(self, b: Builder, op: Op) -> bool:
+        """`wmma`: a product, or a matrix between memory and registers."""
+        if op.has("mma"):
+            return self.product(b, op)
+        held, write = fragment(spelling_of(op)), op.has("store")
+        memory, registers = op.operands[:2] if write else op.operands[1::-1]
+        at = WmmaMatrix(b, op, memory, op.operands[2:3], held)
+        elements = _elements(registers)
+        for piece in pieces(held, by_row=op.has("row")):
+            place = self.held(op, elements[piece.register])
+            b.store(at.addresses(piece), b.scratch(), 64)
+            facts = (op.site, b.active_mask, b.scratch(), 0, at.space, max(piece.bits // 8, 1))
+            if place is not None:
+                native = memory_tags.store_tags if write else memory_tags.load_tags
+                b.runtime(native, W, *facts, *place, piece.bit // 8)
+            elif write:
+                b.runtime(memory_tags.store_nothing, W, *facts)
+        return True
+
+    def update(self, b: Builder, op: Op) -> bool:
+        """`atom`, `red`: memory is combined with a register, and another one takes what was there."""
+        target, memory, *sources = op.operands if op.opcode == "atom" else (None, *op.operands)
+        assert memory is not None
+        space = resolved_space(b, base_and_offset(op, memory)[0], space_of(op))
+        lane_addresses(b, memory, space)
+        given = sources[1 if op.has("cas") else 0] if sources else None
+        size = op.type.bits // 8
+        results = _elements(target) if target is not None else ()
+        for number, element in enumerate(() if given is None else _elements(given)):
+            into = self.held(op, results[number]) if number < len(results) else None
+            facts = (op.site, b.active_mask, b.scratch(), number * size, space, size)
+            places = (*(into or _NOWHERE), *(self.held(op, element) or _NOWHERE), int(op.has("exch")))
+            b.runtime(update_tags.update_tags, W, *facts, *places)
+        return True
+
+    def warpgroup(self, b: Builder, op: Op) -> bool:
+        """`wgmma`: what it gives is computed; of its operands nothing is noted."""
+        for name in _results(op):
+            held = self.held(op, name)
+            if held is not None:
+                b.runtime(product_tags.give_unknown, W, b.active_mask, *held)
+        return True
+
     def product(self, b: Builder, op: Op) -> bool:
         """D is made of A, B and C: note where these come from."""
-        if op.opcode == "wmma" and not op.has("mma"):
-            return False
         form = matrix_form(spelling_of(op))
         target, *sources = op.operands
         size = form.register_bits // 8
@@ -329,14 +378,16 @@ class Following(TagPlaces, Instrument):
 _RULES: Final[dict[str, Callable[[Following, Builder, Op], bool]]] = {
     "ld": Following.load, "ldu": Following.load, "st": Following.store, "mov": Following.move, "cvta": Following.move,
     "selp": Following.choose, "shfl": Following.exchange, "ldmatrix": Following.matrix, "stmatrix": Following.matrix,
-    "movmatrix": Following.transpose, "cvt": Following.convert, "mma": Following.product, "wmma": Following.product,
+    "movmatrix": Following.transpose, "cvt": Following.convert, "mma": Following.product, "wmma": Following.fragment,
+    "wgmma": Following.warpgroup, "atom": Following.update, "red": Following.update,
     "prmt": bit_moves.permute, "shl": bit_moves.shift, "shr": bit_moves.shift, "shf": bit_moves.funnel,
     "bfe": bit_moves.extract, "bfi": bit_moves.insert,
     **dict.fromkeys(("and", "or", "xor", "not", "lop3"), bit_moves.logic),
     "cp": Following.nothing, "bra": Following.nothing, "call": Following.nothing, "ret": Following.nothing,
 }  # fmt: skip
 _UNPACKING: Final = frozenset(("add", "sub", "fma", "mad", "mul"))  # of bits among those of a constant
-_WRITERS: Final = frozenset(("st", "stmatrix", "mma"))
+_WRITERS: Final = frozenset(("st", "stmatrix", "mma", "wmma", "atom", "red"))
+_NOWHERE: Final = (0, 0)
 
 
 def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.machine.native.language import copy, part, u8, u16, u32, u64, view
+from ptxloom.machine.native.language import address, copy, part, u8, u16, u32, u64, view
 from ptxloom.machine.runtime.initcheck.slow_path import carry, forget_local, mark_frame
 from ptxloom.machine.runtime.memory import fault, move
 from ptxloom.machine.runtime.places import register_bytes, registers
+from ptxloom.machine.runtime.provenance.update_tags import frame_tags
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import (
     BAD_CALL,
@@ -69,6 +70,8 @@ def copy_in_frames(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> 
             else:
                 copy(into, part(own, u64(w.sp[lane]) + u64(source), size), u64(size))
     carry(w, lanes, target, source, size)
+    if address(w.launch.trail) != 0:
+        frame_tags(w, lanes, target, source, size)
 
 
 def enter(w: Warp, lanes: u32, caller_bytes: u32, kept_cells: u32, back: u32) -> None:

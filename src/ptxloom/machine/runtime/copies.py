@@ -26,6 +26,7 @@ from ptxloom.machine.runtime.mbarriers import complete_at
 from ptxloom.machine.runtime.memory import fault, holds_site, in_global, place, refuse, shared_place
 from ptxloom.machine.runtime.places import site_bytes
 from ptxloom.machine.runtime.provenance.memory_tags import copy_tags
+from ptxloom.machine.runtime.provenance.update_tags import bulk_tags
 from ptxloom.machine.runtime.racecheck.async_operations import begin_operation, read_by, write_by, write_for
 from ptxloom.machine.runtime.racecheck.happens_before import operation_at
 from ptxloom.machine.runtime.racecheck.proxies import check_fence
@@ -199,9 +200,10 @@ def copy_bulk(  # noqa: C901 - one lane after the other
                 written_lane(w, lane, targets[lane] & ~strip | window, target_space, size)
                 count_stretch(w, site, target_space, size)
                 move_stretch(w, into, source, size, combine)
-                if address(w.launch.trail) != 0 and combine == 0:
+                if address(w.launch.trail) != 0:
                     there = targets[lane] & ~strip | window
-                    copy_tags(w, site, lane, there, target_space, sources[lane], source_space, size, size)
+                    combines = u32(combine != 0)
+                    bulk_tags(w, site, lane, there, target_space, sources[lane], source_space, size, combines)
                 if barriers[lane] != 0 and finish(w, lane, barriers[lane] - 1 & ~strip | window, size, site) != 0:
                     return 1
                 left = left & left - 1

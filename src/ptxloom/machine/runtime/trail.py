@@ -42,7 +42,7 @@ PLACE_LIMIT: Final = 1 << 41 - PLACE_SHIFT  # bytes of global memory
 EVENT_LIMIT: Final = 1 << 41 - BYTE_BITS - SLOT_BITS
 
 PATH_STEPS: Final = 24  # of a path at most: what comes after is not told
-STAGE: Final = 1024  # tags that an instruction can put aside
+STAGE: Final = 2048  # tags that an instruction can put aside
 
 
 class PathStep:

@@ -132,15 +132,15 @@ def found_run(trail: Trail, site: u32, out: Slice[u64], tags: Slice[u64], size: 
         into[n] = tag
 
 
-def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, given: Slice[u64]) -> None:
-    """The tags of bytes that an instruction writes to memory."""
+def write_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, given: Slice[u64], again: u64) -> None:
+    """The tags of bytes that an instruction writes to memory; `again` as in `give_run`."""
     trail = w.launch.trail
     if is_far(at, space) == 0:
         give_run(trail, site, near_tags(w, lane, at, space, u64(size)), given, size, 0)
         return
     spans = span_of(w, at, u64(size))
     if length(spans) != 0:
-        give_run(trail, site, span_tags(spans[0], at, u64(size)), given, size, TWICE)
+        give_run(trail, site, span_tags(spans[0], at, u64(size)), given, size, again)
 
 
 def give_run(trail: Trail, site: u32, tags: Slice[u64], given: Slice[u64], size: u32, again: u64) -> None:
@@ -165,9 +165,18 @@ def give_run(trail: Trail, site: u32, tags: Slice[u64], given: Slice[u64], size:
 
 
 def load_tags(
-    w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64, space: u32, size: u32, place: u32, room: u32
+    w: Warp,
+    site: u32,
+    lanes: u32,
+    addresses: Ptr[u64],
+    offset: u64,
+    space: u32,
+    size: u32,
+    place: u32,
+    room: u32,
+    first: u32,
 ) -> None:
-    """Lanes load `size` bytes to a register of `room` bytes; what is above is of no origin."""
+    """Lanes load `size` bytes to a register of `room` bytes, from one of them on; what is above is of no origin."""
     into = tags_of(w, place, room)
     if lanes == 0xFFFFFFFF and space == SHARED and size == room:
         low = load_half(w, site, addresses, offset, size, into, 0)
@@ -175,10 +184,9 @@ def load_tags(
             return
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            mine = part(into, lane * room, room)
+            mine = part(into, lane * room + first, room - first)
             read_tags(w, site, lane, addresses[lane] + offset, space, size, part(mine, 0, size))
-            for n in range(size, room):
-                mine[n] = 0
+            fill(part(mine, size, room - first - size), 0)
 
 
 def load_half(w: Warp, site: u32, addresses: Ptr[u64], offset: u64, size: u32, out: Slice[u64], first: u32) -> u32:
@@ -205,13 +213,23 @@ def load_half(w: Warp, site: u32, addresses: Ptr[u64], offset: u64, size: u32, o
 
 
 def store_tags(
-    w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64, space: u32, size: u32, place: u32, room: u32
+    w: Warp,
+    site: u32,
+    lanes: u32,
+    addresses: Ptr[u64],
+    offset: u64,
+    space: u32,
+    size: u32,
+    place: u32,
+    room: u32,
+    first: u32,
 ) -> None:
-    """Lanes store the lowest `size` bytes of a register of `room` bytes."""
+    """Lanes store `size` bytes of a register of `room` bytes, from one of them on."""
     out = tags_of(w, place, room)
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            write_tags(w, site, lane, addresses[lane] + offset, space, size, part(out, lane * room, size))
+            mine = part(out, lane * room + first, size)
+            write_tags(w, site, lane, addresses[lane] + offset, space, size, mine, TWICE)
 
 
 def store_nothing(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u64, space: u32, size: u32) -> None:
@@ -221,7 +239,7 @@ def store_nothing(w: Warp, site: u32, lanes: u32, addresses: Ptr[u64], offset: u
         none[n] = 0
     for lane in range(32):
         if lanes >> lane & 1 != 0:
-            write_tags(w, site, lane, addresses[lane] + offset, space, size, none)
+            write_tags(w, site, lane, addresses[lane] + offset, space, size, none, TWICE)
 
 
 @watching
@@ -237,7 +255,7 @@ def copy_tags(
         if start < take:
             some = min(take - start, 16)
             read_tags(w, site, lane, source + u64(start), source_space, some, part(stage, 0, some))
-        write_tags(w, site, lane, target + u64(start), target_space, count, stage)
+        write_tags(w, site, lane, target + u64(start), target_space, count, stage, TWICE)
 
 
 def stage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64], space: u32, size: u32) -> None:
@@ -256,7 +274,7 @@ def unstage_rows(w: Warp, site: u32, lanes: u32, rows: u32, addresses: Ptr[u64],
     stage = w.launch.trail.stage
     for row in range(rows):
         if lanes >> row & 1 != 0:
-            write_tags(w, site, row, addresses[row], space, size, part(stage, 16 * row, size))
+            write_tags(w, site, row, addresses[row], space, size, part(stage, 16 * row, size), TWICE)
 
 
 def gather_tags(w: Warp, lanes: u32, start: u64, place: u32) -> None:

@@ -89,3 +89,11 @@ def give_product(w: Warp, lanes: u32, place: u32, room: u32, each: u32, slot: u3
                 if trail.recording != 0:
                     tag = PRODUCT | (trail.recording - 1 << SLOT_BITS | u64(slot + n)) << BYTE_BITS
                 put_value(into, n * each, each, tag)
+
+
+def give_unknown(w: Warp, lanes: u32, place: u32, room: u32) -> None:
+    """A register takes what is computed, of what is not told."""
+    into = tags_of(w, place, room)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            put_value(into, lane * room, room, COMPUTED)

@@ -13,6 +13,13 @@ from ptxloom.machine.runtime.copies import finish, reach, told_at
 from ptxloom.machine.runtime.counting import count_moved
 from ptxloom.machine.runtime.memory import fault, holds_site, shared_place
 from ptxloom.machine.runtime.places import site_bytes
+from ptxloom.machine.runtime.provenance.update_tags import (
+    blank_row_tags,
+    fetch_row_tags,
+    put_row_tags,
+    send_row_tags,
+    take_row_tags,
+)
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
     GENERIC,
@@ -168,6 +175,8 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
         if fetch_row(w, lane, first, agent, site) != 0:
             return 1
         put_row(w.worker.row[0], t, box, at & ((1 << CLUSTER_SHIFT) - 1), number)
+        if address(w.launch.trail) != 0:
+            put_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), number)
         next_row(t)
         number = number + 1
     return 0
@@ -176,6 +185,8 @@ def load_box(w: Warp, lane: u32, at: u64, told: u64, first: u32, site: u32) -> u
 def fetch_row(w: Warp, lane: u32, told: u32, agent: u32, site: u32) -> u32:
     """A row of the tensor, with what stands for elements outside; 1 after a fault."""
     t = w.worker.tensor[0]
+    if address(w.launch.trail) != 0:
+        blank_row_tags(w, t)
     low = inside_from(t)
     high = inside_to(t)
     if low >= high or is_inside(t) == 0:
@@ -191,6 +202,8 @@ def fetch_row(w: Warp, lane: u32, told: u32, agent: u32, site: u32) -> u32:
     if size != t.row_bytes:
         blank_row(w.worker.row[0], t)
     copy(part(w.worker.row[0].bytes, low, size), site_bytes(w.sites[site], at, size), size)
+    if address(w.launch.trail) != 0:
+        fetch_row_tags(w, site, lane, at, low, size)
     if t.rounds != 0:
         round_row(w.worker.row[0], low, high)
     return 0
@@ -251,6 +264,8 @@ def store_box(w: Warp, lane: u32, at: u64, combine: Code, site: u32) -> u32:
                 fault(w, OUT_OF_BOUNDS, site, lane, at + row_place(t, number), SHARED, u32(room), 0)
                 return 1
             take_row(w.worker.row[0], t, source, at & ((1 << CLUSTER_SHIFT) - 1), number)
+            if address(w.launch.trail) != 0:
+                take_row_tags(w, site, lane, t, at, at & ((1 << CLUSTER_SHIFT) - 1), number)
             if send_row(w, lane, row_address(t), size, combine, site) != 0:
                 return 1
         next_row(t)
@@ -266,6 +281,8 @@ def send_row(w: Warp, lane: u32, at: u64, size: u64, combine: Code, site: u32) -
     watch_store(w, t, lane, at, u32(size), u32(combine != 0), site)
     count_moved(w, site, size, size)
     into = site_bytes(w.sites[site], at, size)
+    if address(w.launch.trail) != 0:
+        send_row_tags(w, site, lane, t, at, size, u32(combine != 0))
     if combine != 0:
         combine_row(w.worker.row[0], t, into, 0, size, combine)
     else:

@@ -1,0 +1,135 @@
+"""Tags of what is combined with memory, of tensors' rows, and of what calls pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import copy, fill, part, u32, u64
+from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.provenance.memory_tags import copy_tags, read_tags, tags_of, write_tags
+from ptxloom.machine.runtime.provenance.paths import moved_tag, node_tag, put_value, value_tag
+from ptxloom.machine.runtime.state import GLOBAL, SHARED, Warp
+from ptxloom.machine.runtime.tensor_boxes.model import CHUNK_BYTES, SHIFTS, TensorCopy
+from ptxloom.machine.runtime.tensor_boxes.swizzle import chunk_place
+from ptxloom.machine.runtime.trail import COMPUTED, TWICE
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Ptr
+
+
+def update_tags(
+    w: Warp,
+    site: u32,
+    lanes: u32,
+    addresses: Ptr[u64],
+    offset: u64,
+    space: u32,
+    size: u32,
+    place: u32,
+    room: u32,
+    source: u32,
+    source_size: u32,
+    replaces: u32,
+) -> None:
+    """Lanes combine a register with what lies in memory, one after the other; another one takes what was there.
+
+    A size of 0: there is no such register, or it is of no origin. With `replaces` memory takes the value as it is.
+    """
+    trail = w.launch.trail
+    stage = part(trail.stage, 0, size)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            at = addresses[lane] + offset
+            read_tags(w, site, lane, at, space, size, stage)
+            old = value_tag(trail, site, stage, 0, size)
+            new: u64 = 0
+            if source_size != 0:
+                taken = min(size, source_size)
+                new = value_tag(trail, site, tags_of(w, source, source_size), lane * source_size, taken)
+            if replaces == 0 and old | new != 0:
+                new = node_tag(trail, COMPUTED, site, old, new, 0)
+            if room != 0:
+                into = part(tags_of(w, place, room), lane * room, room)
+                fill(into, 0)
+                copy(into, stage, 8 * u64(min(size, room)))
+            put_value(stage, 0, size, moved_tag(trail, site, new))
+            write_tags(w, site, lane, at, space, size, stage, 0)
+
+
+@watching
+def combined_tags(w: Warp, site: u32, lane: u32, at: u64, space: u32, size: u32, each: u32) -> None:
+    """A copy combines what it moves with bytes in memory, values of `each` bytes: they are computed."""
+    stage = part(w.launch.trail.stage, 0, 16)
+    for n in range(16):
+        stage[n] = COMPUTED + u64(n & each - 1)
+    for start in range(0, size, 16):
+        count = min(size - start, 16)
+        write_tags(w, site, lane, at + u64(start), space, count, stage, 0)
+
+
+@watching
+def bulk_tags(
+    w: Warp,
+    site: u32,
+    lane: u32,
+    target: u64,
+    target_space: u32,
+    source: u64,
+    source_space: u32,
+    size: u32,
+    combines: u32,
+) -> None:
+    """A lane copies a stretch, or combines it with what is there (values of 4 bytes, for all that is known here)."""
+    if combines != 0:
+        combined_tags(w, site, lane, target, target_space, size, 4)
+    else:
+        copy_tags(w, site, lane, target, target_space, source, source_space, size, size)
+
+
+@watching
+def blank_row_tags(w: Warp, t: TensorCopy) -> None:
+    """Of what stands for elements outside of a tensor nothing is known."""
+    fill(part(w.launch.trail.stage, 0, t.row_bytes), 0)
+
+
+@watching
+def fetch_row_tags(w: Warp, site: u32, lane: u32, at: u64, low: u64, size: u64) -> None:
+    """A row of a tensor is fetched, to a byte of it."""
+    read_tags(w, site, lane, at, GLOBAL, u32(size), part(w.launch.trail.stage, low, size))
+
+
+@watching
+def put_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, start: u64, number: u64) -> None:
+    """It comes to lie in a box at an address of shared memory."""
+    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
+        place = chunk_place(t, start, number, u64(offset))
+        chunk = part(w.launch.trail.stage, offset, CHUNK_BYTES)
+        write_tags(w, site, lane, at + place, SHARED, CHUNK_BYTES, chunk, 0)
+
+
+@watching
+def take_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, start: u64, number: u64) -> None:
+    """A row of a box is taken out of shared memory."""
+    for offset in range(0, u32(t.row_bytes), CHUNK_BYTES):
+        place = chunk_place(t, start, number, u64(offset))
+        chunk = part(w.launch.trail.stage, offset, CHUNK_BYTES)
+        read_tags(w, site, lane, at + place, SHARED, CHUNK_BYTES, chunk)
+
+
+@watching
+def send_row_tags(w: Warp, site: u32, lane: u32, t: TensorCopy, at: u64, size: u64, combines: u32) -> None:
+    """It goes to a tensor in global memory, or is combined with what is there."""
+    if combines != 0:
+        combined_tags(w, site, lane, at, GLOBAL, u32(size), 1 << (u32(SHIFTS >> u64(4 * t.kind)) & 15))
+    else:
+        write_tags(w, site, lane, at, GLOBAL, u32(size), part(w.launch.trail.stage, 0, size), TWICE)
+
+
+@watching
+def frame_tags(w: Warp, lanes: u32, target: u32, source: u32, size: u32) -> None:
+    """An argument or a result goes from frame to frame."""
+    tags = w.local_tags
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            frame = u64(lane) * w.local_bytes + u64(w.sp[lane])
+            copy(part(tags, frame + u64(target), size), part(tags, frame + u64(source), size), 8 * u64(size))

@@ -25,6 +25,7 @@ _TOOLS: Final = (
     ("memcheck",),
     ("racecheck",),
     ("initcheck",),
+    ("provenance",),
     ("racecheck", "initcheck", "racecheck:global", "initcheck:global"),
 )
 _ELSEWHERE: Final = ("HeapTable", "TracedSite")  # whose tables belong to the module, and to who reads the trace
@@ -150,7 +151,9 @@ def walks() -> Iterator[Walk]:
         for cluster in (None, 2):
             walk = Walk(zones)
             array = np.zeros(64, np.uint8)
-            kernel.launch(4, 70, [array], 24, cluster=cluster, checks=tools, threads=1)
+            checks = tuple(tool for tool in tools if tool != "provenance")
+            follow = pl.Provenance(budget=1 << 20) if checks != tools else False
+            kernel.launch(4, 70, [array], 24, cluster=cluster, checks=checks, threads=1, provenance=follow)
             yield walk
 
 

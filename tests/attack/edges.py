@@ -286,6 +286,7 @@ def launches(together: Sequence[str], number: int, *, every: int, checks: tuple[
                     checks=checks,
                     profile=watch,
                     trace=("*",) if watch else (),
+                    provenance=watch,
                     label=f"{label}; {checks} {watch}",
                 )
             )

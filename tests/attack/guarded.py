@@ -68,6 +68,7 @@ class Attack:
     checks: tuple[str, ...] = ("memcheck", "synccheck")
     profile: bool = False
     trace: tuple[str, ...] = ()
+    provenance: bool = False
     threads: int = 1
     timeout: float | None = 20.0
     name: str = "k"
@@ -295,6 +296,7 @@ class Zones:
 def guard(zones: Zones) -> None:
     """Have the machine take all its memory from zones."""
     from ptxloom.machine.launch import launch_state  # noqa: PLC0415 - of the child alone
+    from ptxloom.machine.launch.shadows import provenance  # noqa: PLC0415 - of the child alone
     from ptxloom.machine.memory import arena, heap, module_variables  # noqa: PLC0415 - of the child alone
     from ptxloom.machine.results import trace  # noqa: PLC0415 - of the child alone
 
@@ -318,7 +320,7 @@ def guard(zones: Zones) -> None:
         return zone.content
 
     launch_state.Arena = Arena
-    for module in (arena, module_variables, heap, trace):
+    for module in (arena, module_variables, heap, trace, provenance):
         vars(module)["zeroed"] = zeroed
 
 
@@ -354,6 +356,7 @@ def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[
             checks=one.checks,
             profile=one.profile,
             trace=one.trace,
+            provenance=pl.Provenance(budget=1 << 20) if one.provenance else False,
             threads=one.threads,
             timeout=one.timeout,
         )

@@ -99,6 +99,7 @@ class Hostile:
     shared_bytes: int
     profile: bool
     trace: tuple[str, ...]
+    provenance: bool
 
 
 Statements: TypeAlias = "dict[str, list[str]]"
@@ -154,6 +155,7 @@ def hostile(seed: int, statements: Pool) -> Hostile:
         chance.choice((0, 0, 1, 1000, 4096)),
         chance.random() < 0.15,
         (chance.choice(traced),) if traced and chance.random() < 0.15 else (),
+        chance.random() < 0.2,
     )
 
 

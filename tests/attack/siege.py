@@ -25,7 +25,7 @@ import numpy as np
 from attack.forging import FORGED
 from attack.guarded import Zone, Zones, guard, room
 from attack.hostile import Hostile, Pool, hostile, pool
-from ptxloom import kernel, parse
+from ptxloom import Provenance, kernel, parse
 from ptxloom.diagnostics import PtxloomError
 
 ARRAY_BYTES: Final = 8192
@@ -35,6 +35,7 @@ _STATEMENTS: Final = "statements.json"
 _HANGS: Final = 300.0  # seconds without a word: the first cases compile the run-time, on a machine that may be busy
 _LAUNCH_SECONDS: Final = 2.0  # what a case may take
 _LAUNCH_BYTES: Final = 1 << 30
+_KEPT_BYTES: Final = 1 << 20  # by provenance
 _PROCESS_BYTES: Final = 4 << 30
 _WORDS: Final = (bytes.fromhex("d3c29eb79a5e71c3"), bytes.fromhex("b1a7f3e586d94c2b"))
 
@@ -91,6 +92,7 @@ def run(case: Hostile, zones: Zones, word: bytes = _WORDS[0]) -> str:
             checks=case.checks,
             profile=case.profile,
             trace=case.trace,
+            provenance=Provenance(budget=_KEPT_BYTES) if case.provenance else False,
             stack_bytes=case.stack_bytes,
             schedule_seed=case.seed,
             threads=1 + case.seed % 2,

@@ -16,6 +16,7 @@ from ptxloom.machine import semantics
 from ptxloom.machine.compile.variant import translate
 from ptxloom.machine.instruments.poison import POISON
 from ptxloom.machine.instruments.profile import PROFILE
+from ptxloom.machine.instruments.provenance import PROVENANCE
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.native.jit import ATTRIBUTES
 from ptxloom.machine.plan.planner import plan
@@ -37,6 +38,7 @@ TOOLS: Final = (
     ("initcheck", "initcheck:global", POISON),
     (PROFILE,),
     ("trace",),
+    (PROVENANCE,),
 )
 PAIRS: Final = [(case, architecture) for case in cases() for architecture in case.architectures]
 

@@ -165,6 +165,8 @@ MOVES = {
     "mov.b32 %r3, {%h2, %h1}; mov.b64 %x, {%r3, %r1}; st.global.v2.b64 [%o], {%y, %x};",
     "exchanged": "ld.global.v2.b32 {%r1, %r2}, [%p]; mov.b64 %x, {%r2, %r1}; mov.b64 {%r1, %r2}, %x;"
     "st.global.v2.b32 [%o+8], {%r1, %r2};",
+    "in place": "ld.global.v2.b32 {%r1, %r2}, [%p]; mov.b32 %r1, %r1; cvt.u32.u32 %r2, %r2; bfi.b32 %r1, %r1, 0, 8, 16;"
+    "mov.b32 {%h1, %h2}, %r2; mov.b32 %r2, {%h2, %h2}; st.global.v2.b32 [%o], {%r1, %r2};",
     "bytes": "ld.global.b8 %h1, [%p+3]; ld.global.b8 %h2, [%p+9]; st.global.b8 [%o+5], %h1; st.global.b8 [%o], %h2;",
     "shared": "mov.u32 %r9, room; mad.lo.u32 %r8, %t, 16, %r9; ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%p];"
     "st.shared.v4.b32 [%r8], {%r1, %r2, %r3, %r4}; bar.warp.sync -1; xor.b32 %r7, %t, 5; mad.lo.u32 %r8, %r7, 16, %r9;"
@@ -366,3 +368,24 @@ def test_shared_memory_is_kept_at_chosen_moments() -> None:
         record.shared(3, site + 1)
     with pytest.raises(UsageError, match="shared_at"):
         hgemm(Provenance(shared_at=["nothing.like.it"]))
+
+
+def test_nibbles_that_ldmatrix_unpacks_are_known_by_their_bit() -> None:
+    text = (
+        HEAD.replace("8.3", "8.8").replace("sm_90", "sm_120a")
+        + """.visible .entry k(.param .u64 in, .param .u64 out) {
+    .reg .b64 %p, %o; .reg .b32 %t, %a, %r<4>; .shared .align 16 .b8 room[128]; mov.u32 %t, %tid.x;
+    ld.param.u64 %p, [in]; ld.param.u64 %o, [out]; mad.wide.u32 %p, %t, 4, %p; mad.wide.u32 %o, %t, 8, %o;
+    mov.u32 %a, room; mad.lo.u32 %r0, %t, 4, %a; ld.global.b32 %r1, [%p]; st.shared.b32 [%r0], %r1; bar.warp.sync -1;
+    and.b32 %r0, %t, 7; mad.lo.u32 %r0, %r0, 16, %a;
+    ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b4x16_p64 {%r1}, [%r0]; shl.b32 %r2, %r1, 2;
+    st.global.v2.b32 [%o], {%r1, %r2}; ret; }"""
+    )
+    given = np.random.default_rng(3).integers(0, 256, 128, dtype=np.uint8)
+    out = np.zeros(256, np.uint8)
+    record = record_of(kernel(parse(text), "k").launch(1, 32, [given, out], provenance=True))
+    found = record.contents("out").origins
+    assert (found["kind"] == Kind.CONVERTED).all()
+    assert (found["at"].reshape(32, 2, 4) == [[0], [2]]).all()
+    assert (found["bit"].reshape(64, 4) == [0, 4, 0, 4]).all()
+    assert ((out >> found["at"]) & 15 == given[found["element"]] >> found["bit"] & 15).all()

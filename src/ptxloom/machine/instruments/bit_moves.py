@@ -29,7 +29,7 @@ def permute(f: TagPlaces, b: Builder, op: Op) -> bool:
         return False
     target, first, second, selector = op.operands
     sources = _held(f, op, (first, second))
-    into = f.into(b, op, (target,), _some(sources))
+    into = f.into(op, (target,), _some(sources), in_place=True)
     if into[0] is not None:
         b.store(b.read(selector, "b32"), b.scratch(scratch.VALUES), 64)
         facts = (into[0].place, *_facts(sources), b.scratch(scratch.VALUES))
@@ -76,7 +76,7 @@ def insert(f: TagPlaces, b: Builder, op: Op) -> bool:
         return False
     target, first, base = op.operands[:3]
     sources = _held(f, op, (first, base))
-    into = f.into(b, op, (target,), _some(sources))
+    into = f.into(op, (target,), _some(sources))
     if into[0] is not None:
         f.copy(b, op, into[0], sources[1], b.active_mask)
         at, count = position // 8, length // 8
@@ -96,7 +96,7 @@ def logic(f: TagPlaces, b: Builder, op: Op) -> bool:
     target = op.operands[0].first if isinstance(op.operands[0], tree.Pair) else op.operands[0]
     operands = op.operands[1:4] if op.opcode == "lop3" else op.operands[1:3]
     sources = _held(f, op, operands)
-    into = f.into(b, op, (target,), _some(sources))
+    into = f.into(op, (target,), _some(sources), in_place=True)
     if into[0] is None:
         return True
     masks = _masks(b, op, operands, sources)
@@ -152,7 +152,7 @@ def _shifted(f: TagPlaces, b: Builder, op: Op, operands: Sequence[tree.Operand],
     """The result takes the bits of registers side by side from one on."""
     target = op.operands[0]
     sources = _held(f, op, operands)
-    into = f.into(b, op, (target,), _some(sources))
+    into = f.into(op, (target,), _some(sources), in_place=True)
     if into[0] is not None:
         facts = (*into[0], *_facts((*sources, None)[:2]), _AHEAD + by, int(op.opcode == "shl" or op.has("l")))
         b.runtime(bit_tags.shift_tags, W, op.site, b.active_mask, *facts)

@@ -27,7 +27,7 @@ from ptxloom.machine.instruments.tag_places import Held, TagPlaces
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.runtime import lanes, state
 from ptxloom.machine.runtime.provenance import memory_tags, moments, product_tags, register_tags, update_tags
-from ptxloom.machine.runtime.trail import STAGE
+from ptxloom.machine.runtime.trail import BIT_SHIFT, STAGE, UNPACKED
 from ptxloom.syntax import tree
 from ptxloom.syntax.visitor import walk
 
@@ -59,6 +59,8 @@ def moments_in(checks: frozenset[str]) -> tuple[int, ...]:
 def lane_map(spelling: str) -> tuple[int, ...]:
     """For each byte of the registers of a matrix move, by register and lane, which of the staged tags it takes.
 
+    Of an element of fewer than 8 bits it says so, and the bit at which it starts in its byte.
+
     Rows are staged 16 tags each, in the order of the lanes that name them; the register of `movmatrix` by lane.
     """
     move = matrix_move(spelling)
@@ -72,6 +74,7 @@ def lane_map(spelling: str) -> tuple[int, ...]:
         bits = (move.destination if move.opcode == "stmatrix" else move.source).bits
         starts = {
             (e.lane, e.register, e.bit): ROW_TAGS * held.address_lane(matrix=e.matrix, row=e.row) + e.column * bits // 8
+            | (UNPACKED | e.column * bits % 8 << BIT_SHIFT if bits < 8 else 0)
             for e in held
         }
     result = [STAGE] * (4 * LANES * held.registers)
@@ -175,7 +178,7 @@ class Following(TagPlaces, Instrument):
         whole = op.type.bits // 8
         width, step = max(whole // len(targets), 1), max(whole // len(sources), 1)
         pieces = [(max(0, n * step), self.held(op, source)) for n, source in enumerate(sources)]
-        into = self.into(b, op, targets, [held for _, held in pieces if held])
+        into = self.into(op, targets, [held for _, held in pieces if held])
         for number, held in enumerate(into):
             if held is None:
                 continue
@@ -194,7 +197,7 @@ class Following(TagPlaces, Instrument):
         chosen = b.apply("and", b.read_mask(chooser), b.active_mask)
         rest = b.apply("xor", chosen, b.active_mask)
         sources = [self.held(op, one) for one in (first, second)]
-        into = self.into(b, op, (target,), [held for held in sources if held])
+        into = self.into(op, (target,), [held for held in sources if held], in_place=True)
         for held, lanes_ in zip(sources, (chosen, rest), strict=True):
             if into[0] is not None:
                 self.copy(b, op, into[0], held, lanes_)
@@ -261,7 +264,7 @@ class Following(TagPlaces, Instrument):
         held = self.held(op, op.operands[0])
         if held is None or to.packed not in {come.packed, come.packed * len(sources)}:
             return False
-        into = self.into(b, op, op.operands[:1], [source for source in sources if source])[0]
+        into = self.into(op, op.operands[:1], [source for source in sources if source])[0]
         assert into is not None
         self.clear(b, into)
         count = to.packed // len(sources)  # of one source; the first lies highest

@@ -55,11 +55,15 @@ class TagPlaces:
         """Where results are put aside."""
         return spare_place(self.program)
 
-    def into(self, b: Builder, op: Op, targets: Sequence[tree.Operand], sources: Sequence[Held]) -> list[Held | None]:
-        """Where results go at first: to their registers, or aside if that would change what is yet to be read."""
-        del b
+    def into(
+        self, op: Op, targets: Sequence[tree.Operand], sources: Sequence[Held], *, in_place: bool = False
+    ) -> list[Held | None]:
+        """Where results go at first: to their registers, or aside if that would change what is yet to be read.
+
+        A register may be changed `in_place` where each lane's bytes are read before they are given.
+        """
         found = [self.held(op, target) for target in targets]
-        same = len(found) == 1 == len(sources) and found[0] == sources[0]
+        same = in_place and len(found) == 1 == len(sources) and found[0] == sources[0]
         if same or not any(held is not None and held.overlaps(source) for held in found for source in sources):
             return found
         at = self.spare

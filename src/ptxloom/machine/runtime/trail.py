@@ -43,6 +43,8 @@ EVENT_LIMIT: Final = 1 << 41 - BYTE_BITS - SLOT_BITS
 
 PATH_STEPS: Final = 24  # of a path at most: what comes after is not told
 STAGE: Final = 2048  # tags that an instruction can put aside
+BIT_SHIFT: Final = 16  # in a map, above the number of one: the bit at which an element starts in its byte
+UNPACKED: Final = 1 << 20  # and: it is an element of fewer bits than 8
 
 
 class PathStep:

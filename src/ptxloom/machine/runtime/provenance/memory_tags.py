@@ -9,7 +9,7 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.memory import find_span, holds, space_at
 from ptxloom.machine.runtime.places import registers, warp_at
-from ptxloom.machine.runtime.provenance.paths import LONG, of_one_path, path_after, step_run
+from ptxloom.machine.runtime.provenance.paths import LONG, element_tag, of_one_path, path_after, step_run
 from ptxloom.machine.runtime.spans import Span
 from ptxloom.machine.runtime.state import (
     CLUSTER_SHIFT,
@@ -23,7 +23,7 @@ from ptxloom.machine.runtime.state import (
     Cta,
     Warp,
 )
-from ptxloom.machine.runtime.trail import EXACT, KIND, PATH_FIELD, STAGE, TWICE, WRITTEN, Trail
+from ptxloom.machine.runtime.trail import BIT_SHIFT, EXACT, KIND, PATH_FIELD, STAGE, TWICE, UNPACKED, WRITTEN, Trail
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr, Slice
@@ -286,7 +286,12 @@ def gather_tags(w: Warp, lanes: u32, start: u64, place: u32) -> None:
         if lanes >> lane & 1 != 0:
             for n in range(4 * lane, 4 * lane + 4):
                 at = map_[n]
-                into[n] = trail.stage[at] if at < STAGE else 0
+                tag: u64 = 0
+                if at & (1 << BIT_SHIFT) - 1 < STAGE:
+                    tag = trail.stage[at & STAGE - 1]
+                if at & UNPACKED != 0:
+                    tag = element_tag(tag, at >> BIT_SHIFT & 7)
+                into[n] = tag
 
 
 def scatter_tags(w: Warp, start: u64, place: u32) -> None:

@@ -233,6 +233,14 @@ def shifted_tag(trail: Trail, site: u32, low: u64, high: u64, by: u32, upwards: 
     return moved_tag(trail, site, first & ~7 | kept)
 
 
+def element_tag(tag: u64, bit: u32) -> u64:
+    """The tag of a byte that holds an element of fewer bits alone, which starts at a bit of the byte it was in."""
+    window = window_tag(tag)
+    if window & KIND != BITS:
+        return tag
+    return window + (u64(bit) << BYTE_BITS)
+
+
 def window_tag(tag: u64) -> u64:
     """A byte as the bits that it holds; what is no byte of memory as it is."""
     if tag & KIND == EXACT:

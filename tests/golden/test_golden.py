@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 import ptxloom as pl
+from machine.instruments.test_shared_map import swizzled
 from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
 from ptxloom.difference import ModuleDifference, compare
 from ptxloom.inspection import Inspection, inspect
@@ -19,6 +20,8 @@ from ptxloom.views.findings.sarif import sarif
 from ptxloom.views.fragments import maps, places
 from ptxloom.views.fragments.fragment_picture import svg
 from ptxloom.views.modules import differences, inspections, trees
+from ptxloom.views.runs import shared_maps
+from ptxloom.views.runs.shared_maps import Shown
 
 FILES: Final = Path(__file__).parent / "files"
 
@@ -102,6 +105,9 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "inspect_hgemm.json": lambda: inspections.as_json([hgemm()]),
     "diff.txt": lambda: differences.full(edited()),
     "diff.json": lambda: differences.as_json(edited()),
+    "shared.txt": lambda: shared_maps.full(swizzled(), Shown(values=True)),
+    "shared.svg": lambda: shared_maps.svg(swizzled(), Shown(by_chunk=True)),
+    "shared.html": lambda: shared_maps.html(swizzled(wrong=True), Shown()),
     "tree.txt": lambda: trees.text(pl.parse(BROKEN, "broken.ptx")),
 }
 

@@ -14,6 +14,7 @@ from ptxloom.cli import (
     explorer_arguments,
     launch_words,
     limit_arguments,
+    shared_arguments,
     watch_arguments,
 )
 
@@ -42,6 +43,14 @@ class Options(argparse.Namespace):
     file: str
     other: str
     all: bool
+    at: str | None
+    array: str | None
+    cta: str
+    values: bool
+    colour_by: str
+    type: str | None
+    offset: int | None
+    rows: int
     target: str | None
     ptx_version: str | None
     select: list[str]
@@ -413,6 +422,7 @@ VERBS: Final = {
     "tensormap": ("the 128 bytes of a tensor map: read, made, and what a copy does", descriptor_arguments.tensormap),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
+    "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", _debug),
     "lsp": ("the language server, for editors to start", _lsp),
 }

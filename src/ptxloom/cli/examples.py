@@ -92,6 +92,10 @@ EXAMPLES: Final = {
         ("run launch.toml --profile", "what each line costs"),
         ("run launch.toml --trace ldmatrix --trace-type f16", "what an instruction sees"),
     ),
+    "shared": (
+        ("shared launch.toml --at ldmatrix", "which element lies in which bank"),
+        ("shared launch.toml --at ldmatrix -o shared.svg", "as a picture"),
+    ),
     "debug": (
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
@@ -118,6 +122,7 @@ EXITS: Final = {
     "tensormap": "0 done, 1 it cannot be meant, 2 it could not be done",
     "emit": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
+    "shared": DONE,
     "debug": DONE,
     "lsp": "0 the editor said goodbye, 1 it went without, 2 the server could not start",
 }

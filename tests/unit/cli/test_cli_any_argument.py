@@ -97,6 +97,8 @@ GOOD = {
     "run ": ("l.toml", "--trace", "8", "--trace-blocks", "0", "--trace-warps", "0", "--trace-first", "0"),
     "run  ": ("l.toml", "--trace", "ld", "--trace-limit", "1", "--trace-type", "f16", "--trace-operand", "a"),
     "run   ": ("l.toml", "--trace", "ld", "--lanes", "0-7,16", "--when", "%r1 > 5 and %tid.x == 0"),
+    "shared": ("l.toml", "--at", "8", "--cta", "0", "--type", "f16", "--rows", "3", "--offset", "0"),
+    "shared ": ("l.toml", "--values", "--colour-by", "chunk", "--output-format", "svg"),
     "debug": ("plan", "a.ptx", "--function", "*", "--target", "sm_90", "--checks", "racecheck"),
     "debug ": ("asm", "a.ptx", "--part"),
     "lsp": ("--stdio", "--target", "sm_90", "--ptx-version", "8.0", "--select", "missing-*"),

@@ -231,6 +231,7 @@ class RawProvenance:
         nodes: Structured: `site`, and `sources`, three tags.
         missed: Products that there was no room for.
         pictures: (CTAs, moments, bytes): tags of shared memory.
+        contents: (CTAs, moments, bytes): the bytes themselves.
         taken: (CTAs, moments): whether the moment has come.
         kept: The CTAs of which there are pictures, by their numbers.
         moments: The sites of moments from number 1 on; number 0 is the end.
@@ -246,6 +247,7 @@ class RawProvenance:
     nodes: NDArray[Any]
     missed: int
     pictures: NDArray[np.uint64]
+    contents: NDArray[np.uint8]
     taken: NDArray[np.uint8]
     kept: tuple[int, ...]
     moments: tuple[int, ...]
@@ -336,6 +338,24 @@ class ProvenanceRecord:
         Raises:
             UsageError: It was not kept.
         """
+        place = self._moment(cta, site)
+        return None if place is None else self.origins(self.raw.pictures[place])
+
+    def shared_bytes(self, cta: int | Sequence[int] = 0, site: int | None = None) -> NDArray[np.uint8] | None:
+        """What a CTA's shared memory holds at the same moments as `shared` tells of; None if the CTA never came there.
+
+        Raises:
+            UsageError: It was not kept.
+        """
+        place = self._moment(cta, site)
+        return None if place is None else self.raw.contents[place]
+
+    def _moment(self, cta: int | Sequence[int], site: int | None) -> tuple[int, int] | None:
+        """Where the shared memory of a CTA at a moment is kept.
+
+        Raises:
+            UsageError: Nowhere.
+        """
         raw = self.raw
         x, y, z = (cta, 0, 0) if isinstance(cta, int) else (*cta, 0, 0)[:3]
         number = x + raw.grid[0] * (y + raw.grid[1] * z)
@@ -344,7 +364,7 @@ class ProvenanceRecord:
         if site is not None and site not in raw.moments:
             raise UsageError("site", site, "one that `Provenance.shared_at` names")
         place = raw.kept.index(number), 0 if site is None else 1 + raw.moments.index(site)
-        return self.origins(raw.pictures[place]) if raw.taken[place] else None
+        return place if raw.taken[place] else None
 
     def path(self, number: int) -> tuple[int, ...]:
         """The sites that a byte came through, from the load to the last that moved it.

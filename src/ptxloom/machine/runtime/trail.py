@@ -118,6 +118,7 @@ class Trail:
     shared_bytes: u32
     taken: Annotated[Slice[u8], "kept_count * moments"]  # [CTA][moment] 1: it has come
     pictures: Annotated[Slice[u64], "kept_count * moments * shared_bytes"]  # [CTA][moment][byte] tags
+    contents: Annotated[Slice[u8], "kept_count * moments * shared_bytes"]  # [CTA][moment][byte] the bytes themselves
     stage: Annotated[Array[u64], STAGE]
 
 

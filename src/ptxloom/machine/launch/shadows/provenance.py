@@ -119,11 +119,13 @@ class ProvenanceShadow(ShadowMaker):
         trail, moments, bytes_ = self._trail, 1 + len(self._moments), int(launch.shared_bytes)
         shape = len(self._kept_ctas), moments, bytes_
         self._pictures = self._take(_TAG * prod(shape), _NEAR).view(np.uint64).reshape(shape)
+        self._contents = self._take(prod(shape), _NEAR).reshape(shape)
         self._taken = self._take(prod(shape[:2]), _NEAR).reshape(shape[:2])
         kept = np.array(self._kept_ctas, np.uint64)
         trail.kept, trail.kept_count = self._arena.put(kept) if len(kept) else 0, len(kept)
         trail.moments, trail.shared_bytes = moments, bytes_
         trail.taken, trail.pictures = self._taken.ctypes.data, self._pictures.ctypes.data
+        trail.contents = self._contents.ctypes.data
         launch.trail = ctypes.addressof(self._trail)
         launch.tags, launch.tag_bytes = self._registers, self._register_tags
 
@@ -188,6 +190,7 @@ class ProvenanceShadow(ShadowMaker):
             nodes=self._kept["node"].view(_NODE)[: int(trail.node_count)],
             missed=int(trail.event_missed),
             pictures=self._pictures,
+            contents=self._contents,
             taken=self._taken,
             kept=self._kept_ctas,
             moments=self._moments,

@@ -1,4 +1,4 @@
-"""Shared memory of chosen CTAs as it is at chosen moments: the tags of all of its bytes, kept."""
+"""Shared memory of chosen CTAs as it is at chosen moments: all of its bytes and their tags, kept."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def place_among(numbers: Slice[u64], number: u64) -> u64:
 
 @watching
 def keep_shared(cta: Cta, moment: u32) -> None:
-    """A moment has come for a CTA: keep its tags, if they are asked for and it is the first time."""
+    """A moment has come for a CTA: keep its bytes and their tags, if they are asked for and it is the first time."""
     trail = cta.launch.trail
     place = place_among(trail.kept, cta_number(cta))
     if place == length(trail.kept):
@@ -47,6 +47,7 @@ def keep_shared(cta: Cta, moment: u32) -> None:
     trail.taken[at] = 1
     size = u64(trail.shared_bytes)
     copy(part(trail.pictures, at * size, size), cta.tags, 8 * size)
+    copy(part(trail.contents, at * size, size), cta.shared, size)
 
 
 def keep_warps_shared(w: Warp, moment: u32) -> None:

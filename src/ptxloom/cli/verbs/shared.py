@@ -1,0 +1,156 @@
+"""`ptxloom shared`: what lies where in shared memory at a point of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.cli.inputs import read
+from ptxloom.cli.launch_file import read_launch
+from ptxloom.cli.output import Outcome, style_for, talk
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa.types import element_type
+from ptxloom.machine.kernel import kernel
+from ptxloom.machine.memory.address_map import shared_arrays
+from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.machine.results.provenance import Provenance
+from ptxloom.machine.results.provenance_tags import Kind
+from ptxloom.machine.results.shared_map import SharedMap, interesting
+from ptxloom.syntax import parse
+from ptxloom.views.runs import shared_maps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.launch_file import LaunchFile
+    from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+_TYPES: Final = {"f": "f", "i": "s", "u": "u"}
+_OTHER_TYPES: Final = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
+_LONGEST_NUMBER: Final = 9  # digits
+_NOWHERE: Final = -1
+
+
+def run(options: Options) -> Outcome:
+    """Run the kernel, keep its shared memory, draw it.
+
+    Raises:
+        PtxloomError: The launch cannot be made, or no warp came to the place.
+    """
+    if options.rows < 1:
+        raise UsageError("--rows", options.rows, "1 or more")
+    found = _map(options)
+    form = options.output_format
+    if form == "full" and options.output and PurePath(options.output).suffix in {".svg", ".html", ".json"}:
+        form = PurePath(options.output).suffix[1:]
+    shown = shared_maps.Shown(options.rows, options.values or bool(options.type), options.colour_by == "chunk")
+    match form:
+        case "json":
+            return Outcome(shared_maps.as_json(found))
+        case "svg":
+            return Outcome(shared_maps.svg(found, shown))
+        case "html":
+            return Outcome(shared_maps.html(found, shown))
+        case _:
+            return Outcome(shared_maps.full(found, shown, style_for(options)))
+
+
+def _map(options: Options) -> SharedMap:
+    """What was asked for of the run.
+
+    Raises:
+        PtxloomError: No warp came to the place, or there is nothing of a name.
+    """
+    launch = read_launch(options.file)
+    source = read(str(launch.ptx), launch.target)
+    compiled = kernel(parse(source.text, source.name), launch.kernel, launch.target)
+    record = _record(compiled, launch, Provenance(shared_at=_moments(options.at), shared_of=_cta(options.cta)))
+    (number,) = record.raw.kept
+    x, y, _ = record.raw.grid
+    cta = (number % x, number // x % y, number // (x * y))
+    sites: tuple[int | None, ...] = record.raw.moments if options.at else (None,)
+    site = next((site for site in sites if record.shared(cta, site) is not None), _NOWHERE)
+    origins, contents = (None, None) if site == _NOWHERE else (record.shared(cta, site), record.shared_bytes(cta, site))
+    if origins is None or contents is None:
+        raise PtxloomError(f"no warp of CTA {cta} came to {options.at or 'its end'}")
+    names = _names(record, launch)
+    variables = [
+        (piece.name, piece.start, piece.size) for piece in shared_arrays(compiled.program, launch.shared_bytes)
+    ]
+    what = interesting(origins, variables, names, options.array)
+    if options.offset is not None:
+        if not 0 <= options.offset < len(contents):
+            raise UsageError("--offset", options.offset, f"an address from 0 to {len(contents) - 1}")
+        what = replace(what, start=options.offset, end=max(what.end, options.offset + 1))
+    op = None if site is None else compiled.program.ops[site]
+    return SharedMap(
+        launch.kernel, "" if op is None else f"line {op.line}: {op.text}", cta, contents, origins, record.arrays, names,
+        _type(options.type, record, origins), what.start, min(what.end, len(contents)), what.of, what.only,
+    )  # fmt: skip
+
+
+def _record(compiled: Kernel, launch: LaunchFile, followed: Provenance) -> ProvenanceRecord:
+    """Where everything came from in a run; in one that an error ended, until then."""
+    try:
+        result = compiled.launch(
+            launch.grid, launch.block, [a.passed for a in launch.arguments], launch.shared_bytes,
+            cluster=launch.cluster, provenance=followed,
+        )  # fmt: skip
+        record = result.provenance
+    except LaunchError as error:
+        talk(f"ptxloom: {error.reason}")
+        record = error.provenance
+    assert record is not None  # noqa: S101 - it was asked for
+    return record
+
+
+def _moments(text: str | None) -> tuple[str | int, ...]:
+    if text is None:
+        return ()
+    return (int(text) if text.isdecimal() and len(text) <= _LONGEST_NUMBER else text,)
+
+
+def _cta(text: str) -> list[int | tuple[int, ...]]:
+    """One CTA, by its number or as x,y,z.
+
+    Raises:
+        UsageError: It is no such thing.
+    """
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and len(part) <= _LONGEST_NUMBER for part in parts):
+        raise UsageError("--cta", text, "a number, or a place such as 1,0")
+    return [int(text) if len(parts) == 1 else tuple(map(int, parts))]
+
+
+def _names(record: ProvenanceRecord, launch: LaunchFile) -> Mapping[int, str]:
+    """What the launch file calls the arrays; those that it does not name as the kernel does."""
+    called = dict(enumerate(argument.name for argument in launch.arguments))
+    own = {array.number: called.get(-1 if array.parameter is None else array.parameter, "") for array in record.arrays}
+    return {
+        a.number: a.name if not own[a.number] or own[a.number].isdecimal() else own[a.number] for a in record.arrays
+    }
+
+
+def _type(asked: str | None, record: ProvenanceRecord, origins: NDArray[Any]) -> str:
+    """What bytes are read as: what was asked for, or the type of the array that most of them come from.
+
+    Raises:
+        UsageError: There is no such type.
+    """
+    if asked is not None:
+        known = element_type(asked)
+        if known.count > 1 or known.container_bits not in {8, 16, 32, 64}:
+            raise UsageError("--type", asked, "a type of one number of 8 to 64 bits, such as f16")
+        return asked
+    numbers: list[int] = origins["array"][origins["kind"] == Kind.EXACT].tolist()
+    if not numbers:
+        return "b32"
+    dtype = record.arrays[Counter(numbers).most_common(1)[0][0]].dtype
+    named = f"{_TYPES.get(dtype.kind, '')}{8 * dtype.itemsize}"
+    return _OTHER_TYPES.get(dtype.name, named if dtype.kind in _TYPES and dtype.itemsize <= 8 else "b32")

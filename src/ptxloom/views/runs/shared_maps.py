@@ -1,0 +1,226 @@
+"""Shared memory with its 32 banks as columns: text by pieces of 16 bytes, a picture and a page by banks, JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.machine.results.provenance_tags import Kind
+from ptxloom.machine.results.shared_map import BANK_BYTES, BANKS, CHUNK_BYTES, LINE_BYTES
+from ptxloom.views.core.cells import elide, harmless
+from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.style import PLAIN, Ink, Style
+from ptxloom.views.core.svg import FILLS, Box, draw
+from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.fragments.filled_pictures import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ptxloom.machine.results.shared_map import Elements, SharedMap, SharedPiece
+    from ptxloom.views.core.json_text import Value
+
+VERSION: Final = 1
+_WIDTH: Final = 54
+_LINE: Final = 13  # of text in a cell
+_LONGEST: Final = 7  # characters in a cell
+_WIDEST: Final = 4  # values in a cell, each on a line of its own
+_LEFT: Final = 64
+_MARGIN: Final = 10
+_TOP: Final = 74
+_BLANK: Final = "#ffffff"
+_OTHER: Final = "#eeeeee"
+_EMPTY: Final = "·"
+_LONGEST_MOMENT: Final = 100
+_WORDS: Final = {Kind.COMPUTED: "computed", Kind.PRODUCT: "product", Kind.MIXED: "mixed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of a map is shown.
+
+    Attributes:
+        rows: So many lines of 128 bytes.
+        values: What the bytes hold, beside what they are.
+        by_chunk: The colour says which 16 bytes of its row something is; else, which row.
+    """
+
+    rows: int = 64
+    values: bool = False
+    by_chunk: bool = False
+
+    def group(self, elements: Elements) -> int | None:
+        """What a piece is coloured by; None if nothing is known of it."""
+        return elements.chunk if self.by_chunk and elements.row is not None else elements.row
+
+
+def full(found: SharedMap, shown: Shown, style: Style = PLAIN) -> str:
+    """A line of memory a row, in pieces of 16 bytes; what they hold under what they are, if that is asked for."""
+    lines = [style.paint(title(found), Ink.BOLD), _legend(found, shown)]
+    head = ("address", *(f"banks {at}-{at + 3}" for at in range(0, BANKS, CHUNK_BYTES // BANK_BYTES)))
+    table: list[tuple[Cell, ...]] = []
+    several = len(_arrays(found)) > 1
+    for line in found.lines[: shown.rows]:
+        pieces = {piece.address: piece for piece in found.pieces(line, CHUNK_BYTES)}
+        places = [pieces.get(line + at) for at in range(0, LINE_BYTES, CHUNK_BYTES)]
+        table.append((Cell(f"0x{line:05x}"), *(_cell(piece, shown, several=several) for piece in places)))
+        if shown.values:
+            table.append((Cell(""), *(Cell("" if piece is None else _values(found, piece)) for piece in places)))
+    lines += text_table(Table(head, tuple(table)), style)
+    return "\n".join([*lines, *_more(found, shown)]) + "\n"
+
+
+def title(found: SharedMap) -> str:
+    """What is drawn."""
+    of = f" ({harmless(found.of)})" if found.of else ""
+    moment = f"before {elide(found.moment, _LONGEST_MOMENT)}" if found.moment else "at the end"
+    return f"shared memory{of} of {harmless(found.kernel)}, CTA {found.cta}, {moment}"
+
+
+def _arrays(found: SharedMap) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(p.elements.array for line in found.lines for p in found.pieces(line, 16) if p.elements.array)
+    )
+
+
+def _legend(found: SharedMap, shown: Shown) -> str:
+    names = _arrays(found)
+    if not names:
+        return f"nothing is known to come from an array; bytes as {found.type}"
+    colour = "each 16 bytes of a row" if shown.by_chunk else "each row of an array"
+    marks = "~: converted; 3,0|1,8: these two, and no run between"
+    return f"elements of {', '.join(map(harmless, names))} by index ({marks}); a colour for {colour}"
+
+
+def _cell(piece: SharedPiece | None, shown: Shown, *, several: bool) -> Cell:
+    if piece is None:
+        return Cell("")
+    group = shown.group(piece.elements)
+    return Cell(label(piece.elements, several=several), group, Ink.DIM if group is None else None)
+
+
+def label(elements: Elements, *, several: bool = False) -> str:
+    """Elements in a few characters: `3,8-15`, `3-10,8` down a column, `3,8|1,0` where there is no run."""
+    name, first, second = _parts(elements)
+    joint = "" if not second else "," if elements.regular else "|"
+    return f"{name} {first}{joint}{second}" if several and name else f"{first}{joint}{second}"
+
+
+def _parts(elements: Elements) -> tuple[str, str, str]:
+    """The array, and an index in two parts: all but its end, and its end; or the two ends of what is no run."""
+    if not elements.array:
+        return "", _WORDS.get(elements.kind, _EMPTY if elements.regular else "mixed"), ""
+    mark = "~" if elements.kind is Kind.CONVERTED else ""
+    name = harmless(elements.array)
+    if not elements.regular:
+        return name, f"{mark}{_index(elements.first)}", _index(elements.last)
+    each = [str(a) if a == b else f"{a}-{b}" for a, b in zip(elements.first, elements.last, strict=True)]
+    return (name, mark + ",".join(each[:-1]), each[-1]) if len(each) > 1 else (name, mark + "".join(each), "")
+
+
+def _index(index: Iterable[int]) -> str:
+    return ",".join(map(str, index))
+
+
+def _values(found: SharedMap, piece: SharedPiece) -> str:
+    return " ".join(number(value, found.type) for value in piece.values)
+
+
+def _more(found: SharedMap, shown: Shown) -> list[str]:
+    rest = len(found.lines) - shown.rows
+    return [f"... and {rest} lines more: --rows and --offset choose"] if rest > 0 else []
+
+
+def svg(found: SharedMap, shown: Shown) -> str:
+    """A column a bank; the index of an element in two lines, what it holds under it."""
+    lines = found.lines[: shown.rows]
+    several = len(_arrays(found)) > 1
+    whole = _LEFT + _WIDTH * BANKS
+    count = _most_values(found) if shown.values else 0
+    height = _height(count)
+    boxes = [
+        Box(_MARGIN, _MARGIN, whole, 18, (title(found),), bold=True),
+        Box(_MARGIN, _MARGIN + 20, whole, 16, (" ".join([_legend(found, shown), *_more(found, shown)]),)),
+        Box(_MARGIN, _TOP - 20, _LEFT, 16, ("bank",)),
+    ]
+    boxes += [Box(_MARGIN + _LEFT + _WIDTH * n, _TOP - 20, _WIDTH, 16, (str(n),), bold=True) for n in range(BANKS)]
+    for place, line in enumerate(lines):
+        y = _TOP + height * place
+        boxes.append(Box(_MARGIN, y, _LEFT - 6, height, (f"0x{line:05x}",)))
+        for piece in found.pieces(line, BANK_BYTES):
+            at = _MARGIN + _LEFT + _WIDTH * piece.bank, y
+            boxes.append(_box(found, piece, at, count, shown, several=several))
+    return draw(boxes, title(found))
+
+
+def _height(count: int) -> int:
+    """Of a cell with so many values."""
+    return _LINE * (2 + count) + 4
+
+
+def _most_values(found: SharedMap) -> int:
+    """The values of a bank that a cell has room for."""
+    first = next((piece for line in found.lines for piece in found.pieces(line, BANK_BYTES)), None)
+    return 0 if first is None else min(len(first.values), _WIDEST)
+
+
+def _box(found: SharedMap, piece: SharedPiece, at: tuple[int, int], count: int, shown: Shown, *, several: bool) -> Box:
+    """One bank of one line."""
+    name, first, second = _parts(piece.elements)
+    held = [number(value, found.type) for value in piece.values]
+    texts = (f"{name} {first}" if several and name else first, second, *held[:count])
+    group = shown.group(piece.elements)
+    known = piece.elements.kind is not Kind.NONE
+    fill = FILLS[group % len(FILLS)] if group is not None else _OTHER if known else _BLANK
+    what = label(piece.elements, several=True)
+    tip = f"bank {piece.bank}, address 0x{piece.address:05x}: {what}; as {found.type}: {' '.join(held)}"
+    return Box(*at, _WIDTH, _height(count), tuple(elide(text, _LONGEST) for text in texts if text), fill, tip=tip)
+
+
+def html(found: SharedMap, shown: Shown) -> str:
+    """A page that opens by itself: the picture, and the same as a table for those who cannot see it."""
+    style = "body{font-family:sans-serif;margin:1em}div{overflow-x:auto}pre{font-size:12px;overflow-x:auto}"
+    return (
+        "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
+        f"<title>{escape(title(found))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"<div>\n{svg(found, shown)}</div>\n"
+        f"<details>\n<summary>The same as text</summary>\n<pre>{escape(full(found, shown))}</pre>\n</details>\n"
+        "</body>\n</html>\n"
+    )
+
+
+def as_json(found: SharedMap) -> str:
+    """Every bank of every line of interest."""
+    words: list[Value] = [_record(piece) for line in found.lines for piece in found.pieces(line, BANK_BYTES)]
+    return to_text(
+        {
+            "version": VERSION,
+            "kernel": found.kernel,
+            "moment": found.moment,
+            "cta": list(found.cta),
+            "start": found.start,
+            "end": found.end,
+            "type": found.type,
+            "words": words,
+        }
+    )
+
+
+def _record(piece: SharedPiece) -> Value:
+    elements = piece.elements
+    return {
+        "address": piece.address,
+        "bank": piece.bank,
+        "array": elements.array or None,
+        "kind": elements.kind.name.lower(),
+        "first": list(elements.first),
+        "last": list(elements.last),
+        "regular": elements.regular,
+        "values": _plain(piece.values),
+    }
+
+
+def _plain(values: Sequence[int | float]) -> list[Value]:
+    """Numbers; those that JSON has no word for as texts."""
+    return [value if value - value == 0 else str(value) for value in values]

@@ -44,6 +44,8 @@ class Options(argparse.Namespace):
     other: str
     all: bool
     at: str | None
+    source: bool
+    source_root: str | None
     array: str | None
     cta: str
     values: bool
@@ -216,6 +218,7 @@ def _inspect(parser: VerbParser) -> None:
         metavar="LAUNCH.toml",
         help="run a kernel of the file as a launch file says, and show what each line cost",
     )
+    watch_arguments.sources(parser, "lines with their cost (--profile)")
     _formats(parser, FINDING_FORMATS)
     _availability(parser)
 

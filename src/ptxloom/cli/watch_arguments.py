@@ -19,6 +19,8 @@ BESIDE_TRACE: Final[dict[str, Any]] = {
     "trace_operand": "",
     "lanes": "all",
     "when": "",
+    "source": False,
+    "source_root": None,
 }
 """What goes with `--trace`, as it is where nothing is said."""
 
@@ -74,4 +76,17 @@ def declare(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--trace-type", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ...")
     parser.add_argument("--trace-operand", metavar="NAME", help="the operand to show: a, b, c, d")
+    sources(parser, "instructions that are traced")
     parser.set_defaults(**BESIDE_TRACE)
+
+
+def sources(parser: ArgumentParser, what: str) -> None:
+    """The options that show the text of the program that was compiled."""
+    parser.add_argument(
+        "--source",
+        action="store_true",
+        help=f"show the line of the program that was compiled above {what}, where `.loc` says it and the file is found",
+    )
+    parser.add_argument(
+        "--source-root", metavar="DIR", help="look for the files of --source below DIR, too, not only beside the PTX"
+    )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.findings import render, verdict
 from ptxloom.cli.inputs import each, files
 from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import COULD_NOT_RUN, Outcome, style_for, talk
+from ptxloom.cli.source_texts import source_texts
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.syntax import parse
 from ptxloom.views.modules import inspections
+from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +55,14 @@ def _text(seen: Sequence[Inspection], options: Options, profiled: Mapping[int, P
     match options.output_format:
         case "full":
             style = style_for(options)
-            return "\n".join(inspections.full(i, style, profiled.get(n)) for n, i in enumerate(seen))
+            texts = [source_texts(Path(i.module.source.name), options) for i in seen]
+            pages = [
+                inspections.full(i, style, profiled.get(n), text.line if options.source else no_source)
+                for n, (i, text) in enumerate(zip(seen, texts, strict=True))
+            ]
+            for text in texts:
+                text.tell()
+            return "\n".join(pages)
         case "concise":
             return "".join(map(inspections.concise, seen))
         case "json":

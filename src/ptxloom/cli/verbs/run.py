@@ -18,6 +18,7 @@ from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.limit_arguments import limits
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
+from ptxloom.cli.source_texts import source_texts
 from ptxloom.diagnostics import Severity
 from ptxloom.machine.kernel import kernel
 from ptxloom.machine.memory.arena import Budget
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
     from ptxloom.cli.launch_file import LaunchFile
     from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.views.runs.source_lines import SourceOf
 
 
 def run(options: Options) -> Outcome:
@@ -52,6 +54,7 @@ def run(options: Options) -> Outcome:
         talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
     checks = read_checks(options.checks)
+    sources = source_texts(launch.ptx, options)
     compiled = kernel(module, launch.kernel, launch.target, unchecked=bool(errors), timeout=left())
     expected = references(launch, compiled)
     started = time.perf_counter()
@@ -76,7 +79,7 @@ def run(options: Options) -> Outcome:
             **limits(options),
         )
     except LaunchError as error:
-        traced = _traced(error.trace, options)
+        traced = _traced(error.trace, options, sources.line)
         failed = run_reports.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced)
         return Outcome(report(failed, options), FINDINGS, remark(failed))
     seconds = time.perf_counter() - started
@@ -91,12 +94,14 @@ def run(options: Options) -> Outcome:
         output_cut=result.output_cut,
         comparisons=result.comparisons,
         profile=result.profile,
-        trace=_traced(result.trace, options),
+        trace=_traced(result.trace, options, sources.line),
     )
     clean = not result.hazards and all(c.passed for c in result.comparisons)
     code = COULD_NOT_RUN if not saved else CLEAN if clean else FINDINGS
     text = watch_options.picture(result.trace, options) if watch_options.wants_picture(options) else ""
-    return Outcome(text or report(done, options), code, remark(done, seconds))
+    text = text or report(done, options)
+    sources.tell()
+    return Outcome(text, code, remark(done, seconds))
 
 
 def _template(options: Options) -> str:
@@ -108,10 +113,12 @@ def _template(options: Options) -> str:
     return launch_templates.template(module, name, os.path.relpath(options.file, start))
 
 
-def _traced(records: tuple[TraceRecord, ...], options: Options) -> run_reports.Traced | None:
+def _traced(records: tuple[TraceRecord, ...], options: Options, sources: SourceOf) -> run_reports.Traced | None:
     """What was recorded, if that was asked for."""
+    if not options.trace:
+        return None
     unseen = records.unseen if isinstance(records, Records) else 0
-    return run_reports.Traced(records, options.trace_type, options.trace_operand, unseen) if options.trace else None
+    return run_reports.Traced(records, options.trace_type, options.trace_operand, unseen, sources)
 
 
 def _progress(started: int, total: int) -> None:

@@ -97,17 +97,15 @@ def _function(found: FunctionDifference, style: Style, *, every: bool) -> Iterat
     if found.loops is not None:
         yield from (f"  {line}" for line in _loops(*found.loops))
     shown = 0
-    label: str | None = None
-    for number, hunk in enumerate(found.hunks):
+    for number, (hunk, before) in enumerate(zip(found.hunks, (None, *found.hunks), strict=False)):
         if shown and shown + len(hunk.rows) > SHOWN_ROWS and not every:
             rest = found.hunks[number:]
             rows = sum(len(one.rows) for one in rest)
             yield f"  and {rows} more lines in {len(rest)} places: --all shows them"
             return
         shown += len(hunk.rows)
-        if hunk.label != label:
-            label = hunk.label
-            yield style.paint(f"  behind {harmless(label)}:" if label else "  at the start:", Ink.BLUE)
+        if before is None or before.label != hunk.label:
+            yield style.paint(f"  behind {harmless(hunk.label)}:" if hunk.label else "  at the start:", Ink.BLUE)
         yield from _hunk(hunk, style, every=every)
 
 

@@ -13,6 +13,7 @@ from ptxloom.views.modules.trees import heading, headline
 from ptxloom.views.runs.heat import listing
 from ptxloom.views.runs.profiles import record as profile_record
 from ptxloom.views.runs.profiles import share, share_ink
+from ptxloom.views.runs.source_lines import above_lines, no_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
     from ptxloom.inspection import FunctionSummary, Inspection, Move
     from ptxloom.machine.results.profile import Profile
     from ptxloom.views.core.json_text import Value
+    from ptxloom.views.runs.source_lines import SourceOf
 
 VERDICT_INK: Final = {"legal": Ink.GREEN, "warning": Ink.YELLOW, "error": Ink.RED}
 PARAMETERS_SHOWN: Final = 12
 
 
-def full(inspection: Inspection, style: Style = PLAIN, profile: Profile | None = None) -> str:
+def full(
+    inspection: Inspection, style: Style = PLAIN, profile: Profile | None = None, sources: SourceOf = no_source
+) -> str:
     """The module, each function with its matrix moves, then the findings; with a profile, what each line cost."""
     lines = [style.paint(harmless(headline(inspection.module)), Ink.BOLD)]
     if inspection.shared_bytes:
@@ -34,12 +38,19 @@ def full(inspection: Inspection, style: Style = PLAIN, profile: Profile | None =
     if inspection.dynamic_shared:
         lines.append("shared memory whose size the launch decides: yes")
     for function in inspection.functions:
-        lines += ["", *_function(function, style, profile)]
+        above = (
+            {}
+            if profile is None or sources is no_source
+            else above_lines(inspection.module, function.function, sources)
+        )
+        lines += ["", *_function(function, style, profile, above)]
     text = "\n".join(lines) + "\n"
     return text + ("\n" + finding_reports.full(inspection.findings, style) if inspection.findings else "")
 
 
-def _function(function: FunctionSummary, style: Style, profile: Profile | None = None) -> list[str]:
+def _function(
+    function: FunctionSummary, style: Style, profile: Profile | None, above: Mapping[int, Sequence[str]]
+) -> list[str]:
     """One function: what it declares, and a table of its moves."""
     kind = "kernel" if function.function.kind == "entry" else "function"
     name = style.paint(harmless(function.function.name), Ink.BOLD)
@@ -56,7 +67,7 @@ def _function(function: FunctionSummary, style: Style, profile: Profile | None =
     if function.moves:
         lines += ["", *(f"  {line}" for line in text_table(_moves(function.moves, profile), style))]
     if profile is not None and any(row.function == function.function.name for row in profile.rows):
-        lines += ["", *listing(function.function, profile, style)]
+        lines += ["", *listing(function.function, profile, style, above)]
     return lines
 
 

@@ -9,16 +9,28 @@ from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.runs.profiles import heat, share, share_ink
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ptxloom.machine.results.counts import Counts
     from ptxloom.machine.results.profile import Profile
     from ptxloom.syntax.tree import Function
 
+_NUMBER: Final = 6  # characters of a line's number
 _HEAD: Final = f"{'cost':>7}   {'executed':>12} {'lanes':>5} {'wavefronts':>12} {'conflicts':>11} {'sectors':>11}"
 _BULK_HEAD: Final = f" {'bulk global':>15} {'bulk shared':>15}"  # in bytes
 
 
-def listing(function: Function, profile: Profile, style: Style = PLAIN) -> list[str]:
-    """The lines of a function as they stand in the file; those without instructions have an empty margin."""
+def listing(
+    function: Function, profile: Profile, style: Style = PLAIN, sources: Mapping[int, Sequence[str]] | None = None
+) -> list[str]:
+    """The lines of a function as they stand in the file; those without instructions have an empty margin.
+
+    Args:
+        function: With a body.
+        profile: What was counted.
+        style: How it is painted.
+        sources: By the number of a line, what stands above it: the text that it was compiled from.
+    """
     source = function.source
     first, last = function.span_in(source).line, function.span_in(source).end_line
     by_line: dict[int, Counts] = {}
@@ -34,6 +46,7 @@ def listing(function: Function, profile: Profile, style: Style = PLAIN) -> list[
     for number, text in enumerate(source.text.splitlines()[first - 1 : last], first):
         counts = by_line.get(number)
         margin = " " * len(head) if counts is None else _margin(counts, all_, most, style) + _bulk(counts) * has_bulk
+        lines += (f"{' ' * (len(head) + _NUMBER)}{text}" for text in (sources or {}).get(number, ()))
         lines.append(f"{margin} {number:>5} | {lay_out(text)[0]}".rstrip())
     return lines
 

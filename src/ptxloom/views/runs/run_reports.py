@@ -9,12 +9,14 @@ from ptxloom.views.core.cells import harmless, printed
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, traces
+from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
     from ptxloom.comparison import Comparison
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.views.runs.source_lines import SourceOf
 from ptxloom.views.core.json_text import Value
 
 
@@ -37,12 +39,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """What was recorded, what its bits are to be read as, and how many executions nobody looked at."""
+    """What was recorded, what its bits are to be read as, how many executions nobody looked at, and source texts."""
 
     records: tuple[TraceRecord, ...]
     type: str = ""
     operand: str = ""
     unseen: int = 0
+    sources: SourceOf = no_source
 
 
 def full(run: Run, style: Style = PLAIN) -> str:
@@ -71,7 +74,7 @@ def full(run: Run, style: Style = PLAIN) -> str:
 
 def _traced(trace: Traced, style: Style) -> str:
     nothing = "nothing was recorded: the warps and lanes chosen did not run it"
-    text = traces.full(trace.records, trace.type, trace.operand, style).rstrip("\n") or nothing
+    text = traces.full(trace.records, trace.type, trace.operand, style, trace.sources).rstrip("\n") or nothing
     if trace.unseen:
         text += f"\n{trace.unseen:,} later executions were not held against --when; --trace-first passes over the first"
     return text

@@ -13,12 +13,14 @@ from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.fragments import filled_pictures
+from ptxloom.views.runs.source_lines import no_source, source_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.views.core.json_text import Value
+    from ptxloom.views.runs.source_lines import SourceOf
 
 VERSION: Final = 1
 SHOWN: Final = 32  # records, as text
@@ -26,13 +28,19 @@ _OTHERS: Final = 4  # warps that saw the same and are named
 _HOST: Final = 1 << 32  # addresses from here on are the host's, and say nothing
 
 
-def full(records: Sequence[TraceRecord], type_: str = "", operand: str = "", style: Style = PLAIN) -> str:
+def full(
+    records: Sequence[TraceRecord],
+    type_: str = "",
+    operand: str = "",
+    style: Style = PLAIN,
+    sources: SourceOf = no_source,
+) -> str:
     """The records in order, those that saw the same as one, as far as anybody reads."""
     alike: dict[tuple[object, ...], list[TraceRecord]] = {}
     for record in records:
         alike.setdefault(_seen(record), []).append(record)
     groups = [*alike.values()]
-    pages = [_page(group, type_, operand, style) for group in groups[:SHOWN]]
+    pages = [_page(group, type_, operand, style, sources) for group in groups[:SHOWN]]
     if len(groups) > SHOWN:
         rest = f"{sum(map(len, groups[SHOWN:])):,} more of {len(records):,} records"
         pages.append(
@@ -51,13 +59,13 @@ def _seen(record: TraceRecord) -> tuple[object, ...]:
     return (record.node.start, record.chosen, frozenset(rows), addresses, *held)
 
 
-def _page(group: Sequence[TraceRecord], type_: str, operand: str, style: Style) -> str:
-    """Executions that saw the same: the first, and where the others were."""
-    first = one(group[0], type_, operand, style)
-    if len(group) == 1:
-        return first
-    head, _, rest = first.partition("\n")
-    return f"{head}\n{_others(group)}\n{rest}"
+def _page(group: Sequence[TraceRecord], type_: str, operand: str, style: Style, sources: SourceOf) -> str:
+    """Executions that saw the same: the first, what it was compiled from, and where the others were."""
+    head, _, rest = one(group[0], type_, operand, style).partition("\n")
+    between = source_lines(group[0].origin, sources, style)
+    if len(group) > 1:
+        between.append(_others(group))
+    return "\n".join([head, *between, rest])
 
 
 def _others(group: Sequence[TraceRecord]) -> str:

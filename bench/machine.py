@@ -130,11 +130,11 @@ def compile_times() -> None:
     """LLVM's and our own time for kernels of many instructions, nothing from the cache."""
     before = os.environ.get("PTXLOOM_CACHE")
     os.environ["PTXLOOM_CACHE"] = ""
-    pl.kernel(pl.parse(random_kernel(8, 100)), "k")  # the run-time's own functions
+    pl.kernel(pl.parse(random_kernel(8, 100)), "k").launch(1, 64, [], threads=1)  # the run-time's own functions
     for count in (2_500, 5_000, 10_000, 20_000):
         text = random_kernel(8, count)
         start = time.perf_counter()
-        pl.kernel(pl.parse(text), "k")
+        pl.kernel(pl.parse(text), "k").launch(1, 64, [], threads=1)
         seconds = time.perf_counter() - start
         each = seconds / count * 1e6
         print(f"{f'from text to code, {count:,} instructions':44s} {seconds:10.2f} s    {each:.0f} us an instruction")

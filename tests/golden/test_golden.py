@@ -5,14 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pytest
 
 import ptxloom as pl
 from machine.instruments.test_shared_map import swizzled
+from ptxloom.comparison import Comparison, Reference
+from ptxloom.comparison import compare as held_against
 from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
 from ptxloom.difference import ModuleDifference, compare
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.views import bank_pictures
+from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import Style
 from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
 from ptxloom.views.findings import finding_reports, machine_readable
@@ -20,7 +24,7 @@ from ptxloom.views.findings.sarif import sarif
 from ptxloom.views.fragments import maps, places
 from ptxloom.views.fragments.fragment_picture import svg
 from ptxloom.views.modules import differences, inspections, trees
-from ptxloom.views.runs import shared_maps
+from ptxloom.views.runs import comparison_reports, launch_templates, shared_maps
 from ptxloom.views.runs.shared_maps import Shown
 
 FILES: Final = Path(__file__).parent / "files"
@@ -69,6 +73,21 @@ def edited() -> ModuleDifference:
     return compare(pl.parse(text, "hgemm.ptx"), pl.parse(other, "edited.ptx"))
 
 
+def different() -> Comparison:
+    """A column block too large by a half, one element that is no number."""
+    wanted = np.arange(1.0, 513.0).reshape(16, 32).astype(np.float32)
+    got = wanted.copy()
+    got[:, 8:16] *= 1.5
+    got[3, 9] = np.nan
+    return held_against(got, Reference(wanted, against="A @ B"), name="C")
+
+
+def beginning(name: str) -> str:
+    """A launch file begun for an example."""
+    module = pl.parse((EXAMPLES / name).read_text(encoding="utf-8"), name)
+    return launch_templates.template(module, next(iter(module.functions)), name)
+
+
 RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "map_x4_trans.txt": lambda: maps.full(X4_TRANS),
     "map_x4_trans.ansi": lambda: maps.full(X4_TRANS, Style(colour=True)),
@@ -108,6 +127,11 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "shared.txt": lambda: shared_maps.full(swizzled(), Shown(values=True)),
     "shared.svg": lambda: shared_maps.svg(swizzled(), Shown(by_chunk=True)),
     "shared.html": lambda: shared_maps.html(swizzled(wrong=True), Shown()),
+    "comparison.txt": lambda: comparison_reports.full(different()),
+    "comparison.ansi": lambda: comparison_reports.full(different(), Style(colour=True)),
+    "comparison.json": lambda: to_text(comparison_reports.record(different())),
+    "launch_hgemm.toml": lambda: beginning("hgemm.ptx"),
+    "launch_triton_matmul.toml": lambda: beginning("triton_matmul.ptx"),
     "tree.txt": lambda: trees.text(pl.parse(BROKEN, "broken.ptx")),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -192,7 +192,7 @@ def test_tolerance_is_what_numpy_calls_close(
 ) -> None:
     """`|got - wanted| <= atol + rtol * |wanted|`, and more allowed never makes more wrong."""
     wanted = values(shape, seed)
-    got = wanted + by * values(shape, seed + 1)
+    got: Any = wanted + by * values(shape, seed + 1)
     found = compare(got, wanted, rtol=rtol, atol=atol + 1e-9)
     close = np.isclose(got.astype(float), wanted.astype(float), rtol=rtol, atol=atol + 1e-9)
     assert found.wrong == int((~close).sum())
@@ -205,8 +205,9 @@ def test_tolerance_is_what_numpy_calls_close(
 @given(SIZES, SEEDS)
 def test_an_array_is_equal_to_itself_and_order_does_not_matter(shape: tuple[int, int], seed: int) -> None:
     wanted = values(shape, seed)
-    for options in ({}, {"rtol": 0.0, "atol": 0.0}, {"rtol": 1e-3}):
+    ways: list[dict[str, Any]] = [{}, {"rtol": 0.0, "atol": 0.0}, {"rtol": 1e-3}]
+    for options in ways:
         assert compare(wanted, wanted.copy(), **options).passed
-    got = np.where(np.random.default_rng(seed).random(shape) < 0.2, wanted + 1, wanted)
+    got = cast("Any", np.where)(np.random.default_rng(seed).random(shape) < 0.2, wanted + 1, wanted)
     order = np.random.default_rng(seed).permutation(shape[0])
     assert compare(got, wanted).wrong == compare(got[order], wanted[order]).wrong

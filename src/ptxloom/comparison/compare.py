@@ -151,7 +151,8 @@ class _Judge:
     ) -> tuple[Pattern, ...]:
         if not wrong.any() or wrong.ndim == 0:
             return ()
-        return (*places(wrong, grid), *moves(got, wanted, allowed, wrong))
+        numbers = wrong & np.isfinite(got)
+        return (*places(wrong, grid), *moves(got, wanted, allowed, numbers if numbers.any() else wrong))
 
 
 def _differs(got: Array, wanted: Array, error: Array, allowed: Array) -> NDArray[np.bool_]:

@@ -34,6 +34,7 @@ class Precision:
     Attributes:
         sums: What holds sums: of tensor cores the accumulators.
         factors: What holds the factors of products; empty if they are as they come.
+        converts: Whether the kernel itself makes factors, so that they are rounded whatever its arrays hold.
 
     Example:
         >>> Precision("f32", "tf32").factor_eps
@@ -42,6 +43,7 @@ class Precision:
 
     sums: str = "f32"
     factors: str = ""
+    converts: bool = False
 
     @property
     def eps(self) -> float:
@@ -51,7 +53,7 @@ class Precision:
     def given(self, dtypes: Iterable[np.dtype[Any]]) -> Precision:
         """The same where all arrays come in these types: factors that none has to be rounded to are as they come."""
         finest = min((eps for dtype in dtypes if (eps := eps_of(dtype))), default=1.0)
-        return self if finest < self.factor_eps else Precision(self.sums)
+        return self if self.converts or finest < self.factor_eps else Precision(self.sums)
 
     @property
     def factor_eps(self) -> float:

@@ -88,6 +88,12 @@ MMA_TF32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f1,%f1,%f1,%f1}
             "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r1,%r1}, {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1,%r1};",
             Precision("f16", "f16"),
         ),
+        (
+            "cvt.rn.f16x2.f32 %r1, %f1, %f1; "
+            + MMA_TF32.replace("tf32", "f16").replace("k8", "k16")
+            + "{%f1,%f1,%f1,%f1};",
+            Precision("f32", "f16", converts=True),
+        ),
     ],
 )
 def test_the_instructions_tell_what_rounding_to_expect(body: str, precision: Precision | None) -> None:

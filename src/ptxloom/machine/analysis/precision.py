@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _PRODUCTS: Final = frozenset({"mma", "wmma", "wgmma"})
 _SUMS: Final = frozenset({"add", "sub", "fma", "mad", "mul"})
-_TYPED: Final = 4  # types that a product names: of D, A, B, C
+_TYPED: Final = 3  # types that a product names if it names those of A and B, too
 
 
 def precision_of(program: Program) -> Precision | None:
@@ -20,8 +20,10 @@ def precision_of(program: Program) -> Precision | None:
     products = [names for op in program.ops if op.opcode in _PRODUCTS and (names := _floats(op))]
     if products:
         sums = max((names[0] for names in products), key=eps_of_type)
-        factors = [name for names in products if len(names) >= _TYPED for name in names[1:3]]
-        return Precision(sums, max(factors, key=eps_of_type, default=""))
+        named = [name for names in products if len(names) >= _TYPED for name in names[1:3]]
+        factors = max(named, key=eps_of_type, default="")
+        made = any(op.opcode == "cvt" and _floats(op)[:1] == [factors] for op in program.ops)
+        return Precision(sums, factors, made and bool(factors))
     added = [name for op in program.ops if op.opcode in _SUMS for name in _floats(op)]
     return Precision(min(added, key=eps_of_type)) if added else None
 

@@ -36,6 +36,7 @@ from ptxloom.machine.launch.options import (
     unwritten_arrays,
     wanted_provenance,
 )
+from ptxloom.machine.launch.watching import tell, watched_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.heap import HEAP, MOST_BYTES
@@ -420,7 +421,7 @@ class Kernel:
         budget = Budget(None if memory_limit is None else integer("memory_limit", memory_limit, 1, MEMORY_LIMIT))
         checks = (DEFAULT_CHECKS if memory is None else ()) if checks is None else checks
         known_checks(checks)
-        checks = (*checks, *(() if memory is None else memory.checks))
+        checks = (*checks, *(() if memory is None else memory.checks), *watched_checks())
         chosen = self._contracted(contract, deadline)
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
@@ -451,8 +452,9 @@ class Kernel:
                 recording, following,
             )  # fmt: skip
             result = Grid(started).result(count, deadline, progress)
-        found = outcomes(compared, chosen.program, shape.grid, result.provenance)
-        return replace(result, comparisons=found) if compared else result
+        if compared:
+            result = replace(result, comparisons=outcomes(compared, chosen.program, shape.grid, result.provenance))
+        return tell(self.name, result)
 
 
 _KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDictionary()

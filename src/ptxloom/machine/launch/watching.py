@@ -1,0 +1,59 @@
+"""Who watches launches that others make: more tools than they ask for, and what came of each."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ptxloom.machine.results.outcome import LaunchResult
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One who watches.
+
+    Attributes:
+        checks: The tools that watch every launch, beside those that it asks for.
+        tell: Is called with the kernel's name and the result of each launch that ended well.
+    """
+
+    checks: tuple[str, ...]
+    tell: Callable[[str, LaunchResult], None]
+
+
+_WATCHES: Final[list[Watch]] = []
+
+
+@contextmanager
+def watching(checks: Sequence[str], tell: Callable[[str, LaunchResult], None]) -> Iterator[None]:
+    """Watch all launches of this process meanwhile.
+
+    Args:
+        checks: As of `Kernel.launch`, and known to be tools.
+        tell: As of `Watch`.
+
+    Yields:
+        Nothing.
+    """
+    watch = Watch(tuple(checks), tell)
+    _WATCHES.append(watch)
+    try:
+        yield
+    finally:
+        _WATCHES.remove(watch)
+
+
+def watched_checks() -> tuple[str, ...]:
+    """The tools of all who watch."""
+    return tuple(check for watch in _WATCHES for check in watch.checks)
+
+
+def tell(kernel: str, result: LaunchResult) -> LaunchResult:
+    """Tell all who watch; gives the result back."""
+    for watch in tuple(_WATCHES):
+        watch.tell(kernel, result)
+    return result

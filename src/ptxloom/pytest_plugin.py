@@ -1,0 +1,194 @@
+"""The pytest plugin: kernels run under the tools, hazards fail the test that made them, profiles are held to snapshots.
+
+pytest imports it in every session where ptxloom is installed, so that nothing is imported here but what pytest has.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    from ptxloom.machine import Hazard, Kernel, LaunchResult, Profile
+
+_MARKER: Final = "ptxloom"
+_KEY: Final = pytest.StashKey["Watched"]()
+_FOR_TRITON: Final = {"TRITON_DEFAULT_BACKEND": "ptxloom", "PTXLOOM_ON_HAZARD": "ignore"}  # told by this plugin instead
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of `pytest --help`."""
+    group = parser.getgroup("ptxloom", "PTX without a GPU (ptxloom)")
+    group.addoption("--ptxloom", action="store_true", help="watch the kernels of all tests; a hazard fails the test")
+    group.addoption("--ptxloom-checks", metavar="tools", default="all", help="who watches (default all, as of `run`)")
+    group.addoption("--ptxloom-device", metavar="target", help="what the fixture compiles kernels for, such as sm_90")
+    group.addoption("--ptxloom-update", action="store_true", help="write the snapshots of profiles anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker; with `--ptxloom`, prove that kernels can run, and let Triton's run here.
+
+    Raises:
+        UsageError: An option means nothing, or what runs kernels is not installed.
+    """
+    about = "ptxloom(checks=..., device=...): watch this test's kernels by these tools; device as of --ptxloom-device"
+    config.addinivalue_line("markers", about)
+    if config.getoption("--ptxloom"):
+        _tools(str(config.getoption("--ptxloom-checks")))
+        for name, value in _FOR_TRITON.items():
+            os.environ.setdefault(name, value)
+
+
+@dataclass(slots=True)
+class Watched:
+    """What one test does, the value of the fixture `ptxloom`.
+
+    Attributes:
+        checks: The tools that watch.
+        device: What kernels are compiled for; None for what their PTX says.
+        test: The file of the test, and its name.
+        update: Whether snapshots are written anew.
+        hazards: What the launches of this test have done wrong so far, and nobody has taken.
+    """
+
+    checks: tuple[str, ...]
+    device: str | None
+    test: tuple[str, str]
+    update: bool
+    hazards: list[Hazard] = field(default_factory=list["Hazard"])
+
+    def kernel(self, source: object, name: str | None = None) -> Kernel:
+        """A kernel, ready to run.
+
+        Args:
+            source: PTX, a module, or whatever `pl.load` takes.
+            name: The kernel's name; it may be left out if there is one.
+        """
+        import ptxloom as pl  # noqa: PLC0415 - as the module's docstring says
+
+        if isinstance(source, pl.Module):
+            module = source
+        elif isinstance(source, str) and ".version" in source:
+            module = pl.parse(source)
+        else:
+            module = pl.syntax.load(source, self.device)
+        names = [one for one, function in module.functions.items() if function.kind == "entry"]
+        return pl.kernel(module, name or (names[0] if len(names) == 1 else ""), self.device)
+
+    def tell(self, _kernel: str, result: LaunchResult) -> None:
+        """Note what a launch did wrong."""
+        self.hazards += result.hazards
+
+    def take_hazards(self) -> tuple[Hazard, ...]:
+        """All hazards so far, which do not fail the test any more."""
+        taken, self.hazards = tuple(self.hazards), []
+        return taken
+
+    def assert_no_hazards(self, result: LaunchResult | None = None) -> None:
+        """Fail, with the report, if a launch did anything wrong.
+
+        Args:
+            result: Of the launch; by default of all so far.
+        """
+        __tracebackhide__ = True
+        found = self.take_hazards() if result is None else tuple(result.hazards)
+        self.hazards = [hazard for hazard in self.hazards if hazard not in found]
+        if found:
+            pytest.fail(_report(found), pytrace=False)
+
+    def snapshot(self, profile: LaunchResult | Profile, name: str = "") -> None:
+        """Fail if a kernel costs more than when its snapshot was written, `--ptxloom-update`.
+
+        Args:
+            profile: Of a launch with `profile=True`, or its result.
+            name: Tells the snapshots of one test apart.
+        """
+        __tracebackhide__ = True
+        from ptxloom.snapshots import held_against  # noqa: PLC0415 - as the module's docstring says
+
+        said = held_against(profile, *self.test, name, update=self.update)
+        if said:
+            pytest.fail(said, pytrace=False)
+
+
+@pytest.fixture
+def ptxloom(request: pytest.FixtureRequest) -> Watched:
+    """Kernels without a GPU: `ptxloom.kernel(path)`, `.assert_no_hazards()`, `.snapshot(result)`, `.take_hazards()`."""
+    return _watched(request.node)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Watch the launches of a test, if anybody wants that, and fail it for hazards that it has not taken."""
+    asked = item.config.getoption("--ptxloom") or item.get_closest_marker(_MARKER) or _KEY in item.stash
+    if not asked:
+        return (yield)
+    watched = _watched(item)
+    from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - as the module's docstring says
+
+    with watching(watched.checks, watched.tell):
+        result = yield
+    watched.assert_no_hazards()
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[Any]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to a failure what the kernel did: what ended it, and hazards that were told before."""
+    report = yield
+    error = None if call.excinfo is None else call.excinfo.value
+    hazards = getattr(error, "hazards", ())
+    if type(error).__module__.startswith("ptxloom.") and hazards:
+        report.sections.append(("ptxloom", _report(hazards)))
+    elif report.failed and _KEY in item.stash and (left := item.stash[_KEY].take_hazards()):
+        report.sections.append(("ptxloom", _report(left)))
+    return report
+
+
+def _watched(item: pytest.Item) -> Watched:
+    """The state of one test: its marker's wishes before the session's."""
+    if _KEY not in item.stash:
+        wishes: dict[str, Any] = {}
+        for marker in item.iter_markers(_MARKER):  # the closest comes first
+            wishes = {**marker.kwargs, **wishes}
+        checks, device = wishes.pop("checks", None), wishes.pop("device", None)
+        if wishes:
+            raise pytest.UsageError(f"the marker ptxloom has no {', '.join(wishes)}; it has checks and device")
+        item.stash[_KEY] = Watched(
+            _tools(str(item.config.getoption("--ptxloom-checks")) if checks is None else checks),
+            device or item.config.getoption("--ptxloom-device"),
+            (str(item.path), item.nodeid.rpartition("::")[2]),
+            bool(item.config.getoption("--ptxloom-update")),
+        )
+    return item.stash[_KEY]
+
+
+def _tools(named: str | Iterable[str]) -> tuple[str, ...]:
+    """The tools that a text or a list names.
+
+    Raises:
+        UsageError: There is no such tool, or nothing to run kernels with.
+    """
+    from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - as the module's docstring says
+    from ptxloom.extras import needed  # noqa: PLC0415 - likewise
+
+    try:
+        with needed():
+            from ptxloom.cli.hazard_options import read_checks  # noqa: PLC0415 - likewise
+        return read_checks(named if isinstance(named, str) else ",".join(named))
+    except PtxloomError as error:
+        raise pytest.UsageError(f"ptxloom: {error}") from None
+
+
+def _report(hazards: Iterable[Hazard]) -> str:
+    """Hazards with their lines and carets."""
+    from ptxloom.views.runs import hazard_reports  # noqa: PLC0415 - as the module's docstring says
+
+    return hazard_reports.full(tuple(hazards)).rstrip("\n")

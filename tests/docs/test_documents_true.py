@@ -40,7 +40,7 @@ TOLD = (
     "CHANGELOG.md",
 )
 """Those that tell a user what to type."""
-OTHERS = {"--update", "--dump-ptx"}
+OTHERS = {"--update", "--dump-ptx", "--ptxloom", "--ptxloom-update"}
 """Options of other programs that they mention."""
 
 

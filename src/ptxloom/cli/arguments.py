@@ -125,6 +125,7 @@ class Options(argparse.Namespace):
     init: bool
     profile_launch: str | None
     profile: bool
+    fidelity: bool
     provenance: bool
     trace: list[str]
     trace_blocks: str

@@ -47,6 +47,11 @@ def declare(parser: ArgumentParser) -> None:
     """Add them."""
     parser.add_argument("--profile", action="store_true", help="count what each instruction and source line costs")
     parser.add_argument(
+        "--fidelity",
+        action="store_true",
+        help="say which instructions that ran are confirmed by recordings of a GPU, and which rest on documents",
+    )
+    parser.add_argument(
         "--profile-schema", action=PrintSchema, nargs=0, help="print the JSON Schema of a profile, and end"
     )
     parser.add_argument(

@@ -70,7 +70,7 @@ def run(options: Options) -> Outcome:
             schedule_seed=options.seed,
             checks=checks,
             uninitialised=[a.value for a in launch.arguments if a.empty],
-            profile=options.profile,
+            profile=options.profile or options.fidelity,
             trace=watch_options.requests(options),
             contract=options.contract or launch.contract,
             reference=expected,
@@ -93,7 +93,8 @@ def run(options: Options) -> Outcome:
         output=result.output,
         output_cut=result.output_cut,
         comparisons=result.comparisons,
-        profile=result.profile,
+        profile=result.profile if options.profile else None,
+        fidelity=result.fidelity if options.fidelity else None,
         trace=_traced(result.trace, options, sources.line),
     )
     clean = not result.hazards and all(c.passed for c in result.comparisons)

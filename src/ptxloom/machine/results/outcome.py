@@ -10,6 +10,7 @@ from ptxloom.machine.results.hazard import Hazard, Hazards
 
 if TYPE_CHECKING:
     from ptxloom.comparison import Comparison
+    from ptxloom.machine.results.fidelity import Fidelity
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.machine.results.trace import TraceRecord
@@ -46,6 +47,13 @@ class LaunchResult:
     output_cut: int = 0
     provenance: ProvenanceRecord | None = None
     comparisons: tuple[Comparison, ...] = ()
+
+    @property
+    def fidelity(self) -> Fidelity:
+        """What the instructions that ran rest on, recordings or documents; it takes `launch(profile=True)`."""
+        from ptxloom.machine.results.fidelity import fidelity_of  # noqa: PLC0415 - reads a table
+
+        return fidelity_of(self.profile)
 
 
 class LaunchError(PtxloomError):

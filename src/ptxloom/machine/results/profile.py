@@ -189,6 +189,7 @@ class Countable:
 
     def __init__(self, program: Program) -> None:
         self.counters = Counters(program)
+        self.target = program.target
         self.facts = tuple(sorted(self._facts(program), key=lambda facts: facts.line))
 
     def _facts(self, program: Program) -> Iterator[Facts]:

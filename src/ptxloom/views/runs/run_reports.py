@@ -13,6 +13,7 @@ from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
     from ptxloom.comparison import Comparison
+    from ptxloom.machine.results.fidelity import Fidelity
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
@@ -35,6 +36,7 @@ class Run:
     profile: Profile | None = None
     trace: Traced | None = None
     output_cut: int = 0
+    fidelity: Fidelity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ def full(run: Run, style: Style = PLAIN) -> str:
     if not run.hazards and not run.error:
         lines += ["no hazards", *getattr(run.hazards, "limits", ())]
     lines += [comparison_reports.full(c, style).rstrip("\n") for c in run.comparisons]
+    if run.fidelity is not None:
+        lines += ["", str(run.fidelity)]
     if run.profile is not None:
         lines += ["", profiles.full(run.profile, style).rstrip("\n")]
     if run.trace is not None:
@@ -88,6 +92,14 @@ def _extent(value: object) -> str:
             return str(value)
 
 
+def _fidelity(fidelity: Fidelity) -> Value:
+    """What each instruction that ran rests on."""
+    rows: list[Value] = [
+        {"instruction": row.instruction, "level": row.level, "executions": row.executions} for row in fidelity.rows
+    ]
+    return rows
+
+
 def as_json(run: Run) -> str:
     """The same as an object."""
     hazards: list[Value] = [hazard_reports.as_record(h) for h in run.hazards]
@@ -102,6 +114,7 @@ def as_json(run: Run) -> str:
             "output_cut": run.output_cut,
             "hazards": hazards,
             "comparisons": comparisons,
+            **({} if run.fidelity is None else {"fidelity": _fidelity(run.fidelity)}),
             **({} if run.profile is None else {"profile": profiles.record(run.profile)}),
             **(
                 {}

@@ -1,0 +1,80 @@
+"""The table of what recordings confirm is what they confirm (`--update` writes it), and runs are told by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+
+import ptxloom as pl
+from ptxloom.cli import main
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.results import fidelity
+from recorded import confirmed_forms
+
+TABLE: Final = Path(fidelity.__file__).with_name("confirmed.txt")
+MMA: Final = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
+def test_the_table_is_what_the_recordings_hold(request: pytest.FixtureRequest) -> None:
+    made = confirmed_forms.text()
+    if request.config.getoption("--update"):
+        TABLE.write_text(made, encoding="utf-8")
+    assert TABLE.read_text(encoding="utf-8") == made
+
+
+@pytest.mark.parametrize(
+    ("spelled", "level"),
+    [
+        ("add.u32", "bits"),
+        (MMA, "bits"),
+        ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", "bits"),
+        ("bar.sync", "kernels"),
+        ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "documents"),
+    ],
+)
+def test_what_an_instruction_rests_on(spelled: str, level: str) -> None:
+    assert fidelity.level_of(spelled) == level
+
+
+def test_sums_of_tensor_cores_are_those_of_one_architecture() -> None:
+    assert fidelity.level_of(MMA, is_recorded_target=False) == "documents"
+    assert fidelity.level_of("add.u32", is_recorded_target=False) == "bits"
+
+
+def test_a_run_tells_what_it_rests_on() -> None:
+    text = """
+    .version 8.0 .target sm_90 .address_size 64
+    .entry k(.param .u64 x) {
+        .reg .u32 %a; .reg .pred %p; .shared .b32 s[32];
+        mov.u32 %a, %tid.x; setp.lt.u32 %p, %a, 99; @%p add.u32 %a, %a, 1; bar.sync 0;
+        @!%p st.volatile.shared.v4.b32 [s], {%a, %a, %a, %a}; ret;
+    }
+    """
+    kernel = pl.kernel(pl.parse(text), "k")
+    args = [np.zeros(1, np.uint64)]
+    found = kernel.launch(1, 64, args, profile=True).fidelity
+    levels = {row.instruction: (row.level, row.executions) for row in found.rows}
+    assert levels["add.u32"] == ("bits", 2)
+    assert levels["bar.sync"] == ("kernels", 2)
+    assert levels["st.volatile.shared.v4.b32"][0] == "documents"
+    assert sum(found.executions(level) for level in fidelity.LEVELS) == sum(row.executions for row in found.rows)
+    assert "not recorded: " in str(found)
+    assert "st.volatile.shared.v4.b32" in str(found).splitlines()[2]
+    with pytest.raises(UsageError, match="launch with `profile=True`"):
+        _ = kernel.launch(1, 64, args).fidelity
+
+
+def test_the_command_tells_it_too(capsys: pytest.CaptureFixture[str]) -> None:
+    launch = str(Path(__file__).parents[2] / "examples" / "hgemm.toml")
+    assert main(["run", launch, "--fidelity"]) == 0
+    said = capsys.readouterr().out
+    assert "\nbits       " in said
+    assert "on an H200" in said
+    assert main(["run", launch, "--fidelity", "--output-format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["fidelity"]
+    assert {row["level"] for row in rows} <= set(fidelity.LEVELS)
+    assert any(row["instruction"] == "bar.sync" and row["level"] == "kernels" for row in rows)

@@ -123,7 +123,7 @@ class SharedOperand:
             raise UsageError(
                 "descriptor",
                 hex(self.descriptor.bits),
-                "one whose leading offset is no address (bit 52 is 0) to be drawn",
+                "one whose leading offset is not an address (bit 52 is 0) to be drawn",
             )
 
     @property

@@ -206,13 +206,11 @@ def _of_box(box: Box) -> Iterator[Remark]:
         text = f"coordinate {box.coordinate[0]} of dimension 0 is not at a multiple of 16 bytes: an illegal instruction"
         yield Remark("inner-coordinate", True, text, f"take a multiple of {per}")
     if box.shared_address % COPY_ALIGNMENT:
-        text = f"shared address 0x{box.shared_address:05x} is no multiple of {COPY_ALIGNMENT}: a misaligned address"
+        text = f"shared address 0x{box.shared_address:05x} is not a multiple of {COPY_ALIGNMENT}: a misaligned address"
         yield Remark("shared-address", True, text, f"align the buffer to {COPY_ALIGNMENT} bytes")
     elif box.begins_within_pattern:
         align = f"{box.mode.alignment_bytes:,}"
-        text = (
-            f"the {box.mode} pattern begins at a multiple of {align}; shared address 0x{box.shared_address:05x} is none"
-        )
+        text = f"{box.mode} patterns begin at multiples of {align}, not at shared address 0x{box.shared_address:05x}"
         advice = f"align the buffer to {align} bytes, as matrix descriptors want it"
         yield Remark("pattern-start", False, text, advice)
     if box.shared_bytes > SHARED_BYTES:

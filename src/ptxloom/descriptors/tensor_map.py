@@ -230,7 +230,7 @@ def _type_of(kinds: int) -> str:
     for kind in DATA_TYPES.values():
         if (kind.code, kind.rounds) == (code, rounds):
             return kind.name
-    raise UsageError("word 2", f"0x{kinds:08x}", f"of a type that sm_90 copies; type {code} in bits 7 to 10 is none")
+    raise UsageError("word 2", f"0x{kinds:08x}", f"of a type that sm_90 copies; type {code} in bits 7 to 10 is not one")
 
 
 def _packed_corners(im2col: Im2col, rank: int) -> int:

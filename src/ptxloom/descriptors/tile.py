@@ -108,7 +108,9 @@ class SharedTile:
         span = self.mode.span_bytes
         if along % span:
             fits = widest_swizzle(along)
-            legal = f"of whole {self.swizzle} rows along {self.major.upper()}: {along} bytes are no multiple of {span}"
+            legal = (
+                f"of whole {self.swizzle} rows along {self.major.upper()}: {along} bytes are not a multiple of {span}"
+            )
             raise UsageError("tile", tile, f"{legal}; swizzle {fits} fits")
         if self.tile_bytes > SHARED_BYTES:
             raise UsageError("tile", tile, f"no larger than shared memory, {SHARED_BYTES:,} bytes")

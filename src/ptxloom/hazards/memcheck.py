@@ -163,9 +163,9 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "no-tensor-map",
-        "Finds a copy by 128 bytes that are no tensor map: nobody encoded one there, or what a kernel has put into its "
-        "fields cannot be.",
-        "the 128 bytes at {place} are no tensor map: {reason}",
+        "Finds a copy by 128 bytes that are not a tensor map: nobody encoded one there, or what a kernel has put into "
+        "its fields cannot be.",
+        "the 128 bytes at {place} are not a tensor map: {reason}",
         "pass what `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` made, `const __grid_constant__`, or by its "
         "address in global memory; here `pl.tensor_map` makes it",
         "5.5.8",
@@ -181,7 +181,8 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "no-texture",
-        "Finds a texture or a surface that is none, or none of the instruction's geometry: an H200 reads zeros there.",
+        "Finds an object that is not a texture or surface, or has another geometry than the instruction: an H200 "
+        "reads zeros.",
         "`{instruction}` cannot use the object {number}: {reason}",
         "pass what `cudaCreateTextureObject` or `cudaCreateSurfaceObject` made; here `pl.texture` and `pl.surface` "
         "make it",

@@ -57,7 +57,7 @@ KINDS: Final = (
         "racecheck",
         "product-register",
         "Finds an accumulator of `wgmma` that is read or written, and a register of its A that is written, before the "
-        "warp has waited for the product. A `mov` that only renames an accumulator is none.",
+        "warp has waited for the product. A `mov` that only renames an accumulator is not one.",
         "{register} is touched by `{instruction}` while a product may still use it",
         "wait first: `wgmma.commit_group`, then `wgmma.wait_group` with fewer groups left under way",
         "9.7.15.7",

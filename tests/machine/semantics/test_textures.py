@@ -80,7 +80,7 @@ def test_an_object_of_another_kind_or_geometry_is_a_report(body: str, why: str) 
     ("body", "why"),
     [
         ("add.u32 four, four, 4; suld.b.2d.b32.trap r0, [t, {four, 0}];", "a coordinate is outside"),
-        ("suld.b.2d.b32.zero r0, [t, {i, 0}];", "is no multiple of the bytes"),
+        ("suld.b.2d.b32.zero r0, [t, {i, 0}];", "is not a multiple of the bytes"),
         ("sust.b.2d.b32.trap [t, {four, four}], i;", "a coordinate is outside"),
     ],
 )

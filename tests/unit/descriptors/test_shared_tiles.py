@@ -52,7 +52,7 @@ def test_a_tile_lies_as_tensor_copies_as_wide_as_the_swizzle_bring_it(tile: Shar
     ("arguments", "said"),
     [
         ((64, 60), "multiple of 8 along M or N and of 16 along K for f16"),
-        ((64, 32), "whole 128B rows along K: 64 bytes are no multiple of 128; swizzle 64B fits"),
+        ((64, 32), "whole 128B rows along K: 64 bytes are not a multiple of 128; swizzle 64B fits"),
         ((4096, 64), "shared memory"),
         ((64, 64, "f16", "row"), "k or mn"),
         ((64, 64, "f16", "k", "96B"), "one of none, 128B, 64B, 32B for wgmma"),

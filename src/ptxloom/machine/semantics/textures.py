@@ -82,7 +82,7 @@ def handles(b: Builder, op: Op, where: tree.Operand) -> Value:
     elif isinstance(found, Register) and found.type.bits == 64:
         named = b.read(where.base, "b64")
     else:
-        raise op.unsupported(f"`{print_operand(where.base)}` is no texture or surface")
+        raise op.unsupported(f"`{print_operand(where.base)}` is not a texture or surface")
     b.store(named, b.scratch(scratch.ADDRESSES), 64)
     return b.scratch(scratch.ADDRESSES)
 

@@ -37,7 +37,7 @@ _LIMITS: Final = {  # by bits of `shadow.FEW_SYNCS` and its like
     "more: it may have missed races between CTAs",
     shadow.FEW_TRACES: "racecheck has no room for all accesses that may still race: it may have missed races",
     shadow.FEW_ROWS: f"racecheck keeps what {_KEPT:,} threads knew at their fences, and there are more: "
-    "it may have told races that are none",
+    "it may have reported races that are not there",
 }
 _GLOBAL: Final = "racecheck's record of global memory"
 

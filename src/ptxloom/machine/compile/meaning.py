@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from ptxloom.machine.program.variables import module_variables
 from ptxloom.syntax import print_statements, tree
@@ -10,6 +11,8 @@ from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Program
+
+_MENTIONED: Final[WeakKeyDictionary[Program, set[str]]] = WeakKeyDictionary()
 
 
 def meaning(program: Program) -> str:
@@ -31,14 +34,27 @@ def _outside(statement: tree.Statement, reached: set[int]) -> tree.Statement:
 
 def lasting_names(program: Program) -> frozenset[str]:
     """The names that a program's operands and the module's initial values mention."""
-    mentioned = [operand for op in program.ops for operand in op.operands]
+    found = set(_mentioned(program))
     for statement in program.module.statements:
         if isinstance(statement, tree.Declaration):
-            mentioned += [one.initializer for one in statement.declarators if one.initializer is not None]
-    return frozenset(node.text for operand in mentioned for node in walk(operand) if isinstance(node, tree.Name))
+            values = (one.initializer for one in statement.declarators if one.initializer is not None)
+            found.update(node.text for value in values for node in walk(value) if isinstance(node, tree.Name))
+    return frozenset(found)
 
 
 def names_register(program: Program, prefix: str) -> bool:
     """Whether an instruction of a program names a special register that starts so."""
-    nodes = (node for op in program.ops for operand in op.operands for node in walk(operand))
-    return any(isinstance(node, tree.Name) and node.text.startswith(prefix) for node in nodes)
+    return any(name.startswith(prefix) for name in _mentioned(program))
+
+
+def _mentioned(program: Program) -> set[str]:
+    """The names that a program's operands mention; asked several times, and long programs have many."""
+    if program not in _MENTIONED:
+        found = _MENTIONED[program] = set[str]()
+        for op in program.ops:
+            for operand in op.operands:
+                if type(operand) is tree.Name:
+                    found.add(operand.text)
+                else:
+                    found.update(node.text for node in walk(operand) if isinstance(node, tree.Name))
+    return _MENTIONED[program]

@@ -11,7 +11,7 @@ from ptxloom.cli.output import talk
 from ptxloom.cli.watch_arguments import BESIDE_TRACE
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.limits import LANES
-from ptxloom.machine.kernel import kernel
+from ptxloom.machine.kernels import kernel
 from ptxloom.machine.results.trace import Trace
 from ptxloom.views.runs import traces
 

@@ -5,7 +5,8 @@ from ptxloom.extras import needed
 with needed():
     from ptxloom.fragments.filled import Filled
     from ptxloom.machine.device import Device
-    from ptxloom.machine.kernel import Kernel, kernel
+    from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine.kernels import kernel
     from ptxloom.machine.launch.grid import Progress
     from ptxloom.machine.memory.address_map import Piece
     from ptxloom.machine.memory.device_memory import Allocation, MemoryHolder, OutOfDeviceMemory

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be
-from ptxloom.machine.kernel import Kernel, kernel
+from ptxloom.machine.kernels import kernel
 from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import Allocation, DeviceMemory
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.isa.target import Target
+    from ptxloom.machine.kernel import Kernel
 
 
 class Device:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakValueDictionary
 
-from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import LANES, LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.precision import precision_of
@@ -19,7 +18,7 @@ from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.expected import outcomes, references_of
 from ptxloom.machine.launch.grid import Grid, Progress
-from ptxloom.machine.launch.launch_limits import Shape, check_shape, extent, may_fill_a_warp
+from ptxloom.machine.launch.launch_limits import may_fill_a_warp, shape_of
 from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks, function_table
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
@@ -39,7 +38,7 @@ from ptxloom.machine.launch.options import (
 from ptxloom.machine.launch.watching import tell, watched_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
-from ptxloom.machine.memory.heap import HEAP, MOST_BYTES
+from ptxloom.machine.memory.heap import MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.memory.spans import covered_bytes
 from ptxloom.machine.native import interrupts
@@ -51,9 +50,7 @@ from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
 from ptxloom.machine.results.recording import Recording
 from ptxloom.machine.results.trace_choice import choose, named_sites
-from ptxloom.machine.tensor.recipe import architecture, tensor_target
-from ptxloom.syntax.module import A_MODULE, Module
-from ptxloom.syntax.tree import Integer
+from ptxloom.machine.tensor.recipe import tensor_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,6 +65,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.results.provenance import Provenance
     from ptxloom.machine.results.trace import Request
+    from ptxloom.syntax.module import Module
 
 
 class Kernel:
@@ -249,44 +247,6 @@ class Kernel:
         """Those of CUDA's device run-time calls that it makes."""
         return host_calls.called(self.program)
 
-    @cached_property
-    def required_cluster(self) -> tuple[int, int, int] | None:
-        """The cluster that the kernel's `.reqnctapercluster` asks for."""
-        for directive in self.program.module.functions[self.name].directives:
-            if directive.name == "reqnctapercluster":
-                values = [value.value for value in directive.values if isinstance(value, Integer)]
-                return extent("cluster", values)
-        return None
-
-    def _cluster(self, given: int | Sequence[int] | None) -> tuple[int, int, int]:
-        """The cluster of a launch.
-
-        Raises:
-            UsageError: It is not what the kernel asks for, or no cluster at all.
-        """
-        required = self.required_cluster
-        if given is None:
-            return required or (1, 1, 1)
-        cluster = extent("cluster", given)
-        if required is not None and cluster != required:
-            raise UsageError("cluster", given, f"{required}, as the kernel's `.reqnctapercluster` says")
-        return cluster
-
-    def _charge(self, budget: Budget, memory: Memory, heap_bytes: int | None, printf_bytes: int) -> None:
-        """What a launch takes before it has started.
-
-        Raises:
-            UsageError: It is more than the launch may have.
-        """
-        budget.charge("the arrays of args", covered_bytes(memory.table()))
-        budget.charge("the module's variables", self.memory.nbytes)
-        if "malloc" in self.runtime_calls:
-            self.memory.need_heap(heap_bytes, budget)
-        elif self.memory.heap is not None:
-            budget.charge(HEAP, self.memory.heap.nbytes)
-        if "vprintf" in self.runtime_calls:
-            budget.charge("what is printed", printf_bytes)
-
     def __getitem__(self, shape: tuple[int | Sequence[int], int | Sequence[int]]) -> Callable[..., LaunchResult]:
         """`kernel[grid, block](a, b, 192, shared_bytes=0)`: a launch, its arguments in a row.
 
@@ -402,13 +362,7 @@ class Kernel:
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
         deadline = deadline_of(timeout)
-        shape = Shape(
-            extent("grid", grid),
-            extent("block", block),
-            self._cluster(cluster),
-            clustered=cluster is not None or self.required_cluster is not None,
-        )
-        check_shape(shape, self.program.entry.node.directives)
+        shape = shape_of(grid, block, cluster, self.program.entry.node.directives)
         static = self.program.shared_bytes - self.program.reserved_bytes
         room = max(SHARED_BYTES - static, 0)
         shared_bytes = integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
@@ -434,7 +388,10 @@ class Kernel:
         compared = references_of(reference, self.program.parameters, () if isinstance(args, bytes) else args)
         bind(textures, touched, self.memory.reference)
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
-        self._charge(budget, touched, heap_bytes, printf_bytes)
+        budget.charge("the arrays of args", covered_bytes(touched.table()))
+        self.memory.charge(budget, self.runtime_calls, heap_bytes)
+        if "vprintf" in self.runtime_calls:
+            budget.charge("what is printed", printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         if following is not None:
             sites = (named_sites(what, chosen.program, "shared_at") for what in following.shared_at)
@@ -455,49 +412,3 @@ class Kernel:
         if compared:
             result = replace(result, comparisons=outcomes(compared, chosen.program, shape.grid, result.provenance))
         return tell(self.name, result)
-
-
-_KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDictionary()
-
-
-def kernel(
-    module: Module,
-    name: str,
-    target: Target | str | None = None,
-    *,
-    unchecked: bool = False,
-    timeout: float | None = None,
-) -> Kernel:
-    """A kernel of a module, ready to run; the same one each time while it is in use.
-
-    Args:
-        module: The parsed module.
-        name: The kernel's name.
-        target: Whose tensor cores compute, `sm_75` to `sm_121`: they differ in the last bits. By default the module's
-            target (the nearest of these).
-        unchecked: Run what can be run, even if the kernel is not legal PTX.
-        timeout: Seconds that translating it may take; compiling belongs to the time of the launch that needs it.
-
-    Returns:
-        The kernel; `.launch(...)` runs it.
-
-    Raises:
-        UsageError: The module has no kernel of this name, or there is no such architecture.
-        IllegalPtx: The checker finds errors in what the kernel reaches; `diagnostics` holds them.
-        UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
-        TimeIsUp: The time limit has come.
-
-    Example:
-        >>> from ptxloom.syntax import parse
-        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry nothing() { ret; }"), "nothing")
-        >>> k.launch(grid=2, block=32).instructions
-        2
-    """
-    must_be(Module, "module", module, A_MODULE)
-    if target is not None:
-        architecture(target)
-    key = (id(module), name, str(target), unchecked)
-    known = _KERNELS.get(key)
-    if known is None or known.module is not module:
-        known = _KERNELS[key] = Kernel(module, name, target, unchecked=unchecked, timeout=timeout)
-    return known

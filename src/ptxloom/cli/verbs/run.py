@@ -20,7 +20,7 @@ from ptxloom.cli.limit_arguments import limits
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
 from ptxloom.cli.source_texts import source_texts
 from ptxloom.diagnostics import Severity
-from ptxloom.machine.kernel import kernel
+from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records

@@ -12,7 +12,7 @@ from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.output import Outcome, style_for, talk
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.types import element_type
-from ptxloom.machine.kernel import kernel
+from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.address_map import shared_arrays
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.provenance import Provenance

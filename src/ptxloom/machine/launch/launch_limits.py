@@ -35,12 +35,29 @@ class Shape(NamedTuple):
         return self.block[0] * self.block[1] * self.block[2]
 
 
-def check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> None:
-    """Refuse a launch that the hardware, or the kernel's own directives (PTX ISA 11.4), do not allow.
+def shape_of(grid: object, block: object, cluster: object, directives: Iterable[PerformanceDirective]) -> Shape:
+    """The shape of a launch of a kernel; without `cluster`, that which its `.reqnctapercluster` asks for.
 
     Raises:
-        UsageError: It names what is wrong.
+        UsageError: The hardware, or the kernel's own directives (PTX ISA 11.4), do not allow it.
     """
+    directives = tuple(directives)
+    required = next((_values(one) for one in directives if one.name == "reqnctapercluster"), None)
+    wanted = (1, 1, 1) if required is None else extent("cluster", required)
+    given = wanted if cluster is None else extent("cluster", cluster)
+    if required is not None and given != wanted:
+        raise UsageError("cluster", cluster, f"{wanted}, as the kernel's `.reqnctapercluster` says")
+    clustered = cluster is not None or required is not None
+    shape = Shape(extent("grid", grid), extent("block", block), given, clustered=clustered)
+    _check_shape(shape, directives)
+    return shape
+
+
+def _values(directive: PerformanceDirective) -> tuple[int, ...]:
+    return tuple(value.value for value in directive.values if isinstance(value, Integer))
+
+
+def _check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> None:
     if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
         raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
     if prod(shape.cluster) > _CLUSTER_CTAS:
@@ -48,7 +65,7 @@ def check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> Non
     if shape.threads > _THREAD_LIMIT:
         raise UsageError("block", shape.block, f"at most {_THREAD_LIMIT} threads")
     for directive in directives:
-        values = tuple(value.value for value in directive.values if isinstance(value, Integer))
+        values = _values(directive)
         said = f"as the kernel's `.{directive.name}` says"
         match directive.name:
             case "reqntid" if shape.block != (*values, 1, 1, 1)[:3]:

@@ -113,7 +113,19 @@ class ModuleMemory:
         """What the variables take."""
         return sum(memory.nbytes for memory in self.memory.values())
 
-    def need_heap(self, size: int | None, budget: Budget) -> None:
+    def charge(self, budget: Budget, calls: frozenset[str], heap_bytes: int | None) -> None:
+        """What a launch that calls these functions takes: the variables, and the heap.
+
+        Raises:
+            UsageError: It is more than the launch may have.
+        """
+        budget.charge("the module's variables", self.nbytes)
+        if "malloc" in calls:
+            self._need_heap(heap_bytes, budget)
+        elif self.heap is not None:
+            budget.charge(HEAP, self.heap.nbytes)
+
+    def _need_heap(self, size: int | None, budget: Budget) -> None:
         """Make the heap, unless there is one: its size can change only while nothing is allocated.
 
         Raises:

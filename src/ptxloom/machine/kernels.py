@@ -1,0 +1,59 @@
+"""`pl.kernel(module, name)`: each kernel is made once while somebody uses it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from ptxloom.diagnostics import must_be
+from ptxloom.machine.kernel import Kernel
+from ptxloom.machine.tensor.recipe import architecture
+from ptxloom.syntax.module import A_MODULE, Module
+
+if TYPE_CHECKING:
+    from ptxloom.isa.target import Target
+
+_KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDictionary()
+
+
+def kernel(
+    module: Module,
+    name: str,
+    target: Target | str | None = None,
+    *,
+    unchecked: bool = False,
+    timeout: float | None = None,
+) -> Kernel:
+    """A kernel of a module, ready to run; the same one each time while it is in use.
+
+    Args:
+        module: The parsed module.
+        name: The kernel's name.
+        target: Whose tensor cores compute, `sm_75` to `sm_121`: they differ in the last bits. By default the module's
+            target (the nearest of these).
+        unchecked: Run what can be run, even if the kernel is not legal PTX.
+        timeout: Seconds that translating it may take; compiling belongs to the time of the launch that needs it.
+
+    Returns:
+        The kernel; `.launch(...)` runs it.
+
+    Raises:
+        UsageError: The module has no kernel of this name, or there is no such architecture.
+        IllegalPtx: The checker finds errors in what the kernel reaches; `diagnostics` holds them.
+        UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
+        TimeIsUp: The time limit has come.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry nothing() { ret; }"), "nothing")
+        >>> k.launch(grid=2, block=32).instructions
+        2
+    """
+    must_be(Module, "module", module, A_MODULE)
+    if target is not None:
+        architecture(target)
+    key = (id(module), name, str(target), unchecked)
+    known = _KERNELS.get(key)
+    if known is None or known.module is not module:
+        known = _KERNELS[key] = Kernel(module, name, target, unchecked=unchecked, timeout=timeout)
+    return known

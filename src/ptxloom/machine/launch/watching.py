@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from ptxloom.machine.results.outcome import LaunchResult
 
@@ -29,7 +29,7 @@ _WATCHES: Final[list[Watch]] = []
 
 
 @contextmanager
-def watching(checks: Sequence[str], tell: Callable[[str, LaunchResult], None]) -> Iterator[None]:
+def watching(checks: Sequence[str], tell: Callable[[str, LaunchResult], None]) -> Generator[None]:
     """Watch all launches of this process meanwhile.
 
     Args:

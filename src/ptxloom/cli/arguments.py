@@ -258,6 +258,7 @@ def _diff(parser: VerbParser) -> None:
     )
     parser.add_argument("other", metavar="B.ptx", help="the one that it is held against")
     parser.add_argument("--all", action="store_true", help="show every line that differs")
+    watch_arguments.sources(parser, "lines that differ")
     _formats(parser, ("full", "concise", "json"))
 
 

@@ -52,6 +52,17 @@ def test_a_profile_shows_it_too(run: Run) -> None:
     assert "hgemm.cu:33 | asm volatile" in "\n".join(lines[at - 3 : at])
 
 
+def test_a_difference_shows_it_too(run: Run, folder: Path) -> None:
+    shutil.copy(EXAMPLES / "hgemm.cu", folder / "hgemm.cu")
+    text = (folder / "hgemm.ptx").read_text(encoding="utf-8")
+    (folder / "edited.ptx").write_text(text.replace("x4.trans.", "x4.", 1), encoding="utf-8")
+    ran = run("diff", str(folder / "hgemm.ptx"), str(folder / "edited.ptx"), "--source")
+    assert ran.code == 1
+    assert ran.out.count("  hgemm.cu:40 | asm volatile") == 1  # both lines come from there
+    assert ran.out.index("hgemm.cu:40") < ran.out.index("hgemm.cu:92") < ran.out.index("   388        - ldmatrix")
+    assert "hgemm.cu:" not in run("diff", str(folder / "hgemm.ptx"), str(folder / "edited.ptx")).out
+
+
 def test_options_that_make_no_sense(run: Run, folder: Path) -> None:
     ran = run("run", str(folder / "hgemm.toml"), "--source")
     assert (ran.code, "`--source` goes with `--trace`" in ran.err) == (2, True)

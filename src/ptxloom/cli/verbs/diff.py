@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.inputs import STDIN, read
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.source_texts import source_texts
 from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.difference import compare
 from ptxloom.syntax import parse
 from ptxloom.views.findings.finding_reports import concise
 from ptxloom.views.modules import differences
+from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -37,7 +40,12 @@ def run(options: Options) -> Outcome:
         case "concise":
             return Outcome(differences.concise(found), code)
         case _:
-            return Outcome(differences.full(found, style_for(options), every=options.all), code)
+            texts = [source_texts(Path(one.source.name), options) for one in (found.a, found.b)]
+            sources = (texts[0].line, texts[1].line) if options.source else (no_source, no_source)
+            text = differences.full(found, style_for(options), every=options.all, sources=sources)
+            for one in texts:
+                one.tell()
+            return Outcome(text, code)
 
 
 def _module(name: str) -> Module:

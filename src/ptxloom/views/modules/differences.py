@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.difference.model import Change
+from ptxloom.syntax.origins import Origins
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
 from ptxloom.views.modules.trees import heading, headline
+from ptxloom.views.runs.source_lines import no_source, source_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ptxloom.survey import LoopSummary
     from ptxloom.syntax import Module
     from ptxloom.views.core.json_text import Value
+    from ptxloom.views.runs.source_lines import SourceOf
 
 VERSION: Final = 1
 SHOWN_ROWS: Final = 60
@@ -36,13 +39,20 @@ _WORDS: Final = {
 }
 
 
-def full(found: ModuleDifference, style: Style = PLAIN, *, every: bool = False) -> str:
+def full(
+    found: ModuleDifference,
+    style: Style = PLAIN,
+    *,
+    every: bool = False,
+    sources: tuple[SourceOf, SourceOf] = (no_source, no_source),
+) -> str:
     """What modules say, then each function that differs; in the end those that do not.
 
     Args:
         found: What was compared.
         style: How it is painted.
         every: Every line that differs is shown.
+        sources: Of each module, the text that it was compiled from.
     """
     lines = [
         style.paint(f"{mark} {harmless(headline(one))}", Ink.BOLD) for mark, one in (("a:", found.a), ("b:", found.b))
@@ -51,8 +61,9 @@ def full(found: ModuleDifference, style: Style = PLAIN, *, every: bool = False) 
     for what, names in (("only in a", found.removed), ("only in b", found.added)):
         lines += [f"{what}: {_some(names)}"] * bool(names)
     differing = [one for one in found.functions if not one.same]
+    compiled = _Compiled(Origins(found.a), sources[0]), _Compiled(Origins(found.b), sources[1])
     for one in differing:
-        lines += ["", *_function(one, style, every=every)]
+        lines += ["", *_function(one, style, compiled, every=every)]
     same = tuple(one.a.function.name for one in found.functions if one.same)
     if same:
         lines += [""] * bool(differing) + [f"the same in both: {_some(same)}"]
@@ -89,7 +100,16 @@ def _head(found: FunctionDifference) -> str:
     return f"{kind} {name}: lines {said}" if found.whole else f"{kind} {name}: too long to be compared line by line"
 
 
-def _function(found: FunctionDifference, style: Style, *, every: bool) -> Iterator[str]:
+class _Compiled(NamedTuple):
+    """What a module was compiled from."""
+
+    origins: Origins
+    sources: SourceOf
+
+
+def _function(
+    found: FunctionDifference, style: Style, compiled: tuple[_Compiled, _Compiled], *, every: bool
+) -> Iterator[str]:
     yield style.paint(_head(found), Ink.BOLD)
     yield from (f"  {_fact(fact)}" for fact in found.facts)
     if found.counts:
@@ -106,6 +126,7 @@ def _function(found: FunctionDifference, style: Style, *, every: bool) -> Iterat
         shown += len(hunk.rows)
         if before is None or before.label != hunk.label:
             yield style.paint(f"  behind {harmless(hunk.label)}:" if hunk.label else "  at the start:", Ink.BLUE)
+        yield from _above(hunk, style, compiled)
         yield from _hunk(hunk, style, every=every)
 
 
@@ -131,6 +152,18 @@ def _loops(a: Sequence[LoopSummary], b: Sequence[LoopSummary]) -> Iterator[str]:
 def _loop(one: LoopSummary) -> str:
     label = f"{harmless(one.label)} " if one.label else ""
     return f"{label}({one.instructions} instructions, lines {one.first_line} to {one.last_line})"
+
+
+def _above(hunk: Hunk, style: Style, compiled: tuple[_Compiled, _Compiled]) -> Iterator[str]:
+    """What the first line that each of the two has here was compiled from; what both have stands once."""
+    first = (next((row.a for row in hunk.rows if row.a), None), next((row.b for row in hunk.rows if row.b), None))
+    texts = [
+        text
+        for line, (origins, sources) in zip(first, compiled, strict=True)
+        if line is not None
+        for text in source_lines(origins.at(line.node.start), sources, style)
+    ]
+    yield from (f"{'':>16}{text}" for text in dict.fromkeys(texts))
 
 
 def _hunk(hunk: Hunk, style: Style, *, every: bool) -> Iterator[str]:

@@ -32,7 +32,13 @@ def filled(source: str, shape: tuple[int, ...], dtype: np.dtype[Any], table: Map
     Raises:
         NoFill: The limits hold no number of the type.
     """
-    rng = np.random.default_rng(table.get("seed", 0))
+    with np.errstate(all="ignore"):  # what is too large for the type is infinite, as in C
+        return _filled(np.random.default_rng(table.get("seed", 0)), source, shape, dtype, table)
+
+
+def _filled(
+    rng: np.random.Generator, source: str, shape: tuple[int, ...], dtype: np.dtype[Any], table: Mapping[str, Any]
+) -> NDArray[Any]:
     match source:
         case "empty":  # no number, where there is one for that
             return np.full(math.prod(shape) * dtype.itemsize, 0xFF, np.uint8).view(dtype).reshape(shape)
@@ -51,7 +57,7 @@ def filled(source: str, shape: tuple[int, ...], dtype: np.dtype[Any], table: Map
 def _uniform(
     rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any], table: Mapping[str, Any]
 ) -> NDArray[Any]:
-    low, high = float(table.get("low", 0)), float(table.get("high", 1))
+    low, high = (float(table.get(key, other)) + 0.0 for key, other in (("low", 0), ("high", 1)))  # -0.0 is 0.0
     if not (low <= high and math.isfinite(high - low)):
         raise NoFill(f"has low = {low:g} and high = {high:g}; the first must be the smaller, both finite")
     return rng.uniform(low, high, shape).astype(dtype)

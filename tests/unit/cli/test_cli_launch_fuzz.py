@@ -12,6 +12,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from ptxloom.cli.launch_keys import FILLS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,6 +41,7 @@ TABLE: Final = {
     "cluster": "1",
     "shared_bytes": "0",
     "target": '"sm_80"',
+    "contract": '"fused"',
 }
 OUT: Final = {"name": '"C"', "zeros": '{ shape = [4, 4], dtype = "float32" }', "save": '"c.npy"'}
 IN: Final = {"name": '"A"', "npy": '"in.npy"'}
@@ -102,8 +105,8 @@ def launches() -> Iterator[str]:
         for compared in (COMPARED, PRODUCT):
             for key in compared:
                 yield written(TABLE, [OUT, IN, COUNT], [{**compared, key: value}])
-        for source in ("random", "zeros", "empty"):
-            for key in ("shape", "dtype", *(["seed"] if source == "random" else [])):
+        for source, keys in FILLS.items():
+            for key in (known.name for known in keys):
                 inside = ", ".join(f"{k} = {v}" for k, v in {**MADE, key: value}.items() if k != "seed" or key == k)
                 made = {"name": '"A"', source: f"{{ {inside} }}"}
                 yield written(TABLE, [OUT, made, COUNT], [PRODUCT])

@@ -152,6 +152,41 @@ def test_fills_hold_what_they_say() -> None:
             filled("integers", (2,), f32, wrong)
 
 
+LIMITS = (
+    -1,
+    0,
+    1,
+    99999999,
+    10**18 - 1,
+    1 << 62,
+    -1.5,
+    -0.0,
+    1e300,
+    float("nan"),
+    float("inf"),
+    (1 << 64) - 1,
+    -(1 << 63),
+)
+
+
+@pytest.mark.parametrize("source", ["uniform", "integers"])
+@pytest.mark.parametrize("name", ["f16", "f64", "bf16", "s8", "u64", "s64", "bool", "complex64", "e2m1", "int4"])
+def test_any_limits_are_kept_or_refused(source: str, name: str) -> None:
+    dtype = arrays.dtype_of(name)
+    kept = 0
+    for low in LIMITS:
+        for high in LIMITS:
+            try:
+                made = filled(source, (4,), dtype, {"low": low, "high": high})
+            except NoFill:
+                continue
+            kept += 1
+            if name in {"f64", "s8", "u64", "s64"}:
+                ends = (float(low), float(high)) if name == "f64" else (low, high)
+                assert all(ends[0] <= one <= ends[1] for one in made.tolist())
+    assert 0 < kept < len(LIMITS) ** 2
+
+
 KERNELS = sorted((ROOT / "tests" / "kernels" / "ptx").glob("*.ptx")) + sorted((ROOT / "examples").glob("*.ptx"))
 
 

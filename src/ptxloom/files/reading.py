@@ -18,7 +18,7 @@ from ptxloom.files.fatbins import MAGIC, ptx_in
 from ptxloom.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _COMPILED: Final = (b"\x7fELF", MAGIC, b"MZ", b"!<arch>\n")  # ELF, fatbin, Windows program, archive
 _CUDA: Final = (".cu",)
@@ -38,8 +38,8 @@ def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source,
     """
     must_be(str | PathLike, "path", path, "a path")
     outer, inner = _divided(str(path))
-    if Path(outer).is_dir() and (below := sorted(Path(outer).glob("*.ptx"))):
-        return tuple(_plain(one.read_bytes(), str(one)) for one in below)
+    if _is(Path.is_dir, outer) and (below := sorted(Path(outer).glob("*.ptx"))):
+        return tuple(_plain(_bytes(str(one)), str(one)) for one in below)
     found = texts_of(_bytes(outer), outer, target)
     if not inner:
         return found
@@ -89,12 +89,17 @@ def _listed(name: str, found: Sequence[Source]) -> str:
 def _divided(name: str) -> tuple[str, str]:
     """`a.out:2.sm_80.ptx` as the file and the text in it; a name that is a file's is no such thing."""
     outer, colon, inner = name.rpartition(":")
-    return (outer, inner) if colon and inner.endswith("ptx") and not _exists(name) and _exists(outer) else (name, "")
+    return (
+        (outer, inner)
+        if colon and inner.endswith("ptx") and not _is(Path.exists, name) and _is(Path.exists, outer)
+        else (name, "")
+    )
 
 
-def _exists(name: str) -> bool:
+def _is(what: Callable[[Path], bool], name: str) -> bool:
+    """Ask of a name; one that no file can have is answered with no."""
     try:
-        return Path(name).exists()
+        return what(Path(name))
     except (OSError, ValueError):
         return False
 
@@ -106,7 +111,7 @@ def _beside(name: str) -> tuple[Source, ...]:
         UnreadableFile: There is none.
     """
     beside = Path(name).with_suffix(".ptx")
-    if _exists(str(beside)):
+    if _is(Path.exists, str(beside)):
         return (_plain(_bytes(str(beside)), str(beside)),)
     raise UnreadableFile(
         f"{name}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "

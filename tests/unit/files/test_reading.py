@@ -159,3 +159,12 @@ def test_no_compiled_file_is_rewritten(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["fmt", "--write", str(path)]) == 2
     assert path.read_bytes() == data
     assert "only PTX files are rewritten" in capsys.readouterr().err
+
+
+def test_a_name_that_no_file_can_have_is_a_sentence(tmp_path: Path) -> None:
+    for name in ("x" * 300, "x" * 300 + ":1.ptx", "a\0b"):
+        with pytest.raises(pl.PtxloomError, match=r"x: |cannot be read"):
+            pl.load(tmp_path / name)
+    (tmp_path / "folder.ptx").mkdir()
+    with pytest.raises(pl.PtxloomError, match="folder"):
+        pl.load(tmp_path)

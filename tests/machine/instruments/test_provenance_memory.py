@@ -50,6 +50,30 @@ def test_operands_of_compiled_products_agree_in_k(name: str, n: int, k: int) -> 
     assert (stored.stored_at >= 0).any()
 
 
+@pytest.mark.parametrize("name", ["gemm_f16", "gemm_int8", "pointers_tf32"])
+def test_factors_of_wgmma_in_shared_memory_agree_in_k(name: str) -> None:
+    """B lies along K in the first two kernels' arrays, and is one of Triton's, with A in registers, in the last."""
+    case = next(c for c in cases() if c.kernel == name)
+    record = record_of(launch(case, "sm_90a", case.arguments(), provenance=True))
+    assert len(record.products) > 0
+    rows: set[tuple[int, ...]] = set()
+    for event in record.products:
+        assert event.form.opcode == "wgmma"
+        a, b = event.operand("a"), event.operand("b")
+        assert (a.shape, b.shape) == ((16, event.form.k), (event.form.k, event.form.n))
+        assert (a.origins["kind"] == Kind.EXACT).all()
+        assert (b.origins["kind"] == Kind.EXACT).all()
+        m, k = np.divmod(a.origins["element"], a.arrays[int(a.origins["array"][0, 0])].shape[-1])
+        n, other = np.divmod(b.origins["element"], b.arrays[int(b.origins["array"][0, 0])].shape[-1])
+        along_k = (other == other[:, :1]).all()
+        assert (m == m[:, :1]).all()
+        assert (k == (other if along_k else n)[:, :1].T).all()
+        rows.add(tuple(m[:, 0].tolist()))
+    assert all(row == tuple(range(row[0], row[0] + 16)) for row in rows)
+    stored = record.contents(next(a for a in record.arrays if a.parameter in case.outputs or a.number == 2).number)
+    assert np.isin(stored.origins["kind"], (Kind.PRODUCT, Kind.COMPUTED)).all()
+
+
 def halves(argument: Any) -> Any:
     """An array as what its kernel moves."""
     return argument.view(np.uint16) if hasattr(argument, "view") else argument

@@ -8,7 +8,7 @@ what a branch or a predicate chooses comes from what was chosen.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.binding.effects import destinations
 from ptxloom.fragments.derive import fragment
@@ -24,15 +24,16 @@ from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.codegen.wmma_matrix import WmmaMatrix, pieces
 from ptxloom.machine.instruments import bit_moves
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
-from ptxloom.machine.native.ir import constant_vector
+from ptxloom.machine.native.ir import Value, constant_vector
 from ptxloom.machine.runtime import lanes, state
 from ptxloom.machine.runtime.provenance import memory_tags, moments, product_tags, register_tags, update_tags
 from ptxloom.machine.runtime.trail import BIT_SHIFT, STAGE, UNPACKED
 from ptxloom.syntax import tree
+from ptxloom.syntax.constants import constant
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.codegen.builder import Builder
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 PROVENANCE: Final = "provenance"  # among the checks of a variant: it follows tags
 ROW_TAGS: Final = 16  # that are put aside for a row of a matrix
+_WARP_ROWS: Final = 16  # of a warpgroup's matrix that a warp holds
+_TRANSPOSABLE: Final = ("f16", "bf16")  # in shared memory
 _MODES: Final = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
 _SOURCES: Final = 3  # that a computed value tells of
 
@@ -103,6 +106,34 @@ def spelling_of(op: Op) -> str:
 def element_bytes(form: MatrixForm, operand: str) -> int:
     """The bytes of which a product's operand has one tag: those of an element, one where it has fewer bits."""
     return max(form.container_bits(operand) // 8, 1)
+
+
+class Factor(NamedTuple):
+    """A factor of `wgmma` that lies in shared memory, as a warp reads it: its core matrices.
+
+    Attributes:
+        lines: Along M or N, 8 rows each.
+        parts: Along K, 16 bytes each, or 8 rows where it is stored along M or N.
+        across: Whether it is.
+    """
+
+    lines: int
+    parts: int
+    across: bool
+
+
+def factors_of(op: Op, form: MatrixForm) -> tuple[Factor | None, Factor | None]:
+    """A and B of a product as they lie in shared memory; None if in registers."""
+    if form.opcode != "wgmma":
+        return None, None
+    in_registers = isinstance(op.operands[1], tree.Vector)
+    numbers = [constant(operand) for operand in op.operands[6 if form.sparse else 4 :]]
+    across = [bool(number) for number in numbers[2:]] if form.a_type in _TRANSPOSABLE else []
+    across = ([False] if in_registers else []) + across
+    a, b = (*across, False, False)[:2]
+    parts = [extent * form.container_bits(name) // 128 for name, extent in (("a", form.stored_k), ("b", form.k))]
+    first = None if in_registers else Factor(_WARP_ROWS // 8, parts[0], a)
+    return first, Factor(form.n // 8, parts[1], b)
 
 
 class Following(TagPlaces, Instrument):
@@ -321,36 +352,64 @@ class Following(TagPlaces, Instrument):
         return True
 
     def warpgroup(self, b: Builder, op: Op) -> bool:
-        """`wgmma`: what it gives is computed; of its operands nothing is noted."""
-        for name in _results(op):
-            held = self.held(op, name)
-            if held is not None:
-                b.runtime(product_tags.give_unknown, W, b.active_mask, *held)
+        """`wgmma`: D is made of A and B, which may lie in shared memory, and of D if `scale-d` says so."""
+        if not op.has("mma_async"):
+            return True
+        form = matrix_form(spelling_of(op))
+        kept = b.read_mask(op.operands[5 if form.sparse else 3])
+        factors = factors_of(op, form)
+        sizes = [element_bytes(form, name) for name in "abc"]
+        held = [_elements(operand) for operand in (op.operands[1], op.operands[2], op.operands[0])]
+        places = (*factors, None)
+        count = sum(
+            8 * place.lines * place.parts * (16 // size) if place else len(elements) * LANES * 4 // size
+            for place, size, elements in zip(places, sizes, held, strict=True)
+        )
+        b.runtime(product_tags.begin_product, W, op.site, b.active_mask, count)
+        for number, place in enumerate(factors):
+            if place is None:
+                self._note(b, op, held[number], sizes[number])
+            else:
+                word = b.extract(b.read(op.operands[1 + number], "b64"), 0)
+                facts = (word, int(number == 0), place.lines, place.parts, int(place.across), sizes[number])
+                b.runtime(product_tags.note_factor, W, op.site, *facts)
+        nothing = len(held[2]) * LANES * 4 // sizes[2]
+        b.either(
+            b.compare("ne", b.apply("and", kept, b.active_mask), Value("i32", "0")),
+            lambda: self._note(b, op, held[2], sizes[2]),
+            lambda: b.runtime(product_tags.note_nothing, W, nothing),
+        )
+        self._give(b, op, form)
         return True
+
+    def _note(self, b: Builder, op: Op, elements: Sequence[tree.Operand], each: int, size: int = 4) -> None:
+        for element in elements:
+            held = self.held(op, element)
+            if held is None:
+                b.runtime(product_tags.note_nothing, W, LANES * size // each)
+            else:
+                b.runtime(product_tags.note_operand, W, op.site, *held, each)
+
+    def _give(self, b: Builder, op: Op, form: MatrixForm) -> None:
+        each, size = element_bytes(form, "d"), form.register_bits // 8
+        for number, element in enumerate(_elements(op.operands[0])):
+            held = self.held(op, element)
+            if held is not None:
+                slot = number * LANES * size // each
+                b.runtime(product_tags.give_product, W, b.active_mask, *held, each, slot)
 
     def product(self, b: Builder, op: Op) -> bool:
         """D is made of A, B and C: note where these come from."""
         form = matrix_form(spelling_of(op))
-        target, *sources = op.operands
+        sources = op.operands[1:]
         size = form.register_bits // 8
         count = sum(
             len(_elements(s)) * LANES * size // element_bytes(form, n) for n, s in zip("abc", sources, strict=False)
         )
         b.runtime(product_tags.begin_product, W, op.site, b.active_mask, count)
         for name, source in zip("abc", sources, strict=False):
-            each = element_bytes(form, name)
-            for element in _elements(source):
-                held = self.held(op, element)
-                if held is None:
-                    b.runtime(product_tags.note_nothing, W, LANES * size // each)
-                else:
-                    b.runtime(product_tags.note_operand, W, op.site, *held, each)
-        each = element_bytes(form, "d")
-        for number, element in enumerate(_elements(target)):
-            held = self.held(op, element)
-            if held is not None:
-                slot = number * LANES * size // each
-                b.runtime(product_tags.give_product, W, b.active_mask, *held, each, slot)
+            self._note(b, op, _elements(source), element_bytes(form, name), size)
+        self._give(b, op, form)
         return True
 
     def nothing(self, b: Builder, op: Op) -> bool:

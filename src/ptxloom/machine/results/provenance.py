@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.isa.products import MatrixForm
+    from ptxloom.machine.instruments.provenance import Factor
     from ptxloom.machine.results.trace import Blocks
 
 BUDGET_BYTES: Final = 1 << 28
@@ -119,6 +120,8 @@ class ProductEvent:
         cta: The CTA's (x, y, z).
         warp: The warp within the CTA.
         sequence: How many products the warp had executed before, of those that were recorded.
+
+    Of `wgmma` each warp of the warpgroup has a product of its own: its 16 rows of A, C and D, and all of B.
     """
 
     number: int
@@ -141,7 +144,8 @@ class ProductEvent:
         Raises:
             UsageError: There is no such operand.
         """
-        tags = by_element(self.form, name, self.tags, self.number)
+        factors = self.record.raw.sites[self.site].factors
+        tags = by_element(self.form, name, self.tags, self.number, factors)
         origins = self.record.origins(tags)
         origins["bit"] += (origins["array"] >= 0) * first_bits(self.form, name)
         return OperandOrigins(name, (tags.shape[0], tags.shape[1]), origins, self.record.arrays)
@@ -216,6 +220,7 @@ class ProductSite:
     line: int
     text: str
     form: MatrixForm
+    factors: tuple[Factor | None, Factor | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

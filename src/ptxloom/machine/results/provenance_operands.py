@@ -17,11 +17,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.isa.products import MatrixForm
+    from ptxloom.machine.instruments.provenance import Factor
 
 OPERANDS: Final = ("a", "b", "c", "d")
 
 
-def by_element(form: MatrixForm, operand: str, tags: NDArray[np.uint64], event: int) -> NDArray[np.uint64]:
+def by_element(
+    form: MatrixForm,
+    operand: str,
+    tags: NDArray[np.uint64],
+    event: int,
+    factors: tuple[Factor | None, Factor | None] = (None, None),
+) -> NDArray[np.uint64]:
     """(rows, columns) uint64: the tag of each element of an operand; of several matrices one below the other.
 
     Args:
@@ -29,20 +36,44 @@ def by_element(form: MatrixForm, operand: str, tags: NDArray[np.uint64], event: 
         operand: "a", "b", "c" or "d".
         tags: Those of A, B and C, by register, lane and place in the register.
         event: The product's number.
+        factors: A and B where they lie in shared memory: then by core matrix, row, and place in the row.
 
     Raises:
         UsageError: There is no such operand.
     """
     if operand not in OPERANDS:
         raise UsageError("operand", operand, "'a', 'b', 'c' or 'd'")
-    slots = element_slots(form, operand)
+    places = {"a": factors[0], "b": factors[1]}
+    place = places.get(operand)
+    slots = element_slots(form, operand) if place is None else factor_slots(form, operand, place)
     held = np.maximum(slots, 0)
     if operand == "d":
         numbers = (event << model.SLOT_BITS | held).astype(np.uint64) << np.uint64(model.BYTE_BITS)
         found = np.uint64(model.PRODUCT) | numbers
     else:
-        found = tags[sum(slot_count(form, name) for name in OPERANDS[: OPERANDS.index(operand)]) + held]
+        before = OPERANDS[: OPERANDS.index(operand)]
+        found = tags[sum(_tag_count(form, name, places.get(name)) for name in before) + held]
     return np.where(slots < 0, np.uint64(0), found)
+
+
+def _tag_count(form: MatrixForm, operand: str, place: Factor | None) -> int:
+    if place is None:
+        return slot_count(form, operand)
+    return place.lines * place.parts * 8 * (16 // element_bytes(form, operand))
+
+
+@cache
+def factor_slots(form: MatrixForm, operand: str, place: Factor) -> NDArray[np.int64]:
+    """(rows, columns) int64: which of its tags each element of a factor in shared memory has."""
+    bits, each = form.container_bits(operand), element_bytes(form, operand)
+    extent = (8 * place.lines, form.stored_k if operand == "a" else form.k)  # along M or N, along K
+    along, inner = np.indices(extent)
+    if place.across:
+        line, part, row, byte = along // 8, inner // 8, inner % 8, along % 8 * bits // 8
+    else:
+        line, row, part, byte = along // 8, along % 8, inner * bits // 128, inner * bits // 8 % 16
+    slots = ((line * place.parts + part) * 8 + row) * (16 // each) + byte // each
+    return slots if operand == "a" else slots.T
 
 
 @cache
@@ -57,15 +88,18 @@ def element_slots(form: MatrixForm, operand: str) -> NDArray[np.int64]:
     held = fragment(form.spelling, operand)
     each = 8 * element_bytes(form, operand)
     per = held.register_bits // each
-    result = np.full((held.matrices * held.rows, held.columns), -1, np.int64)
+    result = np.full((held.matrices * held.rows // form.warps, held.columns), -1, np.int64)
     for e in reversed(held.elements):
-        result[e.matrix * held.rows + e.row, e.column] = (e.register * LANES + e.lane) * per + e.bit // each
+        if e.lane < LANES:  # those of the first of a warpgroup's warps: the others hold further rows alike
+            result[e.matrix * held.rows + e.row, e.column] = (e.register * LANES + e.lane) * per + e.bit // each
     return result
 
 
 @cache
 def first_bits(form: MatrixForm, operand: str) -> NDArray[np.uint8]:
     """(rows, columns) uint8: the bit at which each element starts in its byte, where several share one."""
+    if form.opcode == "wgmma":
+        return np.zeros((), np.uint8)
     held = fragment(form.spelling, operand)
     result = np.zeros((held.matrices * held.rows, held.columns), np.uint8)
     for e in held.elements if held.stride < 8 else ():

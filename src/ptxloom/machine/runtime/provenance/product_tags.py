@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import copy, part, u32, u64
-from ptxloom.machine.runtime.provenance.memory_tags import tags_of
+from ptxloom.machine.runtime.matrix_layout import row_at
+from ptxloom.machine.runtime.provenance.memory_tags import read_tags, tags_of
 from ptxloom.machine.runtime.provenance.moments import cta_number, place_among
 from ptxloom.machine.runtime.provenance.paths import put_value, value_tag
-from ptxloom.machine.runtime.state import Warp
+from ptxloom.machine.runtime.state import SHARED, Warp
 from ptxloom.machine.runtime.trail import BYTE_BITS, COMPUTED, PATH_FIELD, PRODUCT, SLOT_BITS, Trail
 
 if TYPE_CHECKING:
@@ -68,6 +69,28 @@ def note_values(trail: Trail, site: u32, tags: Slice[u64], out: Slice[u64], coun
         into[n] = first
 
 
+def note_factor(w: Warp, site: u32, descriptor: u64, is_a: u32, lines: u32, parts: u32, across: u32, each: u32) -> None:
+    """Note the elements of a factor in shared memory: by core matrix and row; of A a warp takes its own rows."""
+    trail = w.launch.trail
+    if trail.recording == 0:
+        return
+    row_tags = 16 // each
+    count = lines * parts * 8 * row_tags
+    into = part(trail.pool, trail.pool_count, count)
+    trail.pool_count = trail.pool_count + u64(count)
+    event = trail.events[trail.recording - 1]
+    event.tags = event.tags + u64(count)
+    first: u32 = (w.index & 3) * lines if is_a != 0 else 0
+    stage = part(trail.stage, 0, 16)
+    for line in range(lines):
+        for column in range(parts):
+            for row in range(8):
+                at = row_at(descriptor, u64(first + line), u64(column), across, row)
+                read_tags(w, site, 0, at, SHARED, 16, stage)
+                start = ((line * parts + column) * 8 + row) * row_tags
+                note_values(trail, site, part(into, start, row_tags), stage, row_tags, each)
+
+
 def note_nothing(w: Warp, count: u32) -> None:
     """Note so many elements of no origin."""
     trail = w.launch.trail
@@ -89,11 +112,3 @@ def give_product(w: Warp, lanes: u32, place: u32, room: u32, each: u32, slot: u3
                 if trail.recording != 0:
                     tag = PRODUCT | (trail.recording - 1 << SLOT_BITS | u64(slot + n)) << BYTE_BITS
                 put_value(into, n * each, each, tag)
-
-
-def give_unknown(w: Warp, lanes: u32, place: u32, room: u32) -> None:
-    """A register takes what is computed, of what is not told."""
-    into = tags_of(w, place, room)
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            put_value(into, lane * room, room, COMPUTED)

@@ -8,6 +8,7 @@ What most programs need stands here: `load`, `parse`, `cuda`, `check`, `explain`
 - `checker`: the static judge, and the pages of its rules.
 - `comparison`: arrays held against what they should be.
 - `descriptors`: matrix descriptors and tensor maps: their bits, and the memory that they speak of.
+- `diagnosis`: why a result is wrong.
 - `diagnostics`: a finding, and the exceptions.
 - `flow`: the control-flow graphs of functions.
 - `fragments`: who holds which element of a matrix.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         checker,
         comparison,
         descriptors,
+        diagnosis,
         diagnostics,
         flow,
         fragments,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from ptxloom.banks import BankReport, bank_conflicts
     from ptxloom.checker import check
     from ptxloom.descriptors import MatrixDescriptor, TensorMap
+    from ptxloom.diagnosis import diagnose
     from ptxloom.diagnostics import Diagnostic, PtxloomError, Severity, UnsupportedForm, UsageError
     from ptxloom.explanation import Page, explain
     from ptxloom.flow import FlowGraph, flow_graph
@@ -105,6 +108,8 @@ __all__ = [
     "comparison",
     "cuda",
     "descriptors",
+    "diagnose",
+    "diagnosis",
     "diagnostics",
     "edit",
     "explain",
@@ -140,6 +145,7 @@ _EXPORTS: Final = {
         "banks": "BankReport bank_conflicts",
         "checker": "check",
         "descriptors": "MatrixDescriptor TensorMap",
+        "diagnosis": "diagnose",
         "diagnostics": "Diagnostic PtxloomError Severity UnsupportedForm UsageError",
         "explanation": "Page explain",
         "flow": "FlowGraph flow_graph",
@@ -155,7 +161,9 @@ _EXPORTS: Final = {
     for name in names.split()
 }
 _NAMESPACES: Final = frozenset(
-    "atoms banks checker comparison descriptors diagnostics flow fragments isa layout machine source syntax".split()  # noqa: SIM905 - as above
+    """
+    atoms banks checker comparison descriptors diagnosis diagnostics flow fragments isa layout machine source syntax
+    """.split()  # noqa: SIM905 - as above
 )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.instruments.provenance import Factor
+    from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.trace import Blocks
 
 BUDGET_BYTES: Final = 1 << 28
@@ -268,11 +269,13 @@ class ProvenanceRecord:
         arrays: The arrays of the launch.
         limits: What there was no room for, a sentence each.
         raw: What native code has kept.
+        program: The kernel's instructions, by the sites that paths and products name.
     """
 
     arrays: tuple[TracedArray, ...]
     limits: tuple[str, ...]
     raw: RawProvenance = field(repr=False)
+    program: Program = field(repr=False)
 
     @property
     def products(self) -> Sequence[ProductEvent]:

@@ -197,7 +197,7 @@ class ProvenanceShadow(ShadowMaker):
             sites={op.site: _site(op) for op in self._program.ops if op.site in sites},
             grid=self._grid,
         )
-        return ProvenanceRecord(tuple(known for _, known in arrays), self.limits(), raw)
+        return ProvenanceRecord(tuple(known for _, known in arrays), self.limits(), raw, self._program)
 
     def _place(self, address: int) -> int:
         for start, end, at, _ in self._pieces:

@@ -1,0 +1,9 @@
+"""Why a result is wrong: laws that need no reference, causes proved by undoing them, and the change that mends them."""
+
+from __future__ import annotations
+
+from ptxloom.diagnosis.causes import CAUSES, Cause
+from ptxloom.diagnosis.diagnose import diagnose
+from ptxloom.diagnosis.model import Diagnosis, Picture, Repair
+
+__all__ = ["CAUSES", "Cause", "Diagnosis", "Picture", "Repair", "diagnose"]

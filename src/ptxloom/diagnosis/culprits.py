@@ -1,0 +1,179 @@
+"""Which instruction is to be changed, and to what: back along the way that the elements came.
+
+Causes that lie in a matrix move are mended in its line. Those that lie in an address are mended where the address is
+made: the line named is that of the instruction that uses it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+
+from ptxloom.diagnosis.model import Repair
+from ptxloom.syntax import print_operand, print_statements, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ptxloom.diagnosis.permutations import Named
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+    from ptxloom.syntax.module import Module
+
+_MOVES: Final = ("ldmatrix", "stmatrix")
+_GLOBAL_INDEX: Final = (
+    "leading-dimension",
+    "order-exchanged",
+    "index-overflow",
+    "operands-exchanged",
+    "tail-not-masked",
+)
+_MOST_WAYS: Final = 64
+_PACKS: Final = ("mov", "prmt", "cvt", "bfi", "shl", "shf", "or", "lop3")
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """What is to be changed.
+
+    Attributes:
+        cause: The id, now that the instructions are known.
+        op: The instruction that is named.
+        repair: The change, if it is one of the PTX.
+        concerned: All instructions of the way.
+    """
+
+    cause: str
+    op: Op
+    repair: Repair | None
+    concerned: tuple[Op, ...]
+
+
+def culprit(
+    named: Named, role: str, paths: Integers, products: Sequence[Op], record: ProvenanceRecord, *, ops: Sequence[Op]
+) -> Culprit:
+    """The instruction that makes a cause.
+
+    Args:
+        named: The cause.
+        role: The operand.
+        paths: The ways of the wrong elements.
+        products: The instructions that multiply them.
+        record: Knows the ways.
+        ops: The program's instructions by their sites.
+    """
+    ways = _ways(paths, record, ops)
+    concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
+    moves = [op for op in concerned if op.opcode in _MOVES]
+    if named.cause == "transposed" and moves:
+        extra = all(op.has("trans") for op in moves)
+        edits = tuple((op.node, _without_trans(op) if extra else _with_trans(op)) for op in moves)
+        return Culprit(
+            "trans-extra" if extra else "trans-missing", moves[0], Repair(record.program.module, edits), concerned
+        )
+    if named.cause in ("registers-exchanged", "matrices-exchanged"):
+        return _exchanged(named, role, moves, products=products, concerned=concerned, module=record.program.module)
+    return Culprit(named.cause, _named(named.cause, role, ways[0] if ways else (), products), None, concerned)
+
+
+def _ways(paths: Integers, record: ProvenanceRecord, ops: Sequence[Op]) -> list[tuple[Op, ...]]:
+    """The ways that elements came, those of the most elements first; each from the load on."""
+    numbers, counts = np.unique(paths[paths > 0], return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return [tuple(ops[site] for site in record.path(int(number))) for number in numbers[order][:_MOST_WAYS]]
+
+
+def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op]) -> Op:
+    """The instruction whose address, or packing, is to be looked at."""
+    if cause == "halves-exchanged":
+        chosen = [op for op in way if op.opcode in _PACKS]
+    elif role == "d" and cause == "stored-twice":
+        chosen = [op for op in way if op.opcode in ("st", "stmatrix")][:1]
+    elif role == "d":
+        shared = [op for op in way if op.has("shared", "shared::cta")]
+        pitches = cause in ("pitch-mismatch", "swizzle-mismatch", "other-layout")
+        chosen = shared if pitches and shared else [op for op in way if op.opcode == "st" and op not in shared]
+    elif cause in _GLOBAL_INDEX:
+        chosen = [op for op in way if op.opcode in ("ld", "cp")]
+        return chosen[0] if chosen else products[0]
+    else:
+        chosen = [op for op in way if op.opcode in ("ldmatrix", "ld")]
+    return (chosen or list(way) or list(products))[-1]
+
+
+def _with_trans(op: Op) -> str:
+    """A matrix move with `.trans`, where the manual has it."""
+    words = list(op.qualifiers)
+    at = next((n for n, word in enumerate(words) if word in ("x1", "x2", "x4")), 2) + 1
+    return _spelled(op, (*words[:at], "trans", *words[at:]))
+
+
+def _without_trans(op: Op) -> str:
+    return _spelled(op, tuple(word for word in op.qualifiers if word != "trans"))
+
+
+def _spelled(op: Op, words: Iterable[str]) -> str:
+    node = op.node.replace(qualifiers=tuple(words))
+    return " ".join(_text(node).split())
+
+
+def _text(node: tree.Instruction) -> str:
+    return print_statements((node,))
+
+
+def _exchanged(
+    named: Named, role: str, moves: list[Op], *, products: Sequence[Op], concerned: tuple[Op, ...], module: Module
+) -> Culprit:
+    """Registers in another order: in the vector of the product, or of the move that fills or empties them."""
+    vectors = {op.site: _vector(op, 0 if op.opcode == "ldmatrix" else 1) for op in moves}
+    if not moves and role == "d":
+        stores = [op for op in concerned if op.opcode == "st"] or list(concerned)
+        return Culprit("rows-permuted", stores[-1], None, concerned)
+    if not moves:
+        repair = None
+        if named.registers and role in "ab":
+            repair = Repair(
+                module, tuple((op.node, _permuted(op, "dab".index(role), named.registers)) for op in products)
+            )
+        return Culprit("registers-exchanged", products[0], repair, concerned)
+    used = [_vector(op, "dab".index(role)) for op in products]
+    straight = all(_in_order(names, tuple(vectors.values())) for names in used)
+    if straight or role == "d" or len(products) > len(moves):
+        return Culprit("matrices-exchanged", moves[0], None, concerned)
+    return Culprit("registers-exchanged", products[0], _reordered(named, role, products, module), concerned)
+
+
+def _reordered(named: Named, role: str, products: Sequence[Op], module: Module) -> Repair | None:
+    """The registers of an operand in their right order in each product."""
+    if not named.registers:
+        return None
+    place = "dab".index(role)
+    return Repair(module, tuple((op.node, _permuted(op, place, named.registers)) for op in products))
+
+
+def _vector(op: Op, place: int) -> tuple[str, ...]:
+    operand = op.operands[place]
+    return tuple(map(print_operand, operand.elements)) if isinstance(operand, tree.Vector) else ()
+
+
+def _in_order(names: tuple[str, ...], vectors: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether registers stand in a product in the order in which a move names them."""
+    for vector in vectors:
+        places = [vector.index(name) for name in names if name in vector]
+        if places != sorted(places):
+            return False
+    return True
+
+
+def _permuted(op: Op, place: int, order: tuple[int, ...]) -> str:
+    """An instruction with the registers of a vector in the order that undoes `order`."""
+    vector = cast("tree.Vector", op.operands[place])
+    items = list(vector.elements)
+    for here, there in enumerate(order):
+        items[there] = vector.elements[here]
+    operands = list(op.operands)
+    operands[place] = vector.replace(elements=tuple(items))
+    return " ".join(_text(op.node.replace(operands=tuple(operands))).split())

@@ -1,0 +1,121 @@
+"""What a run tells of its matrix products, put together instruction by instruction.
+
+The operands of all products that one instruction has made become one stack: (events, rows, columns) of offsets into the
+array that they come from. Products that add to each other are a chain; what the last of a chain gives is stored in an
+array, and so all of a chain have a place in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ptxloom.diagnosis.chains import Places
+from ptxloom.diagnosis.products import products_of_sites
+from ptxloom.diagnosis.stacks import Stack
+from ptxloom.isa.types import element_type
+from ptxloom.machine.results.provenance import Kind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.isa.products import MatrixForm
+    from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
+
+_FROM_ARRAYS: Final = (Kind.EXACT, Kind.CONVERTED)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteEvidence:
+    """All products of one instruction.
+
+    Attributes:
+        site: The instruction's number in the program.
+        line: Its PTX line.
+        text: The instruction.
+        form: Shape and types.
+        numbers: (events,) the products' numbers.
+        chain: (events,) the chain that each belongs to.
+        a: The first factor; None if it comes from no array.
+        b: The second factor; likewise.
+        d: The places in the result; None if it goes to no array.
+    """
+
+    site: int
+    line: int
+    text: str
+    form: MatrixForm
+    numbers: Integers
+    chain: Integers
+    a: Stack | None
+    b: Stack | None
+    d: Stack | None
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        """Those operands that come from arrays, or go to one."""
+        return tuple(stack for stack in (self.a, self.b, self.d) if stack is not None)
+
+
+def gather(record: ProvenanceRecord) -> tuple[SiteEvidence, ...]:
+    """Every product instruction that laws can be asked of, in the order of the program.
+
+    Sparse products, those of single bits, and those that a warp computes four at a time are left out.
+    """
+    made = products_of_sites(record)
+    judged = {site: group for site, group in made.items() if _is_judged(group.form)}
+    if not judged:
+        return ()
+    places = Places(record, tuple(judged.values()))
+    found: list[SiteEvidence] = []
+    for site, group in sorted(judged.items()):
+        a, b = (_stack(record, name, group.form, group.operand(name)) for name in "ab")
+        numbers = group.numbers
+        found.append(
+            SiteEvidence(
+                site, group.line, group.text, group.form, numbers, places.chain[numbers], a, b, places.of(group)
+            )
+        )
+    return tuple(found)
+
+
+def _is_judged(form: MatrixForm) -> bool:
+    return not (form.sparse or form.quad_pairs) and form.opcode == "mma" and form.container_bits("a") >= 4
+
+
+def _stack(record: ProvenanceRecord, role: str, form: MatrixForm, origins: NDArray[Any]) -> Stack | None:
+    """An operand as offsets into the array that most of it comes from; None if it comes from none."""
+    from_array = np.isin(origins["kind"], _FROM_ARRAYS)
+    if 2 * np.count_nonzero(from_array) < from_array.size or not from_array.any():
+        return None
+    numbers, counts = np.unique(origins["array"][from_array], return_counts=True)
+    array = record.arrays[int(numbers[np.argmax(counts)])]
+    here = from_array & (origins["array"] == array.number)
+    exact = bool(2 * np.count_nonzero(here & (origins["kind"] == Kind.EXACT)) > np.count_nonzero(here))
+    here &= origins["kind"] == (Kind.EXACT if exact else Kind.CONVERTED)
+    element_bits = element_type(form.type_of(role)).packed_bits
+    unit_bits = _unit_bits(form.container_bits(role), element_bits, array, exact=exact)
+    offset = _offsets(role, origins, array, unit_bits)
+    here &= offset >= 0
+    missing = origins["kind"] == Kind.NONE
+    return Stack(role, array.number, unit_bits, offset, here, origins["path"].astype(np.int64), missing)
+
+
+def _unit_bits(container_bits: int, element_bits: int, array: TracedArray, *, exact: bool) -> int:
+    """What an element of the operand takes in the array; unpacked ones of 4 bits share their bytes."""
+    if element_bits == 4 and array.dtype.itemsize == 1:
+        return 4
+    return container_bits if exact else 8 * array.dtype.itemsize
+
+
+def _offsets(role: str, origins: NDArray[Any], array: TracedArray, unit_bits: int) -> Integers:
+    """Offsets in units; -1 of what does not start at one."""
+    element, byte = origins["element"].astype(np.int64), origins["byte"].astype(np.int64)
+    at: Integers = np.multiply(element * array.dtype.itemsize + byte, 8)
+    if unit_bits == 4:  # two elements of a byte: the lower bits are of the one with the lower k
+        along = 2 if role == "a" else 1
+        at += 4 * (np.indices(at.shape)[along] & 1)
+    return np.where(at % unit_bits == 0, at // unit_bits, -1)

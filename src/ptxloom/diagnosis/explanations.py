@@ -1,0 +1,180 @@
+"""Which change explains a wrong operand: tried from the plainest on, each proved by undoing it.
+
+An explanation is a change that takes the operand as it should be to the operand as it is. It holds if the operand, with
+the change undone, obeys the laws in every element of every product: nothing less is an explanation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.diagnosis.moves import moves
+from ptxloom.diagnosis.permutations import Named, named_orders
+from ptxloom.diagnosis.tiles import Target, common_columns, common_rows, counted, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.diagnosis.permutations import Order
+    from ptxloom.diagnosis.tiles import Integers, Tile, Wanted
+
+_MATRIX: Final = 8  # rows of the matrices that moves move
+_ROW_BITS: Final = 32  # of a key of row and column, those of the column
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """A change that explains every element of an operand.
+
+    Attributes:
+        named: The cause, and what exactly.
+        repaired: The operand with the change undone.
+        proved: Whether undoing it leaves nothing open; otherwise it fits, as others may.
+    """
+
+    named: Named
+    repaired: Tile
+    proved: bool = True
+
+
+def explanations(tile: Tile, wanted: Wanted) -> tuple[Explanation, ...]:
+    """The smallest changes that explain a tile: several, if they cannot be told apart; none, if no change does.
+
+    Args:
+        tile: The operand as it is.
+        wanted: What the other operands say of its rows and columns.
+
+    Returns:
+        Explanations of the fewest steps, each proved.
+    """
+    rows, columns = _should_be(tile, wanted)
+    said = (rows >= 0)[:, :, None] & (columns >= 0)[:, None, :]
+    judged = replace(tile, known=tile.known & said)
+    target = Target(rows, columns)
+    if whole(judged, target).all():
+        return ()
+    found = [
+        one for one in (*_reordered(judged, target), *moves_of(judged, target)) if whole(one.repaired, target).all()
+    ]
+    fewest = min((one.named.steps for one in found), default=0)
+    return tuple(one for one in found if one.named.steps == fewest)
+
+
+def moves_of(tile: Tile, target: Target) -> Iterator[Explanation]:
+    """Changes of index rather than of place."""
+    for named, proved in moves(tile, target):
+        yield Explanation(named, restored(tile, target), proved)
+
+
+def _should_be(tile: Tile, wanted: Wanted) -> tuple[Integers, Integers]:
+    """Rows and columns of the operand as it should be; where nobody says, one after the other from its first."""
+    rows = _counted(tile, tile.rows, 1) if wanted.rows is None else wanted.rows
+    columns = _counted(tile, tile.columns, 2) if wanted.columns is None else wanted.columns
+    return rows, columns
+
+
+def _counted(tile: Tile, values: Integers, axis: int) -> Integers:
+    """One after the other from the first; or as they are, where each line is of one already."""
+    common = common_rows(tile) if axis == 1 else common_columns(tile)
+    spread = common[:, :, None] if axis == 1 else common[:, None, :]
+    if ((values == spread) | ~tile.known).all():
+        return common
+    most = np.iinfo(np.int64).max
+    first: Integers = np.where(tile.known, values, most).min(axis=(1, 2))
+    return np.where((first == most)[:, None], -1, counted(first, values.shape[axis]))
+
+
+def _reordered(tile: Tile, target: Target) -> Iterator[Explanation]:
+    """Changes that exchange places of the operand, the same in each product."""
+    order = common_order(tile, target)
+    if order is None:
+        yield from _elsewhere(tile, target)
+        return
+    known = order >= 0
+    named = [(name, full) for name, full in named_orders(tile.form, tile.role) if (full == order)[known].all()]
+    yield from (Explanation(name, tile.permuted(full)) for name, full in named)
+    if named or not known.all() or len(set(order.tolist())) < len(order):
+        return
+    yield Explanation(_unnamed(order, *tile.shape), tile.permuted(order))
+
+
+def common_order(tile: Tile, target: Target) -> Order | None:
+    """Which element of the operand stands at each place (-1: unknown), if that is the same in each product."""
+    row = _place_in(target.rows, tile.rows)
+    column = _place_in(target.columns, tile.columns)
+    flat = np.where((row >= 0) & (column >= 0), row * tile.shape[1] + column, -2)
+    flat = np.where(tile.known, flat, -1).reshape(len(flat), -1)
+    order = flat.max(axis=0)
+    if (flat == -2).any() or not ((flat == order) | (flat == -1)).all():
+        return None
+    return order
+
+
+def _place_in(lines: Integers, values: Integers) -> Integers:
+    """Where in its product's list of lines each value stands; -1 if it does not, or if lines are said twice."""
+    by = np.argsort(lines, axis=1, kind="stable")
+    ordered = np.take_along_axis(lines, by, axis=1)
+    found = np.full(values.shape, -1, np.int64)
+    for place in range(lines.shape[1]):
+        at, number = ordered[:, place], by[:, place]
+        found = np.where(values == at[:, None, None], number[:, None, None], found)
+    return found
+
+
+def _unnamed(order: Order, rows: int, columns: int) -> Named:
+    """What an order that is of no instruction is called."""
+    row, column = np.divmod(order.reshape(rows, columns), columns)
+    if (column == np.arange(columns)).all() and (row == row[:, :1]).all():
+        return _of_lines("row", row[:, 0])
+    if (row == np.arange(rows)[:, None]).all() and (column == column[:1]).all():
+        return _of_lines("column", column[0])
+    if _is_linear(order):
+        return Named("other-layout", "lanes and registers hold what they would of another shape or operand", 3)
+    return Named("unknown", "its elements are in another order", 9)
+
+
+def _of_lines(word: str, held: Integers) -> Named:
+    """What an order of whole rows or columns is called: a rotation, if it is one."""
+    straight = np.arange(len(held))
+    extent = _MATRIX
+    while extent <= len(held) and len(held) % extent == 0:
+        distance = int(held[0])
+        if (held == straight // extent * extent + (straight + distance) % extent).all():
+            return Named(f"{word}s-rotated", f"{word}s are rotated by {distance} within {extent}", distance=distance)
+        extent *= 2
+    return Named(f"{word}s-permuted", f"its {word}s are those of {', '.join(map(str, held.tolist()))}", 3)
+
+
+def _elsewhere(tile: Tile, target: Target) -> Iterator[Explanation]:
+    """The layout of another instruction that holds more than this operand: its bits, too, follow by XOR."""
+    if not tile.known.all():
+        return
+    keys = (tile.rows << _ROW_BITS) + tile.columns
+    flat = keys.reshape(len(keys), -1)
+    turned = flat ^ flat[:, :1]
+    if (turned == turned[0]).all() and len(np.unique(turned[0])) == turned.shape[1] and _is_linear(turned[0]):
+        named = Named("other-layout", "lanes and registers hold what they would of another shape or operand", 6)
+        yield Explanation(named, restored(tile, target), proved=False)
+
+
+def restored(tile: Tile, target: Target) -> Tile:
+    """The tile as it should be."""
+    rows, columns = target.places(tile.rows.shape)
+    return replace(tile, rows=rows, columns=columns)
+
+
+def _is_linear(order: Order) -> bool:
+    """Whether the bits of a place make those of its element by XOR alone, as lanes and registers do of any shape."""
+    size = len(order)
+    if size & (size - 1):
+        return False
+    found = np.full(size, order[0])
+    places = np.arange(size)
+    bit = 1
+    while bit < size:
+        found ^= np.where(places & bit, order[bit] ^ order[0], 0)
+        bit <<= 1
+    return bool((found == order).all())

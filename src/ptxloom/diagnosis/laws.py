@@ -1,0 +1,156 @@
+"""The laws of a matrix product, asked of every product of a run; they need no reference.
+
+- *rows*: each row of A comes from one row of its array, each column of B from one column.
+- *k*: the k of an element of A is that of the element of B that it is multiplied with.
+- *place*: what is stored at (m, n) is made of row m and column n, and nothing else is stored there.
+- *once*: every k is multiplied once into an element of the result.
+
+What breaks one is a `Suspect`: an operand with what the others say of it, and the explanations there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.explanations import explanations
+from ptxloom.diagnosis.tiles import Wanted, all_of, common_columns, common_rows, counted, whole
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis.coverage import Coverage
+    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.explanations import Explanation
+    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.tiles import Integers, Tile, Truth
+
+ROWS: Final = "rows"
+K: Final = "k"
+PLACE: Final = "place"
+ONCE: Final = "once"
+
+_SHARED: Final = {  # with whom each axis of an operand is shared: (role, its axis)
+    "a": (("d", 0), ("b", 0)),
+    "b": (("a", 1), ("d", 1)),
+    "d": (("a", 0), ("b", 1)),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suspect:
+    """An operand that breaks a law.
+
+    Attributes:
+        law: Which one.
+        evidence: The instruction and its products.
+        tile: The operand as it is, of the products that break the law.
+        wanted: What the others say of it.
+        events: (events,) which products of the instruction they are.
+        explained: The explanations there are, none of them smaller than another.
+        sure: Whether it is this operand, and no other, that is wrong.
+    """
+
+    law: str
+    evidence: SiteEvidence
+    tile: Tile
+    wanted: Wanted
+    events: Integers
+    explained: tuple[Explanation, ...]
+    sure: bool
+
+
+def suspects(evidence: SiteEvidence, reading: Reading, coverage: Coverage) -> tuple[Suspect, ...]:
+    """The operands of an instruction that break a law, the likeliest first."""
+    tiles = tiles_of(evidence, reading)
+    one = {role: all_of(whole(tile)) for role, tile in tiles.items()}
+    broken = [role for role, right in one.items() if not right.all()]
+    found = [_suspect(evidence, tiles, one, role, ROWS if role != "d" else PLACE) for role in broken]
+    if not found:
+        return _disagreeing(evidence, tiles, one, coverage)
+    return tuple(found)
+
+
+def _wanted(tiles: dict[str, Tile], one: dict[str, Truth], role: str) -> Wanted:
+    """What the other operands say of one; nothing, where they break a law themselves."""
+    said: list[Integers | None] = []
+    for other, axis in _SHARED[role]:
+        if other not in tiles:
+            said.append(None)
+            continue
+        lines = common_columns(tiles[other]) if axis else common_rows(tiles[other])
+        trusted = np.where(one[other][:, None], lines, -1)
+        said.append(trusted if one[other].all() else None)
+    return Wanted(*said)
+
+
+def _suspect(evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth], role: str, law: str) -> Suspect:
+    """An operand, with what explains all of it; or, if nothing does, what explains the products that are wrong."""
+    tile, wanted = tiles[role], _wanted(tiles, one, role)
+    events = np.arange(len(tile.rows))
+    explained = explanations(tile, wanted)
+    wrong = ~all_of(whole(tile, wanted))
+    if not explained and not wrong.all():
+        events = np.flatnonzero(wrong)
+        tile, wanted = tile.chosen(wrong), wanted.chosen(wrong)
+        explained = explanations(tile, wanted)
+    return Suspect(law, evidence, tile, wanted, events, explained, sure=True)
+
+
+def _disagreeing(
+    evidence: SiteEvidence, tiles: dict[str, Tile], one: dict[str, Truth], coverage: Coverage
+) -> tuple[Suspect, ...]:
+    """The operands that are whole by themselves, and yet do not belong together."""
+    apart = [
+        (first, second, law)
+        for first, second, law in (("a", "b", K), ("a", "d", PLACE), ("b", "d", PLACE))
+        if first in tiles and second in tiles and _differ(tiles, first, second)
+    ]
+    if not apart:
+        return ()
+    blamed = [role for role in tiles if sum(role in pair[:2] for pair in apart) > 1]
+    if len(blamed) == 1:
+        return (_suspect(evidence, tiles, one, blamed[0], apart[0][2]),)
+    first, second, law = apart[0]
+    odd = {role: _oddness(evidence, tiles[role], _axis_of(role, first, second), coverage) for role in (first, second)}
+    roles = sorted((first, second), key=lambda role: odd[role], reverse=True)
+    sure = odd[first] != odd[second]
+    found = [_suspect(evidence, tiles, one, role, law) for role in roles]
+    if sure and found[0].explained:
+        return (found[0],)
+    return tuple(
+        Suspect(s.law, s.evidence, s.tile, s.wanted, s.events, s.explained, sure and s is found[0]) for s in found
+    )
+
+
+def _axis_of(role: str, first: str, second: str) -> int:
+    """The axis of an operand on which two of them differ."""
+    other = second if role == first else first
+    return next(axis for axis, (shared, _) in enumerate(_SHARED[role]) if shared == other)
+
+
+def _differ(tiles: dict[str, Tile], first: str, second: str) -> bool:
+    axis = _axis_of(first, first, second)
+    other = _SHARED[first][axis][1]
+    left, right = (
+        common_columns(tiles[role]) if along else common_rows(tiles[role])
+        for role, along in ((first, axis), (second, other))
+    )
+    return bool(((left != right) & (left >= 0) & (right >= 0)).any())
+
+
+def _oddness(evidence: SiteEvidence, tile: Tile, axis: int, coverage: Coverage) -> tuple[int, int, int]:
+    """How unlikely an operand is as it is: lines not in order, lines left out or twice, tiles that go backwards."""
+    lines = common_columns(tile) if axis else common_rows(tile)
+    known = lines >= 0
+    straight = counted(lines[:, 0], lines.shape[1])
+    bent = int(((lines != straight) & known).any() or (lines[:, 0] % 8).any())
+    return bent, coverage.gaps(tile.role, axis), int(_turns_back(evidence, lines[:, 0]))
+
+
+def _turns_back(evidence: SiteEvidence, first: Integers) -> bool:
+    """Whether the lines of a chain ever go back, or stay."""
+    order = np.lexsort((evidence.numbers, evidence.chain))
+    same = evidence.chain[order][1:] == evidence.chain[order][:-1]
+    return bool((np.diff(first[order])[same] <= 0).any())

@@ -1,0 +1,109 @@
+"""What a diagnosis is: a broken law, its cause, and the change that mends it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnosis.causes import CAUSES
+from ptxloom.syntax.edits import edit
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.origins import SourceLine
+    from ptxloom.syntax.tree import Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Instructions of the PTX written anew.
+
+    Attributes:
+        module: The module that was run.
+        edits: Its instructions, each with its new text.
+    """
+
+    module: Module = field(repr=False)
+    edits: tuple[tuple[Instruction, str], ...]
+
+    def apply(self) -> Module:
+        """The module with the repair made."""
+        editor = edit(self.module)
+        for node, text in self.edits:
+            editor.replace(node, text)
+        return editor.module()
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"line {node.span.line}: `{' '.join(node.span.text.split())}` -> `{text}`" for node, text in self.edits
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """An operand of one product, as it is and as it should be.
+
+    Attributes:
+        cta: The CTA's (x, y, z).
+        warp: The warp within it.
+        held: (rows, columns, 2) row and column of the matrix that each element comes from; -1: from elsewhere.
+        wanted: Likewise what should be there.
+    """
+
+    cta: tuple[int, int, int]
+    warp: int
+    held: Integers
+    wanted: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Diagnosis:
+    """One reason why a result is wrong.
+
+    Attributes:
+        law: The law that is broken: "rows", "k", "place", "once" or "copy".
+        operand: "a", "b", "c" or "d" of the product; the array's name of a copy.
+        array: The array's name.
+        cause: Its id, one of `CAUSES`.
+        detail: What exactly.
+        certain: Whether undoing the cause mends every element, and no other change as small does.
+        others: Causes that explain it as well.
+        line: The PTX line to change.
+        instruction: What stands there.
+        origin: The line of the compiled program, where the module says so.
+        lines: All PTX lines that are concerned: what loads and stores, and the products.
+        wrong: How many elements are wrong.
+        total: Of how many.
+        repair: The change of the PTX, if it is one.
+        picture: One operand as it is and as it should be.
+    """
+
+    law: str
+    operand: str
+    array: str
+    cause: str
+    detail: str
+    certain: bool
+    others: tuple[str, ...]
+    line: int
+    instruction: str
+    origin: SourceLine | None
+    lines: tuple[int, ...]
+    wrong: int
+    total: int
+    repair: Repair | None = field(repr=False, default=None)
+    picture: Picture | None = field(repr=False, default=None)
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a sentence or two."""
+        what = f"operand {self.operand}" if self.operand in ("a", "b", "c", "d") else "the result"
+        whose = f" ({'goes to' if self.operand == 'd' else 'from'} {self.array})" if self.array else ""
+        count = f"{self.wrong:,} of {self.total:,} elements wrong"
+        about = CAUSES[self.cause].about
+        sure = "" if self.certain else " (not certain)"
+        return f"{what}{whose}: {count}; {self.detail}. {about}{sure}: line {self.line}"
+
+    def __str__(self) -> str:
+        return self.sentence

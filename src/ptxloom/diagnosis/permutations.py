@@ -1,0 +1,162 @@
+"""Orders of a fragment's elements that have a name: what a wrong instruction or a wrong vector of registers makes.
+
+An order says of each place of the operand, by rows, which element of the operand stands there instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptxloom.fragments import fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.isa.products import MatrixForm
+
+Order = NDArray[np.intp]
+
+_MATRIX: Final = 8  # rows, and 16-bit elements of a row, of the matrices that moves move
+_MOST_REGISTERS: Final = 4  # of which every order is tried; of more, every exchange of two
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An order and its name.
+
+    Attributes:
+        cause: The id of the cause.
+        detail: What exactly, as a sentence goes on: "registers 1 and 2 are exchanged".
+        steps: How many things are wrong.
+        registers: The order of registers, where there is one: place i holds what register `registers[i]` should.
+        distance: Of a rotation.
+    """
+
+    cause: str
+    detail: str
+    steps: int = 1
+    registers: tuple[int, ...] = ()
+    distance: int = 0
+
+
+@cache
+def named_orders(form: MatrixForm, role: str) -> tuple[tuple[Named, Order], ...]:
+    """Every order of an operand that has a name, the plainest first; some are the same, seen in two ways."""
+    slots = _Slots.of(form, role)
+    single = [*_transposed(slots), *_of_registers(slots), *_inside(slots)]
+    pairs = [
+        (Named(first.cause, f"{first.detail}, and {second.detail}", 2, second.registers), order[other])
+        for first, order in single
+        if first.cause == "transposed"
+        for second, other in single
+        if second.cause in ("registers-exchanged", "halves-exchanged")
+    ]
+    return tuple((name, order) for name, order in (*single, *pairs) if not np.array_equal(order, slots.identity))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Slots:
+    """The places of an operand by lane, register and number within the register."""
+
+    rows: int
+    columns: int
+    lane: Order
+    register: Order
+    within: Order
+    place: NDArray[np.intp]  # (lane, register, within) -> flat place in the operand
+
+    @property
+    def identity(self) -> Order:
+        return np.arange(self.rows * self.columns)
+
+    @property
+    def registers(self) -> int:
+        return int(self.place.shape[1])
+
+    @property
+    def per_register(self) -> int:
+        return int(self.place.shape[2])
+
+    def order(self, lane: Order, register: Order, within: Order) -> Order:
+        """The order in which each place holds what those places should."""
+        return self.place[lane, register, within]
+
+    @classmethod
+    def of(cls, form: MatrixForm, role: str) -> _Slots:
+        held = fragment(form, role)
+        size, count = held.rows * held.columns, held.register_bits // held.stride
+        lane, register, within = (np.zeros(size, np.intp) for _ in range(3))
+        place = np.zeros((held.lane_count, held.registers, count), np.intp)
+        for element in held:
+            flat = element.row * held.columns + element.column
+            number = (element.bit - held.shift) // held.stride
+            lane[flat], register[flat], within[flat] = element.lane, element.register, number
+            place[element.lane, element.register, number] = flat
+        if role == "d" and count == 1:  # moved in pairs: packed, or by one store of two registers
+            register, within = np.divmod(register, 2)
+            place = place.reshape(held.lane_count, held.registers // 2, 2)
+        return cls(held.rows, held.columns, lane, register, within, place)
+
+
+def _transposed(slots: _Slots) -> Iterator[tuple[Named, Order]]:
+    """Every 8x8 matrix of 16-bit elements transposed, as `.trans` does; of other widths also each 8x8 of elements."""
+    name = Named("transposed", "every 8x8 matrix is transposed")
+    if slots.per_register > 1:
+        part = slots.per_register // 2
+        half, rest = np.divmod(slots.within, part)
+        line, word = np.divmod(slots.lane % 32, 4)
+        lane = slots.lane // 32 * 32 + 4 * (2 * word + half) + line // 2
+        yield name, slots.order(lane, slots.register, line % 2 * part + rest)
+    if slots.per_register != 2 and slots.rows % _MATRIX == 0 and slots.columns % _MATRIX == 0:
+        row, column = np.divmod(slots.identity, slots.columns)
+        there = row // _MATRIX * _MATRIX + column % _MATRIX, column // _MATRIX * _MATRIX + row % _MATRIX
+        yield name, there[0] * slots.columns + there[1]
+
+
+def _of_registers(slots: _Slots) -> Iterator[tuple[Named, Order]]:
+    for order in _orders(slots.registers):
+        changed = [place for place, found in enumerate(order) if place != found]
+        if not changed:
+            continue
+        if len(changed) == 2:
+            detail = f"registers {changed[0]} and {changed[1]} are exchanged"
+        else:
+            detail = f"the registers hold what {', '.join(map(str, order))} should"
+        at = np.array(order)[slots.register]
+        steps = 1 if len(changed) == 2 else 2
+        yield Named("registers-exchanged", detail, steps, order), slots.order(slots.lane, at, slots.within)
+
+
+def _orders(count: int) -> Iterator[tuple[int, ...]]:
+    if count <= _MOST_REGISTERS:
+        yield from permutations(range(count))
+        return
+    for first in range(min(count, 32)):
+        for second in range(first + 1, min(count, 32)):
+            order = list(range(count))
+            order[first], order[second] = second, first
+            yield tuple(order)
+
+
+def _inside(slots: _Slots) -> Iterator[tuple[Named, Order]]:
+    """Elements of a register in another order: its halves, its bytes, its nibbles."""
+    count = slots.per_register
+    words = {2: ("halves",), 4: ("bytes of each half", "halves", "bytes"), 8: ("nibbles", "bytes", "halves", "all")}
+    flips = {2: (1,), 4: (1, 2, 3), 8: (1, 6, 4, 7)}
+    for word, flip in zip(words.get(count, ()), flips.get(count, ()), strict=True):
+        detail = f"the {word} of each register are in reverse order" if count > 2 else "the halves are exchanged"
+        name = Named("halves-exchanged", detail)
+        yield name, slots.order(slots.lane, slots.register, slots.within ^ flip)
+
+
+@cache
+def registers_of(form: MatrixForm, role: str) -> Order:
+    """(rows, columns): the register that holds each element."""
+    slots = _Slots.of(form, role)
+    return slots.register.reshape(slots.rows, slots.columns)

@@ -1,0 +1,32 @@
+"""Where one operand of all products of an instruction comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxloom.diagnosis.tiles import Integers, Truth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stack:
+    """Where one operand of all products of an instruction comes from.
+
+    Attributes:
+        role: "a", "b", or "d" for the places in the result.
+        array: The number of the array that most elements come from.
+        unit_bits: What offsets count.
+        offset: (events, rows, columns) offsets in the array.
+        known: Likewise whether the element comes from that array.
+        path: Likewise by which instructions; 0: unknown.
+        missing: Likewise whether nothing at all is known of it, though something should be.
+    """
+
+    role: str
+    array: int
+    unit_bits: int
+    offset: Integers
+    known: Truth
+    path: Integers
+    missing: Truth

@@ -1,0 +1,195 @@
+"""Where the elements of operands come from, as numbers to compute with: the operand of all products of one instruction.
+
+Axes are those of the product: rows and columns of A are m and k, of B k and n, of D (and of its place in C) m and n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ptxloom.isa.products import MatrixForm
+
+Integers: TypeAlias = NDArray[np.int64]
+Truth: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """How an array is read as a matrix.
+
+    Attributes:
+        array: Its number.
+        pitch: Elements from one line to the next; 0 if it has one line only.
+        slow_rows: Whether the slow index is the operand's row; else it is its column.
+        lines: How many lines the array has; 0 if nobody knows.
+        unit_bits: Bits of an element of the operand as it lies in the array.
+        stacked: Whether the array holds several matrices of `lines` lines, whose numbers begin anew.
+    """
+
+    array: int
+    pitch: int
+    slow_rows: bool
+    lines: int
+    unit_bits: int
+    stacked: bool = False
+
+    def split(self, offset: Integers) -> tuple[Integers, Integers]:
+        """Rows and columns of elements at these offsets."""
+        slow, fast = np.divmod(offset, self.pitch)
+        if self.stacked:
+            slow %= self.lines
+        return (slow, fast) if self.slow_rows else (fast, slow)
+
+    @property
+    def extents(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return (self.lines, self.pitch) if self.slow_rows else (self.pitch, self.lines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tile:
+    """One operand of the products of one instruction, each element with its place in the array.
+
+    Attributes:
+        role: "a", "b" or "d" (its place in C).
+        form: The product.
+        plane: How its array is read.
+        rows: (events, rows, columns) the row of the matrix that each element comes from.
+        columns: Likewise its column.
+        known: Likewise whether it comes from the array at all.
+    """
+
+    role: str
+    form: MatrixForm
+    plane: Plane
+    rows: Integers
+    columns: Integers
+    known: Truth
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the operand."""
+        return int(self.rows.shape[1]), int(self.rows.shape[2])
+
+    @property
+    def slow(self) -> Integers:
+        """The slow index in the array."""
+        return self.rows if self.plane.slow_rows else self.columns
+
+    @property
+    def fast(self) -> Integers:
+        """The fast index in the array: next to each other in memory."""
+        return self.columns if self.plane.slow_rows else self.rows
+
+    def moved(self, slow: Integers, fast: Integers) -> Tile:
+        """The same places with other origins, by slow and fast index."""
+        rows, columns = (slow, fast) if self.plane.slow_rows else (fast, slow)
+        return replace(self, rows=rows, columns=columns)
+
+    def permuted(self, order: NDArray[np.intp]) -> Tile:
+        """Each element put where `order` says: (rows x columns,) flat places; the undoing of what exchanged them."""
+
+        def put(values: NDArray[Any]) -> NDArray[Any]:
+            flat = values.reshape(len(values), -1)
+            found = np.empty_like(flat)
+            found[:, order] = flat
+            return found.reshape(values.shape)
+
+        return replace(self, rows=put(self.rows), columns=put(self.columns), known=put(self.known))
+
+    def chosen(self, events: Truth | NDArray[np.intp]) -> Tile:
+        """Only some of the events."""
+        return replace(self, rows=self.rows[events], columns=self.columns[events], known=self.known[events])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """What the other operands say of each row and column of a tile.
+
+    Attributes:
+        rows: (events, rows); None where nobody says.
+        columns: (events, columns); likewise.
+    """
+
+    rows: Integers | None
+    columns: Integers | None
+
+    def chosen(self, events: Truth | NDArray[np.intp]) -> Wanted:
+        """Only of some events."""
+        rows, columns = (None if v is None else v[events] for v in (self.rows, self.columns))
+        return Wanted(rows, columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A tile as it should be: its rows (events, rows) and columns (events, columns); -1: nobody knows."""
+
+    rows: Integers
+    columns: Integers
+
+    def places(self, shape: tuple[int, ...]) -> tuple[Integers, Integers]:
+        """(events, rows, columns) row and column of each element."""
+        return np.broadcast_to(self.rows[:, :, None], shape), np.broadcast_to(self.columns[:, None, :], shape)
+
+
+NOBODY = Wanted(None, None)
+"""No other operand says anything."""
+
+
+def common_rows(tile: Tile) -> Integers:
+    """(events, rows): the row that most of the known elements of each row come from, -1 if none is known."""
+    return _common(tile.rows, tile.known, axis=2)
+
+
+def common_columns(tile: Tile) -> Integers:
+    """(events, columns): the column that most of the known elements of each column come from, -1 if none is known."""
+    return _common(tile.columns, tile.known, axis=1)
+
+
+def whole(tile: Tile, wanted: Wanted | Target = NOBODY) -> Truth:
+    """(events, rows, columns): whether each element is in its row and column; places without one are.
+
+    A row or column of which the others say nothing must be one, whichever it is.
+    """
+    rows = common_rows(tile) if wanted.rows is None else wanted.rows
+    columns = common_columns(tile) if wanted.columns is None else wanted.columns
+    right = (_unsaid(rows)[:, :, None] | (tile.rows == rows[:, :, None])) & (
+        _unsaid(columns)[:, None, :] | (tile.columns == columns[:, None, :])
+    )
+    return right | ~tile.known
+
+
+def counted(first: Integers, count: int) -> Integers:
+    """(events, count): one after the other, from the first of each event."""
+    return np.add.outer(first, np.arange(count, dtype=np.int64))
+
+
+def all_of(right: Truth) -> Truth:
+    """(events,) whether all of a product's elements are right."""
+    return np.logical_and.reduce(right, axis=(1, 2))
+
+
+def _unsaid(values: Integers) -> Truth:
+    return values < 0
+
+
+def _common(values: Integers, known: Truth, axis: int) -> Integers:
+    """The most frequent known value along an axis."""
+    ordered = np.sort(np.where(known, values, -1), axis=axis)
+    ordered = np.moveaxis(ordered, axis, -1)
+    size = ordered.shape[-1]
+    best = ordered[..., -1].copy()
+    most = np.zeros(best.shape, np.int64)
+    run = np.ones(best.shape, np.int64)
+    for place in range(size):
+        if place:
+            run = np.where(ordered[..., place] == ordered[..., place - 1], run + 1, 1)
+        longer = (run > most) & (ordered[..., place] >= 0)
+        best = np.where(longer, ordered[..., place], best)
+        most = np.where(longer, run, most)
+    return best

@@ -1,0 +1,160 @@
+"""Laws of a whole run: every k once, every place of the result once, the arrays that are meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.permutations import Named
+from ptxloom.diagnosis.tiles import common_columns, common_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ptxloom.diagnosis.coverage import Coverage
+    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.expectation import Expectation
+    from ptxloom.diagnosis.laws import Suspect
+    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.results.provenance import ProvenanceRecord
+
+
+class Total(NamedTuple):
+    """A broken law that no single operand shows.
+
+    Attributes:
+        law: Which one.
+        named: The cause.
+        role: The operand that it is seen at; empty: the product itself.
+        array: The array's number; -1: none.
+        paths: The ways of what is concerned.
+        sites: Instructions that are concerned.
+        wrong: How many elements.
+        total: Of how many.
+        certain: Whether nothing else explains it.
+    """
+
+    law: str
+    named: Named
+    role: str
+    array: int
+    paths: Integers
+    sites: tuple[int, ...]
+    wrong: int
+    total: int
+    certain: bool
+
+
+_BYTE_BITS = 8
+_NO_PATHS = np.zeros(0, np.int64)
+
+
+def every_k_once(
+    sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage, *, whole_chains: bool
+) -> Iterator[Total]:
+    """Each k is multiplied into each element of the result, and once; `whole_chains`: nothing else adds to them."""
+    role = next(role for role in "ab" if role in reading.planes)
+    if reading.planes[role].unit_bits < _BYTE_BITS:
+        return  # of two elements in one byte nobody knows which is which
+    axis = 1 if role == "a" else 0
+    extent = reading.planes[role].extents[axis]
+    array = reading.planes[role].array
+    chains = len(np.unique(np.concatenate([site.chain for site in sites])))
+    own = tuple(site.site for site in sites)
+    if coverage.repeated.get(role):
+        twice = coverage.repeated[role]
+        named = Named("k-twice", f"{twice // chains} of {extent} k are multiplied twice into each element")
+        yield Total("once", named, "", array, _NO_PATHS, own, twice, chains * extent, certain=True)
+    elif whole_chains and coverage.missing[role, axis] and _is_whole(reading, coverage):
+        missing = coverage.missing[role, axis]
+        named = Named("k-missing", f"{missing // chains} of {extent} k are never multiplied")
+        yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain=True)
+
+
+def _is_whole(reading: Reading, coverage: Coverage) -> bool:
+    """Whether the run computes all of the result from all of the factors, as far as the extents tell."""
+    planes = reading.planes
+    if set(planes) != set("abd"):
+        return False
+    extents = planes["a"].extents, planes["b"].extents, planes["d"].extents
+    fits = extents[0] == (extents[2][0], extents[1][0]) and extents[1][1] == extents[2][1]
+    return fits and not coverage.missing["d", 0] and not coverage.missing["d", 1]
+
+
+def stored_twice(
+    sites: Sequence[SiteEvidence], broken: Sequence[Suspect], coverage: Coverage, record: ProvenanceRecord
+) -> Iterator[Total]:
+    """No place of the result takes two products."""
+    stacks = [(site, site.d) for site in sites if site.d is not None]
+    misplaced = any(s.tile.role == "d" for s in broken)
+    if not stacks or not (misplaced or coverage.missing["d", 0] or coverage.missing["d", 1]):
+        return
+    lost = sum(int(np.count_nonzero(stack.missing[site.chain == site.numbers])) for site, stack in stacks)
+    contents = record.contents(stacks[0][1].array)
+    twice = contents.stored_twice & (contents.stored_at >= 0)
+    if not lost:
+        return
+    array, total = contents.array.number, contents.stored_at.size
+    if twice.any():
+        by = tuple(np.unique(contents.stored_at[twice]).tolist())
+        named = Named("stored-twice", f"{int(np.count_nonzero(twice)):,} places take more than one product")
+        yield Total("place", named, "d", array, _NO_PATHS, by, lost, total, certain=True)
+    elif misplaced:
+        paths = np.concatenate([stack.path[stack.known] for _, stack in stacks])
+        named = Named("stored-twice", f"{lost:,} elements are lost in shared memory: others are stored over them")
+        yield Total("place", named, "d", array, paths, tuple(s.site for s, _ in stacks), lost, total, certain=False)
+
+
+def tail_not_masked(sites: Sequence[SiteEvidence], reading: Reading, coverage: Coverage) -> Iterator[Total]:
+    """What is beyond the end of the rows is not multiplied as if it were of the next one."""
+    for role, axis in (("a", 1), ("b", 0)):
+        plane = reading.planes.get(role)
+        if plane is None or "d" not in reading.planes or not coverage.repeated.get(role):
+            continue
+        if plane.slow_rows != (role == "a"):
+            continue
+        over = total = 0
+        paths: list[Integers] = []
+        for site in sites:
+            tiles = tiles_of(site, reading)
+            lines, own = (
+                (tiles[role].rows, common_rows(tiles["d"])[:, :, None])
+                if axis
+                else (tiles[role].columns, common_columns(tiles["d"])[:, None, :])
+            )
+            apart = np.where(tiles[role].known & (own >= 0), lines - own, 0)
+            if not np.isin(apart, (0, 1)).all():
+                return
+            stack = next(s for s in site.stacks if s.role == role)
+            paths.append(stack.path[apart == 1])
+            over += int(np.count_nonzero(apart))
+            total += apart.size
+        if 0 < over < total:
+            named = Named("tail-not-masked", f"{over:,} elements are of the next row")
+            own_sites = tuple(site.site for site in sites)
+            yield Total("rows", named, role, plane.array, np.concatenate(paths), own_sites, over, total, certain=True)
+
+
+def other_arrays(
+    sites: Sequence[SiteEvidence], record: ProvenanceRecord, used: frozenset[int], expected: Expectation | None
+) -> Iterator[Total]:
+    """The arrays that are multiplied are those that are meant: what is said, or all that were given."""
+    first = sites[0]
+    if first.a is None or first.b is None or first.a.array != first.b.array:
+        return
+    name = record.arrays[first.a.array].name
+    stored = first.d.array if first.d is not None else -1
+    unused = [a for a in record.arrays if a.number not in used and a.number != stored and a.nbytes]
+    meant = expected is not None and expected.is_product and name in expected.axes
+    if not unused and not meant:
+        return
+    left = unused[0].name if unused else "the other array"
+    named = Named("operands-exchanged", f"both operands come from {name}, and {left} is not multiplied")
+    for role, stack in (("b", first.b), ("a", first.a)):
+        if not meant or role == "b":
+            paths = np.unique(stack.path)
+            yield Total("k", named, role, stack.array, paths, tuple(s.site for s in sites), 1, 1, certain=False)
+            return

@@ -1,0 +1,100 @@
+"""Every change that can be made to a right operand is named, for every form of `mma`, and proved by undoing it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from diagnosis.made_tiles import LINES, PITCH, moved, pitched, reordered, right_tile
+from ptxloom.diagnosis.causes import CAUSES
+from ptxloom.diagnosis.explanations import explanations
+from ptxloom.diagnosis.permutations import named_orders
+from ptxloom.diagnosis.tiles import whole
+from ptxloom.isa.products import MatrixForm, mma_forms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.diagnosis.tiles import Integers
+
+FORMS = tuple({(f.shape, f.container_bits("a")): f for f in mma_forms() if not f.quad_pairs}.values())
+SMALL = tuple(f for f in FORMS if f.k <= 32)  # of which a tile of 64 rows holds several
+BOTH = [(form, role) for form in SMALL for role in "ab"]
+IDS = [f"{form.shape}-{form.a_type}-{role}" for form, role in BOTH]
+ALL = pytest.mark.parametrize(("form", "role"), BOTH, ids=IDS)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.shape}-{form.a_type}")
+@pytest.mark.parametrize("role", ["a", "b", "d"])
+def test_a_right_operand_needs_no_explanation(form: MatrixForm, role: str) -> None:
+    tile, wanted = right_tile(form, role)
+    assert whole(tile, wanted).all()
+    assert explanations(tile, wanted) == ()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.shape}-{form.a_type}")
+@pytest.mark.parametrize("role", ["a", "b", "d"])
+def test_every_order_that_has_a_name_is_found_by_it_or_by_a_plainer_one(form: MatrixForm, role: str) -> None:
+    tile, wanted = right_tile(form, role)
+    for named, order in named_orders(form, role)[:60]:
+        found = explanations(reordered(tile, order), wanted)
+        assert found, named
+        assert found[0].named.steps < named.steps or named in [one.named for one in found]
+        assert all(whole(one.repaired, wanted).all() for one in found)
+
+
+def _causes(form: MatrixForm, role: str, change: Callable[[Integers, Integers], tuple[Integers, Integers]]) -> set[str]:
+    tile, wanted = right_tile(form, role, slow_rows=role == "a")
+    found = explanations(moved(tile, change), wanted)
+    assert all(one.named.cause in CAUSES for one in found)
+    return {one.named.cause for one in found}
+
+
+@ALL
+def test_a_shift_is_named_with_its_direction(form: MatrixForm, role: str) -> None:
+    slow, fast = ("rows", "columns") if role == "a" else ("columns", "rows")
+    assert _causes(form, role, lambda s, f: (s + 3, f)) == {f"{slow}-shifted"}
+    assert _causes(form, role, lambda s, f: (s, f - 2)) == {f"{fast}-shifted"}
+    assert _causes(form, role, lambda s, f: (s, f + form.k)) == {"k-tile-mismatch"}
+
+
+@ALL
+def test_a_swizzle_on_one_side_and_two_different_ones_are_named(form: MatrixForm, role: str) -> None:
+    chunk = 128 // form.container_bits(role)
+    assert "swizzle-mismatch" in _causes(form, role, lambda s, f: (s, f ^ chunk * (s & 7)))  # may be a pitch as well
+    assert _causes(form, role, lambda s, f: (s, f ^ chunk * (s >> 1 & 3))) == {"swizzle-mismatch"}
+    assert _causes(form, role, lambda s, f: (s, f ^ chunk * (s & 7 ^ s >> 1 & 3))) == {"swizzle-mismatch"}
+
+
+@ALL
+def test_a_pitch_or_a_leading_dimension_is_named(form: MatrixForm, role: str) -> None:
+    assert "pitch-mismatch" in _causes(form, role, pitched(64, 72))
+    assert "pitch-mismatch" in _causes(form, role, pitched(72, 64))
+    assert _causes(form, role, lambda s, f: np.divmod(s * (PITCH - 8) + f, PITCH)) == {"leading-dimension"}
+
+
+@ALL
+def test_an_index_of_16_bits_is_named(form: MatrixForm, role: str) -> None:
+    tile, wanted = right_tile(form, role, slow_rows=role == "a")
+    assert PITCH * LINES > 1 << 17
+    assert wanted.rows is not None
+    assert wanted.columns is not None
+    over = moved(tile, lambda s, f: np.divmod((s * PITCH + f) % (1 << 16), PITCH))
+    found = {one.named.cause for one in explanations(over, wanted)}
+    assert "index-overflow" in found or np.array_equal(over.rows, tile.rows)
+
+
+@ALL
+def test_a_row_that_stands_for_others_is_named(form: MatrixForm, role: str) -> None:
+    word = "rows" if role == "a" else "columns"
+    assert _causes(form, role, lambda s, f: (s & ~4, f)) == {f"{word}-repeated"}
+
+
+@ALL
+def test_what_nothing_explains_is_not_explained(form: MatrixForm, role: str) -> None:
+    tile, wanted = right_tile(form, role)
+    rng = np.random.default_rng(1)
+    scattered = moved(tile, lambda s, f: (s + rng.integers(0, 50, s.shape), f + rng.integers(0, 50, f.shape)))
+    assert explanations(scattered, wanted) == ()

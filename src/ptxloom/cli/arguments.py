@@ -127,6 +127,7 @@ class Options(argparse.Namespace):
     profile: bool
     fidelity: bool
     provenance: bool
+    attempt: bool
     trace: list[str]
     trace_blocks: str
     trace_warps: str
@@ -326,6 +327,21 @@ def _run(parser: VerbParser) -> None:
     _formats(parser, (*FINDING_FORMATS, "svg"))
 
 
+def _why(parser: VerbParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", help="a launch file (TOML): which kernel runs on which arrays; or PTX, and words"
+    )
+    launch_words.declare(parser)
+    parser.add_argument(
+        "--try",
+        dest="attempt",
+        action="store_true",
+        help="run the kernel again with the repair, if the PTX has one",
+    )
+    limit_arguments.declare(parser)
+    _formats(parser, ("full", "concise", "json"))
+
+
 def _debug(parser: VerbParser) -> None:
     parser.add_argument(
         "stage",
@@ -428,6 +444,7 @@ VERBS: Final = {
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
+    "why": ("why a kernel's result is wrong: the cause, the line, the repair", _why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", _debug),
     "lsp": ("the language server, for editors to start", _lsp),
 }

@@ -96,6 +96,10 @@ EXAMPLES: Final = {
         ("shared launch.toml --at ldmatrix", "which element lies in which bank"),
         ("shared launch.toml --at ldmatrix -o shared.svg", "as a picture"),
     ),
+    "why": (
+        ("why launch.toml", "which operand is wrong, since which line, and why"),
+        ("why launch.toml --try", "and does the repair mend it?"),
+    ),
     "debug": (
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
@@ -123,6 +127,7 @@ EXITS: Final = {
     "emit": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
     "shared": DONE,
+    "why": "0 no law is broken, 1 one is, or the result is wrong, 2 it could not run",
     "debug": DONE,
     "lsp": "0 the editor said goodbye, 1 it went without, 2 the server could not start",
 }

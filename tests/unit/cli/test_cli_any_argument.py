@@ -99,6 +99,7 @@ GOOD = {
     "run   ": ("l.toml", "--trace", "ld", "--lanes", "0-7,16", "--when", "%r1 > 5 and %tid.x == 0"),
     "shared": ("l.toml", "--at", "8", "--cta", "0", "--type", "f16", "--rows", "3", "--offset", "0"),
     "shared ": ("l.toml", "--values", "--colour-by", "chunk", "--output-format", "svg"),
+    "why": ("l.toml", "--try", "--threads", "1", "--timeout", "9"),
     "debug": ("plan", "a.ptx", "--function", "*", "--target", "sm_90", "--checks", "racecheck"),
     "debug ": ("asm", "a.ptx", "--part"),
     "lsp": ("--stdio", "--target", "sm_90", "--ptx-version", "8.0", "--select", "missing-*"),

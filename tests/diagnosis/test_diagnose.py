@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ptxloom as pl
-from diagnosis.planted.catalogue import KERNELS
+from diagnosis.planted.catalogue import BUGS, KERNELS
 from diagnosis.planted.launching import launch
 
 if TYPE_CHECKING:
@@ -59,6 +59,16 @@ def test_a_trans_too_much_is_found_though_all_of_a_is_one() -> None:
     assert right
     (one,) = found
     assert (one.cause, one.operand, one.certain) == ("trans-extra", "a", True)
+
+
+@pytest.mark.parametrize("said", [None, "Y = X.T"])
+def test_a_transposition_that_forgets_trans_is_told_by_its_pattern_or_surely_by_what_is_said(said: str | None) -> None:
+    bug = next(bug for bug in BUGS if bug.id == "transpose-ldmatrix/trans-forgotten")
+    record = launch(bug.kernel, bug.text, bug.kernel.make(), provenance=True).provenance
+    assert record is not None
+    (one,) = pl.diagnose(record, said, names=dict(enumerate(bug.kernel.names)))
+    assert (one.cause, one.operand, one.certain) == ("trans-missing", "Y", said is not None)
+    assert one.line in bug.lines
 
 
 def test_what_a_kernel_computes_can_be_said() -> None:

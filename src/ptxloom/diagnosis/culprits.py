@@ -69,7 +69,8 @@ def culprit(
     concerned = tuple(dict.fromkeys((*(op for way in ways for op in way), *products)))
     moves = [op for op in concerned if op.opcode in _MOVES]
     if named.cause == "transposed" and moves:
-        extra = all(op.has("trans") for op in moves)
+        extra = [op for op in moves if op.has("trans")]
+        moves = extra or [op for op in moves if op.opcode == moves[0].opcode]
         edits = tuple((op.node, _without_trans(op) if extra else _with_trans(op)) for op in moves)
         return Culprit(
             "trans-extra" if extra else "trans-missing", moves[0], Repair(record.program.module, edits), concerned
@@ -96,11 +97,17 @@ def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op]) -
         shared = [op for op in way if op.has("shared", "shared::cta")]
         pitches = cause in ("pitch-mismatch", "swizzle-mismatch", "other-layout")
         chosen = shared if pitches and shared else [op for op in way if op.opcode == "st" and op not in shared]
-    elif cause in _GLOBAL_INDEX:
+    elif role == "copy" and cause == "tile-exchanged":
+        chosen = [op for op in way if op.opcode == "st"]
+    elif cause in _GLOBAL_INDEX and role != "copy":
         chosen = [op for op in way if op.opcode in ("ld", "cp")]
         return chosen[0] if chosen else products[0]
     else:
-        chosen = [op for op in way if op.opcode in ("ldmatrix", "ld")]
+        matrix = [op for op in way if op.opcode == "ldmatrix"]
+        apart = cause in ("pitch-mismatch", "swizzle-mismatch")
+        chosen = (
+            matrix if role == "copy" and matrix and not apart else [op for op in way if op.opcode in ("ldmatrix", "ld")]
+        )
     return (chosen or list(way) or list(products))[-1]
 
 
@@ -129,6 +136,8 @@ def _exchanged(
 ) -> Culprit:
     """Registers in another order: in the vector of the product, or of the move that fills or empties them."""
     vectors = {op.site: _vector(op, 0 if op.opcode == "ldmatrix" else 1) for op in moves}
+    if role == "copy":
+        return Culprit("matrices-exchanged", moves[0] if moves else concerned[-1], None, concerned)
     if not moves and role == "d":
         stores = [op for op in concerned if op.opcode == "st"] or list(concerned)
         return Culprit("rows-permuted", stores[-1], None, concerned)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ptxloom.diagnosis.copies import Copy, wrong_copies
 from ptxloom.diagnosis.coverage import Coverage
 from ptxloom.diagnosis.culprits import culprit
 from ptxloom.diagnosis.evidence import gather
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.origins import SourceLine
 
 _MOST_DETAILS = 3
+_UNKNOWN = Named("unknown", "no single change explains it", 9)
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply
 _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch", "swizzle-mismatch"})  # than "twice"
 
@@ -73,6 +75,8 @@ def diagnose(
     used = frozenset(stack.array for site in sites for stack in (site.a, site.b) if stack is not None)
     for group in _groups(sites):
         found += _of_group(group, record, said, used, whole_chains=_whole_chains(group, sites))
+    if not sites:
+        found += [_of_copy(copy, record) for copy in wrong_copies(record, said)]
     return tuple(sorted(found, key=_rank))
 
 
@@ -157,7 +161,7 @@ def _merged(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Diagnos
 def _first(suspect: Suspect) -> Named:
     if suspect.explained:
         return suspect.explained[0].named
-    return Named("unknown", "no single change explains it", 9)
+    return _UNKNOWN
 
 
 def _diagnosis(group: Sequence[Suspect], record: ProvenanceRecord) -> Diagnosis:
@@ -193,6 +197,37 @@ def _details(group: Sequence[Suspect]) -> str:
     """What exactly, of each of several instructions."""
     details = list(dict.fromkeys(_first(suspect).detail for suspect in group))
     return "; or ".join(details[:_MOST_DETAILS])
+
+
+def _of_copy(copy: Copy, record: ProvenanceRecord) -> Diagnosis:
+    named = copy.explained[0].named if copy.explained else _UNKNOWN
+    others = tuple(sorted({one.named.cause for one in copy.explained} - {named.cause}))
+    last = [op for number in np.unique(copy.paths).tolist() for op in _last(number, record)]
+    found = culprit(named, "copy", copy.paths, last, record, ops=record.program.ops)
+    certain = copy.stated and bool(copy.explained) and not others
+    bad = ~whole(copy.tile, copy.wanted) & copy.tile.known
+    return Diagnosis(
+        "copy",
+        copy.array.name,
+        "",
+        found.cause,
+        named.detail,
+        certain,
+        others,
+        found.op.line,
+        found.op.text,
+        _origin(found.op, record),
+        tuple(dict.fromkeys(op.line for op in found.concerned)),
+        int(np.count_nonzero(bad)),
+        bad.size,
+        found.repair,
+    )
+
+
+def _last(path: int, record: ProvenanceRecord) -> list[Op]:
+    """The instruction that ends a way."""
+    sites = record.path(path)
+    return [record.program.ops[sites[-1]]] if sites else []
 
 
 def _of_total(total: Total, record: ProvenanceRecord) -> Diagnosis:

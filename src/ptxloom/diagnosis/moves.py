@@ -145,7 +145,8 @@ def _tiles(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Name
             yield Named("k-tile-mismatch", f"its k is off by whole tiles: by {said}"), True
         elif own[0] is None and not (along[tile.known] % size).any():
             yield Named("k-tiles-mixed", "its elements are of several k tiles", 5), False
-    if own[0] is not None and own[1] is not None and len(np.unique(own[1])) > 1 and not np.any(own[0]):
+    varied = any(values is not None and len(np.unique(values)) > 1 for values in own)
+    if own[0] is not None and own[1] is not None and varied and (axis < 0 or not np.any(own[0])):
         yield Named("tile-exchanged", "whole tiles are those of other products", 3), False
 
 

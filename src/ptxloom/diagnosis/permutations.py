@@ -45,9 +45,28 @@ class Named:
     distance: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Square:
+    """A square tile of a copy, of 8x8 matrices as `ldmatrix` moves them.
+
+    Attributes:
+        size: Its rows and columns.
+    """
+
+    size: int
+
+
+SQUARES: Final = (16, 32, 8)
+"""The tiles that copies are judged by."""
+
+COPIED: Final = {size: Square(size) for size in SQUARES}
+
+
 @cache
-def named_orders(form: MatrixForm, role: str) -> tuple[tuple[Named, Order], ...]:
+def named_orders(form: MatrixForm | Square, role: str) -> tuple[tuple[Named, Order], ...]:
     """Every order of an operand that has a name, the plainest first; some are the same, seen in two ways."""
+    if isinstance(form, Square):
+        return tuple(_of_square(form.size))
     slots = _Slots.of(form, role)
     single = [*_transposed(slots), *_of_registers(slots), *_inside(slots)]
     pairs = [
@@ -155,8 +174,34 @@ def _inside(slots: _Slots) -> Iterator[tuple[Named, Order]]:
         yield name, slots.order(slots.lane, slots.register, slots.within ^ flip)
 
 
+def _of_square(size: int) -> Iterator[tuple[Named, Order]]:
+    """Orders of a square tile: its matrices transposed or exchanged, all of it transposed, its words turned."""
+    row, column = np.divmod(np.arange(size * size), size)
+    block = row // _MATRIX, column // _MATRIX
+    there = block[0] * _MATRIX + column % _MATRIX, block[1] * _MATRIX + row % _MATRIX
+    yield Named("transposed", "every 8x8 matrix is transposed"), there[0] * size + there[1]
+    yield Named("halves-exchanged", "the halves of each word are exchanged"), row * size + (column ^ 1)
+    if size == _MATRIX:
+        return
+    yield Named("order-exchanged", f"every tile of {size} x {size} is transposed"), column * size + row
+    if size == 2 * _MATRIX:
+        for number in range(4):
+            here = block[0] * 2 + block[1] == number
+            turned = np.where(here, there[0] * size + there[1], np.arange(size * size))
+            yield Named("transposed", f"matrix {number} of each 16 x 16 is transposed", 2), turned
+        for order in _orders(4):
+            if order != (0, 1, 2, 3):
+                at = np.array(order)[block[0] * 2 + block[1]]
+                moved = (at // 2 * _MATRIX + row % _MATRIX) * size + at % 2 * _MATRIX + column % _MATRIX
+                steps = 1 if sum(place != found for place, found in enumerate(order)) == 2 else 2
+                yield Named("matrices-exchanged", f"the matrices of each 16 x 16 are {order}", steps), moved
+
+
 @cache
-def registers_of(form: MatrixForm, role: str) -> Order:
-    """(rows, columns): the register that holds each element."""
+def registers_of(form: MatrixForm | Square, role: str) -> Order:
+    """(rows, columns): the register, or the matrix of a copy, that holds each element."""
+    if isinstance(form, Square):
+        row, column = np.divmod(np.arange(form.size**2), form.size)
+        return (row // _MATRIX * (form.size // _MATRIX) + column // _MATRIX).reshape(form.size, form.size)
     slots = _Slots.of(form, role)
     return slots.register.reshape(slots.rows, slots.columns)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from ptxloom.diagnosis.permutations import Square
     from ptxloom.isa.products import MatrixForm
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -56,8 +57,8 @@ class Tile:
     """One operand of the products of one instruction, each element with its place in the array.
 
     Attributes:
-        role: "a", "b" or "d" (its place in C).
-        form: The product.
+        role: "a", "b" or "d" (its place in C); "copy" of what no product makes.
+        form: The product, or the tile of a copy.
         plane: How its array is read.
         rows: (events, rows, columns) the row of the matrix that each element comes from.
         columns: Likewise its column.
@@ -65,7 +66,7 @@ class Tile:
     """
 
     role: str
-    form: MatrixForm
+    form: MatrixForm | Square
     plane: Plane
     rows: Integers
     columns: Integers

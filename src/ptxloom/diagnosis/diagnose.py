@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ptxloom.syntax.origins import SourceLine
 
 _MOST_DETAILS = 3
+_PLAIN_STEPS = 3
 _UNKNOWN = Named("unknown", "no single change explains it", 9)
 _MOST_UNEXPLAINED = 0.5  # of elements: where more break a law for no reason that is found, the law may not apply
 _SAYS_MORE = frozenset({"leading-dimension", "order-exchanged", "pitch-mismatch", "swizzle-mismatch"})  # than "twice"
@@ -101,9 +102,14 @@ def _of_group(
         return []
     broken, totals = min(judged, key=_complexity)
     found = [*_merged(broken, record), *(_of_total(one, record) for one in totals)]
-    if said is None and not any(one.certain for one in found) and _share(found) > _MOST_UNEXPLAINED:
+    if said is None and not totals and not any(map(_is_explained, broken)) and _share(found) > _MOST_UNEXPLAINED:
         return []  # no product of plain matrices, as far as anybody can tell
     return found
+
+
+def _is_explained(suspect: Suspect) -> bool:
+    """Whether a plain change has been found, and leaves nothing open."""
+    return any(one.proved and one.named.steps <= _PLAIN_STEPS for one in suspect.explained)
 
 
 def _share(found: Sequence[Diagnosis]) -> float:
@@ -121,7 +127,9 @@ def _judged(
         return [], tails
     totals = list(stored_twice(group, broken, coverage, record))
     if totals:
-        broken = [s for s in broken if s.tile.role != "d" or _first(s).cause in _SAYS_MORE]
+        telling = [s for s in broken if s.tile.role == "d" and _first(s).cause in _SAYS_MORE]
+        broken = [s for s in broken if s.tile.role != "d"] + telling
+        totals = [] if telling and not totals[0].certain else totals
     if not broken and not totals:
         totals = list(every_k_once(group, reading, coverage, whole_chains=whole_chains))
     return broken, totals

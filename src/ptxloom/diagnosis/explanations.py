@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ptxloom.diagnosis.moves import moves
+from ptxloom.diagnosis.moves import moves, rotation
 from ptxloom.diagnosis.permutations import Named, named_orders
 from ptxloom.diagnosis.tiles import Target, common_columns, common_rows, counted, whole
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.permutations import Order
     from ptxloom.diagnosis.tiles import Integers, Tile, Wanted
 
-_MATRIX: Final = 8  # rows of the matrices that moves move
 _ROW_BITS: Final = 32  # of a key of row and column, those of the column
 
 
@@ -138,13 +137,10 @@ def _unnamed(order: Order, rows: int, columns: int) -> Named:
 
 def _of_lines(word: str, held: Integers) -> Named:
     """What an order of whole rows or columns is called: a rotation, if it is one."""
-    straight = np.arange(len(held))
-    extent = _MATRIX
-    while extent <= len(held) and len(held) % extent == 0:
-        distance = int(held[0])
-        if (held == straight // extent * extent + (straight + distance) % extent).all():
-            return Named(f"{word}s-rotated", f"{word}s are rotated by {distance} within {extent}", distance=distance)
-        extent *= 2
+    turned = rotation(held)
+    if turned is not None:
+        distance, extent = turned
+        return Named(f"{word}s-rotated", f"{word}s are rotated by {distance} within {extent}", distance=distance)
     return Named(f"{word}s-permuted", f"its {word}s are those of {', '.join(map(str, held.tolist()))}", 3)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ptxloom.diagnosis.tiles import Integers, Target, Tile, Truth
 
+_MATRIX: Final = 8  # rows of the matrices that moves move
 _EXTENTS: Final = (16, 32, 64, 128, 256)  # of tiles in shared memory, within which rows or columns may be rotated
 _CHUNK_BITS: Final = (128, 64, 32)  # what a swizzle keeps together
 _MODULI: Final = (16, 24, 31, 32)  # bits of indices that are too narrow
@@ -91,6 +92,10 @@ def _clamped(tile: Tile, rows: Integers, columns: Integers) -> Iterator[tuple[Na
 def _of_lines(word: str, by: Integers) -> Named:
     """What it is called if each line is off by its own distance."""
     held = np.arange(len(by)) + by
+    turned = rotation(held)
+    if turned is not None:
+        distance, extent = turned
+        return Named(f"{word}s-rotated", f"{word}s are rotated by {distance} within {extent}", distance=distance)
     if len(np.unique(held)) < len(held):
         return Named(f"{word}s-repeated", f"its {word}s are those of {', '.join(map(str, held.tolist()))}", 2)
     return Named(f"{word}s-shifted", _uneven(word, by), 3)
@@ -118,6 +123,17 @@ def _by_line(distances: Integers, known: Truth, axis: int) -> Integers | None:
     most = np.where(known, distances, np.iinfo(np.int64).min).max(axis=other)
     least = np.where(known, distances, np.iinfo(np.int64).max).min(axis=other)
     return most if (most == least).all() else None
+
+
+def rotation(held: Integers) -> tuple[int, int] | None:
+    """By how much lines are rotated, and within how many; None if they are not."""
+    straight = np.arange(len(held))
+    distance, extent = int(held[0]), _MATRIX
+    while extent <= len(held) and len(held) % extent == 0:
+        if distance and (held == straight // extent * extent + (straight + distance) % extent).all():
+            return distance, extent
+        extent *= 2
+    return None
 
 
 def _uneven(word: str, by: Integers) -> str:

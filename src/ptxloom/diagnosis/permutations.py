@@ -166,6 +166,12 @@ def _orders(count: int) -> Iterator[tuple[int, ...]]:
 def _inside(slots: _Slots) -> Iterator[tuple[Named, Order]]:
     """Elements of a register in another order: its halves, its bytes, its nibbles."""
     count = slots.per_register
+    if count == 4:
+        flips = ((0, 1, 2, 3), (1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0))
+        for order in permutations(range(4)):
+            if order not in flips:
+                name = Named("halves-exchanged", f"the bytes of each register are in the order {order}")
+                yield name, slots.order(slots.lane, slots.register, np.array(order)[slots.within])
     words = {2: ("halves",), 4: ("bytes of each half", "halves", "bytes"), 8: ("nibbles", "bytes", "halves", "all")}
     flips = {2: (1,), 4: (1, 2, 3), 8: (1, 6, 4, 7)}
     for word, flip in zip(words.get(count, ()), flips.get(count, ()), strict=True):

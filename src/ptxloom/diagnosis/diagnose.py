@@ -18,7 +18,7 @@ from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.readings import readings_of
 from ptxloom.diagnosis.tiles import whole
-from ptxloom.diagnosis.totals import Total, every_k_once, other_arrays, stored_twice, tail_not_masked
+from ptxloom.diagnosis.totals import Total, every_k_once, nibbles_unshifted, other_arrays, stored_twice, tail_not_masked
 from ptxloom.diagnostics import must_be
 from ptxloom.machine.results.provenance import ProvenanceRecord
 from ptxloom.syntax.origins import Origins
@@ -94,7 +94,7 @@ def _of_group(
     whole_chains: bool,
 ) -> list[Diagnosis]:
     """What is wrong with the products of the same arrays."""
-    exchanged = list(other_arrays(group, record, used, said))
+    exchanged = list(other_arrays(group, record, used, said)) or list(nibbles_unshifted(group, record))
     if exchanged:
         return [_of_total(one, record) for one in exchanged]
     judged = [_judged(group, reading, record, whole_chains) for reading in readings_of(group, record.arrays, said)]

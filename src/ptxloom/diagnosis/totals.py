@@ -9,6 +9,7 @@ import numpy as np
 from ptxloom.diagnosis.coverage import tiles_of
 from ptxloom.diagnosis.permutations import Named
 from ptxloom.diagnosis.tiles import common_columns, common_rows
+from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.laws import Suspect
     from ptxloom.diagnosis.readings import Reading
     from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
 
@@ -67,11 +69,17 @@ def every_k_once(
     if coverage.repeated.get(role):
         twice = coverage.repeated[role]
         named = Named("k-twice", f"{twice // chains} of {extent} k are multiplied twice into each element")
-        yield Total("once", named, "", array, _NO_PATHS, own, twice, chains * extent, certain=True)
+        seen, paths = ("", _NO_PATHS) if "a" in reading.planes else (role, _paths(sites, role))
+        yield Total("once", named, seen, array, paths, own, twice, chains * extent, certain=True)
     elif whole_chains and coverage.missing[role, axis] and _is_whole(reading, coverage):
         missing = coverage.missing[role, axis]
         named = Named("k-missing", f"{missing // chains} of {extent} k are never multiplied")
         yield Total("once", named, "", array, _NO_PATHS, own, missing, chains * extent, certain=True)
+
+
+def _paths(sites: Sequence[SiteEvidence], role: str) -> Integers:
+    """The ways of an operand's elements."""
+    return np.concatenate([s.path[s.known] for site in sites for s in site.stacks if s.role == role])
 
 
 def _is_whole(reading: Reading, coverage: Coverage) -> bool:
@@ -136,6 +144,30 @@ def tail_not_masked(sites: Sequence[SiteEvidence], reading: Reading, coverage: C
             named = Named("tail-not-masked", f"{over:,} elements are of the next row")
             own_sites = tuple(site.site for site in sites)
             yield Total("rows", named, role, plane.array, np.concatenate(paths), own_sites, over, total, certain=True)
+
+
+def nibbles_unshifted(sites: Sequence[SiteEvidence], record: ProvenanceRecord) -> Iterator[Total]:
+    """Elements of 4 bits stand in their bytes where the product reads them, once `ldmatrix` has unpacked them."""
+    shift = sites[0].form.payload_shift("a")
+    for role in "ab":
+        stacks = [stack for site in sites for stack in site.stacks if stack.role == role]
+        if not shift or not stacks or sites[0].form.payload_shift(role) != shift:
+            continue
+        paths = np.concatenate([stack.path[stack.known] for stack in stacks])
+        ways = [[record.program.ops[n] for n in record.path(int(path))] for path in np.unique(paths)]
+        unpacked = [way for way in ways if any(op.has("b4x16_p64") for op in way)]
+        if unpacked and not any(_shifts(op, shift) for way in unpacked for op in way):
+            named = Named("nibbles-unshifted", f"no instruction shifts the unpacked bytes left by {shift}")
+            own, count = tuple(site.site for site in sites), sum(stack.known.size for stack in stacks)
+            yield Total("rows", named, role, stacks[0].array, paths, own, count, count, certain=True)
+
+
+def _shifts(op: Op, by: int) -> bool:
+    """Whether an instruction moves bits, unless it says that it moves them by another number."""
+    if op.opcode in ("ld", "st", "ldmatrix", "stmatrix", "cp", "mov"):
+        return False
+    last = op.operands[-1]
+    return op.opcode != "shl" or not isinstance(last, tree.Integer) or last.value == by
 
 
 def other_arrays(

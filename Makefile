@@ -1,5 +1,5 @@
 # Everything a fresh machine needs is Python 3.11 or later and make: each target sets itself up.
-#   make demo    run a tensor-core kernel, compare it with NumPy, inspect it, draw the map of one of its moves
+#   make demo    run a tensor-core kernel, compare it with NumPy, say why another one is wrong, inspect, draw the map of a move
 #   make test    lint, types, layers and the tests that need no GPU; of sweeps a part (tests/README.md)
 #   make quick   what a change breaks first: lint, layers, unit tests, golden files, documents, the faster laws
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
@@ -21,6 +21,7 @@ INPUTS := 24
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
+	$(BIN)/ptxloom why examples/why.toml --try || test $$? -eq 1
 	$(BIN)/ptxloom inspect examples/hgemm.ptx examples/triton_matmul.ptx
 	$(BIN)/ptxloom map ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 

@@ -56,7 +56,7 @@ def attention(name: str) -> RightKernel:
     w("@%p_more bra NEXT")
     _store(w)
     text = w.kernel(("Q", "K", "V", "O"), ("keys",), SHARED_BYTES, "sm_80")
-    return RightKernel(name, text, (2,), 32, Attended(), ("Q", "K", "V", "O", "keys"), 3, attended)
+    return RightKernel(name, text, (2,), 32, Attended(), ("Q", "K", "V", "O", "keys"), 3, attended, says="S = Q @ K.T")
 
 
 @dataclass(frozen=True, slots=True)

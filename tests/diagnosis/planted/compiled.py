@@ -21,7 +21,7 @@ M, N, K = 64, 128, 96
 def hgemm(name: str) -> RightKernel:
     """`examples/hgemm.ptx`, by nvcc: two stages, swizzled by 64 and 128 bytes."""
     marks = {
-        "a-read-row": (227,),
+        "a-read-row": (226,),
         "a-read-swizzle": (231,),
         "a-write-swizzle": (62, 98),
         "b-read-swizzle": (239,),
@@ -36,7 +36,9 @@ def hgemm(name: str) -> RightKernel:
     }
     text = marked((EXAMPLES / "hgemm.ptx").read_text(), marks)
     names = ("A", "B", "C", "m", "n", "k")
-    return RightKernel(name, text, (N // 64, M // 64), 128, Factors(np.float16), names, 2, product, entry="hgemm")
+    return RightKernel(
+        name, text, (N // 64, M // 64), 128, Factors(np.float16), names, 2, product, entry="hgemm", says="C = A @ B"
+    )
 
 
 def triton_matmul(name: str) -> RightKernel:
@@ -45,6 +47,7 @@ def triton_matmul(name: str) -> RightKernel:
         "a-load": (132, 133, 267, 268, 362, 367),
         "b-load": (144, 147, 270, 271, 373, 378),
         "b-pack": (281, 282),
+        "b-unpack": (194, 195),
         "a-swizzle": (129,),
         "a-write-swizzle": (87,),
         "b-read-swizzle": (142,),
@@ -54,7 +57,7 @@ def triton_matmul(name: str) -> RightKernel:
     text = marked((EXAMPLES / "triton_matmul.ptx").read_text(), marks)
     names = ("A", "B", "C", "m", "n", "k", "", "")
     make = Factors(np.float16, 2)
-    return RightKernel(name, text, (M // 64, N // 64), 128, make, names, 2, product, 8192, "matmul")
+    return RightKernel(name, text, (M // 64, N // 64), 128, make, names, 2, product, 8192, "matmul", says="C = A @ B")
 
 
 def triton_int8(name: str) -> RightKernel:
@@ -66,7 +69,9 @@ def triton_int8(name: str) -> RightKernel:
     }
     text = marked(read_ptx("triton_matmul_int8", "sm_80"), marks)
     names = ("A", "B", "C", "m", "n", "k", "", "")
-    return RightKernel(name, text, (2, 2), 64, _bytes, names, 2, _product_of_bytes, 32768, "matmul_int8")
+    return RightKernel(
+        name, text, (2, 2), 64, _bytes, names, 2, _product_of_bytes, 32768, "matmul_int8", says="C = A @ B.T"
+    )
 
 
 def stmatrix_epilogue(name: str) -> RightKernel:
@@ -74,7 +79,9 @@ def stmatrix_epilogue(name: str) -> RightKernel:
     marks = {"d-pack": (2440, 2447, 2454, 2461), "d-stmatrix": (2480,), "mma": (2325,)}
     text = marked(read_ptx("tensor", "sm_90"), marks)
     names = ("A", "B", "C", "k")
-    return RightKernel(name, text, (1,), 32, _halves, names, 2, _product_of_halves, entry="stmatrix_epilogue")
+    return RightKernel(
+        name, text, (1,), 32, _halves, names, 2, _product_of_halves, entry="stmatrix_epilogue", says="C = A @ B.T"
+    )
 
 
 def marked(text: str, marks: Mapping[str, Sequence[int]]) -> str:

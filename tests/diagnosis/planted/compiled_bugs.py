@@ -29,11 +29,8 @@ BUGS = (
         "rows-rotated",
         "a",
         (
-            Edit(
-                "a-read-row",
-                "%r87, %r81, %r86, 5, 27;",
-                "%r87, %r81, %r86, 5, 27; add.s32 %r87, %r87, 1; and.b32 %r87, %r87, 31;",
-            ),
+            Edit("a-read-row", "%r86, %r1, 15;", "%r86, %r1, 1; and.b32 %r86, %r86, 15;"),
+            Edit("a-read-row", "and.b32  	%r86, %r1, 1;", "add.s32 %r86, %r1, 1;"),
         ),
         ("a-read-row", "a-load"),
     ),
@@ -71,7 +68,7 @@ BUGS = (
         TRITON,
         "swizzle-mismatch",
         "a",
-        (Edit("a-swizzle", "%r68, %r9", "%r68, 0; or.b32 %r69, %r69, %r9"),),
+        (Edit("a-swizzle", "%r68, %r9", "%r65, %r9"),),
         ("a-swizzle", "a-load", "a-write-swizzle"),
     ),
     PlantedBug(
@@ -92,7 +89,7 @@ BUGS = (
         "halves-exchanged",
         "b",
         (Edit("b-pack", "{%rs16, %rs15}", "{%rs15, %rs16}"), Edit("b-pack", "{%rs14, %rs13}", "{%rs13, %rs14}")),
-        ("b-pack",),
+        ("b-pack", "b-unpack"),
     ),
     PlantedBug("a-trans-too-much", TRITON_S8, "trans-extra", "a", _A_TRANS, ("a-load",)),
     PlantedBug(

@@ -64,7 +64,7 @@ def direct(name: str, kind: Type) -> RightKernel:
     w("st.global.v2.b32 [%rd_to], {%d0, %d1}", "c-store-0")
     w(f"st.global.v2.b32 [%rd_to+{8 * COLUMNS * 4}], {{%d2, %d3}}", "c-store-1")
     text = w.kernel(("A", "B", "C"), ("k",), 0, kind.target)
-    return RightKernel(name, text, (1,), 32, Given(kind), ("A", "B", "C", "k"), 2, _Product(kind))
+    return RightKernel(name, text, (1,), 32, Given(kind), ("A", "B", "C", "k"), 2, _Product(kind), says="C = A @ B")
 
 
 def _load_a(w: Writer, kind: Type) -> None:

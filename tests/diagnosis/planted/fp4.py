@@ -48,7 +48,9 @@ def product_of_fp4(name: str) -> RightKernel:
     w("st.global.v2.b32 [%rd_to], {%d0, %d1}", "c-store-0")
     w(f"st.global.v2.b32 [%rd_to+{8 * ROWS_OF_B * 4}], {{%d2, %d3}}", "c-store-1")
     text = w.kernel(("A", "B", "C"), ("k",), (ROWS_OF_A + ROWS_OF_B) * PITCH, "sm_120a")
-    return RightKernel(name, text, (1,), 32, _arguments, ("A", "B", "C", "k"), 2, _multiplied, target="sm_120a")
+    return RightKernel(
+        name, text, (1,), 32, _arguments, ("A", "B", "C", "k"), 2, _multiplied, target="sm_120a", says="C = A @ B.T"
+    )
 
 
 def _copy(w: Writer, operand: str, rows: int) -> None:

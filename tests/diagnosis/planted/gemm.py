@@ -44,7 +44,7 @@ def gemm(name: str, tiling: Tiling) -> RightKernel:
     m, n, _ = tiling.size
     grid = (n // tiling.tile[1], m // tiling.tile[0])
     names = ("A", "B", "C", *sizes)
-    return RightKernel(name, text, grid, tiling.threads, Factors(tiling), names, 2, Product(tiling))
+    return RightKernel(name, text, grid, tiling.threads, Factors(tiling), names, 2, Product(tiling), says=tiling.says)
 
 
 def _simple(w: Writer, tiling: Tiling) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def launch(case: RightKernel, text: str, arguments: Sequence[Argument], **options: Any) -> LaunchResult:
     """Launch a text of a kernel with arguments of its own, on one thread, so that races always end alike."""
-    ready = kernel(parse(text, case.name), case.entry, target=case.target)
-    return ready.launch(case.grid, case.block, arguments, case.shared_bytes, threads=1, **options)
+    made = kernel(parse(text, case.name), case.entry, target=case.target)
+    return made.launch(case.grid, case.block, arguments, case.shared_bytes, threads=1, **options)
 
 
 def outcome(case: RightKernel, text: str, arguments: Sequence[Argument]) -> tuple[Array, Array]:

@@ -33,6 +33,7 @@ class RightKernel:
         shared_bytes: Dynamic shared memory.
         entry: The kernel's name in the module.
         target: What it is compiled for.
+        says: What the output is of the inputs, such as "Y = X.T"; nothing where no such word can say it.
     """
 
     name: str
@@ -46,6 +47,7 @@ class RightKernel:
     shared_bytes: int = 0
     entry: str = "k"
     target: str | None = None
+    says: str | None = None
 
     def lines(self, *marks: str) -> frozenset[int]:
         """The numbers, from 1, of the lines that bear one of the marks.

@@ -68,7 +68,7 @@ def transpose_of_words(name: str) -> RightKernel:
         w("add.u64 %rd_to, %rd_Y, %rd_to")
         w("st.global.b32 [%rd_to], %word", "out-store")
     text = w.kernel(("X", "Y"), ("n",), 32 * F32_PITCH, "sm_80")
-    return RightKernel(name, text, (2, 2), 256, _words, ("X", "Y", "n"), 1, _transposed)
+    return RightKernel(name, text, (2, 2), 256, _words, ("X", "Y", "n"), 1, _transposed, says="Y = X.T")
 
 
 def _words() -> Sequence[Argument]:
@@ -104,7 +104,8 @@ def _halves(name: str, bring: _Part, move: _Part, *, transposes: bool = True) ->
     move(w)
     text = w.kernel(("X", "Y"), ("n",), 2 * TILE * PITCH, "sm_90")
     make, names = _half_words, ("X", "Y", "n")
-    return RightKernel(name, text, (2, 2), 32, make, names, 1, _transposed if transposes else _copied)
+    reference, says = (_transposed, "Y = X.T") if transposes else (_copied, "Y = X")
+    return RightKernel(name, text, (2, 2), 32, make, names, 1, reference, says=says)
 
 
 def _tile(w: Writer, size: int) -> None:

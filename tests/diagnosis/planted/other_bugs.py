@@ -82,9 +82,9 @@ _ATTENTION = (
         "v-of-the-first-block",
         ATTENTION,
         "k-tile-mismatch",
-        "b",
+        "",
         (Edit("v-global-row", "%row, %start", "%row, 0"),),
-        ("v-global-row", "v-copy", "v-load"),
+        ("v-global-row", "v-copy", "v-load", "mix"),
         ("rows-shifted", "k-twice"),
     ),
     PlantedBug(
@@ -111,6 +111,7 @@ _ATTENTION = (
         "d",
         (Edit("o-row-1", "8", "0"),),
         ("o-row-1", "o-store-1", "o-store-0"),
+        ("rows-shifted",),
     ),
 )
 
@@ -139,6 +140,7 @@ _CONVOLUTION = (
         "d",
         (Edit("y-row-1", "8", "0"),),
         ("y-row-1", "y-store-1", "y-store-0"),
+        ("rows-shifted",),
     ),
     PlantedBug(
         "b-read-pitch",
@@ -190,21 +192,6 @@ _DIRECT = (
         "b",
         (Edit("b-leading-dimension", "%row, 8, %group", "%group, %k, %row"),),
         ("b-leading-dimension", "b-load-0", "b-load-1"),
-    ),
-    PlantedBug(
-        "b-lane-rows-for-columns",
-        DIRECT_F16,
-        "transposed",
-        "a",
-        (
-            Edit("a-row-0", "%group, 0", "%within, 0"),
-            Edit("a-row-1", "%group, 8", "%within, 8"),
-            Edit("a-row-2", "%group, 0", "%within, 0"),
-            Edit("a-row-3", "%group, 8", "%within, 8"),
-            *(Edit(f"a-pair-{n}", "%within, 2", "%group, 2") for n in range(4)),
-        ),
-        tuple(f"a-{what}-{n}" for what in ("row", "pair", "load") for n in range(4)),
-        ("other-layout",),
     ),
     PlantedBug(
         "bytes-reversed",

@@ -18,6 +18,7 @@ BUGS = (
         "d",
         (Edit("c-row-1", "8", "0"),),
         ("c-row-1", "c-store-1", "c-store-0"),
+        ("rows-shifted",),
     ),
     PlantedBug(
         "rows-by-16",
@@ -26,7 +27,7 @@ BUGS = (
         "d",
         (Edit("c-row-0", "%c_row, 16", "%c_row, 24"), Edit("c-row-1", "%c_row, 24", "%c_row, 16")),
         ("c-row-0", "c-row-1", "c-store-0", "c-store-1"),
-        ("rows-permuted",),
+        ("rows-permuted", "registers-exchanged"),
     ),
     PlantedBug(
         "all-ctas-one-tile",
@@ -35,7 +36,7 @@ BUGS = (
         "d",
         (Edit("c-cta-column", "%block_n", "0"),),
         ("c-cta-column", "c-store-0", "c-store-1"),
-        ("tile-exchanged",),
+        ("tile-exchanged", "columns-shifted"),
     ),
     PlantedBug(
         "warps-one-tile",
@@ -44,7 +45,7 @@ BUGS = (
         "d",
         (Edit("c-warp-row", "%warp_m", "0"),),
         ("c-warp-row", "c-store-0", "c-store-1"),
-        ("tile-exchanged",),
+        ("tile-exchanged", "rows-shifted"),
     ),
     PlantedBug(
         "stmatrix-trans-too-much",
@@ -99,7 +100,7 @@ BUGS = (
         "d",
         (Edit("c-lane-row", "%lane, 15", "%lane, 7"),),
         ("c-lane-row", "c-stmatrix"),
-        ("rows-repeated", "not-copied"),
+        ("rows-repeated", "not-copied", "rows-shifted"),
     ),
     PlantedBug(
         "leading-dimension-of-c",

@@ -71,6 +71,11 @@ class Tiling:
         return Room(first, self.tile[1], TILE_BYTES, self.swizzle)
 
     @property
+    def says(self) -> str:
+        """What is computed."""
+        return "C = A @ B" if self.trans else "C = A @ B.T"
+
+    @property
     def stage_bytes(self) -> int:
         """Both operands' tiles."""
         room = self.room("b")

@@ -95,6 +95,8 @@ def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op]) -
         chosen = [op for op in way if op.opcode in ("st", "stmatrix")][:1]
     elif role == "d":
         shared = [op for op in way if op.has("shared", "shared::cta")]
+        if cause == "other-layout" and shared:
+            return shared[0]  # that registers are stored by
         pitches = cause in ("pitch-mismatch", "swizzle-mismatch", "other-layout")
         chosen = shared if pitches and shared else [op for op in way if op.opcode == "st" and op not in shared]
     elif role == "copy" and cause == "tile-exchanged":

@@ -17,6 +17,7 @@ with needed():
     from ptxloom.machine.program.parameters import KernelParameter
     from ptxloom.machine.program.unsupported import UnsupportedInstruction
     from ptxloom.machine.results.conflict_fixes import Change, Remedy
+    from ptxloom.machine.results.fidelity import Fidelity, FidelityRow
     from ptxloom.machine.results.hazard import Hazard, Hazards, Party
     from ptxloom.machine.results.outcome import LaunchError, LaunchResult
     from ptxloom.machine.results.profile import Counts, Facts, Profile, ProfileRow, Samples, SourceRow
@@ -40,6 +41,8 @@ __all__ = [
     "Counts",
     "Device",
     "Facts",
+    "Fidelity",
+    "FidelityRow",
     "Filled",
     "Hazard",
     "Hazards",

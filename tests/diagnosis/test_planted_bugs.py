@@ -12,13 +12,9 @@ from diagnosis.planted.diagnosing import diagnoses_of, named
 if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug
 
-SCORES = "what P is computed from (scores, less a maximum of many) is not followed to the keys, so nothing says k"
 IMAGE = "the first factor is an image, which no reading as a matrix fits: its k has no counterpart in the weights' one"
 NOT_NAMED_FIRST: Final = {
     "gemm-32x32-tf32/a-trans-on-tf32": "a word is made of halves of two elements: it is neither of them",
-    "attention/p-registers-1-and-2": SCORES,
-    "attention/p-packed-the-wrong-way-round": SCORES,
-    "attention/v-rows-cyclic": SCORES,
     "convolution/a-trans-too-much": IMAGE,
     "convolution/b-registers": IMAGE,
     "convolution/b-read-pitch": IMAGE,
@@ -36,7 +32,7 @@ def test_the_cause_the_operand_and_the_line_are_named_first(bug: PlantedBug) -> 
     assert wrong == []
 
 
-def test_more_than_nine_of_ten_are_named_first() -> None:
+def test_nineteen_of_twenty_are_named_first() -> None:
     assert NOT_NAMED_FIRST.keys() <= {bug.id for bug in BUGS}
-    assert 10 * len(NOT_NAMED_FIRST) < len(BUGS)
+    assert 20 * len(NOT_NAMED_FIRST) <= len(BUGS)
     assert len(BUGS) >= 60

@@ -26,11 +26,11 @@ class Places:
 
     Attributes:
         chain: (products,) the last product of each one's chain; itself, if nothing adds to it.
-        stored_twice: Products' elements that go to more than one place: (product, element) pairs.
+        roots: What values are computed from.
     """
 
     def __init__(self, record: ProvenanceRecord, groups: tuple[SiteProducts, ...]) -> None:
-        self._roots = _Roots(record)
+        self.roots = Roots(record)
         count = len(record.products)
         self.chain = np.arange(count)
         sizes = np.zeros(count, np.int64)
@@ -63,7 +63,7 @@ class Places:
         return Stack("d", array, self._bits[array], offset, known, path, ~stored.reshape(shape))
 
     def _store(self, array: int, origins: NDArray[Any]) -> None:
-        product, item = self._roots.of(origins)
+        product, item = self.roots.of(origins)
         ends = np.flatnonzero((product >= 0) & self._judged[product])
         slots = self._start[product[ends]] + item[ends]
         self._offset[slots], self._array[slots], self._path[slots] = ends, array, origins["path"][ends]
@@ -73,7 +73,7 @@ class Places:
         """What a product adds to goes where its own result goes."""
         before: dict[int, tuple[Integers, Integers]] = {}
         for group in groups:
-            product, item = self._roots.of(group.operand("c"))
+            product, item = self.roots.of(group.operand("c"))
             flat = product.reshape(len(product), -1), item.reshape(len(item), -1)
             before.update(zip(group.numbers.tolist(), zip(*flat, strict=True), strict=True))
         for number in sorted(before, reverse=True):
@@ -89,7 +89,7 @@ class Places:
             self.chain[product[own[0]]] = self.chain[number]
 
 
-class _Roots:
+class Roots:
     """The product that a value was computed from, if there is one alone."""
 
     def __init__(self, record: ProvenanceRecord) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ptxloom.diagnosis.coverage import Coverage
 from ptxloom.diagnosis.culprits import culprit
 from ptxloom.diagnosis.evidence import gather
 from ptxloom.diagnosis.expectation import expectation
+from ptxloom.diagnosis.factors import Unstored, with_factor
 from ptxloom.diagnosis.laws import Suspect, suspects
 from ptxloom.diagnosis.model import Diagnosis, Picture
 from ptxloom.diagnosis.permutations import Named
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.readings import Reading
     from ptxloom.diagnosis.stacks import Stack
     from ptxloom.machine.program.model import Op
+    from ptxloom.machine.results.provenance import TracedArray
     from ptxloom.syntax.origins import SourceLine
 
 _MOST_DETAILS = 3
@@ -74,8 +76,19 @@ def diagnose(
     sites = gather(record)
     found: list[Diagnosis] = []
     used = frozenset(stack.array for site in sites for stack in (site.a, site.b) if stack is not None)
+    run = _Run(record, record.arrays, said, used)
+    results: list[Unstored] = []
     for group in _groups(sites):
-        found += _of_group(group, record, said, used, whole_chains=_whole_chains(group, sites))
+        if any(site.made for site in group):
+            continue
+        verdict = _of_group(group, run, whole_chains=_whole_chains(group, sites))
+        found += verdict.found
+        if verdict.reading is not None and not verdict.found:
+            result = Unstored.of(group, verdict.reading, run.arrays)
+            run, results = run.knowing(result), [*results, result]
+    for group in _groups(sites):
+        if any(site.made for site in group):
+            found += _of_made(group, results, run, whole_chains=_whole_chains(group, sites))
     if not sites:
         found += [_of_copy(copy, record) for copy in wrong_copies(record, said)]
     return tuple(sorted(found, key=_rank))
@@ -85,26 +98,71 @@ def _rank(one: Diagnosis) -> tuple[bool, bool, bool, int]:
     return one.cause == "unknown", not one.certain, bool(one.others), one.line
 
 
-def _of_group(
-    group: tuple[SiteEvidence, ...],
-    record: ProvenanceRecord,
-    said: Expectation | None,
-    used: frozenset[int],
-    *,
-    whole_chains: bool,
+class _Run(NamedTuple):
+    """What is judged.
+
+    Attributes:
+        record: Where everything came from.
+        arrays: The record's, and after them matrices that no memory holds.
+        said: What is computed.
+        used: The arrays that are multiplied.
+    """
+
+    record: ProvenanceRecord
+    arrays: tuple[TracedArray, ...]
+    said: Expectation | None
+    used: frozenset[int]
+
+    def knowing(self, result: Unstored) -> _Run:
+        """The same, with one matrix more."""
+        return self._replace(arrays=(*self.arrays, result.array))
+
+
+class _Verdict(NamedTuple):
+    """What is wrong with the products of the same arrays.
+
+    Attributes:
+        found: What is.
+        reading: How their arrays were read; None if they were not.
+        explained: Whether a plain change mends it, or nothing is to be mended.
+    """
+
+    found: list[Diagnosis]
+    reading: Reading | None = None
+    explained: bool = True
+
+
+def _of_made(
+    group: tuple[SiteEvidence, ...], results: Sequence[Unstored], run: _Run, *, whole_chains: bool
 ) -> list[Diagnosis]:
+    """What is wrong with products of which a factor comes from no array: it may be made of what others give."""
+    for result in results:
+        made = tuple(with_factor(site, result) for site in group)
+        if all(one.a is not None and one.b is not None for one in made):
+            verdict = _of_group(made, run, whole_chains=False)  # what is masked is never multiplied
+            if verdict.reading is not None and verdict.explained:
+                return verdict.found
+    return _of_group(group, run, whole_chains=whole_chains).found
+
+
+def _of_group(group: tuple[SiteEvidence, ...], run: _Run, *, whole_chains: bool) -> _Verdict:
     """What is wrong with the products of the same arrays."""
-    exchanged = list(other_arrays(group, record, used, said)) or list(nibbles_unshifted(group, record))
+    record = run.record
+    exchanged = list(other_arrays(group, record, run.used, run.said)) or list(nibbles_unshifted(group, record))
     if exchanged:
-        return [_of_total(one, record) for one in exchanged]
-    judged = [_judged(group, reading, record, whole_chains) for reading in readings_of(group, record.arrays, said)]
+        return _Verdict([_of_total(one, run) for one in exchanged])
+    judged = [
+        (*_judged(group, reading, record, whole_chains), reading)
+        for reading in readings_of(group, run.arrays, run.said)
+    ]
     if not judged:
-        return []
-    broken, totals = min(judged, key=_complexity)
-    found = [*_merged(broken, record), *(_of_total(one, record) for one in totals)]
-    if said is None and not totals and not any(map(_is_explained, broken)) and _share(found) > _MOST_UNEXPLAINED:
-        return []  # no product of plain matrices, as far as anybody can tell
-    return found
+        return _Verdict([])
+    broken, totals, reading = min(judged, key=_complexity)
+    found = [*_merged(broken, run), *(_of_total(one, run) for one in totals)]
+    explained = bool(totals) or not broken or any(map(_is_explained, broken))
+    if run.said is None and not explained and _share(found) > _MOST_UNEXPLAINED:
+        return _Verdict([])  # no product of plain matrices, as far as anybody can tell
+    return _Verdict(found, reading, explained)
 
 
 def _is_explained(suspect: Suspect) -> bool:
@@ -135,9 +193,9 @@ def _judged(
     return broken, totals
 
 
-def _complexity(judged: tuple[list[Suspect], list[Total]]) -> tuple[int, int]:
+def _complexity(judged: tuple[list[Suspect], list[Total], Reading]) -> tuple[int, int]:
     """How much is to be believed under a reading: the steps of the worst operand, and how many are wrong."""
-    broken, totals = judged
+    broken, totals, _ = judged
     steps = [_first(s).steps + (not s.sure) for s in broken]
     return max(steps, default=0) + 2 * len(totals), len(steps) + len(totals)
 
@@ -158,12 +216,12 @@ def _groups(sites: Iterable[SiteEvidence]) -> Iterable[tuple[SiteEvidence, ...]]
     return map(tuple, groups.values())
 
 
-def _merged(broken: Sequence[Suspect], record: ProvenanceRecord) -> list[Diagnosis]:
+def _merged(broken: Sequence[Suspect], run: _Run) -> list[Diagnosis]:
     """One diagnosis for what one change explains."""
     by_cause: defaultdict[tuple[str, str], list[Suspect]] = defaultdict(list)
     for suspect in broken:
         by_cause[suspect.tile.role, _first(suspect).cause].append(suspect)
-    return [_diagnosis(group, record) for group in by_cause.values()]
+    return [_diagnosis(group, run) for group in by_cause.values()]
 
 
 def _first(suspect: Suspect) -> Named:
@@ -172,7 +230,8 @@ def _first(suspect: Suspect) -> Named:
     return _UNKNOWN
 
 
-def _diagnosis(group: Sequence[Suspect], record: ProvenanceRecord) -> Diagnosis:
+def _diagnosis(group: Sequence[Suspect], run: _Run) -> Diagnosis:
+    record = run.record
     first = group[0]
     named, role = _first(first), first.tile.role
     wrong = [~whole(s.tile, s.wanted) & s.tile.known for s in group]
@@ -185,7 +244,7 @@ def _diagnosis(group: Sequence[Suspect], record: ProvenanceRecord) -> Diagnosis:
     return Diagnosis(
         first.law,
         role,
-        record.arrays[_stack(first).array].name,
+        run.arrays[_stack(first).array].name,
         found.cause,
         _details(group),
         certain,
@@ -238,13 +297,14 @@ def _last(path: int, record: ProvenanceRecord) -> list[Op]:
     return [record.program.ops[sites[-1]]] if sites else []
 
 
-def _of_total(total: Total, record: ProvenanceRecord) -> Diagnosis:
+def _of_total(total: Total, run: _Run) -> Diagnosis:
+    record = run.record
     products = [record.program.ops[site] for site in total.sites]
     found = culprit(total.named, total.role, total.paths, products, record, ops=record.program.ops)
     return Diagnosis(
         total.law,
         total.role,
-        record.arrays[total.array].name if total.array >= 0 else "",
+        run.arrays[total.array].name if total.array >= 0 else "",
         found.cause,
         total.named.detail,
         total.certain,

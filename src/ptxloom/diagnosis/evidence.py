@@ -14,11 +14,13 @@ import numpy as np
 
 from ptxloom.diagnosis.chains import Places
 from ptxloom.diagnosis.products import products_of_sites
-from ptxloom.diagnosis.stacks import Stack
+from ptxloom.diagnosis.stacks import Made, Stack
 from ptxloom.isa.types import element_type
 from ptxloom.machine.results.provenance import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from ptxloom.diagnosis.tiles import Integers
@@ -42,6 +44,7 @@ class SiteEvidence:
         a: The first factor; None if it comes from no array.
         b: The second factor; likewise.
         d: The places in the result; None if it goes to no array.
+        made: The factors, by their roles, that come from no array but may be computed from other products.
     """
 
     site: int
@@ -53,6 +56,7 @@ class SiteEvidence:
     a: Stack | None
     b: Stack | None
     d: Stack | None
+    made: Mapping[str, Made]
 
     @property
     def stacks(self) -> tuple[Stack, ...]:
@@ -72,12 +76,16 @@ def gather(record: ProvenanceRecord) -> tuple[SiteEvidence, ...]:
     places = Places(record, tuple(judged.values()))
     found: list[SiteEvidence] = []
     for site, group in sorted(judged.items()):
-        a, b = (_stack(record, name, group.form, group.operand(name)) for name in "ab")
-        numbers = group.numbers
+        factors = {name: group.operand(name) for name in "ab"}
+        a, b = (_stack(record, name, group.form, origins) for name, origins in factors.items())
+        made = {
+            name: Made(*places.roots.of(origins), origins["path"].astype(np.int64))
+            for (name, origins), stack in zip(factors.items(), (a, b), strict=True)
+            if stack is None
+        }
+        chain, numbers = places.chain[group.numbers], group.numbers
         found.append(
-            SiteEvidence(
-                site, group.line, group.text, group.form, numbers, places.chain[numbers], a, b, places.of(group)
-            )
+            SiteEvidence(site, group.line, group.text, group.form, numbers, chain, a, b, places.of(group), made)
         )
     return tuple(found)
 

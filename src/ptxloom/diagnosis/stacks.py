@@ -30,3 +30,18 @@ class Stack:
     known: Truth
     path: Integers
     missing: Truth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A factor whose elements come from no array: which elements of other products they are computed from.
+
+    Attributes:
+        product: (events, rows, columns) the product; -1: none, or several.
+        item: Likewise the flat number in its D.
+        path: Likewise by which instructions since then; 0: unknown.
+    """
+
+    product: Integers
+    item: Integers
+    path: Integers

@@ -1,0 +1,83 @@
+"""Factors that are made of what other products give: the weights P of attention, a layer's input.
+
+Such a factor comes from no array. But where one element of a product stands behind each of its elements (a maximum or a
+sum of many stands behind none), it has a row m and a column n of that product S = Q K^T: its place in a matrix that
+nobody stores. This matrix is read like an array, and so all laws can be asked of it: the k of P is the n of S, which is
+the line of K, and must be that of V.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ptxloom.diagnosis.coverage import tiles_of
+from ptxloom.diagnosis.stacks import Stack
+from ptxloom.diagnosis.tiles import common_columns, common_rows
+from ptxloom.machine.results.provenance import TracedArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ptxloom.diagnosis.evidence import SiteEvidence
+    from ptxloom.diagnosis.readings import Reading
+    from ptxloom.diagnosis.stacks import Made
+    from ptxloom.diagnosis.tiles import Integers
+
+_UNIT: np.dtype[np.uint8] = np.dtype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unstored:
+    """The result of the products of the same arrays, of one shape, as a matrix.
+
+    Attributes:
+        array: Stands for it; no memory does.
+        numbers: (products,) which they are, in ascending order.
+        rows: (products, m) the rows of the matrix that are theirs.
+        columns: (products, n) likewise the columns.
+    """
+
+    array: TracedArray
+    numbers: Integers
+    rows: Integers
+    columns: Integers
+
+    @classmethod
+    def of(cls, group: Sequence[SiteEvidence], reading: Reading, arrays: Sequence[TracedArray]) -> Unstored:
+        """The result of products that break no law, both of whose factors come from arrays."""
+        a, b = reading.planes["a"], reading.planes["b"]
+        extents = a.extents[0], b.extents[1]
+        name = f"{arrays[a.array].name} {arrays[b.array].name}"
+        array = TracedArray(len(arrays), name, None, _UNIT, extents, (extents[1], 1), extents[0] * extents[1])
+        tiles = [tiles_of(site, reading) for site in group]
+        numbers = np.concatenate([site.numbers for site in group])
+        rows = np.concatenate([common_rows(one["a"]) for one in tiles])
+        columns = np.concatenate([common_columns(one["b"]) for one in tiles])
+        order = np.argsort(numbers)
+        return cls(array, numbers[order], rows[order], columns[order])
+
+    def places(self, made: Made) -> Integers:
+        """Offsets in the matrix of values that are made of elements of its products; -1 of others."""
+        at = np.minimum(np.searchsorted(self.numbers, made.product), len(self.numbers) - 1)
+        own = self.numbers[at] == made.product
+        m, n = np.divmod(np.where(own, made.item, 0), self.columns.shape[1])
+        row, column = self.rows[at, m], self.columns[at, n]
+        lines, extent = self.array.shape
+        inside = own & (row >= 0) & (row < lines) & (column >= 0) & (column < extent)
+        return np.where(inside, row * extent + column, -1)
+
+
+def with_factor(site: SiteEvidence, result: Unstored) -> SiteEvidence:
+    """An instruction's products with the factor of theirs that is made of a result; as they are, if none is."""
+    if len(site.made) != 1:
+        return site
+    ((role, made),) = site.made.items()
+    offset = result.places(made)
+    known = offset >= 0
+    if 2 * np.count_nonzero(known) < known.size:
+        return site
+    stack = Stack(role, result.array.number, 8 * _UNIT.itemsize, offset, known, made.path, ~known)
+    return replace(site, a=stack) if role == "a" else replace(site, b=stack)

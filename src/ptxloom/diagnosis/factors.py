@@ -9,6 +9,7 @@ the line of K, and must be that of V.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnosis.evidence import SiteEvidence
     from ptxloom.diagnosis.readings import Reading
     from ptxloom.diagnosis.stacks import Made
-    from ptxloom.diagnosis.tiles import Integers
+    from ptxloom.diagnosis.tiles import Integers, Plane
 
 _UNIT: np.dtype[np.uint8] = np.dtype(np.uint8)
 
@@ -49,13 +50,15 @@ class Unstored:
     def of(cls, group: Sequence[SiteEvidence], reading: Reading, arrays: Sequence[TracedArray]) -> Unstored:
         """The result of products that break no law, both of whose factors come from arrays."""
         a, b = reading.planes["a"], reading.planes["b"]
-        extents = a.extents[0], b.extents[1]
+        extents = a.extents[0], _columns(b, arrays[b.array])
         name = f"{arrays[a.array].name} {arrays[b.array].name}"
         array = TracedArray(len(arrays), name, None, _UNIT, extents, (extents[1], 1), extents[0] * extents[1])
         tiles = [tiles_of(site, reading) for site in group]
         numbers = np.concatenate([site.numbers for site in group])
         rows = np.concatenate([common_rows(one["a"]) for one in tiles])
         columns = np.concatenate([common_columns(one["b"]) for one in tiles])
+        inside = (columns >= 0) & (columns < b.extents[1])
+        columns = np.where(inside, columns % extents[1], -1)
         order = np.argsort(numbers)
         return cls(array, numbers[order], rows[order], columns[order])
 
@@ -68,6 +71,13 @@ class Unstored:
         lines, extent = self.array.shape
         inside = own & (row >= 0) & (row < lines) & (column >= 0) & (column < extent)
         return np.where(inside, row * extent + column, -1)
+
+
+def _columns(plane: Plane, array: TracedArray) -> int:
+    """How many columns the result has for one of the matrices that the second factor's array holds: k begins anew."""
+    lines = prod(array.shape[:-1])
+    stacked = len(array.shape) > 2 and not plane.slow_rows and plane.lines == lines
+    return array.shape[len(array.shape) - 2] if stacked else plane.extents[1]
 
 
 def with_factor(site: SiteEvidence, result: Unstored) -> SiteEvidence:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.files.errors import UnreadableFile
 from ptxloom.source import Source
 
@@ -20,7 +21,8 @@ def ptx_of(kernel: object) -> Source:
         kernel: What Triton, Numba, cuda.core or the CuTe DSL compiled.
 
     Raises:
-        UnreadableFile: It holds none, or several.
+        UsageError: It holds none.
+        UnreadableFile: It holds several.
     """
     held = _held(kernel)
     found = [text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in held]
@@ -29,7 +31,7 @@ def ptx_of(kernel: object) -> Source:
     if len(texts) > 1:
         raise UnreadableFile(f"{name} was compiled for {len(texts)} signatures; give one of them")
     if not texts:
-        raise UnreadableFile(f"{name} is no path and holds no PTX: wanted is a path, or {_HELD}")
+        raise UsageError("path", kernel, f"a path, or hold PTX: {_HELD}")
     return Source(texts[0].rstrip("\0"), name)
 
 

@@ -111,7 +111,7 @@ def _beside(name: str) -> tuple[Source, ...]:
         UnreadableFile: There is none.
     """
     beside = Path(name).with_suffix(".ptx")
-    if _is(Path.exists, str(beside)):
+    if str(beside) != name and _is(Path.exists, str(beside)):
         return (_plain(_bytes(str(beside)), str(beside)),)
     raise UnreadableFile(
         f"{name}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "

@@ -116,15 +116,15 @@ def test_kernels_of_other_packages(kernel: Compiled) -> None:
 @pytest.mark.parametrize(
     ("kernel", "says"),
     [
-        (3, "<builtins int> is no path and holds no PTX: wanted is a path, or"),
-        (Compiled(asm={"cubin": b""}), "holds no PTX"),
-        (Compiled(code_type="cubin", code=b"x"), "holds no PTX"),
+        (3, "path is 3; it must be a path, or hold PTX: `.asm"),
+        (Compiled(asm={"cubin": b""}), "or hold PTX"),
+        (Compiled(code_type="cubin", code=b"x"), "or hold PTX"),
         (Compiled(inspect_asm=lambda: {1: "a", 2: "b"}), "was compiled for 2 signatures; give one of them"),
-        (SimpleNamespace(asm=None, name="k"), "<types k> is no path"),
+        (SimpleNamespace(asm=None, name="k"), "path is namespace.*; it must be a path"),
     ],
 )
 def test_what_holds_no_ptx(kernel: object, says: str) -> None:
-    with pytest.raises(pl.syntax.UnreadableFile, match=says):
+    with pytest.raises(pl.PtxloomError, match=says):
         pl.load(kernel)
 
 

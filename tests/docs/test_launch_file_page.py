@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from ptxloom.cli.launch_keys import ARGUMENT, COMPARE, FILLS, LAUNCH, TENSOR_MAP, TITLE
-from ptxloom.cli.toml_model import Table, markdown, schema
+from ptxloom.settings.toml_model import Table, markdown, schema
 from ptxloom.views.core.json_text import to_text
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_keys import LAUNCH, SOURCES
 from ptxloom.cli.output import reason
-from ptxloom.cli.toml_model import TOP, complaint
+from ptxloom.settings.toml_model import TOP, complaint
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments.number_types import is_array

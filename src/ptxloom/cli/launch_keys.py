@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptxloom.cli.toml_model import Key, Number, Numbers, Table, Text
+from ptxloom.settings.toml_model import Key, Number, Numbers, Table, Text
 
 MOST_DIMENSIONS: Final = 32
 

@@ -38,7 +38,7 @@ class PrintSchema(Action):
     ) -> None:
         """As `--version` does."""
         del namespace, values, option_string
-        from ptxloom.cli.toml_model import schema  # noqa: PLC0415 - only this asks for it
+        from ptxloom.settings.toml_model import schema  # noqa: PLC0415 - only this asks for it
         from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
 
         sys.stdout.write(to_text(schema(LAUNCH, TITLE)))

@@ -20,12 +20,12 @@ from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_keys import LAUNCH, SOURCES
 from ptxloom.cli.output import reason
-from ptxloom.settings.toml_model import TOP, complaint
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments.number_types import is_array
 from ptxloom.machine.launch.options import AS_WRITTEN
 from ptxloom.machine.memory.arena import Budget
+from ptxloom.settings.toml_model import TOP, complaint
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

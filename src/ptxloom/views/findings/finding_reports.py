@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.snippet import Mark, snippet
 from ptxloom.views.core.style import PLAIN, SEVERITY_INK, Ink, Style
+from ptxloom.views.findings.alike import elsewhere, folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +18,8 @@ WORD_LIMIT: Final = 100  # characters of repaired text that a help line shows
 
 
 def full(diagnostics: Sequence[Diagnostic], style: Style = PLAIN) -> str:
-    """Every finding with its place, carets, reason and repair; a blank line between two."""
-    return "".join(_finding(d, style) + "\n" for d in diagnostics)
+    """Every finding with its place, carets, reason and repair; those that say the same are told at the first."""
+    return "".join(_finding(one.first, style, one.others) + "\n" for one in folded(diagnostics))
 
 
 def concise(diagnostics: Sequence[Diagnostic]) -> str:
@@ -26,15 +27,16 @@ def concise(diagnostics: Sequence[Diagnostic]) -> str:
     return "".join(harmless(str(d)).replace("\n", " ") + "\n" for d in diagnostics)
 
 
-def _finding(diagnostic: Diagnostic, style: Style) -> str:
-    """One finding in full, ending in a line feed."""
+def _finding(diagnostic: Diagnostic, style: Style, others: Sequence[Diagnostic] = ()) -> str:
+    """One finding in full, ending in a line feed, and where others say the same."""
     ink = SEVERITY_INK[diagnostic.severity]
     head = style.paint(f"{diagnostic.severity}[{diagnostic.rule}]", ink)
     marks = [Mark(diagnostic.span, diagnostic.label, ink)]
     marks += [Mark(label.span, label.text, Ink.BLUE, main=False) for label in diagnostic.related]
     lines = [f"{head}: {style.paint(harmless(diagnostic.message), Ink.BOLD)}", *snippet(marks, style)]
-    if diagnostic.section:
-        lines.append(f"{'':{_gutter(marks)}} {style.paint('=', Ink.BLUE)} note: PTX ISA {diagnostic.section}")
+    notes = [f"note: PTX ISA {diagnostic.section}"] if diagnostic.section else []
+    notes += [elsewhere(others)] if others else []
+    lines += [f"{'':{_gutter(marks)}} {style.paint('=', Ink.BLUE)} {note}" for note in notes]
     lines += [f"{style.paint('help', Ink.CYAN)}: {harmless(text)}" for text in helps(diagnostic)]
     return "\n".join(lines) + "\n"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import PtxloomError
@@ -14,6 +15,12 @@ _EXTRAS: Final = {
     "lsp": ("the language server", ("pygls", "lsprotocol")),
 }
 """By extra: what it is for, and the modules that it brings."""
+
+
+def is_installed(extra: str) -> bool:
+    """Whether all that an extra brings is there, without importing it."""
+    _, modules = _EXTRAS[extra]
+    return all(find_spec(module) is not None for module in modules)
 
 
 class MissingPart(PtxloomError, ImportError):  # noqa: N818 - reads as the sentence it prints

@@ -5,6 +5,22 @@ Triton finds it by the entry point `triton.backends`, in two modules of which ea
 `TRITON_DEFAULT_BACKEND=ptxloom` asks for it; see docs/triton.md.
 """
 
-from ptxloom.triton.arrays import ArrayArgument, from_numpy
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ptxloom.triton.arrays import ArrayArgument, from_numpy
 
 __all__ = ["ArrayArgument", "from_numpy"]
+
+
+def __getattr__(name: str) -> object:
+    """Import NumPy, and these names with it, when one is first asked for: `import triton` comes by here."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ptxloom.extras import needed  # noqa: PLC0415 - only here
+
+    with needed():
+        from ptxloom.triton import arrays  # noqa: PLC0415 - see above
+    return getattr(arrays, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptxloom.triton.device import MULTIPROCESSORS
+from ptxloom.triton.properties import MULTIPROCESSORS
 
 CLEARING_MS: Final = 100.0
 _CYCLES_A_MS: Final = 1e6

@@ -10,37 +10,13 @@ import numpy as np
 
 from ptxloom.descriptors import encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
-from ptxloom.diagnostics import UsageError
-from ptxloom.extras import needed
-from ptxloom.isa import Target
-
-with needed():
-    from ptxloom.machine import Device, Kernel
+from ptxloom.machine import Device, Kernel
+from ptxloom.triton.properties import capability, properties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MULTIPROCESSORS: Final = 4
-"""Few, so that persistent kernels stay small."""
-
-_SHARED_BYTES: Final = {75: 65_536, 80: 166_912, 87: 166_912, 90: 232_448, 100: 232_448, 103: 232_448}
-"""What a CTA may have, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
-Capability"); the others have less."""
-_SMALL: Final = 101_376
 _TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
-
-
-def capability() -> int:
-    """The compute capability that kernels are compiled for, times ten.
-
-    Raises:
-        UsageError: `PTXLOOM_DEVICE` names no architecture.
-    """
-    name = os.environ.get("PTXLOOM_DEVICE") or "sm_80"
-    try:
-        return Target.parse(name).number
-    except UsageError:
-        raise UsageError("PTXLOOM_DEVICE", name, "an architecture such as sm_80 or sm_90") from None
 
 
 @cache
@@ -92,16 +68,7 @@ class Utilities:
 
     def get_device_properties(self, _device: object) -> dict[str, int]:
         """What the device has."""
-        number = capability()
-        return {
-            "max_shared_mem": _SHARED_BYTES.get(number, _SMALL),
-            "max_num_regs": 65_536,
-            "multiprocessor_count": MULTIPROCESSORS,
-            "warpSize": 32,
-            "sm_clock_rate": 1_000_000,
-            "mem_clock_rate": 1_000_000,
-            "mem_bus_width": 1_024,
-        }
+        return properties()
 
     def fill_tma_descriptor_tiled(  # noqa: PLR0917 - in Triton's order
         self,

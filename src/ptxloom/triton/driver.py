@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from triton.backends import driver as base
 from triton.backends.compiler import GPUTarget
 
-from ptxloom.triton import clock, device, launcher, selection
+from ptxloom.extras import needed
+from ptxloom.triton import clock, properties, selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ptxloom.triton import device
 
 
 class PtxloomDriver(base.DriverBase):
@@ -20,8 +23,11 @@ class PtxloomDriver(base.DriverBase):
     def __init__(self) -> None:
         super().__init__()
         selection.select()
+        with needed():  # here, as `import triton` is to be quick, and to succeed without NumPy
+            from ptxloom.triton import device, launcher  # noqa: PLC0415
         self.utils = device.Utilities()
         self.launcher_cls = launcher.Launcher
+        self._scratch = device.Scratch
 
     @classmethod
     def is_active(cls) -> bool:
@@ -34,11 +40,11 @@ class PtxloomDriver(base.DriverBase):
 
     def get_current_target(self) -> GPUTarget:
         """What kernels are compiled for: `PTXLOOM_DEVICE`, sm_80 by default."""
-        return GPUTarget("cuda", device.capability(), 32)
+        return GPUTarget("cuda", properties.capability(), 32)
 
     def get_device_capability(self, _device: object = None) -> tuple[int, int]:
         """The same as CUDA has it: (8, 0)."""
-        return divmod(device.capability(), 10)
+        return divmod(properties.capability(), 10)
 
     def get_current_device(self) -> int:
         """There is one."""
@@ -77,4 +83,4 @@ class PtxloomDriver(base.DriverBase):
     def allocate_default_profile_scratch(self, size: int, alignment: int, stream: object) -> device.Scratch:
         """Memory for Triton's own profiler."""
         del stream
-        return device.Scratch(size, alignment)
+        return self._scratch(size, alignment)

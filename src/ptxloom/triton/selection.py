@@ -5,21 +5,39 @@ from __future__ import annotations
 import os
 from typing import Final
 
+import triton
 import triton.backends as registry
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.extras import is_installed
 
 NAME: Final = "ptxloom"
 """Under which the entry point stands."""
+
+OLDEST: Final = (3, 8)
+"""The first Triton whose launches it answers."""
 
 _state: Final[dict[str, bool]] = {"selected": False}
 
 
 def is_wanted() -> bool:
-    """Whether no GPU is there, nor another back end that runs: else ptxloom must be asked for by its name."""
+    """Whether no GPU is there, nor another back end that runs: else ptxloom must be asked for by its name.
+
+    Nor does it step forward where it could not run: without what the extra `run` brings, or in an older Triton. Who
+    asks for it by its name is told what is missing.
+    """
     asked = os.environ.get("TRITON_DEFAULT_BACKEND")
     if asked:
         return asked == NAME
+    if not is_installed("run") or _version() < OLDEST:
+        return False
     others = (one.driver for name, one in registry.backends.items() if name != NAME)
     return not any(driver.is_active() for driver in others)
+
+
+def _version() -> tuple[int, ...]:
+    """That of Triton: 3.8 and the like."""
+    return tuple(int(part) for part in triton.__version__.split(".")[:2])
 
 
 def is_selected() -> bool:
@@ -28,6 +46,13 @@ def is_selected() -> bool:
 
 
 def select() -> None:
-    """Ptxloom runs kernels from now on: NVIDIA's own back end, which claims the same targets, leaves the registry."""
+    """Ptxloom runs kernels from now on: NVIDIA's own back end, which claims the same targets, leaves the registry.
+
+    Raises:
+        PtxloomError: Triton is too old.
+    """
+    if _version() < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise PtxloomError(f"Triton {triton.__version__} is too old: ptxloom runs kernels of {oldest} and later")
     registry.backends.pop("nvidia", None)
     _state["selected"] = True

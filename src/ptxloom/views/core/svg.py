@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Light tints of the hues of Okabe and Ito: black text reads on each of them.
-FILLS: Final = ("#f9d99a", "#b5dcf4", "#99dcc5", "#f8f1a0", "#a3c9e8", "#f2b896", "#e8c2d8", "#dddddd")
 FONT: Final = "font-family='DejaVu Sans Mono, Menlo, Consolas, monospace'"
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.core.svg import FILLS, Box, draw
+from ptxloom.views.core.svg import Box, draw
 from ptxloom.views.core.tables import Cell, Table, text_table
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _memory(picture: Picture, left: int) -> list[Box]:
 
 
 def _piece(piece: Piece, x: int, y: int, text: str) -> Box:
-    fill = _FILLED if piece.group is None else FILLS[piece.group % len(FILLS)]
+    fill = _FILLED if piece.group is None else hue(piece.group)
     return Box(x, y, _WIDTH, _HEIGHT, (text,), fill, tip=piece.tip)
 
 

@@ -6,7 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.views.core.cells import width
-from ptxloom.views.core.svg import FILLS, FONT
+from ptxloom.views.core.palette import hue
+from ptxloom.views.core.svg import FONT
 from ptxloom.views.flow.graph_layout import layered
 from ptxloom.views.flow.graphs import goes_to, shown_code
 
@@ -77,7 +78,7 @@ def _box(
     graph: FlowGraph, block: BasicBlock, text: list[str], frame: tuple[float, float, float, float], depth: int
 ) -> str:
     x, y, wide, high = frame
-    fill = "#f4f4f4" if not depth else FILLS[(depth - 1) % len(FILLS)]
+    fill = "#f4f4f4" if not depth else hue(depth - 1)
     stroke = "#999999' stroke-dasharray='3 3" if block.number in graph.unreachable else "#333333"
     where = f"{goes_to(graph, block) or 'nowhere'}; in {depth} loop{'s' * (depth != 1)}"
     parts = [

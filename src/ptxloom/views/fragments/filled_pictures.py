@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.isa.types import Kind, element_type
+from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
-from ptxloom.views.core.svg import FILLS, Box, draw
+from ptxloom.views.core.svg import Box, draw
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.fragments.prefaces import title
 
@@ -141,4 +142,4 @@ def _cell(filled: Filled, place: tuple[int, int, int], x: int, y: int) -> Box:
 
 
 def _fill(group: int) -> str:
-    return FILLS[group % len(FILLS)]
+    return hue(group)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
+from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import LANES_PER_HUE
-from ptxloom.views.core.svg import FILLS, Box, draw
+from ptxloom.views.core.svg import Box, draw
 from ptxloom.views.fragments.folding import block_of
 from ptxloom.views.fragments.places import sentence
 from ptxloom.views.fragments.prefaces import evidence, matrix_title, title
@@ -82,7 +83,7 @@ def _block(fragment: Fragment, block: Block, first: tuple[int, int], y: int) -> 
         _BLOCK_WIDTH,
         CELL_HEIGHT,
         texts,
-        FILLS[lanes[0] // LANES % len(FILLS)],
+        hue(lanes[0] // LANES),
         tip=f"{where}: {', '.join(texts)}",
     )
 
@@ -124,4 +125,4 @@ def _cell(fragment: Fragment, element: Element, x: int, y: int) -> Box:
 
 def _fill(lane: int) -> str:
     """The colour of a lane's group of four."""
-    return FILLS[lane // LANES_PER_HUE % len(FILLS)]
+    return hue(lane // LANES_PER_HUE)

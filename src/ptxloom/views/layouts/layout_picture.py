@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.layout import ComposedLayout, recast
+from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import LANES_PER_HUE
-from ptxloom.views.core.svg import FILLS, Box, draw
+from ptxloom.views.core.svg import Box, draw
 
 if TYPE_CHECKING:
     from ptxloom.atoms import CopyAtom, MmaAtom, TiledCopy, TiledMma
@@ -33,7 +34,7 @@ def _values(layout: Layout | ComposedLayout) -> Cells:
     cells: Cells = {}
     for index, value in enumerate(layout.offsets()):
         row, column = index % rows, index // rows
-        cells[row, column] = ((str(value),), FILLS[value % len(FILLS)], f"({row}, {column}) goes to {value}")
+        cells[row, column] = ((str(value),), hue(value), f"({row}, {column}) goes to {value}")
     return cells
 
 
@@ -66,7 +67,7 @@ def held(layout_tv: Layout, rows: int) -> Cells:
             if place in cells:
                 more[place] = more.get(place, 0) + 1
                 continue
-            fill = FILLS[t // LANES_PER_HUE % len(FILLS)]
+            fill = hue(t // LANES_PER_HUE)
             cells[place] = ((f"T{t}", f"V{v}"), fill, f"thread {t}, value {v} holds ({place[0]}, {place[1]})")
     for place, count in more.items():
         lines, fill, tip = cells[place]

@@ -10,8 +10,9 @@ from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import BANK_BYTES, BANKS, CHUNK_BYTES, LINE_BYTES
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.core.svg import FILLS, Box, draw
+from ptxloom.views.core.svg import Box, draw
 from ptxloom.views.core.tables import Cell, Table, text_table
 from ptxloom.views.fragments.filled_pictures import number
 
@@ -172,7 +173,7 @@ def _box(found: SharedMap, piece: SharedPiece, at: tuple[int, int], count: int, 
     texts = (f"{name} {first}" if several and name else first, second, *held[:count])
     group = shown.group(piece.elements)
     known = piece.elements.kind is not Kind.NONE
-    fill = FILLS[group % len(FILLS)] if group is not None else _OTHER if known else _BLANK
+    fill = hue(group) if group is not None else _OTHER if known else _BLANK
     what = label(piece.elements, several=True)
     tip = f"bank {piece.bank}, address 0x{piece.address:05x}: {what}; as {found.type}: {' '.join(held)}"
     return Box(*at, _WIDTH, _height(count), tuple(elide(text, _LONGEST) for text in texts if text), fill, tip=tip)

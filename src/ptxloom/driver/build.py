@@ -1,0 +1,154 @@
+"""Shared libraries from the C in this package: found where the package's build put them, or compiled at first use.
+
+A library is a folder of C files, with those that are generated. All libraries lie in one folder when they are built,
+under the names that programs look for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.driver import names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_HERE: Final = Path(__file__).parent
+BUILT: Final = _HERE / "built"  # where the package's build puts them
+FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-Wl,-Bsymbolic")
+WARNINGS: Final = ("-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror")
+_COMPILERS: Final = ("cc", "gcc", "clang")
+
+
+class NoDriver(PtxloomError):  # noqa: N818 - says what there is not
+    """The driver cannot be had here; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A shared library.
+
+    Attributes:
+        soname: What programs are linked with.
+        folder: Of its C files.
+        generated: C files that are made, by name.
+        names: Further names under which programs look for it.
+        flags: For the compiler, beside those of all.
+        neighbours: Libraries of this package that it is linked with, by soname.
+    """
+
+    soname: str
+    folder: str
+    generated: Mapping[str, Callable[[], str]] = field(default_factory=dict[str, "Callable[[], str]"])
+    names: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    neighbours: tuple[str, ...] = ()
+
+
+LIBRARIES: Final = (Library("libcuda.so.1", "libcuda", {"names.c": names.source}, ("libcuda.so",)),)
+"""In an order in which they can be linked."""
+
+
+@cache
+def folder() -> Path:
+    """The folder in which the libraries lie, compiled if need be.
+
+    Raises:
+        NoDriver: There is no compiler, or it fails, or this is no Linux.
+    """
+    if sys.platform != "linux":
+        raise NoDriver(
+            "the driver's library runs on Linux only; kernels run everywhere with `pl.kernel` and `pl.Device`"
+        )
+    if (BUILT / "key").is_file() and (BUILT / "key").read_text() == key():
+        return BUILT
+    from ptxloom.machine.native.code_cache import cache_folder  # noqa: PLC0415 - the package's build has no NumPy
+
+    kept = cache_folder()
+    if kept is None:
+        made = Path(tempfile.mkdtemp(prefix="ptxloom-driver-"))
+        build(made)
+        return made
+    place = kept / "driver" / key()
+    if not place.is_dir():
+        kept.joinpath("driver").mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=kept / "driver"))
+        build(made)
+        try:
+            made.rename(place)
+        except OSError:  # somebody else was quicker
+            shutil.rmtree(made)
+    return place
+
+
+def key() -> str:
+    """What the libraries depend on, as the name of a folder."""
+    told = hashlib.sha256(repr((FLAGS, os.uname().machine)).encode())
+    for library in LIBRARIES:
+        told.update(repr((library.soname, library.names, library.flags, library.neighbours)).encode())
+        for path in sorted((_HERE / library.folder).iterdir()):
+            told.update(path.name.encode() + path.read_bytes())
+        for name, text in library.generated.items():
+            told.update(name.encode() + text().encode())
+    return told.hexdigest()[:24]
+
+
+def build(place: Path, extra: tuple[str, ...] = ()) -> None:
+    """Compile all libraries into a folder.
+
+    Args:
+        place: The folder.
+        extra: Further flags for the compiler, such as `WARNINGS`.
+
+    Raises:
+        NoDriver: There is no compiler, or it fails.
+    """
+    compiler = _compiler()
+    for library in LIBRARIES:
+        _compile(compiler, library, place, extra)
+        for name in library.names:
+            (place / name).unlink(missing_ok=True)
+            (place / name).symlink_to(library.soname)
+    (place / "key").write_text(key())
+
+
+def _compiler() -> str:
+    """The C compiler.
+
+    Raises:
+        NoDriver: There is none.
+    """
+    named = os.environ.get("CC")
+    found = next((path for one in ([named] if named else _COMPILERS) if (path := shutil.which(one))), None)
+    if found is None:
+        raise NoDriver(
+            "the driver has to be compiled, and there is no C compiler: install gcc or clang, or name one in CC"
+        )
+    return found
+
+
+def _compile(compiler: str, library: Library, place: Path, extra: tuple[str, ...]) -> None:
+    source = _HERE / library.folder
+    with tempfile.TemporaryDirectory() as work:
+        for name, text in library.generated.items():
+            (Path(work) / name).write_text(text(), encoding="utf-8")
+        files = [*sorted(source.glob("*.c")), *(Path(work) / name for name in library.generated)]
+        command = [
+            compiler, *FLAGS, *extra, f"-I{source}", f"-Wl,-soname,{library.soname}", "-o", str(place / library.soname),
+            *map(str, files), *(str(place / name) for name in library.neighbours), *library.flags, "-ldl",
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it says nothing"]
+        first = next((line for line in lines if "error" in line), lines[0])
+        raise NoDriver(f"{compiler} could not compile {library.soname}: {first}")

@@ -1,0 +1,206 @@
+/* The lock, the socket to the server, and what happens at a fork.
+
+   One connection a process: whoever asks holds the lock until the answer has come. A child process has no driver
+   (CUDA_ERROR_NOT_INITIALIZED), as with a GPU, if its parent had called cuInit; else it has its own. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+static pthread_mutex_t lock;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static int server = -1;
+static int forked; /* from a process that had called cuInit */
+static __thread int times_held;
+static unsigned char *buffer;
+static size_t buffer_size;
+
+int failed;
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+
+static void make_lock(void) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+
+static void in_child(void) {
+    make_lock();
+    if (server < 0) return;
+    close(server);
+    server = -1;
+    forked = 1;
+}
+
+static void prepare(void) {
+    make_lock();
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+struct held lock_driver(void) {
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&lock);
+    times_held++;
+    return (struct held){0};
+}
+
+void unlock_driver(struct held *held) {
+    (void)held;
+    times_held--;
+    pthread_mutex_unlock(&lock);
+}
+
+int lock_release(void) {
+    int times = times_held;
+    while (times_held) unlock_driver(NULL);
+    return times;
+}
+
+void lock_take(int times) {
+    while (times--) lock_driver();
+}
+
+int driver_error(void) {
+    if (forked || device.size == 0) return NOT_INITIALIZED;
+    return server < 0 ? DEVICE_UNAVAILABLE : SUCCESS;
+}
+
+void disconnect(void) {
+    if (server >= 0) close(server);
+    server = -1;
+    fprintf(stderr, "ptxloom: the process in which kernels run has ended\n");
+}
+
+static int send_all(const void *data, size_t size) {
+    const char *at = data;
+    while (size) {
+        ssize_t sent = send(server, at, size, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return 0;
+        at += sent;
+        size -= (size_t)sent;
+    }
+    return 1;
+}
+
+static int receive_all(void *data, size_t size) {
+    char *at = data;
+    while (size) {
+        ssize_t got = recv(server, at, size, MSG_WAITALL);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return 0;
+        at += got;
+        size -= (size_t)got;
+    }
+    return 1;
+}
+
+static int room_for(size_t size) {
+    if (size <= buffer_size) return 1;
+    unsigned char *larger = realloc(buffer, size);
+    if (!larger) return 0;
+    buffer = larger;
+    buffer_size = size;
+    return 1;
+}
+
+int ask(enum operation operation, const struct part *parts, int count, struct answer *answer) {
+    uint64_t question[2] = {(uint64_t)operation, 0};
+    struct {
+        int32_t status, end;
+        uint64_t size;
+    } head;
+    if (server < 0) return DEVICE_UNAVAILABLE;
+    for (int i = 0; i < count; i++) question[1] += parts[i].size;
+    int well = send_all(question, sizeof question);
+    for (int i = 0; well && i < count; i++) well = send_all(parts[i].data, parts[i].size);
+    well = well && receive_all(&head, sizeof head);
+    if (well && !room_for(head.size)) well = 0;
+    if (!well || !receive_all(buffer, head.size)) {
+        disconnect();
+        return DEVICE_UNAVAILABLE;
+    }
+    if (head.end) { /* a hazard shall end the program */
+        fflush(NULL);
+        _exit(head.end);
+    }
+    if (answer) *answer = (struct answer){buffer, head.size};
+    return head.status;
+}
+
+/* The answer to HELLO comes with the files of the device's memory. */
+static int greet(int *files, int *count) {
+    uint64_t question[2] = {HELLO, sizeof(uint64_t)};
+    uint64_t process = (uint64_t)getpid();
+    char room[CMSG_SPACE(2 * sizeof(int))];
+    struct iovec into = {&device, sizeof device};
+    struct msghdr message = {.msg_iov = &into, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    if (!send_all(question, sizeof question) || !send_all(&process, sizeof process)) return 0;
+    ssize_t got = recvmsg(server, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *told = CMSG_FIRSTHDR(&message);
+    if (got != (ssize_t)sizeof device || !told || told->cmsg_type != SCM_RIGHTS) return 0;
+    *count = (int)((told->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(files, CMSG_DATA(told), (size_t)*count * sizeof(int));
+    device.name[sizeof device.name - 1] = 0;
+    return 1;
+}
+
+static int map_at(uint64_t address, uint64_t size, int file) {
+    void *wanted = (void *)(uintptr_t)address;
+    void *found = mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+    close(file);
+    if (found != wanted) {
+        if (found != MAP_FAILED) munmap(found, size);
+        return 0;
+    }
+    madvise(found, size, MADV_DONTFORK);
+    return 1;
+}
+
+static int open_socket(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) return 0;
+    strcpy(address.sun_path, path);
+    server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return server >= 0 && connect(server, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+static int said(const char *sentence) {
+    fprintf(stderr, "ptxloom: %s\n", sentence);
+    memset(&device, 0, sizeof device);
+    if (server >= 0) close(server);
+    server = -1;
+    return NO_DEVICE;
+}
+
+int connect_device(void) {
+    const char *path = getenv("PTXLOOM_DRIVER");
+    int files[2], count = 0;
+    if (forked) return NOT_INITIALIZED;
+    if (device.size) return driver_error();
+    if (!path || !*path) return said("this CUDA driver runs kernels in a process of ptxloom's: start the program by `ptxloom exec`");
+    if (!open_socket(path)) return said("the process in which kernels run cannot be reached: start the program by `ptxloom exec`");
+    if (!greet(files, &count)) return said("the process in which kernels run is of another version");
+    int well = map_at(device.start, device.size, files[0]);
+    if (count > 1) well = map_at(device.marks, device.size, files[1]) && well;
+    return well ? SUCCESS : said("the addresses of device memory are in use in this program");
+}
+
+int function_missing(const char *name) {
+    LOCKED;
+    struct part part = {name, strlen(name)};
+    if (server >= 0) ask(MISSING, &part, 1, NULL);
+    return NOT_SUPPORTED;
+}

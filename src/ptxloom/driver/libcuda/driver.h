@@ -1,0 +1,303 @@
+/* A CUDA driver that needs no GPU: what its files share.
+
+   State that no kernel sees (contexts, streams, events, graphs, who owns an address) is kept here, under one lock, which
+   every function holds while it runs. Kernels, modules and memory belong to a server process, asked through one socket.
+   Device memory lies at the same addresses in both. Everything is done when the call that asked for it returns. */
+#ifndef PTXLOOM_DRIVER_H
+#define PTXLOOM_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum error {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    DEVICE_UNAVAILABLE = 46,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    UNSUPPORTED_LIMIT = 215,
+    INVALID_PTX = 218,
+    FILE_NOT_FOUND = 301,
+    INVALID_HANDLE = 400,
+    ILLEGAL_STATE = 401,
+    NOT_FOUND = 500,
+    NOT_READY = 600,
+    ILLEGAL_ADDRESS = 700,
+    PEER_ACCESS_NOT_ENABLED = 705,
+    PRIMARY_CONTEXT_ACTIVE = 708,
+    HOST_MEMORY_ALREADY_REGISTERED = 712,
+    HOST_MEMORY_NOT_REGISTERED = 713,
+    NOT_SUPPORTED = 801,
+    STREAM_CAPTURE_UNSUPPORTED = 900,
+    STREAM_CAPTURE_UNMATCHED = 903,
+    STREAM_CAPTURE_IMPLICIT = 906,
+    INVALID_CLUSTER_SIZE = 912,
+};
+
+typedef uint64_t device_pointer;
+
+/* -- the lock: `LOCKED` holds it to the end of a block ---------------------------------------------------------- */
+
+struct held {
+    int nothing;
+};
+struct held lock_driver(void);
+void unlock_driver(struct held *held);
+int lock_release(void);     /* however often this thread holds it; says how often */
+void lock_take(int times); /* as often again */
+#define LOCKED struct held held_lock __attribute__((cleanup(unlock_driver), unused)) = lock_driver()
+
+/* As LOCKED, and answers an error unless cuInit has been called. */
+#define DRIVER                                                                                                         \
+    LOCKED;                                                                                                            \
+    do {                                                                                                               \
+        int driver_error_ = driver_error();                                                                            \
+        if (driver_error_) return driver_error_;                                                                       \
+    } while (0)
+
+/* As DRIVER, with a current context in which no kernel has failed. */
+#define CONTEXT                                                                                                        \
+    DRIVER;                                                                                                            \
+    do {                                                                                                               \
+        int context_error_ = context_error();                                                                          \
+        if (context_error_) return context_error_;                                                                     \
+    } while (0)
+
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        int tried_ = (call);                                                                                           \
+        if (tried_) return tried_;                                                                                     \
+    } while (0)
+
+int driver_error(void);
+int context_error(void);
+extern int failed; /* the error that ended a kernel: every call answers it, until the context is reset */
+int function_missing(const char *name);
+
+/* -- handles: numbers that a table knows, so that a wild one is an error -------------------------------------- */
+
+enum kind {
+    A_CONTEXT = 1,
+    A_STREAM,
+    AN_EVENT,
+    A_MODULE,
+    A_FUNCTION,
+    A_LIBRARY,
+    A_LINK,
+    A_GRAPH,
+    A_NODE,
+    AN_EXECUTABLE,
+    A_POOL,
+};
+void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
+void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
+void handle_free(const void *handle);                  /* and its object */
+void *handle_next(enum kind kind, size_t *place);      /* one after the other, from a place of 0; NULL behind the last */
+
+/* -- the server ------------------------------------------------------------------------------------------------ */
+
+enum operation {
+    HELLO = 1,
+    ALLOCATE,
+    FREE,
+    LOAD,
+    UNLOAD,
+    GET_FUNCTION,
+    GET_GLOBAL,
+    LIST_FUNCTIONS,
+    LAUNCH,
+    LINK,
+    TENSOR_MAP,
+    MISSING,
+    IPC_OPEN,
+};
+
+struct part {
+    const void *data;
+    size_t size;
+};
+
+/* What the server answered: bytes that are there until the next question. */
+struct answer {
+    const unsigned char *data;
+    size_t size;
+};
+
+int ask(enum operation operation, const struct part *parts, int count, struct answer *answer);
+void disconnect(void);
+
+/* -- the device --------------------------------------------------------------------------------------------------- */
+
+enum { ATTRIBUTES = 256 };
+struct device {
+    uint64_t start, size; /* of the addresses that are the device's */
+    uint64_t marks;       /* where a byte tells of each byte whether it has been written; 0 if nobody asks */
+    uint64_t capacity;
+    int32_t session;
+    int32_t attributes[ATTRIBUTES];
+    unsigned char uuid[16];
+    char name[256];
+};
+extern struct device device;
+int connect_device(void);
+int is_device(int ordinal);
+
+/* -- contexts ------------------------------------------------------------------------------------------------------ */
+
+void *current_context(void);
+void contexts_forget(void);
+
+/* -- memory ---------------------------------------------------------------------------------------------------------- */
+
+enum memory_kind { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, VARIABLE_MEMORY, POOL_MEMORY, FOREIGN_MEMORY };
+struct allocation {
+    device_pointer start;
+    uint64_t size;
+    enum memory_kind kind;
+    uint32_t flags;
+    uint64_t id;
+    void *context;
+    uint64_t owner; /* a module, for its variables */
+};
+struct allocation *allocation_at(device_pointer address);
+int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner);
+void allocations_remove_of(uint64_t owner);
+int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start);
+int memory_free(device_pointer start, int kinds);
+int in_device(device_pointer address);
+int reachable(device_pointer address, uint64_t size); /* whether these bytes may be copied */
+uint64_t memory_used(void);
+void memory_written(device_pointer address, uint64_t size);
+
+/* -- work, done at once or recorded in a graph -------------------------------------------------------------------- */
+
+enum work_kind { NOTHING, KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, RECORD_WORK, WAIT_WORK, GRAPH_WORK, FREE_WORK, ALLOCATE_WORK };
+
+struct launch {
+    uint64_t function; /* the server's number */
+    void *handle;
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t shared_bytes, flags;
+    uint32_t size;
+    unsigned char *parameters;
+};
+enum { COOPERATIVE = 1, PROGRAMMATIC = 2 };
+
+struct copy {
+    device_pointer to, from;
+    uint64_t to_pitch, to_slice, from_pitch, from_slice;
+    uint64_t width, height, depth;
+};
+
+struct fill {
+    device_pointer to;
+    uint64_t pitch, width, height; /* width in elements */
+    uint32_t value, element_bytes;
+};
+
+/* As programs give them. */
+struct copy2d {
+    size_t from_x, from_y;
+    int from_type;
+    const void *from_host;
+    device_pointer from;
+    void *from_array;
+    size_t from_pitch, to_x, to_y;
+    int to_type;
+    void *to_host;
+    device_pointer to;
+    void *to_array;
+    size_t to_pitch, width, height;
+};
+
+struct copy3d {
+    size_t from_x, from_y, from_z, from_level;
+    int from_type;
+    const void *from_host;
+    device_pointer from;
+    void *from_array, *reserved0;
+    size_t from_pitch, from_height, to_x, to_y, to_z, to_level;
+    int to_type;
+    void *to_host;
+    device_pointer to;
+    void *to_array, *reserved1;
+    size_t to_pitch, to_height, width, height, depth;
+};
+int copy_of_box(const struct copy3d *given, struct copy *copy);
+int fill_legal(const struct fill *fill);
+
+struct work {
+    enum work_kind kind;
+    union {
+        struct launch launch;
+        struct copy copy;
+        struct fill fill;
+        struct {
+            void (*function)(void *);
+            void *argument;
+        } host;
+        void *handle; /* of an event, a graph */
+        struct {
+            device_pointer start;
+            uint64_t size;
+        } memory;
+    };
+};
+
+int work_do(const struct work *work);
+int launch_ended(int error, const struct answer *answer); /* keeps what ended a kernel, prints what it printed */
+int work_submit(void *stream, const struct work *work); /* done at once, or recorded where the stream is captured */
+int work_copy(struct work *to, const struct work *from);
+void work_drop(struct work *work);
+int graph_run(void *graph);
+int graph_append(void *graph, const struct work *work, void *const *after, size_t count, void **node);
+
+/* -- streams and events ---------------------------------------------------------------------------------------------- */
+
+struct stream {
+    uint32_t flags;
+    int32_t priority;
+    uint64_t id;
+    void *context;
+    void *capture; /* the graph that it is recorded in */
+    void *origin;  /* the stream with which that capture began */
+    int mode;
+    uint64_t capture_id;
+    void **last; /* nodes on which the next one depends */
+    size_t last_count;
+};
+int stream_of(void *handle, struct stream **stream);
+void streams_leave(void *graph); /* the streams that joined its recording */
+int event_record(void *event);
+int capture_join(struct stream *stream, void *graph, void *origin, void *node); /* a stream that waits for a recorded event */
+
+/* -- functions ---------------------------------------------------------------------------------------------------------- */
+
+enum { PARAMETERS = 4096, FUNCTION_ATTRIBUTES = 32 };
+struct function {
+    uint64_t number; /* the server's */
+    void *module;    /* its handle */
+    int32_t attributes[FUNCTION_ATTRIBUTES];
+    uint32_t parameter_bytes, parameter_count;
+    struct {
+        uint32_t offset, size;
+    } *parameters;
+    char *name;
+};
+int module_number(const void *module, uint64_t *number);
+int function_get(void **function, void *module, const char *name); /* the same handle each time */
+void functions_forget(const void *module);
+int file_read(const char *path, struct part *part); /* the caller frees its data */
+struct shape {
+    uint32_t grid[3], block[3], shared_bytes;
+};
+/* A launch whose parameters are copied, to be freed by `work_drop`. */
+int launch_of(void *function, const struct shape *shape, void **parameters, void **extra, struct work *work);
+
+#endif

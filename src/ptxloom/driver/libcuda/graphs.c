@@ -1,0 +1,301 @@
+/* Graphs as such: nodes, edges, copies of graphs, and running one. */
+#include "graphs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int list_add(struct list *list, void *item) {
+    if (list->count == list->room) {
+        size_t larger = list->room ? 2 * list->room : 8;
+        void **moved = realloc(list->items, larger * sizeof *moved);
+        if (!moved) return OUT_OF_MEMORY;
+        list->items = moved;
+        list->room = larger;
+    }
+    list->items[list->count++] = item;
+    return SUCCESS;
+}
+
+int list_has(const struct list *list, const void *item) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] == item) return 1;
+    return 0;
+}
+
+void list_remove(struct list *list, const void *item) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] == item) {
+            memmove(list->items + i, list->items + i + 1, (list->count - i - 1) * sizeof *list->items);
+            list->count--;
+            return;
+        }
+}
+
+void list_drop(struct list *list) {
+    free(list->items);
+    *list = (struct list){0};
+}
+
+static void node_free(void *handle) {
+    struct node *node = object_of(A_NODE, handle);
+    if (!node) return;
+    if (node->work.kind == GRAPH_WORK) graph_destroy(node->work.handle);
+    work_drop(&node->work);
+    list_drop(&node->after);
+    free(node->parameters);
+    handle_free(handle);
+}
+
+void graph_destroy(void *handle) {
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (!graph) return;
+    for (size_t i = 0; i < graph->nodes.count; i++) node_free(graph->nodes.items[i]);
+    list_drop(&graph->nodes);
+    handle_free(handle);
+}
+
+int graph_append(void *handle, const struct work *work, void *const *after, size_t count, void **made) {
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (!graph || (count && !after)) return INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (!list_has(&graph->nodes, after[i])) return INVALID_VALUE;
+    void *node_handle = handle_new(A_NODE, sizeof(struct node));
+    struct node *node = object_of(A_NODE, node_handle);
+    if (!node || work_copy(&node->work, work)) return OUT_OF_MEMORY;
+    node->graph = handle;
+    for (size_t i = 0; i < count; i++) TRY(list_add(&node->after, after[i]));
+    TRY(list_add(&graph->nodes, node_handle));
+    if (made) *made = node_handle;
+    return SUCCESS;
+}
+
+void **graph_order(const struct graph *graph) {
+    size_t count = graph->nodes.count, done = 0;
+    struct list order = {0};
+    while (done < count) {
+        size_t before = done;
+        for (size_t i = 0; i < count; i++) {
+            void *handle = graph->nodes.items[i];
+            struct node *node = object_of(A_NODE, handle);
+            size_t ready = 0;
+            if (list_has(&order, handle)) continue;
+            while (ready < node->after.count && list_has(&order, node->after.items[ready])) ready++;
+            if (ready < node->after.count) continue;
+            if (list_add(&order, handle)) break;
+            done++;
+        }
+        if (done == before) { /* a circle */
+            list_drop(&order);
+            return NULL;
+        }
+    }
+    return order.items ? order.items : calloc(1, sizeof(void *));
+}
+
+int graph_run(void *handle) {
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (!graph) return INVALID_HANDLE;
+    void **order = graph_order(graph);
+    int error = order ? SUCCESS : INVALID_VALUE;
+    for (size_t i = 0; !error && i < graph->nodes.count; i++) {
+        struct node *node = object_of(A_NODE, order[i]);
+        error = work_do(&node->work);
+    }
+    free(order);
+    return error;
+}
+
+int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new) {
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (!graph) return INVALID_VALUE;
+    void *made = handle_new(A_GRAPH, sizeof(struct graph));
+    if (!made) return OUT_OF_MEMORY;
+    int error = SUCCESS;
+    for (size_t i = 0; !error && i < graph->nodes.count; i++) {
+        struct node *node = object_of(A_NODE, graph->nodes.items[i]);
+        struct work work = node->work;
+        void *copy;
+        if (work.kind == GRAPH_WORK) {
+            struct list old = {0}, new = {0};
+            error = graph_clone(node->work.handle, &work.handle, &old, &new);
+            list_drop(&old);
+            list_drop(&new);
+        }
+        error = error ? error : graph_append(made, &work, NULL, 0, &copy);
+        error = error ? error : list_add(of_old, graph->nodes.items[i]);
+        error = error ? error : list_add(of_new, copy);
+    }
+    for (size_t i = 0; !error && i < of_old->count; i++) {
+        struct node *old = object_of(A_NODE, of_old->items[i]), *new = object_of(A_NODE, of_new->items[i]);
+        for (size_t j = 0; !error && old && new && j < old->after.count; j++)
+            for (size_t k = 0; !error && k < of_old->count; k++)
+                if (of_old->items[k] == old->after.items[j]) error = list_add(&new->after, of_new->items[k]);
+    }
+    if (error) graph_destroy(made);
+    else *clone = made;
+    return error;
+}
+
+/* -- what programs call ---------------------------------------------------------------------------------------- */
+
+EXPORTED int cuGraphCreate(void **handle, unsigned flags) {
+    DRIVER;
+    if (!handle || flags) return INVALID_VALUE;
+    *handle = handle_new(A_GRAPH, sizeof(struct graph));
+    return *handle ? SUCCESS : OUT_OF_MEMORY;
+}
+
+EXPORTED int cuGraphDestroy(void *handle) {
+    DRIVER;
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (!graph || graph->is_child) return INVALID_VALUE;
+    graph_destroy(handle);
+    return SUCCESS;
+}
+
+EXPORTED int cuGraphDestroyNode(void *handle) {
+    DRIVER;
+    struct node *node = object_of(A_NODE, handle);
+    struct graph *graph = node ? object_of(A_GRAPH, node->graph) : NULL;
+    if (!graph) return INVALID_VALUE;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct node *other = object_of(A_NODE, graph->nodes.items[i]);
+        list_remove(&other->after, handle);
+    }
+    list_remove(&graph->nodes, handle);
+    node_free(handle);
+    return SUCCESS;
+}
+
+EXPORTED int cuGraphClone(void **clone, void *handle) {
+    DRIVER;
+    struct list old = {0}, new = {0};
+    if (!clone || !object_of(A_GRAPH, handle)) return INVALID_VALUE;
+    int error = graph_clone(handle, clone, &old, &new);
+    list_drop(&old);
+    list_drop(&new);
+    return error;
+}
+
+static int add_edges(void *handle, void *const *from, void *const *to, size_t count, int gone) {
+    DRIVER;
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (!graph || (count && (!from || !to))) return INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        if (!list_has(&graph->nodes, from[i]) || !list_has(&graph->nodes, to[i])) return INVALID_VALUE;
+        struct node *node = object_of(A_NODE, to[i]);
+        if (list_has(&node->after, from[i]) != gone || from[i] == to[i]) return INVALID_VALUE;
+        if (gone) list_remove(&node->after, from[i]);
+        else TRY(list_add(&node->after, from[i]));
+    }
+    return SUCCESS;
+}
+
+EXPORTED int cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t count) {
+    return add_edges(graph, from, to, count, 0);
+}
+EXPORTED int cuGraphAddDependencies_v2(void *graph, void *const *from, void *const *to, const void *data, size_t count) {
+    (void)data;
+    return add_edges(graph, from, to, count, 0);
+}
+EXPORTED int cuGraphRemoveDependencies(void *graph, void *const *from, void *const *to, size_t count) {
+    return add_edges(graph, from, to, count, 1);
+}
+EXPORTED int cuGraphRemoveDependencies_v2(void *graph, void *const *from, void *const *to, const void *data, size_t count) {
+    (void)data;
+    return add_edges(graph, from, to, count, 1);
+}
+
+/* Gives a list as CUDA does: up to `*count` of its items, and how many there are. */
+static int give(const struct list *list, void **items, size_t *count) {
+    if (!count) return INVALID_VALUE;
+    for (size_t i = 0; items && i < *count; i++) items[i] = i < list->count ? list->items[i] : NULL;
+    if (!items || *count > list->count) *count = list->count;
+    return SUCCESS;
+}
+
+EXPORTED int cuGraphGetNodes(void *handle, void **nodes, size_t *count) {
+    DRIVER;
+    struct graph *graph = object_of(A_GRAPH, handle);
+    return graph ? give(&graph->nodes, nodes, count) : INVALID_VALUE;
+}
+
+EXPORTED int cuGraphGetRootNodes(void *handle, void **nodes, size_t *count) {
+    DRIVER;
+    struct graph *graph = object_of(A_GRAPH, handle);
+    struct list roots = {0};
+    if (!graph) return INVALID_VALUE;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct node *node = object_of(A_NODE, graph->nodes.items[i]);
+        if (!node->after.count) TRY(list_add(&roots, graph->nodes.items[i]));
+    }
+    int error = give(&roots, nodes, count);
+    list_drop(&roots);
+    return error;
+}
+
+static int give_edges(void *handle, void **from, void **to, size_t *count) {
+    DRIVER;
+    struct graph *graph = object_of(A_GRAPH, handle);
+    struct list firsts = {0}, lasts = {0};
+    if (!graph || !count || !from != !to) return INVALID_VALUE;
+    size_t room = *count;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct node *node = object_of(A_NODE, graph->nodes.items[i]);
+        for (size_t j = 0; j < node->after.count; j++) {
+            TRY(list_add(&firsts, node->after.items[j]));
+            TRY(list_add(&lasts, graph->nodes.items[i]));
+        }
+    }
+    int error = give(&firsts, from, count);
+    *count = from ? room : *count;
+    error = error ? error : give(&lasts, to, count);
+    list_drop(&firsts);
+    list_drop(&lasts);
+    return error;
+}
+
+EXPORTED int cuGraphGetEdges(void *graph, void **from, void **to, size_t *count) { return give_edges(graph, from, to, count); }
+EXPORTED int cuGraphGetEdges_v2(void *graph, void **from, void **to, unsigned char *data, size_t *count) {
+    if (data && count) memset(data, 0, 8 * *count);
+    return give_edges(graph, from, to, count);
+}
+
+EXPORTED int cuGraphNodeGetDependencies(void *handle, void **nodes, size_t *count) {
+    DRIVER;
+    struct node *node = object_of(A_NODE, handle);
+    return node ? give(&node->after, nodes, count) : INVALID_VALUE;
+}
+EXPORTED int cuGraphNodeGetDependencies_v2(void *handle, void **nodes, unsigned char *data, size_t *count) {
+    if (data && count) memset(data, 0, 8 * *count);
+    return cuGraphNodeGetDependencies(handle, nodes, count);
+}
+
+EXPORTED int cuGraphNodeGetDependentNodes(void *handle, void **nodes, size_t *count) {
+    DRIVER;
+    struct node *node = object_of(A_NODE, handle);
+    struct graph *graph = node ? object_of(A_GRAPH, node->graph) : NULL;
+    struct list found = {0};
+    if (!graph) return INVALID_VALUE;
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct node *other = object_of(A_NODE, graph->nodes.items[i]);
+        if (list_has(&other->after, handle)) TRY(list_add(&found, graph->nodes.items[i]));
+    }
+    int error = give(&found, nodes, count);
+    list_drop(&found);
+    return error;
+}
+EXPORTED int cuGraphNodeGetDependentNodes_v2(void *handle, void **nodes, unsigned char *data, size_t *count) {
+    if (data && count) memset(data, 0, 8 * *count);
+    return cuGraphNodeGetDependentNodes(handle, nodes, count);
+}
+
+EXPORTED int cuGraphNodeGetType(void *handle, int *type) {
+    static const int types[] = {[NOTHING] = 5,     [KERNEL_WORK] = 0, [COPY_WORK] = 1,   [FILL_WORK] = 2, [HOST_WORK] = 3,
+                                [RECORD_WORK] = 7, [WAIT_WORK] = 6,   [GRAPH_WORK] = 4, [FREE_WORK] = 11, [ALLOCATE_WORK] = 10};
+    DRIVER;
+    struct node *node = object_of(A_NODE, handle);
+    if (!node || !type) return INVALID_VALUE;
+    *type = types[node->work.kind];
+    return SUCCESS;
+}

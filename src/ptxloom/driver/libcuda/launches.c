@@ -1,0 +1,172 @@
+/* Launches: parameters taken from where the program has them, the shape judged, what ended a kernel kept. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+static int shape_legal(const struct function *f, const struct shape *shape) {
+    const int32_t *d = device.attributes;
+    uint64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (shape->grid[i] == 0 || shape->grid[i] > (uint32_t)d[5 + i]) return INVALID_VALUE;
+        if (shape->block[i] == 0 || shape->block[i] > (uint32_t)d[2 + i]) return INVALID_VALUE;
+        threads *= shape->block[i];
+    }
+    if (threads > (uint32_t)d[1]) return INVALID_VALUE;
+    if (threads > (uint32_t)f->attributes[0]) return 701;
+    int64_t most = f->attributes[8] > d[8] - f->attributes[1] ? f->attributes[8] : d[8] - f->attributes[1];
+    return (int64_t)shape->shared_bytes > most ? INVALID_VALUE : SUCCESS;
+}
+
+enum { END_OF_EXTRA = 0, BUFFER = 1, BUFFER_SIZE = 2 };
+
+/* All parameters in one piece of memory. */
+static int take_buffer(const struct function *f, void **extra, unsigned char *into) {
+    const void *buffer = NULL;
+    const size_t *size = NULL;
+    for (int i = 0; extra[i] != (void *)END_OF_EXTRA; i += 2) {
+        if (i >= 8) return INVALID_VALUE;
+        if (extra[i] == (void *)BUFFER) buffer = extra[i + 1];
+        else if (extra[i] == (void *)BUFFER_SIZE) size = extra[i + 1];
+        else return INVALID_VALUE;
+    }
+    if (!size || (*size && !buffer)) return INVALID_VALUE;
+    memcpy(into, buffer, *size < f->parameter_bytes ? *size : f->parameter_bytes);
+    return SUCCESS;
+}
+
+static int take_each(const struct function *f, void **parameters, unsigned char *into) {
+    if (f->parameter_count && !parameters) return INVALID_VALUE;
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        if (!parameters[i]) return INVALID_VALUE;
+        memcpy(into + f->parameters[i].offset, parameters[i], f->parameters[i].size);
+    }
+    return SUCCESS;
+}
+
+int launch_of(void *handle, const struct shape *shape, void **parameters, void **extra, struct work *work) {
+    struct function *f = object_of(A_FUNCTION, handle);
+    if (!f) return INVALID_HANDLE;
+    if (parameters && extra && extra[0]) return INVALID_VALUE;
+    TRY(shape_legal(f, shape));
+    unsigned char *taken = calloc(1, f->parameter_bytes ? f->parameter_bytes : 1);
+    if (!taken) return OUT_OF_MEMORY;
+    int error = parameters || !extra ? take_each(f, parameters, taken) : take_buffer(f, extra, taken);
+    if (error) {
+        free(taken);
+        return error;
+    }
+    *work = (struct work){.kind = KERNEL_WORK};
+    struct launch *launch = &work->launch;
+    launch->function = f->number;
+    launch->handle = handle;
+    memcpy(launch->grid, shape->grid, sizeof launch->grid);
+    memcpy(launch->block, shape->block, sizeof launch->block);
+    for (int i = 0; i < 3; i++) launch->cluster[i] = (uint32_t)f->attributes[11 + i];
+    launch->shared_bytes = shape->shared_bytes;
+    launch->size = f->parameter_bytes;
+    launch->parameters = taken;
+    return SUCCESS;
+}
+
+enum { LAUNCHED, REFUSED, ENDED }; /* how the server says that it went */
+
+int launch_ended(int error, const struct answer *answer) {
+    uint32_t how;
+    if (answer->size < sizeof how) return DEVICE_UNAVAILABLE;
+    memcpy(&how, answer->data, sizeof how);
+    if (answer->size > sizeof how) {
+        fwrite(answer->data + sizeof how, 1, answer->size - sizeof how, stdout);
+        fflush(stdout);
+    }
+    if (how != ENDED) return error;
+    failed = error; /* the next call tells of it, as where kernels run beside the program */
+    return SUCCESS;
+}
+
+static int run(void *stream, struct work *work) {
+    int error = work_submit(stream, work);
+    work_drop(work);
+    return error;
+}
+
+static int launch_plain(void *function, const struct shape *shape, void *stream, void **parameters, void **extra, uint32_t flags) {
+    CONTEXT;
+    struct work work;
+    struct stream *found;
+    TRY(stream_of(stream, &found));
+    TRY(launch_of(function, shape, parameters, extra, &work));
+    work.launch.flags = flags;
+    return run(stream, &work);
+}
+
+EXPORTED int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                            unsigned shared_bytes, void *stream, void **parameters, void **extra) {
+    struct shape shape = {{gx, gy, gz}, {bx, by, bz}, shared_bytes};
+    return launch_plain(function, &shape, stream, parameters, extra, 0);
+}
+
+EXPORTED int cuLaunchCooperativeKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                       unsigned bz, unsigned shared_bytes, void *stream, void **parameters) {
+    struct shape shape = {{gx, gy, gz}, {bx, by, bz}, shared_bytes};
+    return launch_plain(function, &shape, stream, parameters, NULL, COOPERATIVE);
+}
+
+struct launch_attribute {
+    int32_t id;
+    char unused[4];
+    union {
+        char room[64];
+        int32_t number;
+        uint32_t size[3];
+        void *event;
+    } value;
+};
+
+struct configuration {
+    uint32_t grid[3], block[3], shared_bytes;
+    void *stream;
+    const struct launch_attribute *attributes;
+    uint32_t count;
+};
+
+static int apply(struct launch *launch, const struct launch_attribute *one) {
+    enum { COOPERATIVE_LAUNCH = 2, CLUSTER = 4, SERIALIZATION = 6, PROGRAMMATIC_EVENT = 7, COMPLETION_EVENT = 12, LAST = 18 };
+    if (one->id < 0 || one->id > LAST) return INVALID_VALUE;
+    if (one->id == COOPERATIVE_LAUNCH && one->value.number) launch->flags |= COOPERATIVE;
+    if (one->id == SERIALIZATION && one->value.number) launch->flags |= PROGRAMMATIC;
+    if (one->id != CLUSTER) return SUCCESS;
+    for (int i = 0; i < 3; i++) {
+        launch->cluster[i] = one->value.size[i];
+        if (!launch->cluster[i] || launch->grid[i] % launch->cluster[i]) return INVALID_CLUSTER_SIZE;
+    }
+    return SUCCESS;
+}
+
+/* Events that a launch tells of are recorded behind it. */
+static int record_events(const struct configuration *c) {
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->attributes[i].id == 7 || c->attributes[i].id == 12) TRY(event_record(c->attributes[i].value.event));
+    return SUCCESS;
+}
+
+EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, void **parameters, void **extra) {
+    CONTEXT;
+    struct work work;
+    struct stream *stream;
+    struct shape shape;
+    if (!c || (c->count && !c->attributes) || c->count > 64) return INVALID_VALUE;
+    TRY(stream_of(c->stream, &stream));
+    memcpy(&shape, c, sizeof shape);
+    TRY(launch_of(function, &shape, parameters, extra, &work));
+    for (uint32_t i = 0; i < c->count; i++) {
+        int error = apply(&work.launch, &c->attributes[i]);
+        if (error) {
+            work_drop(&work);
+            return error;
+        }
+    }
+    TRY(run(c->stream, &work));
+    return record_events(c);
+}

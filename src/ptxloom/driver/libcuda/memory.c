@@ -1,0 +1,209 @@
+/* Memory: who owns an address. What is free and what is given out the server decides. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "origin.h"
+
+static struct allocation *known; /* in order of addresses */
+static size_t count, room;
+static uint64_t made, used;
+
+static size_t above(device_pointer address) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (known[middle].start <= address) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+struct allocation *allocation_at(device_pointer address) {
+    size_t at = above(address);
+    if (!at || address - known[at - 1].start >= known[at - 1].size) return NULL;
+    return &known[at - 1];
+}
+
+int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner) {
+    struct allocation *there = allocation_at(start);
+    if (there && there->start == start) return SUCCESS;
+    if (count == room) {
+        size_t larger = room ? 2 * room : 64;
+        struct allocation *moved = realloc(known, larger * sizeof *moved);
+        if (!moved) return OUT_OF_MEMORY;
+        known = moved;
+        room = larger;
+    }
+    size_t at = above(start);
+    memmove(known + at + 1, known + at, (count - at) * sizeof *known);
+    known[at] = (struct allocation){start, size, kind, 0, ++made, current_context(), owner};
+    count++;
+    if (kind != VARIABLE_MEMORY && kind != FOREIGN_MEMORY) used += size;
+    return SUCCESS;
+}
+
+static void allocation_remove(struct allocation *one) {
+    if (one->kind != VARIABLE_MEMORY && one->kind != FOREIGN_MEMORY) used -= one->size;
+    size_t at = (size_t)(one - known);
+    memmove(one, one + 1, (count - at - 1) * sizeof *known);
+    count--;
+}
+
+void allocations_remove_of(uint64_t owner) {
+    for (size_t i = count; i-- > 0;)
+        if (known[i].owner == owner && known[i].kind == VARIABLE_MEMORY) allocation_remove(&known[i]);
+}
+
+int in_device(device_pointer address) { return address - device.start < device.size; }
+
+uint64_t memory_used(void) { return used; }
+
+/* Addresses that are not the device's are the host's, and judged by nobody. */
+int reachable(device_pointer address, uint64_t size) {
+    if (size == 0) return 1;
+    if (address == 0 || address + (size - 1) < address) return 0;
+    if (!in_device(address)) return !in_device(address + (size - 1)) && (address + (size - 1) < device.start || address >= device.start);
+    struct allocation *one = allocation_at(address);
+    return one && size <= one->size - (address - one->start);
+}
+
+void memory_written(device_pointer address, uint64_t size) {
+    if (device.marks && in_device(address)) memset((void *)(uintptr_t)(address - device.start + device.marks), 0, size);
+}
+
+int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start) {
+    char origin[512] = "";
+    struct answer answer;
+    call_origin(origin, sizeof origin);
+    LOCKED;
+    uint64_t wanted[2] = {size, (uint64_t)kind};
+    struct part parts[] = {{wanted, sizeof wanted}, {origin, strlen(origin)}};
+    TRY(ask(ALLOCATE, parts, 2, &answer));
+    if (answer.size != sizeof *start) return DEVICE_UNAVAILABLE;
+    memcpy(start, answer.data, sizeof *start);
+    int error = allocation_add(*start, size, kind, 0);
+    if (!error) allocation_at(*start)->flags = flags;
+    return error;
+}
+
+int memory_free(device_pointer start, int kinds) {
+    struct allocation *one = allocation_at(start);
+    struct part part = {&start, sizeof start};
+    if (!one || one->start != start || !(kinds & 1 << one->kind)) return INVALID_VALUE;
+    allocation_remove(one);
+    return ask(FREE, &part, 1, NULL);
+}
+
+/* What every allocation asks before: the lock is not held while `memory_new` looks where the call came from. */
+static int may_allocate(const void *into, uint64_t size) {
+    CONTEXT;
+    if (!into || size == 0) return INVALID_VALUE;
+    return size > device.capacity ? OUT_OF_MEMORY : SUCCESS;
+}
+
+EXPORTED int cuMemAlloc_v2(device_pointer *start, size_t size) {
+    TRY(may_allocate(start, size));
+    return memory_new(size, DEVICE_MEMORY, 0, start);
+}
+
+EXPORTED int cuMemAllocPitch_v2(device_pointer *start, size_t *pitch, size_t width, size_t height, unsigned element) {
+    if (!pitch || width == 0 || height == 0) return INVALID_VALUE;
+    if (element != 4 && element != 8 && element != 16) return INVALID_VALUE;
+    if (width > SIZE_MAX - 511 || height > SIZE_MAX / ((width + 511) & ~(size_t)511)) return OUT_OF_MEMORY;
+    size_t wide = (width + 511) & ~(size_t)511;
+    TRY(cuMemAlloc_v2(start, wide * height));
+    *pitch = wide;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemFree_v2(device_pointer start) {
+    CONTEXT;
+    return start ? memory_free(start, 1 << DEVICE_MEMORY | 1 << MANAGED_MEMORY | 1 << POOL_MEMORY) : SUCCESS;
+}
+
+EXPORTED int cuMemAllocManaged(device_pointer *start, size_t size, unsigned flags) {
+    if (flags != 1 && flags != 2) return INVALID_VALUE;
+    TRY(may_allocate(start, size));
+    return memory_new(size, MANAGED_MEMORY, flags, start);
+}
+
+EXPORTED int cuMemHostAlloc(void **start, size_t size, unsigned flags) {
+    device_pointer found;
+    if (flags > 7) return INVALID_VALUE;
+    TRY(may_allocate(start, size));
+    TRY(memory_new(size, HOST_MEMORY, flags, &found));
+    LOCKED;
+    memory_written(found, size); /* the host writes there, unseen */
+    *start = (void *)(uintptr_t)found;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemAllocHost_v2(void **start, size_t size) { return cuMemHostAlloc(start, size, 0); }
+
+EXPORTED int cuMemFreeHost(void *start) {
+    CONTEXT;
+    return start ? memory_free((device_pointer)(uintptr_t)start, 1 << HOST_MEMORY) : INVALID_VALUE;
+}
+
+EXPORTED int cuMemHostGetDevicePointer_v2(device_pointer *found, void *start, unsigned flags) {
+    CONTEXT;
+    if (!found || !start || flags) return INVALID_VALUE;
+    struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
+    if (!one || one->kind != HOST_MEMORY) return INVALID_VALUE;
+    *found = (device_pointer)(uintptr_t)start;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemHostGetFlags(unsigned *flags, void *start) {
+    CONTEXT;
+    struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
+    if (!flags || !one || one->kind != HOST_MEMORY) return INVALID_VALUE;
+    *flags = one->flags;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
+    CONTEXT;
+    if (!free_bytes || !total) return INVALID_VALUE;
+    *total = device.capacity;
+    *free_bytes = device.capacity - (used < device.capacity ? used : device.capacity);
+    return SUCCESS;
+}
+
+EXPORTED int cuMemGetAddressRange_v2(device_pointer *start, size_t *size, device_pointer address) {
+    CONTEXT;
+    struct allocation *one = allocation_at(address);
+    if (!one) return NOT_FOUND;
+    if (start) *start = one->start;
+    if (size) *size = one->size;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemPrefetchAsync(device_pointer start, size_t size, int where, void *stream) {
+    CONTEXT;
+    struct stream *found;
+    (void)where;
+    TRY(stream_of(stream, &found));
+    return size && in_device(start) && reachable(start, size) ? SUCCESS : INVALID_VALUE;
+}
+
+struct location {
+    int type, id;
+};
+
+EXPORTED int cuMemPrefetchAsync_v2(device_pointer start, size_t size, struct location where, unsigned flags, void *stream) {
+    return flags ? INVALID_VALUE : cuMemPrefetchAsync(start, size, where.id, stream);
+}
+
+EXPORTED int cuMemAdvise(device_pointer start, size_t size, int advice, int where) {
+    CONTEXT;
+    (void)where;
+    if (advice < 1 || advice > 6) return INVALID_VALUE;
+    return size && in_device(start) && reachable(start, size) ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuMemAdvise_v2(device_pointer start, size_t size, int advice, struct location where) {
+    return cuMemAdvise(start, size, advice, where.id);
+}

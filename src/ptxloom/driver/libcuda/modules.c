@@ -1,0 +1,313 @@
+/* Modules and libraries: images for the server to read, functions and variables by name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+struct module {
+    uint64_t number; /* the server's */
+    int is_library;
+};
+
+/* -- images: their size is nowhere said ------------------------------------------------------------------------ */
+
+enum { FATBIN = 0xba55ed50u, WRAPPED = 0x466243b1u, ELF = 0x464c457fu };
+struct wrapper {
+    uint32_t magic, version;
+    const void *image;
+    const void *unused;
+};
+struct fatbin {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes;
+};
+
+static uint64_t elf_size(const unsigned char *image) {
+    uint64_t sections, end = 64;
+    uint16_t each, count;
+    memcpy(&sections, image + 40, 8);
+    memcpy(&each, image + 58, 2);
+    memcpy(&count, image + 60, 2);
+    if (image[4] != 2 || each < 64 || sections > 1ull << 40) return 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t at, size;
+        const unsigned char *section = image + sections + (uint64_t)i * each;
+        memcpy(&at, section + 24, 8);
+        memcpy(&size, section + 32, 8);
+        if (section[4] != 8 && at + size > end && at + size >= at) end = at + size;
+    }
+    return sections + (uint64_t)count * each > end ? sections + (uint64_t)count * each : end;
+}
+
+static int image_part(const void *image, struct part *part) {
+    uint32_t magic;
+    memcpy(&magic, image, ((const char *)image)[0] ? 4 : 1);
+    if (((const char *)image)[0] && magic == WRAPPED) {
+        const struct wrapper *wrapper = image;
+        if (!wrapper->image) return INVALID_IMAGE;
+        image = wrapper->image;
+        memcpy(&magic, image, 4);
+    }
+    if (magic == FATBIN) {
+        const struct fatbin *header = image;
+        if (header->bytes > 1ull << 40) return INVALID_IMAGE;
+        *part = (struct part){image, header->header_bytes + header->bytes};
+    } else if (magic == ELF) *part = (struct part){image, elf_size(image)};
+    else *part = (struct part){image, strlen(image)};
+    return part->size ? SUCCESS : INVALID_IMAGE;
+}
+
+/* -- options of compilers: who asks for what was wrong is told ---------------------------------------------------- */
+
+struct logs {
+    char *text[2]; /* information, errors */
+    size_t room[2];
+    void **sizes[2]; /* where it is said how much there was */
+};
+
+static int logs_of(unsigned count, const int *options, void **values, struct logs *logs) {
+    *logs = (struct logs){0};
+    if (count && (!options || !values)) return INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        int option = options[i];
+        if (option < 0 || option > 64) return INVALID_VALUE;
+        if (option == 3 || option == 5) logs->text[option == 5] = values[i];
+        if (option == 4 || option == 6) {
+            logs->room[option == 6] = (size_t)(uint32_t)(uintptr_t)values[i];
+            logs->sizes[option == 6] = &values[i];
+        }
+    }
+    return SUCCESS;
+}
+
+static void log_write(const struct logs *logs, int which, const unsigned char *text, size_t size) {
+    size_t room = logs->text[which] ? logs->room[which] : 0;
+    size_t kept = room ? size < room - 1 ? size : room - 1 : 0;
+    if (kept) memcpy(logs->text[which], text, kept);
+    if (room) logs->text[which][kept] = 0;
+    if (logs->sizes[which]) *logs->sizes[which] = (void *)(uintptr_t)kept;
+}
+
+static int loaded(void **handle, enum kind kind, struct part image, const struct logs *logs) {
+    struct answer answer;
+    int error = ask(LOAD, &image, 1, &answer);
+    log_write(logs, 1, answer.data, error && error != DEVICE_UNAVAILABLE ? answer.size : 0);
+    log_write(logs, 0, NULL, 0);
+    if (error) return error;
+    void *made = handle_new(kind, sizeof(struct module));
+    struct module *module = object_of(kind, made);
+    if (!module) return OUT_OF_MEMORY;
+    memcpy(&module->number, answer.data, sizeof module->number);
+    *handle = made;
+    return SUCCESS;
+}
+
+static int load_data(void **handle, enum kind kind, const void *image, unsigned count, const int *options, void **values) {
+    struct part part;
+    struct logs logs;
+    if (!handle || !image) return INVALID_VALUE;
+    TRY(logs_of(count, options, values, &logs));
+    TRY(image_part(image, &part));
+    return loaded(handle, kind, part, &logs);
+}
+
+int file_read(const char *path, struct part *part) {
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    char *data = NULL;
+    size_t size = 0, room = 0;
+    if (!file) return FILE_NOT_FOUND;
+    for (;;) {
+        if (size + 1 >= room) {
+            char *larger = realloc(data, room = room ? 2 * room : 65536);
+            if (!larger) break;
+            data = larger;
+        }
+        size_t got = fread(data + size, 1, room - size - 1, file);
+        if (!got) break;
+        size += got;
+    }
+    fclose(file);
+    if (!data) return OUT_OF_MEMORY;
+    data[size] = 0;
+    *part = (struct part){data, size};
+    return SUCCESS;
+}
+
+static int load_file(void **handle, enum kind kind, const char *path, const struct logs *logs) {
+    struct part part;
+    if (!handle || !path) return INVALID_VALUE;
+    TRY(file_read(path, &part));
+    int error = part.size ? loaded(handle, kind, part, logs) : INVALID_IMAGE;
+    free((void *)(uintptr_t)part.data);
+    return error;
+}
+
+EXPORTED int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+    CONTEXT;
+    return load_data(module, A_MODULE, image, count, options, values);
+}
+
+EXPORTED int cuModuleLoadData(void **module, const void *image) { return cuModuleLoadDataEx(module, image, 0, NULL, NULL); }
+EXPORTED int cuModuleLoadFatBinary(void **module, const void *image) { return cuModuleLoadDataEx(module, image, 0, NULL, NULL); }
+
+EXPORTED int cuModuleLoad(void **module, const char *path) {
+    CONTEXT;
+    struct logs none = {0};
+    return load_file(module, A_MODULE, path, &none);
+}
+
+static struct module *module_of(const void *handle) {
+    struct module *module = object_of(A_MODULE, handle);
+    return module ? module : object_of(A_LIBRARY, handle);
+}
+
+static int unload(void *handle) {
+    struct module *module = module_of(handle);
+    if (!module) return INVALID_HANDLE;
+    uint64_t number = module->number;
+    struct part part = {&number, sizeof number};
+    functions_forget(handle);
+    allocations_remove_of(number);
+    handle_free(handle);
+    return ask(UNLOAD, &part, 1, NULL);
+}
+
+EXPORTED int cuModuleUnload(void *handle) {
+    CONTEXT;
+    return object_of(A_MODULE, handle) ? unload(handle) : INVALID_HANDLE;
+}
+
+EXPORTED int cuModuleGetLoadingMode(int *mode) {
+    DRIVER;
+    if (!mode) return INVALID_VALUE;
+    *mode = 2; /* lazy */
+    return SUCCESS;
+}
+
+/* -- what a module holds ------------------------------------------------------------------------------------------ */
+
+int module_number(const void *handle, uint64_t *number) {
+    struct module *module = module_of(handle);
+    if (!module) return INVALID_HANDLE;
+    *number = module->number;
+    return SUCCESS;
+}
+
+static int variable(const void *handle, const char *name, device_pointer *start, size_t *bytes) {
+    uint64_t number, found[2];
+    struct answer answer;
+    if (!name) return INVALID_VALUE;
+    TRY(module_number(handle, &number));
+    struct part parts[] = {{&number, sizeof number}, {name, strlen(name)}};
+    TRY(ask(GET_GLOBAL, parts, 2, &answer));
+    memcpy(found, answer.data, sizeof found);
+    TRY(allocation_add(found[0], found[1], VARIABLE_MEMORY, number));
+    if (start) *start = found[0];
+    if (bytes) *bytes = found[1];
+    return SUCCESS;
+}
+
+EXPORTED int cuModuleGetGlobal_v2(device_pointer *start, size_t *bytes, void *module, const char *name) {
+    CONTEXT;
+    return module_of(module) ? variable(module, name, start, bytes) : INVALID_HANDLE;
+}
+
+EXPORTED int cuModuleGetFunction(void **function, void *module, const char *name) {
+    CONTEXT;
+    if (!function || !name) return INVALID_VALUE;
+    return module_of(module) ? function_get(function, module, name) : INVALID_HANDLE;
+}
+
+static int list_functions(void *handle, uint32_t wanted, void **functions, uint32_t *count) {
+    uint64_t number;
+    struct answer answer;
+    TRY(module_number(handle, &number));
+    struct part part = {&number, sizeof number};
+    TRY(ask(LIST_FUNCTIONS, &part, 1, &answer));
+    char *names = malloc(answer.size + 1);
+    if (!names) return OUT_OF_MEMORY;
+    memcpy(names, answer.data, answer.size);
+    names[answer.size] = 0;
+    int error = SUCCESS;
+    *count = 0;
+    for (char *name = names; name < names + answer.size && !error; name += strlen(name) + 1, ++*count)
+        if (functions && *count < wanted) error = function_get(&functions[*count], handle, name);
+    free(names);
+    return error;
+}
+
+EXPORTED int cuModuleGetFunctionCount(unsigned *count, void *module) {
+    CONTEXT;
+    if (!count) return INVALID_VALUE;
+    return module_of(module) ? list_functions(module, 0, NULL, count) : INVALID_HANDLE;
+}
+
+EXPORTED int cuModuleEnumerateFunctions(void **functions, unsigned wanted, void *module) {
+    CONTEXT;
+    unsigned count;
+    if (!functions) return INVALID_VALUE;
+    return module_of(module) ? list_functions(module, wanted, functions, &count) : INVALID_HANDLE;
+}
+
+/* -- libraries: modules of no context ------------------------------------------------------------------------------ */
+
+EXPORTED int cuLibraryLoadData(void **library, const void *image, int *options, void **values, unsigned count,
+                               int *library_options, void **library_values, unsigned library_count) {
+    DRIVER;
+    if (library_count && (!library_options || !library_values)) return INVALID_VALUE;
+    return load_data(library, A_LIBRARY, image, count, options, values);
+}
+
+EXPORTED int cuLibraryLoadFromFile(void **library, const char *path, int *options, void **values, unsigned count,
+                                   int *library_options, void **library_values, unsigned library_count) {
+    DRIVER;
+    struct logs logs;
+    if (library_count && (!library_options || !library_values)) return INVALID_VALUE;
+    TRY(logs_of(count, options, values, &logs));
+    return load_file(library, A_LIBRARY, path, &logs);
+}
+
+EXPORTED int cuLibraryUnload(void *library) {
+    DRIVER;
+    return object_of(A_LIBRARY, library) ? unload(library) : INVALID_HANDLE;
+}
+
+EXPORTED int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
+    DRIVER;
+    if (!kernel || !name) return INVALID_VALUE;
+    return object_of(A_LIBRARY, library) ? function_get(kernel, library, name) : INVALID_HANDLE;
+}
+
+EXPORTED int cuLibraryGetKernelCount(unsigned *count, void *library) {
+    DRIVER;
+    if (!count) return INVALID_VALUE;
+    return object_of(A_LIBRARY, library) ? list_functions(library, 0, NULL, count) : INVALID_HANDLE;
+}
+
+EXPORTED int cuLibraryEnumerateKernels(void **kernels, unsigned wanted, void *library) {
+    DRIVER;
+    unsigned count;
+    if (!kernels) return INVALID_VALUE;
+    return object_of(A_LIBRARY, library) ? list_functions(library, wanted, kernels, &count) : INVALID_HANDLE;
+}
+
+/* A library is its own module. */
+EXPORTED int cuLibraryGetModule(void **module, void *library) {
+    CONTEXT;
+    if (!module) return INVALID_VALUE;
+    if (!object_of(A_LIBRARY, library)) return INVALID_HANDLE;
+    *module = library;
+    return SUCCESS;
+}
+
+EXPORTED int cuLibraryGetGlobal(device_pointer *start, size_t *bytes, void *library, const char *name) {
+    CONTEXT;
+    return object_of(A_LIBRARY, library) ? variable(library, name, start, bytes) : INVALID_HANDLE;
+}
+
+EXPORTED int cuLibraryGetManaged(device_pointer *start, size_t *bytes, void *library, const char *name) {
+    CONTEXT;
+    return object_of(A_LIBRARY, library) ? variable(library, name, start, bytes) : INVALID_HANDLE;
+}

@@ -1,0 +1,316 @@
+/* Streams and events. All work is done when it is given to a stream, so that streams wait for nothing. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver.h"
+
+static struct stream defaults[3] = {{.id = 0}, {.id = 1}, {.id = 2}}; /* NULL, the legacy one, that of a thread */
+static uint64_t made = 3;
+
+int stream_of(void *handle, struct stream **stream) {
+    uintptr_t number = (uintptr_t)handle;
+    *stream = number < 3 ? &defaults[number] : object_of(A_STREAM, handle);
+    return *stream ? SUCCESS : INVALID_HANDLE;
+}
+
+static void leave(struct stream *stream, void *graph) {
+    if (stream->capture != graph) return;
+    stream->capture = NULL;
+    stream->last_count = 0;
+}
+
+void streams_leave(void *graph) {
+    size_t place = 0;
+    for (void *handle; (handle = handle_next(A_STREAM, &place));) leave(object_of(A_STREAM, handle), graph);
+    for (int i = 0; i < 3; i++) leave(&defaults[i], graph);
+}
+
+EXPORTED int cuStreamCreateWithPriority(void **handle, unsigned flags, int priority) {
+    CONTEXT;
+    if (!handle || flags > 1) return INVALID_VALUE;
+    void *made_handle = handle_new(A_STREAM, sizeof(struct stream));
+    struct stream *stream = object_of(A_STREAM, made_handle);
+    if (!stream) return OUT_OF_MEMORY;
+    priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    *stream = (struct stream){.flags = flags, .priority = priority, .id = made++, .context = current_context()};
+    *handle = made_handle;
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamCreate(void **handle, unsigned flags) { return cuStreamCreateWithPriority(handle, flags, 0); }
+
+EXPORTED int cuStreamDestroy_v2(void *handle) {
+    DRIVER;
+    struct stream *stream = object_of(A_STREAM, handle);
+    if (!stream) return INVALID_HANDLE;
+    free(stream->last);
+    handle_free(handle);
+    return SUCCESS;
+}
+
+static int asked(void *handle, const void *into, struct stream **stream) {
+    TRY(context_error());
+    if (!into) return INVALID_VALUE;
+    return stream_of(handle, stream);
+}
+
+EXPORTED int cuStreamGetPriority(void *handle, int *priority) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(handle, priority, &stream));
+    *priority = stream->priority;
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamGetFlags(void *handle, unsigned *flags) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(handle, flags, &stream));
+    *flags = stream->flags;
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamGetId(void *handle, uint64_t *id) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(handle, id, &stream));
+    *id = stream->id;
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamGetCtx(void *handle, void **context) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(handle, context, &stream));
+    *context = stream->context ? stream->context : current_context();
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamGetDevice(void *handle, int *which) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(handle, which, &stream));
+    *which = 0;
+    return SUCCESS;
+}
+
+/* What a stream that is recorded may not be asked. */
+static int settled(void *handle) {
+    struct stream *stream;
+    TRY(context_error());
+    TRY(stream_of(handle, &stream));
+    return stream->capture ? STREAM_CAPTURE_UNSUPPORTED : SUCCESS;
+}
+
+EXPORTED int cuStreamSynchronize(void *handle) {
+    DRIVER;
+    return settled(handle);
+}
+
+EXPORTED int cuStreamQuery(void *handle) {
+    DRIVER;
+    return settled(handle);
+}
+
+EXPORTED int cuStreamAttachMemAsync(void *handle, device_pointer start, size_t size, unsigned flags) {
+    DRIVER;
+    (void)size;
+    TRY(settled(handle));
+    struct allocation *one = allocation_at(start);
+    return one && one->kind == MANAGED_MEMORY && flags && flags <= 4 ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuStreamCopyAttributes(void *to, void *from) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(to, to, &stream));
+    return stream_of(from, &stream);
+}
+
+EXPORTED int cuStreamSetAttribute(void *handle, int attribute, const void *value) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(handle, value, &stream));
+    return attribute > 0 && attribute < 19 ? SUCCESS : INVALID_VALUE;
+}
+
+/* -- values in memory ------------------------------------------------------------------------------------------ */
+
+static int write_value(void *handle, device_pointer address, uint64_t value, unsigned size, unsigned flags) {
+    CONTEXT;
+    struct stream *stream;
+    TRY(stream_of(handle, &stream));
+    if (stream->capture) return STREAM_CAPTURE_UNSUPPORTED;
+    if (flags > 1 || address % size || !in_device(address) || !reachable(address, size)) return INVALID_VALUE;
+    memcpy((void *)(uintptr_t)address, &value, size);
+    memory_written(address, size);
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamWriteValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags) {
+    return write_value(stream, address, value, 4, flags);
+}
+
+EXPORTED int cuStreamWriteValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags) {
+    return write_value(stream, address, value, 8, flags);
+}
+
+static int holds(uint64_t there, uint64_t value, unsigned size, unsigned how) {
+    switch (how) {
+    case 0: return size == 4 ? (int32_t)(there - value) >= 0 : (int64_t)(there - value) >= 0;
+    case 1: return there == value;
+    case 2: return (there & value) != 0;
+    default: return ~(there | value) != 0;
+    }
+}
+
+/* Waits for another thread of the program, if the value is not there: nothing else is under way. */
+static int wait_value(void *handle, device_pointer address, uint64_t value, unsigned size, unsigned flags) {
+    CONTEXT;
+    struct stream *stream;
+    uint64_t there = 0;
+    TRY(stream_of(handle, &stream));
+    if (stream->capture) return STREAM_CAPTURE_UNSUPPORTED;
+    if (flags & ~7u || address % size || !in_device(address) || !reachable(address, size)) return INVALID_VALUE;
+    for (;;) {
+        struct timespec moment = {0, 100000};
+        memcpy(&there, (void *)(uintptr_t)address, size);
+        if (holds(there, value, size, flags & 3)) return SUCCESS;
+        int times = lock_release();
+        nanosleep(&moment, NULL);
+        lock_take(times);
+        if (driver_error() || !reachable(address, size)) return INVALID_VALUE;
+    }
+}
+
+EXPORTED int cuStreamWaitValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags) {
+    return wait_value(stream, address, value, 4, flags);
+}
+
+EXPORTED int cuStreamWaitValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags) {
+    return wait_value(stream, address, value, 8, flags);
+}
+
+/* -- functions of the host ------------------------------------------------------------------------------------- */
+
+EXPORTED int cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument) {
+    CONTEXT;
+    struct work work = {.kind = HOST_WORK, .host = {function, argument}};
+    return function ? work_submit(stream, &work) : INVALID_VALUE;
+}
+
+EXPORTED int cuLaunchHostFunc_v2(void *stream, void (*function)(void *), void *argument, unsigned mode) {
+    (void)mode;
+    return cuLaunchHostFunc(stream, function, argument);
+}
+
+EXPORTED int cuStreamAddCallback(void *handle, void (*function)(void *, int, void *), void *argument, unsigned flags) {
+    CONTEXT;
+    struct stream *stream;
+    if (!function || flags) return INVALID_VALUE;
+    TRY(stream_of(handle, &stream));
+    if (stream->capture) return STREAM_CAPTURE_UNSUPPORTED;
+    int times = lock_release();
+    function(handle, failed, argument);
+    lock_take(times);
+    return SUCCESS;
+}
+
+/* -- events ---------------------------------------------------------------------------------------------------- */
+
+struct event {
+    unsigned flags;
+    int recorded;
+    struct timespec when;
+    void *capture; /* the graph that it was recorded in last, */
+    void *node;    /* and the node in front of it */
+    void *capture_stream;
+};
+
+EXPORTED int cuEventCreate(void **handle, unsigned flags) {
+    CONTEXT;
+    if (!handle || flags > 7 || (flags & 4 && !(flags & 2))) return INVALID_VALUE;
+    void *made_handle = handle_new(AN_EVENT, sizeof(struct event));
+    struct event *event = object_of(AN_EVENT, made_handle);
+    if (!event) return OUT_OF_MEMORY;
+    event->flags = flags;
+    *handle = made_handle;
+    return SUCCESS;
+}
+
+EXPORTED int cuEventDestroy_v2(void *handle) {
+    DRIVER;
+    if (!object_of(AN_EVENT, handle)) return INVALID_HANDLE;
+    handle_free(handle);
+    return SUCCESS;
+}
+
+int event_record(void *handle) {
+    struct event *event = object_of(AN_EVENT, handle);
+    if (!event) return INVALID_HANDLE;
+    event->recorded = 1;
+    event->capture = NULL;
+    clock_gettime(CLOCK_MONOTONIC, &event->when);
+    return SUCCESS;
+}
+
+EXPORTED int cuEventRecordWithFlags(void *handle, void *where, unsigned flags) {
+    CONTEXT;
+    struct stream *stream;
+    struct event *event = object_of(AN_EVENT, handle);
+    if (!event) return INVALID_HANDLE;
+    if (flags > 1) return INVALID_VALUE;
+    TRY(stream_of(where, &stream));
+    if (!stream->capture) return event_record(handle);
+    if (flags) {
+        struct work work = {.kind = RECORD_WORK, .handle = handle};
+        return work_submit(where, &work);
+    }
+    event->capture = stream->capture;
+    event->capture_stream = stream->origin;
+    event->node = stream->last_count ? stream->last[stream->last_count - 1] : NULL;
+    return SUCCESS;
+}
+
+EXPORTED int cuEventRecord(void *event, void *stream) { return cuEventRecordWithFlags(event, stream, 0); }
+
+EXPORTED int cuStreamWaitEvent(void *where, void *handle, unsigned flags) {
+    CONTEXT;
+    struct stream *stream;
+    struct event *event = object_of(AN_EVENT, handle);
+    if (!event) return INVALID_HANDLE;
+    if (flags > 1) return INVALID_VALUE;
+    TRY(stream_of(where, &stream));
+    if (event->capture && object_of(A_GRAPH, event->capture)) return capture_join(stream, event->capture, event->capture_stream, event->node);
+    if (stream->capture && flags) {
+        struct work work = {.kind = WAIT_WORK, .handle = handle};
+        return work_submit(where, &work);
+    }
+    return SUCCESS;
+}
+
+EXPORTED int cuEventQuery(void *handle) {
+    CONTEXT;
+    struct event *event = object_of(AN_EVENT, handle);
+    if (!event) return INVALID_HANDLE;
+    return event->capture ? 907 : SUCCESS;
+}
+
+EXPORTED int cuEventSynchronize(void *handle) { return cuEventQuery(handle); }
+
+EXPORTED int cuEventElapsedTime_v2(float *milliseconds, void *first, void *last) {
+    CONTEXT;
+    struct event *from = object_of(AN_EVENT, first), *to = object_of(AN_EVENT, last);
+    if (!from || !to) return INVALID_HANDLE;
+    if (!milliseconds) return INVALID_VALUE;
+    if ((from->flags | to->flags) & 2 || !from->recorded || !to->recorded) return INVALID_HANDLE;
+    double seconds = difftime(to->when.tv_sec, from->when.tv_sec);
+    *milliseconds = (float)(seconds * 1e3 + (double)(to->when.tv_nsec - from->when.tv_nsec) * 1e-6);
+    return SUCCESS;
+}
+
+EXPORTED int cuEventElapsedTime(float *milliseconds, void *first, void *last) {
+    return cuEventElapsedTime_v2(milliseconds, first, last);
+}

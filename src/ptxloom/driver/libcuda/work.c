@@ -1,0 +1,85 @@
+/* What streams and graphs are made of: launches, copies, fills, host functions; how each is done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+static int do_launch(const struct launch *launch) {
+    uint64_t head[12] = {
+        launch->function, launch->grid[0],    launch->grid[1],    launch->grid[2],      launch->block[0], launch->block[1],
+        launch->block[2], launch->cluster[0], launch->cluster[1], launch->cluster[2], launch->shared_bytes, launch->flags};
+    struct part parts[] = {{head, sizeof head}, {launch->parameters, launch->size}};
+    struct answer answer;
+    int error = ask(LAUNCH, parts, 2, &answer);
+    if (error == DEVICE_UNAVAILABLE) return error;
+    return launch_ended(error, &answer);
+}
+
+static unsigned char *row(device_pointer base, uint64_t pitch, uint64_t slice, uint64_t y, uint64_t z) {
+    return (unsigned char *)(uintptr_t)(base + z * slice + y * pitch);
+}
+
+static void move_row(unsigned char *to, const unsigned char *from, uint64_t width) {
+    device_pointer into = (device_pointer)(uintptr_t)to, out_of = (device_pointer)(uintptr_t)from;
+    memmove(to, from, width);
+    if (!device.marks || !in_device(into)) return;
+    if (in_device(out_of)) memmove(to - device.start + device.marks, from - device.start + device.marks, width);
+    else memory_written(into, width);
+}
+
+static int do_copy(const struct copy *c) {
+    if (c->width == 0 || c->height == 0 || c->depth == 0) return SUCCESS;
+    for (uint64_t z = 0; z < c->depth; z++)
+        for (uint64_t y = 0; y < c->height; y++)
+            move_row(row(c->to, c->to_pitch, c->to_slice, y, z), row(c->from, c->from_pitch, c->from_slice, y, z), c->width);
+    return SUCCESS;
+}
+
+static int do_fill(const struct fill *f) {
+    for (uint64_t y = 0; y < f->height; y++) {
+        unsigned char *to = row(f->to, f->pitch, 0, y, 0);
+        if (f->element_bytes == 1) memset(to, (int)f->value, f->width);
+        else
+            for (uint64_t x = 0; x < f->width; x++) memcpy(to + x * f->element_bytes, &f->value, f->element_bytes);
+        memory_written(f->to + y * f->pitch, f->width * f->element_bytes);
+    }
+    return SUCCESS;
+}
+
+/* The program's function may ask the driver, from other threads too. */
+static int do_host(void (*function)(void *), void *argument) {
+    int times = lock_release();
+    function(argument);
+    lock_take(times);
+    return SUCCESS;
+}
+
+int work_do(const struct work *work) {
+    switch (work->kind) {
+    case NOTHING:
+    case WAIT_WORK: return SUCCESS;
+    case KERNEL_WORK: return do_launch(&work->launch);
+    case COPY_WORK: return do_copy(&work->copy);
+    case FILL_WORK: return do_fill(&work->fill);
+    case HOST_WORK: return do_host(work->host.function, work->host.argument);
+    case RECORD_WORK: return event_record(work->handle);
+    case GRAPH_WORK: return graph_run(work->handle);
+    case ALLOCATE_WORK: return SUCCESS;
+    case FREE_WORK: return memory_free(work->memory.start, 1 << DEVICE_MEMORY | 1 << POOL_MEMORY);
+    }
+    return INVALID_VALUE;
+}
+
+int work_copy(struct work *to, const struct work *from) {
+    *to = *from;
+    if (from->kind != KERNEL_WORK) return SUCCESS;
+    to->launch.parameters = malloc(from->launch.size ? from->launch.size : 1);
+    if (!to->launch.parameters) return OUT_OF_MEMORY;
+    if (from->launch.size) memcpy(to->launch.parameters, from->launch.parameters, from->launch.size);
+    return SUCCESS;
+}
+
+void work_drop(struct work *work) {
+    if (work->kind == KERNEL_WORK) free(work->launch.parameters);
+    work->kind = NOTHING;
+}

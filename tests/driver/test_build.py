@@ -1,0 +1,87 @@
+"""The driver's library: compiled without a warning, every name of CUDA's exported, errors where there is no server."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptxloom.driver import build
+from ptxloom.driver.names import names
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler for Linux here"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("libraries")
+    build.build(made, build.WARNINGS)
+    return made
+
+
+def test_every_name_is_exported_and_found_by_version(folder: Path) -> None:
+    library = ctypes.CDLL(str(folder / "libcuda.so.1"))
+    known = names()
+    found, status = ctypes.c_void_p(), ctypes.c_int(9)
+    for symbol in [s for versions in known.functions.values() for _, s in versions] + [*known.aliases]:
+        assert hasattr(library, symbol), symbol
+    for name, versions in known.functions.items():
+        for version, symbol in versions:
+            asked = (name.encode(), ctypes.byref(found), version, ctypes.c_uint64(0), ctypes.byref(status))
+            assert library.cuGetProcAddress_v2(*asked) == 0
+            address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
+            assert (found.value, status.value) == (address, 0), symbol
+    older = (b"cuMemAlloc", ctypes.byref(found), 1000, ctypes.c_uint64(0), ctypes.byref(status))
+    assert (library.cuGetProcAddress_v2(*older), status.value, found.value) == (0, 2, None)
+
+
+def test_errors_have_names_and_words(folder: Path) -> None:
+    library = ctypes.CDLL(str(folder / "libcuda.so.1"))
+    text = ctypes.c_char_p()
+    for number, name in names().errors.items():
+        assert library.cuGetErrorName(number, ctypes.byref(text)) == 0
+        assert text.value == name.encode()
+        assert library.cuGetErrorString(number, ctypes.byref(text)) == 0
+        assert text.value
+    assert library.cuGetErrorName(12345, ctypes.byref(text)) == 1
+
+
+def test_without_a_server_there_is_no_device(folder: Path) -> None:
+    calls = "d.cuInit(0), d.cuDeviceGetCount(None), d.cuArrayCreate()"
+    code = f"import ctypes, sys; d = ctypes.CDLL(sys.argv[1]); print({calls})"
+    plain = {name: value for name, value in os.environ.items() if name != "PTXLOOM_DRIVER"}
+    for socket, said in ((None, "start the program by `ptxloom exec`"), ("/nowhere", "cannot be reached")):
+        environment = plain if socket is None else {**plain, "PTXLOOM_DRIVER": socket}
+        command = [sys.executable, "-c", code, str(folder / "libcuda.so.1")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert done.stdout.split() == ["100", "3", "801"]
+        assert done.stderr.count("\n") == 1
+        assert said in done.stderr
+
+
+def test_a_compiler_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(build.NoDriver, match="there is no C compiler: install gcc or clang"):
+        build.build(tmp_path)
+    failing = tmp_path / "failing"
+    failing.write_text("#!/bin/sh\necho 'x.c:1: error: no such thing' >&2; exit 1\n")
+    failing.chmod(0o755)
+    monkeypatch.setenv("CC", str(failing))
+    with pytest.raises(build.NoDriver, match=r"could not compile libcuda.so.1: x.c:1: error: no such thing"):
+        build.build(tmp_path)
+
+
+def test_libraries_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PTXLOOM_CACHE", str(tmp_path))
+    build.folder.cache_clear()
+    made = build.folder()
+    assert made == tmp_path / "driver" / build.key()
+    monkeypatch.setenv("CC", "no-such-compiler")
+    build.folder.cache_clear()
+    assert build.folder() == made
+    build.folder.cache_clear()

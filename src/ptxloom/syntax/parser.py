@@ -35,6 +35,10 @@ from ptxloom.syntax.tree import (
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Attribute, Operand, Statement
 
+_LONG: Final = 4_000
+"""Characters from which the collector is spared a tree. Asking whether anything is frozen counts what is: where a
+program froze a million objects, that takes longer than to parse a few lines."""
+
 
 def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
     """Read PTX. Nothing the text says raises: the module's diagnostics say what could not be read.
@@ -63,7 +67,7 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
         statements = parser.module()
     finally:
         if collecting:
-            if not gc.get_freeze_count():
+            if len(text) >= _LONG and not gc.get_freeze_count():
                 gc.freeze()  # there and back: what was made counts as old, and is not searched at the next chance
                 gc.unfreeze()
             gc.enable()

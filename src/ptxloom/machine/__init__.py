@@ -26,10 +26,10 @@ with needed():
         Kind,
         OperandOrigins,
         ProductEvent,
-        Provenance,
         ProvenanceRecord,
         TracedArray,
     )
+    from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.trace import Blocks, Request, Trace, TraceRecord
     from ptxloom.machine.tensor.batch import mma
 

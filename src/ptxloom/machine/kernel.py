@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
     from ptxloom.machine.native.llvm import Code
-    from ptxloom.machine.results.provenance import Provenance
+    from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.trace import Request
     from ptxloom.syntax.module import Module
 

@@ -159,6 +159,12 @@ Operand: TypeAlias = (
     | Apply
 )
 
+
+def elements_of(operand: Operand) -> tuple[Operand, ...]:
+    """What a vector expression holds; of another operand, itself."""
+    return operand.elements if isinstance(operand, Vector) else (operand,)
+
+
 # --- module directives (PTX ISA 11.1) ---
 
 

@@ -15,7 +15,7 @@ from ptxloom.isa.types import element_type
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.address_map import shared_arrays
 from ptxloom.machine.results.outcome import LaunchError
-from ptxloom.machine.results.provenance import Provenance
+from ptxloom.machine.results.provenance_choice import Provenance
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import SharedMap, interesting
 from ptxloom.syntax import parse

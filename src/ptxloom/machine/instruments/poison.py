@@ -252,8 +252,7 @@ class Poisoning(Instrument):
         lane_addresses(b, target, space)
 
         def found() -> None:
-            elements = source.elements if isinstance(source, tree.Vector) else (source,)
-            for number, element in enumerate(elements):
+            for number, element in enumerate(tree.elements_of(source)):
                 bits = b.read_poison(element, ptx_type(f"b{op.type.bits}"))
                 b.store(bits, b.scratch(scratch.VALUES + number * LANES * size), 32)
             facts = (b.scratch(), b.active_mask, space, size, count, parts.moved_mask(op))

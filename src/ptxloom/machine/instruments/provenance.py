@@ -7,14 +7,12 @@ what a branch or a predicate chooses comes from what was chosen.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.binding.effects import destinations
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import matrix_move
-from ptxloom.isa.products import matrix_form
 from ptxloom.machine.analysis.carriers import brings, carried
 from ptxloom.machine.analysis.definite_assignment import names_read
 from ptxloom.machine.codegen import scratch
@@ -22,27 +20,23 @@ from ptxloom.machine.codegen.addresses import addresses_at, base_and_offset, lan
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.codegen.wmma_matrix import WmmaMatrix, pieces
-from ptxloom.machine.instruments import bit_moves
+from ptxloom.machine.instruments import bit_moves, product_moves
+from ptxloom.machine.instruments.matrix_tags import lane_maps, spelling_of
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
-from ptxloom.machine.native.ir import Value, constant_vector
+from ptxloom.machine.native.ir import constant_vector
+from ptxloom.machine.program.parts import is_sink
 from ptxloom.machine.runtime import lanes, state
-from ptxloom.machine.runtime.provenance import memory_tags, moments, product_tags, register_tags, update_tags
-from ptxloom.machine.runtime.trail import BIT_SHIFT, STAGE, UNPACKED
+from ptxloom.machine.runtime.provenance import memory_tags, moments, register_tags, update_tags
 from ptxloom.syntax import tree
-from ptxloom.syntax.constants import constant
 from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from ptxloom.isa.products import MatrixForm
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op, Program
 
 PROVENANCE: Final = "provenance"  # among the checks of a variant: it follows tags
-ROW_TAGS: Final = 16  # that are put aside for a row of a matrix
-_WARP_ROWS: Final = 16  # of a warpgroup's matrix that a warp holds
-_TRANSPOSABLE: Final = ("f16", "bf16")  # in shared memory
 _MODES: Final = {"up": 0, "down": 1, "bfly": 2, "idx": 3}
 _SOURCES: Final = 3  # that a computed value tells of
 
@@ -56,84 +50,6 @@ def moments_in(checks: frozenset[str]) -> tuple[int, ...]:
     """The instructions at which shared memory is kept, in order."""
     found = (word.removeprefix(f"{PROVENANCE}:") for word in checks if word.startswith(f"{PROVENANCE}:"))
     return tuple(sorted(int(site) for site in found))
-
-
-@cache
-def lane_map(spelling: str) -> tuple[int, ...]:
-    """For each byte of the registers of a matrix move, by register and lane, which of the staged tags it takes.
-
-    Of an element of fewer than 8 bits it says so, and the bit at which it starts in its byte.
-
-    Rows are staged 16 tags each, in the order of the lanes that name them; the register of `movmatrix` by lane.
-    """
-    move = matrix_move(spelling)
-    if move.opcode == "movmatrix":
-        source = fragment(spelling, "a")
-        held = fragment(spelling, "d")
-        found = {(e.lane, e.register, e.bit): source.holder(row=e.row, column=e.column) for e in held}
-        starts = {key: 4 * e.lane + e.bit // 8 for key, e in found.items()}
-    else:
-        held = fragment(move)
-        bits = (move.destination if move.opcode == "stmatrix" else move.source).bits
-        starts = {
-            (e.lane, e.register, e.bit): ROW_TAGS * held.address_lane(matrix=e.matrix, row=e.row) + e.column * bits // 8
-            | (UNPACKED | e.column * bits % 8 << BIT_SHIFT if bits < 8 else 0)
-            for e in held
-        }
-    result = [STAGE] * (4 * LANES * held.registers)
-    for (lane, register, bit), start in starts.items():
-        for n in range(max(held.width // 8, 1)):
-            result[4 * (LANES * register + lane) + bit // 8 + n] = start + n
-    return tuple(result)
-
-
-def lane_maps(program: Program) -> tuple[dict[str, int], list[int]]:
-    """Where in the table of a program the map of each of its matrix moves starts; and the table."""
-    starts: dict[str, int] = {}
-    table: list[int] = []
-    for op in program.ops:
-        if op.opcode in {"ldmatrix", "stmatrix", "movmatrix"} and spelling_of(op) not in starts:
-            starts[spelling_of(op)] = len(table)
-            table += lane_map(spelling_of(op))
-    return starts, table
-
-
-def spelling_of(op: Op) -> str:
-    """An instruction's opcode and qualifiers."""
-    return f"{op.opcode}.{'.'.join(op.qualifiers)}"
-
-
-def element_bytes(form: MatrixForm, operand: str) -> int:
-    """The bytes of which a product's operand has one tag: those of an element, one where it has fewer bits."""
-    return max(form.container_bits(operand) // 8, 1)
-
-
-class Factor(NamedTuple):
-    """A factor of `wgmma` that lies in shared memory, as a warp reads it: its core matrices.
-
-    Attributes:
-        lines: Along M or N, 8 rows each.
-        parts: Along K, 16 bytes each, or 8 rows where it is stored along M or N.
-        across: Whether it is.
-    """
-
-    lines: int
-    parts: int
-    across: bool
-
-
-def factors_of(op: Op, form: MatrixForm) -> tuple[Factor | None, Factor | None]:
-    """A and B of a product as they lie in shared memory; None if in registers."""
-    if form.opcode != "wgmma":
-        return None, None
-    in_registers = isinstance(op.operands[1], tree.Vector)
-    numbers = [constant(operand) for operand in op.operands[6 if form.sparse else 4 :]]
-    across = [bool(number) for number in numbers[2:]] if form.a_type in _TRANSPOSABLE else []
-    across = ([False] if in_registers else []) + across
-    a, b = (*across, False, False)[:2]
-    parts = [extent * form.container_bits(name) // 128 for name, extent in (("a", form.stored_k), ("b", form.k))]
-    first = None if in_registers else Factor(_WARP_ROWS // 8, parts[0], a)
-    return first, Factor(form.n // 8, parts[1], b)
 
 
 class Following(TagPlaces, Instrument):
@@ -175,7 +91,7 @@ class Following(TagPlaces, Instrument):
         space = resolved_space(b, base_and_offset(op, source)[0], space_of(op))
         lane_addresses(b, source, space)
         size = op.type.bits // 8
-        for number, element in enumerate(_elements(op.operands[0])):
+        for number, element in enumerate(tree.elements_of(op.operands[0])):
             held = self.held(op, element)
             if held is not None:
                 facts = (b.scratch(), number * size, space, size, *held, 0)
@@ -190,8 +106,8 @@ class Following(TagPlaces, Instrument):
         space = resolved_space(b, base_and_offset(op, target)[0], space_of(op))
         lane_addresses(b, target, space)
         size = op.type.bits // 8
-        for number, element in enumerate(_elements(op.operands[1])):
-            if isinstance(element, tree.Name) and element.text == "_":
+        for number, element in enumerate(tree.elements_of(op.operands[1])):
+            if is_sink(element):
                 continue
             held = self.held(op, element)
             facts = (op.site, b.active_mask, b.scratch(), number * size, space, size)
@@ -205,7 +121,7 @@ class Following(TagPlaces, Instrument):
         """Bytes of registers come to lie in others, side by side or apart."""
         if op.type.kind == "p":
             return True
-        targets, sources = _elements(op.operands[0]), _elements(op.operands[1])
+        targets, sources = tree.elements_of(op.operands[0]), tree.elements_of(op.operands[1])
         whole = op.type.bits // 8
         width, step = max(whole // len(targets), 1), max(whole // len(sources), 1)
         pieces = [(max(0, n * step), self.held(op, source)) for n, source in enumerate(sources)]
@@ -264,7 +180,7 @@ class Following(TagPlaces, Instrument):
         start = self.maps[spelling_of(op)]
         if not write:
             b.runtime(memory_tags.stage_rows, *facts)
-        for number, element in enumerate(_elements(registers)):
+        for number, element in enumerate(tree.elements_of(registers)):
             held, place = self.held(op, element), start + number * 4 * LANES
             if held is not None and write:
                 b.runtime(memory_tags.scatter_tags, W, place, held.place)
@@ -319,11 +235,11 @@ class Following(TagPlaces, Instrument):
     def fragment(self, b: Builder, op: Op) -> bool:
         """`wmma`: a product, or a matrix between memory and registers."""
         if op.has("mma"):
-            return self.product(b, op)
+            return product_moves.product(self, b, op)
         held, write = fragment(spelling_of(op)), op.has("store")
         memory, registers = op.operands[:2] if write else op.operands[1::-1]
         at = WmmaMatrix(b, op, memory, op.operands[2:3], held)
-        elements = _elements(registers)
+        elements = tree.elements_of(registers)
         for piece in pieces(held, by_row=op.has("row")):
             place = self.held(op, elements[piece.register])
             b.store(at.addresses(piece), b.scratch(), 64)
@@ -343,73 +259,12 @@ class Following(TagPlaces, Instrument):
         lane_addresses(b, memory, space)
         given = sources[1 if op.has("cas") else 0] if sources else None
         size = op.type.bits // 8
-        results = _elements(target) if target is not None else ()
-        for number, element in enumerate(() if given is None else _elements(given)):
+        results = tree.elements_of(target) if target is not None else ()
+        for number, element in enumerate(() if given is None else tree.elements_of(given)):
             into = self.held(op, results[number]) if number < len(results) else None
             facts = (op.site, b.active_mask, b.scratch(), number * size, space, size)
             places = (*(into or _NOWHERE), *(self.held(op, element) or _NOWHERE), int(op.has("exch")))
             b.runtime(update_tags.update_tags, W, *facts, *places)
-        return True
-
-    def warpgroup(self, b: Builder, op: Op) -> bool:
-        """`wgmma`: D is made of A and B, which may lie in shared memory, and of D if `scale-d` says so."""
-        if not op.has("mma_async"):
-            return True
-        form = matrix_form(spelling_of(op))
-        kept = b.read_mask(op.operands[5 if form.sparse else 3])
-        factors = factors_of(op, form)
-        sizes = [element_bytes(form, name) for name in "abc"]
-        held = [_elements(operand) for operand in (op.operands[1], op.operands[2], op.operands[0])]
-        places = (*factors, None)
-        count = sum(
-            8 * place.lines * place.parts * (16 // size) if place else len(elements) * LANES * 4 // size
-            for place, size, elements in zip(places, sizes, held, strict=True)
-        )
-        b.runtime(product_tags.begin_product, W, op.site, b.active_mask, count)
-        for number, place in enumerate(factors):
-            if place is None:
-                self._note(b, op, held[number], sizes[number])
-            else:
-                word = b.extract(b.read(op.operands[1 + number], "b64"), 0)
-                facts = (word, int(number == 0), place.lines, place.parts, int(place.across), sizes[number])
-                b.runtime(product_tags.note_factor, W, op.site, *facts)
-        nothing = len(held[2]) * LANES * 4 // sizes[2]
-        b.either(
-            b.compare("ne", b.apply("and", kept, b.active_mask), Value("i32", "0")),
-            lambda: self._note(b, op, held[2], sizes[2]),
-            lambda: b.runtime(product_tags.note_nothing, W, nothing),
-        )
-        self._give(b, op, form)
-        return True
-
-    def _note(self, b: Builder, op: Op, elements: Sequence[tree.Operand], each: int, size: int = 4) -> None:
-        for element in elements:
-            held = self.held(op, element)
-            if held is None:
-                b.runtime(product_tags.note_nothing, W, LANES * size // each)
-            else:
-                b.runtime(product_tags.note_operand, W, op.site, *held, each)
-
-    def _give(self, b: Builder, op: Op, form: MatrixForm) -> None:
-        each, size = element_bytes(form, "d"), form.register_bits // 8
-        for number, element in enumerate(_elements(op.operands[0])):
-            held = self.held(op, element)
-            if held is not None:
-                slot = number * LANES * size // each
-                b.runtime(product_tags.give_product, W, b.active_mask, *held, each, slot)
-
-    def product(self, b: Builder, op: Op) -> bool:
-        """D is made of A, B and C: note where these come from."""
-        form = matrix_form(spelling_of(op))
-        sources = op.operands[1:]
-        size = form.register_bits // 8
-        count = sum(
-            len(_elements(s)) * LANES * size // element_bytes(form, n) for n, s in zip("abc", sources, strict=False)
-        )
-        b.runtime(product_tags.begin_product, W, op.site, b.active_mask, count)
-        for name, source in zip("abc", sources, strict=False):
-            self._note(b, op, _elements(source), element_bytes(form, name), size)
-        self._give(b, op, form)
         return True
 
     def nothing(self, b: Builder, op: Op) -> bool:
@@ -440,8 +295,8 @@ class Following(TagPlaces, Instrument):
 _RULES: Final[dict[str, Callable[[Following, Builder, Op], bool]]] = {
     "ld": Following.load, "ldu": Following.load, "st": Following.store, "mov": Following.move, "cvta": Following.move,
     "selp": Following.choose, "shfl": Following.exchange, "ldmatrix": Following.matrix, "stmatrix": Following.matrix,
-    "movmatrix": Following.transpose, "cvt": Following.convert, "mma": Following.product, "wmma": Following.fragment,
-    "wgmma": Following.warpgroup, "atom": Following.update, "red": Following.update,
+    "movmatrix": Following.transpose, "cvt": Following.convert, "wmma": Following.fragment,
+    "mma": product_moves.product, "wgmma": product_moves.warpgroup, "atom": Following.update, "red": Following.update,
     "prmt": bit_moves.permute, "shl": bit_moves.shift, "shr": bit_moves.shift, "shf": bit_moves.funnel,
     "bfe": bit_moves.extract, "bfi": bit_moves.insert,
     **dict.fromkeys(("and", "or", "xor", "not", "lop3"), bit_moves.logic),
@@ -450,10 +305,6 @@ _RULES: Final[dict[str, Callable[[Following, Builder, Op], bool]]] = {
 _UNPACKING: Final = frozenset(("add", "sub", "fma", "mad", "mul"))  # of bits among those of a constant
 _WRITERS: Final = frozenset(("st", "stmatrix", "mma", "wmma", "atom", "red"))
 _NOWHERE: Final = (0, 0)
-
-
-def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
-    return operand.elements if isinstance(operand, tree.Vector) else (operand,)
 
 
 def _names(operand: tree.Operand) -> Iterator[tree.Name]:

@@ -20,6 +20,7 @@ from ptxloom.machine.program.parts import parts_of
 from ptxloom.machine.runtime import shadow, state
 from ptxloom.machine.runtime.racecheck import (
     async_operations,
+    barrier_order,
     global_flags,
     global_memory,
     pending_global,
@@ -27,7 +28,6 @@ from ptxloom.machine.runtime.racecheck import (
     proxies,
     shared_flags,
     slow_path,
-    vector_clocks,
 )
 from ptxloom.machine.runtime.racecheck.fast_path import race_name, race_parameters
 
@@ -67,7 +67,7 @@ class Racecheck(Instrument):
             case "fence" | "membar":
                 self._fence(b)
             case "barrier" if op.has("cluster") and op.has("arrive"):
-                b.runtime(vector_clocks.arrive_in_cluster, W, b.active_mask, int(op.has("relaxed")))
+                b.runtime(barrier_order.arrive_in_cluster, W, b.active_mask, int(op.has("relaxed")))
             case "cp" if op.has("commit_group"):
                 b.runtime(async_operations.commit_group, W, b.active_mask, int(op.has("bulk")))
             case "cp" if op.has("wait_group", "wait_all"):
@@ -87,7 +87,7 @@ class Racecheck(Instrument):
         op = b.op
         if op.opcode == "bar" and op.has("warp"):
             b.store(b.read(op.operands[0], "b32"), b.scratch(), 64)
-            b.runtime(vector_clocks.sync_lanes, W, b.active_mask)
+            b.runtime(barrier_order.sync_lanes, W, b.active_mask)
         elif op.opcode == "tensormap" and op.has("cp_fenceproxy"):
             b.runtime(proxies.fence_maps, W, b.active_mask, 1)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.heap import Maker
     from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.hazard import Hazard
-    from ptxloom.machine.results.provenance import Provenance
+    from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.recording import Recording
 
 _CTA_BYTES: Final = language.record(state.Cta).size

@@ -11,7 +11,7 @@ from ptxloom.machine.launch.launch_limits import whole
 from ptxloom.machine.launch.launch_state import LEAKS
 from ptxloom.machine.memory.foreign_arrays import host_array
 from ptxloom.machine.memory.tensor_map import MappedArray
-from ptxloom.machine.results.provenance import Provenance
+from ptxloom.machine.results.provenance_choice import Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

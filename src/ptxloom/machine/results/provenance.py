@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,49 +13,11 @@ from ptxloom.machine.results.provenance_operands import by_element, first_bits, 
 from ptxloom.machine.results.provenance_tags import NODE, ORIGIN, Kind, decoded, value_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from ptxloom.isa.products import MatrixForm
-    from ptxloom.machine.instruments.provenance import Factor
     from ptxloom.machine.program.model import Program
-    from ptxloom.machine.results.trace import Blocks
-
-BUDGET_BYTES: Final = 1 << 28
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """How much `launch` is to keep of where bytes come from; everything else is followed all the same.
-
-    Attributes:
-        warps: The warps of each CTA whose matrix products are recorded; None for all.
-        ctas: Their CTAs, by index or by (x, y, z); or `"all"`.
-        shared_at: Instructions at which shared memory is kept as a warp of the CTA first comes there, each a pattern or
-            a line as a `Trace` names them; at the CTA's end it always is.
-        shared_of: The CTAs whose shared memory is kept, by index or by (x, y, z); or `"all"`.
-        budget: Bytes for matrix products, and for what values were computed from; what there is no room for is told.
-
-    Example:
-        >>> import numpy as np
-        >>> from ptxloom.machine import kernel
-        >>> from ptxloom.syntax import parse
-        >>> text = ".version 9.0 .target sm_90 .entry k(.param .u64 a, .param .u64 b) { .reg .b64 %a, %b; "
-        >>> text += ".reg .b32 %r; ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.global.u32 %r, [%a+8]; "
-        >>> text += "st.global.u32 [%b], %r; ret; }"
-        >>> args = [np.arange(4, dtype=np.uint32), np.zeros(1, np.uint32)]
-        >>> record = kernel(parse(text), "k").launch(1, 1, args, provenance=Provenance(warps=[0])).provenance
-        >>> origin = record.contents("b").origins[0]
-        >>> record.arrays[origin["array"]].name, int(origin["element"])
-        ('a', 2)
-    """
-
-    warps: Iterable[int] | None = None
-    ctas: Blocks = "all"
-    shared_at: Sequence[str | int] = ()
-    shared_of: Blocks = (0,)
-    budget: int = BUDGET_BYTES
+    from ptxloom.machine.results.raw_provenance import RawProvenance
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,54 +173,6 @@ class _Products(Sequence["ProductEvent"]):
             self._sequences = np.empty(len(order), np.int64)
             self._sequences[order] = np.arange(len(order)) - first
         return self._sequences
-
-
-@dataclass(frozen=True, slots=True)
-class ProductSite:
-    """An instruction that makes products, as events name it."""
-
-    site: int
-    line: int
-    text: str
-    form: MatrixForm
-    factors: tuple[Factor | None, Factor | None]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RawProvenance:
-    """What native code has kept, as arrays.
-
-    Attributes:
-        places: (arrays,) uint64: where each array starts, in the numbers that tags use.
-        pieces: The tags of global memory, each with the number of its first byte; only of what may be written.
-        events: Structured as `ProductEvent` of the run-time.
-        pool: Tags of operands.
-        paths: (paths, 2) uint32: the path before, and the site.
-        nodes: Structured: `site`, and `sources`, three tags.
-        missed: Products that there was no room for.
-        pictures: (CTAs, moments, bytes): tags of shared memory.
-        contents: (CTAs, moments, bytes): the bytes themselves.
-        taken: (CTAs, moments): whether the moment has come.
-        kept: The CTAs of which there are pictures, by their numbers.
-        moments: The sites of moments from number 1 on; number 0 is the end.
-        sites: The instructions that make products.
-        grid: CTAs along x, y and z.
-    """
-
-    places: NDArray[np.uint64]
-    pieces: tuple[tuple[int, NDArray[np.uint64]], ...]
-    events: NDArray[Any]
-    pool: NDArray[np.uint64]
-    paths: NDArray[np.uint32]
-    nodes: NDArray[Any]
-    missed: int
-    pictures: NDArray[np.uint64]
-    contents: NDArray[np.uint8]
-    taken: NDArray[np.uint8]
-    kept: tuple[int, ...]
-    moments: tuple[int, ...]
-    sites: dict[int, ProductSite]
-    grid: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -418,7 +332,6 @@ __all__ = [
     "Kind",
     "OperandOrigins",
     "ProductEvent",
-    "Provenance",
     "ProvenanceRecord",
     "TracedArray",
 ]

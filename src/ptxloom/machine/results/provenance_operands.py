@@ -10,14 +10,14 @@ import numpy as np
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
-from ptxloom.machine.instruments.provenance import element_bytes
+from ptxloom.machine.instruments.matrix_tags import element_bytes
 from ptxloom.machine.runtime import trail as model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.isa.products import MatrixForm
-    from ptxloom.machine.instruments.provenance import Factor
+    from ptxloom.machine.instruments.matrix_tags import Factor
 
 OPERANDS: Final = ("a", "b", "c", "d")
 

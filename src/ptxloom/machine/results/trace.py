@@ -205,8 +205,7 @@ class TraceRecord:
     def _registers(self, place: int, operand: str) -> NDArray[np.uint64]:
         """(32, registers) what an operand's registers held."""
         source = self.node.operands[place]
-        elements = source.elements if isinstance(source, tree.Vector) else (source,)
-        names = [one.text if isinstance(one, tree.Name) else print_operand(one) for one in elements]
+        names = [one.text if isinstance(one, tree.Name) else print_operand(one) for one in tree.elements_of(source)]
         values = self.after if place == 0 else self.before
         missing = [name for name in names if name not in values]
         if missing:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, popcount, trailing_zeros, u32, view
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.places import registers, warp_at
+from ptxloom.machine.runtime.racecheck.barrier_order import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.racecheck.cta_exit import end_shared
-from ptxloom.machine.runtime.racecheck.vector_clocks import complete_barrier, complete_cluster, wait_in_cluster
 from ptxloom.machine.runtime.state import AND, DIVERGENT, LEFT, POPC, Barrier, Cta, Warp
 from ptxloom.machine.runtime.warpgroups import compare_steps, wake_group
 

@@ -8,7 +8,7 @@ from ptxloom.machine.native.language import address, popcount, trailing_zeros, u
 from ptxloom.machine.runtime.arrivals import settle, settle_cluster
 from ptxloom.machine.runtime.hazards import note, note_count
 from ptxloom.machine.runtime.memory import fault
-from ptxloom.machine.runtime.racecheck.vector_clocks import arrive_at_barrier, wait_in_cluster
+from ptxloom.machine.runtime.racecheck.barrier_order import arrive_at_barrier, wait_in_cluster
 from ptxloom.machine.runtime.reconvergence import choose, place_lanes
 from ptxloom.machine.runtime.state import INVALID, LEFT, NONE, Warp
 

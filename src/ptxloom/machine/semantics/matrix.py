@@ -130,7 +130,7 @@ def _call(b: Builder, function: emit.TensorFunction, *operands: Value) -> None:
 
 def _plain_registers(b: Builder, operand: tree.Operand) -> tuple[int, ...]:
     """The places of an operand's registers if it is nothing else."""
-    elements = _elements(operand)
+    elements = tree.elements_of(operand)
     found = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
     plain = tuple(r.offset for r in found if isinstance(r, Register) and r.vector == 1)
     return plain if len(plain) == len(elements) else ()
@@ -150,14 +150,10 @@ def _selectors(b: Builder, op: Op, form: MatrixForm) -> tuple[int, ScaleSelector
     sparsity = _constant(b, op.operands[5], "its sparsity selector") if form.sparse else 0
     if not form.scale_vector:
         return sparsity, None
-    chosen = [element for pair in (op.operands[-3], op.operands[-1]) for element in _elements(pair)]
+    chosen = [element for pair in (op.operands[-3], op.operands[-1]) for element in tree.elements_of(pair)]
     if len(chosen) != len(ScaleSelectors._fields):
         raise op.unsupported("its scales have no selectors")
     return sparsity, ScaleSelectors(*(_constant(b, element, "a selector of its scales") for element in chosen))
-
-
-def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
-    return operand.elements if isinstance(operand, tree.Vector) else (operand,)
 
 
 def _constant(b: Builder, operand: tree.Operand, what: str) -> int:
@@ -208,7 +204,7 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
 
 def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple[tuple[Value, ...], bool]:
     """Where results go, 32 lanes each; and whether that is the scratch, from which they are to be written."""
-    elements = _elements(operand)
+    elements = tree.elements_of(operand)
     registers = [b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
     plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
     if b.active is None and len(plain) == number == len({r.offset for r in plain}) == len(elements):
@@ -224,7 +220,7 @@ def _sources(b: Builder, operands: Sequence[tree.Operand], bits: int, at: int) -
     """Where the registers of operands lie, 32 lanes each; what is not a register is put into the scratch."""
     places: list[Value] = []
     for operand in operands:
-        for element in _elements(operand):
+        for element in tree.elements_of(operand):
             found = b.find(element.text) if isinstance(element, tree.Name) else None
             if isinstance(found, Register) and found.type.bits == bits:
                 places += [b.value_place(found, n) for n in range(found.vector)]

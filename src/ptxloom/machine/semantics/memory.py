@@ -76,7 +76,7 @@ def ld(b: Builder, op: Op) -> None:
 
 def _direct(b: Builder, operand: tree.Operand, bits: int, parts: int) -> tuple[Value, ...] | None:
     """The places of registers that hold (or take) the values as they lie in memory; None if they do not."""
-    names = operand.elements if isinstance(operand, tree.Vector) else (operand,)
+    names = tree.elements_of(operand)
     registers = [b.find(n.text) if isinstance(n, tree.Name) else None for n in names]
     plain = [r for r in registers if isinstance(r, Register) and r.type.bits == bits and r.vector == 1]
     if len(plain) != parts or len({r.offset for r in plain}) != parts:

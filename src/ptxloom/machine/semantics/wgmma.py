@@ -221,7 +221,7 @@ class _Product:
 
     def _registers(self, operand: tree.Operand) -> Registers:
         """Where registers lie, which must be 32 bits wide and whole."""
-        elements = operand.elements if isinstance(operand, tree.Vector) else (operand,)
+        elements = tree.elements_of(operand)
         found = [self.b.find(e.text) if isinstance(e, tree.Name) else None for e in elements]
         plain = [r for r in found if isinstance(r, Register) and r.type.bits == 32 and r.vector == 1]
         if len(plain) != len(found):

@@ -12,18 +12,13 @@ import numpy as np
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.products import matrix_form
-from ptxloom.machine.instruments.provenance import factors_of, lane_maps, spelling_of
+from ptxloom.machine.instruments.matrix_tags import factors_of, lane_maps, spelling_of
 from ptxloom.machine.instruments.tag_places import SPARE_LANE_BYTES, spare_place
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.native import language
-from ptxloom.machine.results.provenance import (
-    ProductSite,
-    Provenance,
-    ProvenanceRecord,
-    RawProvenance,
-    TracedArray,
-)
+from ptxloom.machine.results.provenance import ProvenanceRecord, TracedArray
+from ptxloom.machine.results.raw_provenance import ProductSite, RawProvenance
 from ptxloom.machine.results.trace_choice import chosen_blocks
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime import trail as model
@@ -38,6 +33,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arena import Arena, Budget
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.results.provenance_choice import Provenance
 
 _TAG: Final = 8  # bytes
 _GLOBAL: Final = "provenance's tags of global memory"

@@ -28,8 +28,9 @@ from ptxloom.machine.runtime.racecheck.proxies import check_fence
 from ptxloom.machine.runtime.racecheck.race_report import begun_at, tell_end
 from ptxloom.machine.runtime.racecheck.shared_flags import flag_place
 from ptxloom.machine.runtime.racecheck.slow_path import check, check_lane, keep_read, replace_writes, shadow_at
+from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row
-from ptxloom.machine.runtime.racecheck.vector_clocks import begin, find_sync, released
+from ptxloom.machine.runtime.racecheck.vector_clocks import begin, released
 from ptxloom.machine.runtime.shadow import (
     AGENT,
     OPERATION_SHIFT,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from ptxloom.machine.native.language import address, trailing_zeros, u32
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.racecheck.async_operations import end_writes
+from ptxloom.machine.runtime.racecheck.barrier_order import gather_knowledge
 from ptxloom.machine.runtime.racecheck.crowds import agent_of, stamp_at
 from ptxloom.machine.runtime.racecheck.happens_before import is_done, me, operation_at, shared_readers, thread_of
 from ptxloom.machine.runtime.racecheck.race_report import tell_end, warp_of
 from ptxloom.machine.runtime.racecheck.slow_path import shadow_at
-from ptxloom.machine.runtime.racecheck.vector_clocks import gather_knowledge
 from ptxloom.machine.runtime.shadow import AGENT, Operation, Shadow
 from ptxloom.machine.runtime.state import CLUSTER_SHIFT, SHARED, Warp
 

@@ -14,8 +14,9 @@ from ptxloom.machine.runtime.racecheck.happens_before import is_known, me
 from ptxloom.machine.runtime.racecheck.product_registers import forget_registers
 from ptxloom.machine.runtime.racecheck.race_report import READING, begun_at, report, warp_of
 from ptxloom.machine.runtime.racecheck.release_points import keep_points
+from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import row_of
-from ptxloom.machine.runtime.racecheck.vector_clocks import find_sync, released
+from ptxloom.machine.runtime.racecheck.vector_clocks import released
 from ptxloom.machine.runtime.shadow import PRODUCTS, SYNCS, PendingFactor, Shadow
 from ptxloom.machine.runtime.state import NONE, WARPGROUP, Cta, Warp
 

@@ -9,8 +9,9 @@ from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.happens_before import me
 from ptxloom.machine.runtime.racecheck.release_points import mark_point, point_of, publish_point
+from ptxloom.machine.runtime.racecheck.sync_places import find_sync
 from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
-from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, find_sync, release, released
+from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release, released
 from ptxloom.machine.runtime.shadow import (
     CLUSTER_SCOPE,
     CTA_SCOPE,

@@ -1,4 +1,4 @@
-"""What orders accesses to shared memory: barriers of a CTA, of a warp and of a cluster, mbarriers.
+"""What orders accesses to shared memory: what each thread knows of the others, by vector clocks.
 
 A thread that releases publishes what it knows at a place (a `Sync`, or a barrier's row), a thread that acquires there
 learns it. All ticks are of one clock, so that a publication is a copy of a row of `known` and the time now. What one
@@ -11,28 +11,16 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import (
     address,
-    copy,
     fill,
-    part,
-    popcount,
-    set_lanes,
-    trailing_zeros,
     u32,
-    u64,
-    view,
 )
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
 from ptxloom.machine.runtime.racecheck.happens_before import me
-from ptxloom.machine.runtime.racecheck.release_points import keep_points, publish_point
-from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
+from ptxloom.machine.runtime.racecheck.release_points import keep_points
+from ptxloom.machine.runtime.racecheck.tick_rows import join, row_of
 from ptxloom.machine.runtime.shadow import (
-    CLUSTER_SCOPE,
-    COLUMNS,
-    CTA_SCOPE,
-    FEW_SYNCS,
-    SYNCS,
     Order,
     Shadow,
 )
@@ -84,6 +72,14 @@ def rebase(cta: Cta, s: Shadow) -> None:
     s.limit = s.floor + 1 << s.order.bits
     if s.order.crowd_count != 0 and (cta.launch.members == 1 or s.birth == s.base):
         reset_crowds(s.order)
+
+
+def forget_syncs(order: Order) -> None:
+    """A cluster starts: no thread of it can learn anything at the places of those before it."""
+    if order.used != 0:
+        fill(order.syncs, 0)
+    order.used = 0
+    order.lost = 0
 
 
 def forget(cta: Cta, order: Order) -> None:
@@ -154,258 +150,3 @@ def acquire(w: Warp, lane: u32, source: Slice[u32]) -> None:
     join(row_of(order, me(w, lane)), source)
     w.acquired = w.acquired | 1 << lane
     w.uneven = w.uneven | 1 << lane
-
-
-# -- barriers
-
-
-def take_seen(w: Warp, lanes: u32) -> None:
-    """Lanes come to a barrier of the CTA, a fence too: what their relaxed reads have seen they know."""
-    order = w.shadow.order
-    left = lanes
-    while left != 0:
-        lane = trailing_zeros(left)
-        left = left & left - 1
-        acquire(w, lane, at_row(order.seen_inside, order, me(w, lane)))
-
-
-@watching
-def sync_lanes(w: Warp, lanes: u32) -> None:
-    """`bar.warp.sync`: each lane names its members in the scratch."""
-    if address(w.shadow.order.known) == 0:
-        return
-    named = view(u32, w.scratch)
-    left = lanes
-    while left != 0:
-        group = named[trailing_zeros(left)] & lanes | left & -left
-        sync_group(w, group)
-        left = left & ~group
-    released(w)
-
-
-def sync_group(w: Warp, lanes: u32) -> None:
-    """Lanes of a warp learn what each of them knows, and what each has done."""
-    order = w.shadow.order
-    left = w.pointed & lanes
-    while left != 0:
-        keep_points(w, trailing_zeros(left))
-        left = left & left - 1
-    uneven = w.uneven & lanes
-    if uneven != 0:
-        room = order.room
-        fill(room, 0)
-        while uneven != 0:
-            join(room, row_of(order, me(w, trailing_zeros(uneven))))
-            uneven = uneven & uneven - 1
-        for lane in range(32):
-            if lanes >> lane & 1 != 0:
-                join(row_of(order, me(w, lane)), room)
-    first = me(w, 0)
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            row = row_of(order, first + lane)
-            set_lanes(part(row, first, 32), lanes, order.clock)
-    w.uneven = w.uneven & ~lanes
-    if lanes & w.live != w.live:
-        w.uneven = w.uneven | lanes
-        w.acquired = w.acquired | lanes
-
-
-@watching
-def arrive_at_barrier(w: Warp, lanes: u32, number: u32) -> None:
-    """`bar.arrive`: lanes publish what they have done."""
-    order = w.shadow.order
-    if address(order.known) == 0:
-        return
-    into = barrier_row(w.cta, number)
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            release(w, lane, into, order.clock)
-    released(w)
-
-
-def barrier_row(cta: Cta, number: u32) -> Slice[u32]:
-    """What has been published at one of a CTA's barriers."""
-    order = cta.shadow.order
-    return at_row(order.barriers, order, cta.rank * 16 + number)
-
-
-@watching
-def complete_barrier(cta: Cta, number: u32) -> None:
-    """A barrier of a CTA is complete, and its lanes still wait."""
-    waiting: u32 = 0
-    for index in range(cta.launch.warps):
-        waiting = waiting + popcount(warp_at(cta, index).waits[number])
-    if cta.barriers[number].expected == 0 or waiting >= cta.launch.threads:
-        complete_whole(cta)  # the threads that are not here have exited
-    elif address(cta.shadow.order.known) != 0:
-        complete_part(cta, number)
-
-
-def complete_whole(cta: Cta) -> None:
-    """All threads of the CTA have come: all of them know everything that any of them did or knew."""
-    if address(cta.shadow.order.known) != 0:
-        gather_knowledge(cta)
-    rebase(cta, cta.shadow)
-    advance(cta)
-
-
-def gather_knowledge(cta: Cta) -> None:
-    """What any thread of a CTA has learnt is known to the CTA."""
-    s = cta.shadow
-    moved: u32 = 0
-    for index in range(cta.launch.warps):
-        w = warp_at(cta, index)
-        take_seen(w, w.saw)
-        left = w.acquired
-        if left != 0 and moved == 0:
-            moved = 1
-            copy(s.common_before, s.common, u64(s.order.columns) * 4)
-            s.changed_before = s.changed
-            s.changed = s.order.clock
-        while left != 0:
-            join(s.common, row_of(s.order, me(w, trailing_zeros(left))))
-            left = left & left - 1
-        w.acquired = 0
-        w.uneven = 0
-
-
-def complete_part(cta: Cta, number: u32) -> None:
-    """Some threads have waited: they know what all who came have done."""
-    order = cta.shadow.order
-    source = barrier_row(cta, number)
-    for turn in range(2):
-        for index in range(cta.launch.warps):
-            w = warp_at(cta, index)
-            take_seen(w, w.saw & w.waits[number])
-            for lane in range(32):
-                if w.waits[number] >> lane & 1 != 0:
-                    if turn == 0:
-                        release(w, lane, source, order.clock)
-                    else:
-                        acquire(w, lane, source)
-    fill(source, 0)
-    advance(cta)
-    for index in range(cta.launch.warps):
-        w = warp_at(cta, index)
-        if w.waits[number] != 0:
-            w.since = order.clock
-
-
-@watching
-def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
-    """`barrier.cluster.arrive`: lanes publish what they have done, a relaxed one what lies before their last fence."""
-    order = w.shadow.order
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            if relaxed == 0:
-                release(w, lane, order.gathering, order.clock)
-            else:
-                publish_point(w, lane, CLUSTER_SCOPE, order.gathering)
-    released(w)
-
-
-@watching
-def complete_cluster(cta: Cta) -> None:
-    """The cluster's barrier is complete."""
-    order = cta.shadow.order
-    join(at_row(order.gathering, order, 1), order.gathering)
-
-
-@watching
-def wait_in_cluster(w: Warp, lanes: u32) -> None:
-    """Lanes pass the cluster's barrier: they know what all who arrived have done."""
-    order = w.shadow.order
-    for lane in range(32):
-        if lanes >> lane & 1 != 0:
-            acquire(w, lane, at_row(order.gathering, order, 1))
-
-
-# -- places in memory
-
-
-def find_sync(order: Order, key: u64, make: u32) -> u32:
-    """The number of the sync at a host address; SYNCS if there is none, and none is to be (or can be) made."""
-    slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % SYNCS
-    for _probe in range(SYNCS):
-        sync = order.syncs[slot]
-        if sync.key == key:
-            return slot
-        if sync.key == 0:
-            if make == 0:
-                return SYNCS
-            renew_sync(order, slot)
-            sync.key = key
-            sync.column = order.used % COLUMNS
-            order.used = order.used + 1
-            return slot
-        slot = (slot + 1) % SYNCS
-    if make != 0:
-        order.lost = 1
-        order.limits = order.limits | FEW_SYNCS
-    return SYNCS
-
-
-def renew_sync(order: Order, number: u32) -> None:
-    """Another place takes the room of one that clusters before this one have used: nothing has been released there."""
-    fill(at_row(order.arriving, order, number), 0)
-    fill(at_row(order.complete, order, number), 0)
-    fill(at_row(order.inside, order, number), 0)
-
-
-def forget_syncs(order: Order) -> None:
-    """A cluster starts: no thread of it can learn anything at the places of those before it."""
-    if order.used != 0:
-        fill(order.syncs, 0)
-    order.used = 0
-    order.lost = 0
-
-
-@watching
-def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
-    """A lane arrives at an mbarrier, which releases; a relaxed arrival publishes what lies before its last fence."""
-    order = w.shadow.order
-    if address(order.known) == 0:
-        return
-    number = find_sync(order, host, 1)
-    if number < SYNCS:
-        arriving = at_row(order.arriving, order, number)
-        if relaxed == 0:
-            release(w, lane, arriving, order.clock)
-        else:
-            publish_point(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
-
-
-@watching
-def start_phases(w: Warp, host: u64) -> None:
-    """An mbarrier is set up, or given up: nobody has arrived there."""
-    complete_phase(w, host)
-    complete_phase(w, host)
-
-
-@watching
-def complete_phase(w: Warp, host: u64) -> None:
-    """A phase of an mbarrier is complete: who waits for it learns of those who arrived in it, and of no others."""
-    order = w.shadow.order
-    if address(order.known) == 0:
-        return
-    number = find_sync(order, host, 0)
-    if number < SYNCS:
-        arrived = at_row(order.arriving, order, number)
-        copy(at_row(order.complete, order, number), arrived, u64(order.columns) * 4)
-        fill(arrived, 0)
-
-
-@watching
-def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
-    """A lane has seen that a phase of an mbarrier is complete, and acquires; a relaxed one does at its next fence."""
-    order = w.shadow.order
-    if address(order.known) == 0:
-        return
-    number = find_sync(order, host, 0)
-    if number < SYNCS:
-        if relaxed == 0:
-            acquire(w, lane, at_row(order.complete, order, number))
-        else:
-            join(at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number))
-            w.saw = w.saw | 1 << lane

@@ -1,0 +1,47 @@
+"""What `launch(..., provenance=...)` may choose: of which warps and CTAs how much is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ptxloom.machine.results.trace import Blocks
+
+
+BUDGET_BYTES: Final = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How much `launch` is to keep of where bytes come from; everything else is followed all the same.
+
+    Attributes:
+        warps: The warps of each CTA whose matrix products are recorded; None for all.
+        ctas: Their CTAs, by index or by (x, y, z); or `"all"`.
+        shared_at: Instructions at which shared memory is kept as a warp of the CTA first comes there, each a pattern or
+            a line as a `Trace` names them; at the CTA's end it always is.
+        shared_of: The CTAs whose shared memory is kept, by index or by (x, y, z); or `"all"`.
+        budget: Bytes for matrix products, and for what values were computed from; what there is no room for is told.
+
+    Example:
+        >>> import numpy as np
+        >>> from ptxloom.machine import kernel
+        >>> from ptxloom.syntax import parse
+        >>> text = ".version 9.0 .target sm_90 .entry k(.param .u64 a, .param .u64 b) { .reg .b64 %a, %b; "
+        >>> text += ".reg .b32 %r; ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; ld.global.u32 %r, [%a+8]; "
+        >>> text += "st.global.u32 [%b], %r; ret; }"
+        >>> args = [np.arange(4, dtype=np.uint32), np.zeros(1, np.uint32)]
+        >>> record = kernel(parse(text), "k").launch(1, 1, args, provenance=Provenance(warps=[0])).provenance
+        >>> origin = record.contents("b").origins[0]
+        >>> record.arrays[origin["array"]].name, int(origin["element"])
+        ('a', 2)
+    """
+
+    warps: Iterable[int] | None = None
+    ctas: Blocks = "all"
+    shared_at: Sequence[str | int] = ()
+    shared_of: Blocks = (0,)
+    budget: int = BUDGET_BYTES

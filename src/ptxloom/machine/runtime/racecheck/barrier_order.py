@@ -1,0 +1,196 @@
+"""What barriers order: those of a CTA, of a warp and of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import (
+    address,
+    copy,
+    fill,
+    part,
+    popcount,
+    set_lanes,
+    trailing_zeros,
+    u32,
+    u64,
+    view,
+)
+from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.places import warp_at
+from ptxloom.machine.runtime.racecheck.happens_before import me
+from ptxloom.machine.runtime.racecheck.release_points import keep_points, publish_point
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join, row_of
+from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, advance, rebase, release, released
+from ptxloom.machine.runtime.shadow import (
+    CLUSTER_SCOPE,
+)
+from ptxloom.machine.runtime.state import (
+    Cta,
+    Warp,
+)
+
+if TYPE_CHECKING:
+    from ptxloom.machine.native.language import Slice
+
+
+def take_seen(w: Warp, lanes: u32) -> None:
+    """Lanes come to a barrier of the CTA, a fence too: what their relaxed reads have seen they know."""
+    order = w.shadow.order
+    left = lanes
+    while left != 0:
+        lane = trailing_zeros(left)
+        left = left & left - 1
+        acquire(w, lane, at_row(order.seen_inside, order, me(w, lane)))
+
+
+@watching
+def sync_lanes(w: Warp, lanes: u32) -> None:
+    """`bar.warp.sync`: each lane names its members in the scratch."""
+    if address(w.shadow.order.known) == 0:
+        return
+    named = view(u32, w.scratch)
+    left = lanes
+    while left != 0:
+        group = named[trailing_zeros(left)] & lanes | left & -left
+        sync_group(w, group)
+        left = left & ~group
+    released(w)
+
+
+def sync_group(w: Warp, lanes: u32) -> None:
+    """Lanes of a warp learn what each of them knows, and what each has done."""
+    order = w.shadow.order
+    left = w.pointed & lanes
+    while left != 0:
+        keep_points(w, trailing_zeros(left))
+        left = left & left - 1
+    uneven = w.uneven & lanes
+    if uneven != 0:
+        room = order.room
+        fill(room, 0)
+        while uneven != 0:
+            join(room, row_of(order, me(w, trailing_zeros(uneven))))
+            uneven = uneven & uneven - 1
+        for lane in range(32):
+            if lanes >> lane & 1 != 0:
+                join(row_of(order, me(w, lane)), room)
+    first = me(w, 0)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            row = row_of(order, first + lane)
+            set_lanes(part(row, first, 32), lanes, order.clock)
+    w.uneven = w.uneven & ~lanes
+    if lanes & w.live != w.live:
+        w.uneven = w.uneven | lanes
+        w.acquired = w.acquired | lanes
+
+
+@watching
+def arrive_at_barrier(w: Warp, lanes: u32, number: u32) -> None:
+    """`bar.arrive`: lanes publish what they have done."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    into = barrier_row(w.cta, number)
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            release(w, lane, into, order.clock)
+    released(w)
+
+
+def barrier_row(cta: Cta, number: u32) -> Slice[u32]:
+    """What has been published at one of a CTA's barriers."""
+    order = cta.shadow.order
+    return at_row(order.barriers, order, cta.rank * 16 + number)
+
+
+@watching
+def complete_barrier(cta: Cta, number: u32) -> None:
+    """A barrier of a CTA is complete, and its lanes still wait."""
+    waiting: u32 = 0
+    for index in range(cta.launch.warps):
+        waiting = waiting + popcount(warp_at(cta, index).waits[number])
+    if cta.barriers[number].expected == 0 or waiting >= cta.launch.threads:
+        complete_whole(cta)  # the threads that are not here have exited
+    elif address(cta.shadow.order.known) != 0:
+        complete_part(cta, number)
+
+
+def complete_whole(cta: Cta) -> None:
+    """All threads of the CTA have come: all of them know everything that any of them did or knew."""
+    if address(cta.shadow.order.known) != 0:
+        gather_knowledge(cta)
+    rebase(cta, cta.shadow)
+    advance(cta)
+
+
+def gather_knowledge(cta: Cta) -> None:
+    """What any thread of a CTA has learnt is known to the CTA."""
+    s = cta.shadow
+    moved: u32 = 0
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
+        take_seen(w, w.saw)
+        left = w.acquired
+        if left != 0 and moved == 0:
+            moved = 1
+            copy(s.common_before, s.common, u64(s.order.columns) * 4)
+            s.changed_before = s.changed
+            s.changed = s.order.clock
+        while left != 0:
+            join(s.common, row_of(s.order, me(w, trailing_zeros(left))))
+            left = left & left - 1
+        w.acquired = 0
+        w.uneven = 0
+
+
+def complete_part(cta: Cta, number: u32) -> None:
+    """Some threads have waited: they know what all who came have done."""
+    order = cta.shadow.order
+    source = barrier_row(cta, number)
+    for turn in range(2):
+        for index in range(cta.launch.warps):
+            w = warp_at(cta, index)
+            take_seen(w, w.saw & w.waits[number])
+            for lane in range(32):
+                if w.waits[number] >> lane & 1 != 0:
+                    if turn == 0:
+                        release(w, lane, source, order.clock)
+                    else:
+                        acquire(w, lane, source)
+    fill(source, 0)
+    advance(cta)
+    for index in range(cta.launch.warps):
+        w = warp_at(cta, index)
+        if w.waits[number] != 0:
+            w.since = order.clock
+
+
+@watching
+def arrive_in_cluster(w: Warp, lanes: u32, relaxed: u32) -> None:
+    """`barrier.cluster.arrive`: lanes publish what they have done, a relaxed one what lies before their last fence."""
+    order = w.shadow.order
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            if relaxed == 0:
+                release(w, lane, order.gathering, order.clock)
+            else:
+                publish_point(w, lane, CLUSTER_SCOPE, order.gathering)
+    released(w)
+
+
+@watching
+def complete_cluster(cta: Cta) -> None:
+    """The cluster's barrier is complete."""
+    order = cta.shadow.order
+    join(at_row(order.gathering, order, 1), order.gathering)
+
+
+@watching
+def wait_in_cluster(w: Warp, lanes: u32) -> None:
+    """Lanes pass the cluster's barrier: they know what all who arrived have done."""
+    order = w.shadow.order
+    for lane in range(32):
+        if lanes >> lane & 1 != 0:
+            acquire(w, lane, at_row(order.gathering, order, 1))

@@ -1,0 +1,111 @@
+"""What is published at places in memory: at mbarriers, and at flags."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.native.language import (
+    address,
+    copy,
+    fill,
+    u32,
+    u64,
+)
+from ptxloom.machine.native.watching import watching
+from ptxloom.machine.runtime.racecheck.happens_before import me
+from ptxloom.machine.runtime.racecheck.release_points import publish_point
+from ptxloom.machine.runtime.racecheck.tick_rows import at_row, join
+from ptxloom.machine.runtime.racecheck.vector_clocks import acquire, release
+from ptxloom.machine.runtime.shadow import (
+    CLUSTER_SCOPE,
+    COLUMNS,
+    CTA_SCOPE,
+    FEW_SYNCS,
+    SYNCS,
+    Order,
+)
+from ptxloom.machine.runtime.state import (
+    Warp,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+def find_sync(order: Order, key: u64, make: u32) -> u32:
+    """The number of the sync at a host address; SYNCS if there is none, and none is to be (or can be) made."""
+    slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % SYNCS
+    for _probe in range(SYNCS):
+        sync = order.syncs[slot]
+        if sync.key == key:
+            return slot
+        if sync.key == 0:
+            if make == 0:
+                return SYNCS
+            renew_sync(order, slot)
+            sync.key = key
+            sync.column = order.used % COLUMNS
+            order.used = order.used + 1
+            return slot
+        slot = (slot + 1) % SYNCS
+    if make != 0:
+        order.lost = 1
+        order.limits = order.limits | FEW_SYNCS
+    return SYNCS
+
+
+def renew_sync(order: Order, number: u32) -> None:
+    """Another place takes the room of one that clusters before this one have used: nothing has been released there."""
+    fill(at_row(order.arriving, order, number), 0)
+    fill(at_row(order.complete, order, number), 0)
+    fill(at_row(order.inside, order, number), 0)
+
+
+@watching
+def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
+    """A lane arrives at an mbarrier, which releases; a relaxed arrival publishes what lies before its last fence."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host, 1)
+    if number < SYNCS:
+        arriving = at_row(order.arriving, order, number)
+        if relaxed == 0:
+            release(w, lane, arriving, order.clock)
+        else:
+            publish_point(w, lane, CTA_SCOPE if w.launch.members == 1 else CLUSTER_SCOPE, arriving)
+
+
+@watching
+def start_phases(w: Warp, host: u64) -> None:
+    """An mbarrier is set up, or given up: nobody has arrived there."""
+    complete_phase(w, host)
+    complete_phase(w, host)
+
+
+@watching
+def complete_phase(w: Warp, host: u64) -> None:
+    """A phase of an mbarrier is complete: who waits for it learns of those who arrived in it, and of no others."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host, 0)
+    if number < SYNCS:
+        arrived = at_row(order.arriving, order, number)
+        copy(at_row(order.complete, order, number), arrived, u64(order.columns) * 4)
+        fill(arrived, 0)
+
+
+@watching
+def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
+    """A lane has seen that a phase of an mbarrier is complete, and acquires; a relaxed one does at its next fence."""
+    order = w.shadow.order
+    if address(order.known) == 0:
+        return
+    number = find_sync(order, host, 0)
+    if number < SYNCS:
+        if relaxed == 0:
+            acquire(w, lane, at_row(order.complete, order, number))
+        else:
+            join(at_row(order.seen, order, me(w, lane)), at_row(order.complete, order, number))
+            w.saw = w.saw | 1 << lane

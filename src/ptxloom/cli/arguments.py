@@ -285,9 +285,11 @@ def _where(parser: VerbParser) -> None:
     held.add_argument("--lane", type=int, metavar="0-31", help="the lane")
     held.add_argument("--register", type=int, metavar="R", help="only this register of the lane")
     held.add_argument("--bit", type=int, metavar="0-31", help="only the element at this bit of the register")
-    holder = parser.add_argument_group("who holds an element")
-    holder.add_argument("--row", type=int, metavar="I", help="the element's row")
-    holder.add_argument("--column", type=int, metavar="J", help="the element's column")
+    holder = parser.add_argument_group("who holds a row or an element")
+    holder.add_argument(
+        "--row", type=int, metavar="I", help="the row; for ldmatrix and stmatrix, whose address it comes from, too"
+    )
+    holder.add_argument("--column", type=int, metavar="J", help="only the element of this column")
     parser.add_argument("--matrix", type=int, default=0, metavar="M", help="of which matrix (default 0)")
     _formats(parser, TABLE_FORMATS)
 
@@ -432,7 +434,7 @@ VERBS: Final = {
     "diff": ("what two PTX files say differently, function by function; exit 1 if anything", _diff),
     "explain": ("the page of a rule, an opcode, or another word of PTX", _explain),
     "map": ("which lane holds which element of a matrix, as a table", _map),
-    "where": ("what one lane holds, or who holds one element", _where),
+    "where": ("what one lane holds, or who holds a row or an element", _where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
     "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),

@@ -54,6 +54,7 @@ EXAMPLES: Final = {
     ),
     "where": (
         ("where ldmatrix.m8n8.x4.b16 --lane 5", "what lane 5 holds"),
+        ("where ldmatrix.m8n8.x4.b16 --matrix 2 --row 5", "who holds that row, and whose address names it"),
         ("where stmatrix.m8n8.x1.b16 --row 3 --column 1", "who holds that element"),
     ),
     "banks": (

@@ -1,4 +1,4 @@
-"""`ptxloom where`: what a lane holds, or who holds an element."""
+"""`ptxloom where`: what a lane holds, or who holds a row or an element."""
 
 from __future__ import annotations
 
@@ -23,25 +23,30 @@ def run(options: Options) -> Outcome:
     found = fragment_of(options)
     of_lane, of_place = (options.lane, options.register, options.bit), (options.row, options.column)
     by_lane = options.lane is not None and of_place == (None, None)
-    by_place = None not in of_place and of_lane == (None, None, None)
+    by_place = options.row is not None and of_lane == (None, None, None)
     if by_lane == by_place:
         raise PtxloomError(
-            "say either `--lane` (what does it hold?) or `--row` and `--column` (who holds the element?)"
+            "say either `--lane` (what does it hold?), or `--row` and, if you like, `--column` (who holds it?)"
         )
-    elements = _of_lane(found, options) if by_lane else (_at_place(found, options),)
-    match options.output_format:
-        case "concise":
-            return Outcome(places.concise(found, elements))
-        case "csv":
-            return Outcome(places.as_csv(found, elements))
-        case "markdown":
-            return Outcome(places.markdown(found, elements))
-        case "json":
-            return Outcome(places.as_json(found, elements))
-        case _ if by_lane:
-            return Outcome(places.full_lane(found, elements, style_for(options)))
-        case _:
-            return Outcome(places.full_holder(found, elements[0], style_for(options)))
+    elements = _of_lane(found, options) if by_lane else _at_place(found, options)
+    return Outcome(_shown(found, elements, options, by_lane=by_lane))
+
+
+def _shown(found: Fragment, elements: tuple[Element, ...], options: Options, *, by_lane: bool) -> str:
+    """The answer in the format that is asked for."""
+    formats = {
+        "concise": places.concise,
+        "csv": places.as_csv,
+        "markdown": places.markdown,
+        "json": places.as_json,
+    }
+    if options.output_format in formats:
+        return formats[options.output_format](found, elements)
+    if by_lane:
+        return places.full_lane(found, elements, style_for(options))
+    if options.column is None:
+        return places.full_row(found, elements, style_for(options))
+    return places.full_holder(found, elements[0], style_for(options))
 
 
 def _of_lane(found: Fragment, options: Options) -> tuple[Element, ...]:
@@ -56,6 +61,7 @@ def _of_lane(found: Fragment, options: Options) -> tuple[Element, ...]:
     return tuple(e for e in held if e.register == options.register)
 
 
-def _at_place(found: Fragment, options: Options) -> Element:
-    """The element at a row and a column."""
-    return found.holder(matrix=options.matrix, row=options.row or 0, column=options.column or 0)
+def _at_place(found: Fragment, options: Options) -> tuple[Element, ...]:
+    """The element at a row and a column, or those of the whole row."""
+    columns = range(found.columns) if options.column is None else (options.column,)
+    return tuple(found.holder(matrix=options.matrix, row=options.row or 0, column=column) for column in columns)

@@ -1,4 +1,4 @@
-"""One lane's values, or one element's holder: the two questions that `where` answers."""
+"""One lane's values, a row's holders, or one element's holder: the questions that `where` answers."""
 
 from __future__ import annotations
 
@@ -71,6 +71,16 @@ def full_lane(fragment: Fragment, elements: Sequence[Element], style: Style = PL
     lane = elements[0].lane
     lines = [style.paint(title(fragment), Ink.BOLD), *text_table(table(fragment, elements), style)]
     return "\n".join([*lines, *filter(None, [address_sentence(fragment, lane)]), evidence(fragment)]) + "\n"
+
+
+def full_row(fragment: Fragment, elements: Sequence[Element], style: Style = PLAIN) -> str:
+    """Who holds a row, and who passes its address, for a terminal."""
+    lines = [style.paint(title(fragment), Ink.BOLD), *text_table(table(fragment, elements), style)]
+    if fragment.addressed:
+        matrix, row = elements[0].matrix, elements[0].row
+        lane = fragment.address_lane(matrix=matrix, row=row)
+        lines.append(f"Lane {lane} passes the address of row {row} of {matrix_title(fragment, matrix)}.")
+    return "\n".join([*lines, evidence(fragment)]) + "\n"
 
 
 def full_holder(fragment: Fragment, element: Element, style: Style = PLAIN) -> str:

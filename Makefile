@@ -4,6 +4,7 @@
 #   make quick   what a change breaks first: lint, layers, unit tests, golden files, documents, the faster laws
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
+#   make docs    the documentation as a site, in site/; a warning fails it
 #   make bench   the benchmarks, side by side
 #   make format  let the formatter and the safe fixes run
 VENV   := .venv
@@ -17,7 +18,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # How many inputs of each instruction `make oracles` runs, as a power of two: 16, 20, 24, 28 or 32.
 INPUTS := 24
 
-.PHONY: demo test quick lint types layers tests oracles bench format clean
+.PHONY: demo test quick lint types layers tests oracles docs bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -47,6 +48,10 @@ oracles: $(VENV)/.oracles
 	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"
 	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/property
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs -b html . site
+	@echo "site/index.html"
+
 bench: $(VENV)/.dev
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
@@ -55,7 +60,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site docs/reference .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "ptxloom needs Python 3.11 or later with the venv module; none was found." >&2; exit 1; }
@@ -69,6 +74,10 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml
+	$(PIP) --editable '.[docs]'
+	@touch $@
 
 # nvidia-cutlass without what it depends on: its headers and pycute are all that is wanted of it.
 $(VENV)/.oracles: $(VENV)/.dev

@@ -4,13 +4,11 @@ import doctest
 import pkgutil
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
 import ptxloom
 
-ROOT = Path(__file__).parents[2]
 LACKING = ("ptxloom.triton.",) if find_spec("triton") is None else ()
 """What cannot be imported here: the parts of an extra that is not installed."""
 MODULES = sorted(
@@ -23,9 +21,3 @@ MODULES = sorted(
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
-
-
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/descriptors.md"])
-def test_the_examples_of_a_document(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    assert doctest.testfile(str(ROOT / name), module_relative=False).failed == 0

@@ -91,6 +91,15 @@ def test_where_an_element(run: Run) -> None:
     assert (found["lane"], found["register"], found["bit"], found["address_lane"]) == (12, 1, 16, 11)
 
 
+def test_where_a_row(run: Run) -> None:
+    asked = ("where", "ldmatrix.m8n8.x4.b16", "--matrix", "2", "--row", "5")
+    found = json.loads(run(*asked, "--output-format", "json").out)
+    assert [(one["column"], one["lane"]) for one in found] == [(column, 20 + column // 2) for column in range(8)]
+    assert "Lane 21 passes the address of row 5 of matrix 2." in run(*asked).out
+    held = run("where", "mma.m16n8k16.row.col.f32.f16.f16.f32", "--operand", "c", "--row", "9")
+    assert "address" not in held.out
+
+
 @pytest.mark.parametrize("fmt", ["full", "concise", "csv", "markdown", "json"])
 def test_where_answers_both_questions_alike(run: Run, fmt: str) -> None:
     by_place = run("where", "ldmatrix.m8n8.x1.b16", "--row", "0", "--column", "0", "--output-format", fmt)
@@ -114,7 +123,7 @@ def test_where_answers_both_questions_alike(run: Run, fmt: str) -> None:
         (["map", "wgmma.m64n8k16.f32.f16.f16", "--operand", "b"], "B lies in shared memory"),
         (["map", "ldmatrix.m8n8.x1.b16", "--operand", "a"], "operand is 'a'; it must be left out"),
         (["where", "ldmatrix.m8n8.x1.b16"], "say either `--lane`"),
-        (["where", "ldmatrix.m8n8.x1.b16", "--row", "1"], "say either `--lane`"),
+        (["where", "ldmatrix.m8n8.x1.b16", "--column", "1"], "say either `--lane`"),
         (["where", "ldmatrix.m8n8.x1.b16", "--lane", "1", "--row", "1", "--column", "1"], "say either `--lane`"),
         (["where", "ldmatrix.m8n8.x1.b16", "--lane", "32"], "lane is 32; it must be from 0 to 31"),
         (["where", "ldmatrix.m8n8.x1.b16", "--lane", "3", "--register", "1"], "register is 1; it must be 0"),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.driver import names
+from ptxloom.driver import names, runtime_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ class Library:
     Attributes:
         soname: What programs are linked with.
         folder: Of its C files.
-        generated: C files that are made, by name.
+        generated: C files, and scripts for the linker, that are made, by name.
         names: Further names under which programs look for it.
         flags: For the compiler, beside those of all.
         neighbours: Libraries of this package that it is linked with, by soname.
@@ -55,7 +55,17 @@ class Library:
     neighbours: tuple[str, ...] = ()
 
 
-LIBRARIES: Final = (Library("libcuda.so.1", "libcuda", {"names.c": names.source}, ("libcuda.so",)),)
+LIBRARIES: Final = (
+    Library("libcuda.so.1", "libcuda", {"names.c": names.source}, ("libcuda.so",)),
+    Library(
+        f"libcudart.so.{runtime_names.major()}",
+        "libcudart",
+        {"names.c": runtime_names.source, "versions.ld": runtime_names.version_script},
+        ("libcudart.so",),
+        flags=("-Wl,-rpath,$ORIGIN",),
+        neighbours=("libcuda.so.1",),
+    ),
+)
 """In an order in which they can be linked."""
 
 

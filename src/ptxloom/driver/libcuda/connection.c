@@ -204,3 +204,6 @@ int function_missing(const char *name) {
     if (server >= 0) ask(MISSING, &part, 1, NULL);
     return NOT_SUPPORTED;
 }
+
+/* For libcudart, so that what it lacks stands in the same report. */
+EXPORTED int ptxloom_function_missing(const char *name) { return function_missing(name); }

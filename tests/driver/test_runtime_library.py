@@ -1,0 +1,84 @@
+"""The runtime's library: every name of CUDA's under its version, structures laid out as NVIDIA's, errors named."""
+
+import ctypes
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ptxloom.driver import build
+from ptxloom.driver.runtime_names import major, runtime_names
+from ptxloom.files.toolkits import include_folders
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler for Linux here"
+)
+_HERE = Path(__file__).parent
+_SOURCES = Path(build.__file__).parent / "libcudart"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("libraries")
+    build.build(made, build.WARNINGS)
+    return made
+
+
+@pytest.fixture
+def library(folder: Path) -> ctypes.CDLL:
+    return ctypes.CDLL(str(folder / f"libcudart.so.{major()}"))
+
+
+def test_every_name_is_exported_under_the_version_of_the_library(library: ctypes.CDLL) -> None:
+    versioned = ctypes.CDLL(None).dlvsym
+    versioned.restype = ctypes.c_void_p
+    known = runtime_names()
+    for symbol in (*known.functions, *known.aliases):
+        handle = ctypes.c_void_p(library._handle)
+        assert versioned(handle, symbol.encode(), f"libcudart.so.{major()}".encode()), symbol
+
+
+def test_what_nobody_has_written_is_not_supported_and_remembered(library: ctypes.CDLL) -> None:
+    assert library.cudaDevResourceGenerateDesc(None, None, 0) == 801
+    assert (library.cudaPeekAtLastError(), library.cudaGetLastError(), library.cudaGetLastError()) == (801, 801, 0)
+
+
+def test_errors_have_names_and_words(library: ctypes.CDLL) -> None:
+    library.cudaGetErrorName.restype = library.cudaGetErrorString.restype = ctypes.c_char_p
+    for number, name in runtime_names().errors.items():
+        assert library.cudaGetErrorName(number) == name.encode()
+        assert library.cudaGetErrorString(number)
+    assert library.cudaGetErrorName(12345) == b"unrecognized error code"
+
+
+def test_without_a_driver_that_runs_there_is_no_device(folder: Path) -> None:
+    calls = "r.cudaGetDeviceCount(None), r.cudaMalloc(ctypes.byref(p), 4), r.cudaGetLastError()"
+    code = f"import ctypes, sys; r = ctypes.CDLL(sys.argv[1]); p = ctypes.c_void_p(); print({calls})"
+    command = [sys.executable, "-c", code, str(folder / "libcudart.so")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={})
+    assert done.stdout == "100 100 100\n"
+    assert "start the program by `ptxloom exec`" in done.stderr
+
+
+@pytest.mark.oracle
+def test_structures_are_laid_out_as_in_the_headers() -> None:
+    folders = [one for one in map(Path, include_folders()) if (one / "cuda_runtime_api.h").is_file()]
+    if not folders:
+        pytest.skip("CUDA's headers are not installed: `pip install nvidia-cuda-runtime` brings them")
+    includes = [f"-I{one}" for one in (folders[0], _SOURCES)]
+    command = ["cc", "-std=gnu11", "-fsyntax-only", *includes, str(_HERE / "layouts.c")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.oracle
+def test_the_names_are_those_of_the_headers() -> None:
+    folders = [one for one in map(Path, include_folders()) if (one / "cuda_runtime_api.h").is_file()]
+    text, version = (_SOURCES / "names.txt").read_text(), f"CUDART_VERSION  {runtime_names().version}"
+    if not folders or version not in (folders[0] / "cuda_runtime_api.h").read_text():
+        pytest.skip(f"CUDA's headers of version {runtime_names().version} are not installed")
+    tool = _HERE.parents[1] / "tools" / "runtime_names.py"
+    done = subprocess.run([sys.executable, str(tool), str(folders[0])], capture_output=True, text=True, check=True)
+    assert done.stdout == text

@@ -18,6 +18,9 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # How many inputs of each instruction `make oracles` runs, as a power of two: 16, 20, 24, 28 or 32.
 INPUTS := 24
 
+# Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test quick lint types layers tests oracles docs bench format clean
 
 demo: $(VENV)/.run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom import __version__
 from ptxloom.cli import (
@@ -12,19 +12,17 @@ from ptxloom.cli import (
     descriptor_arguments,
     examples,
     explorer_arguments,
-    launch_words,
-    limit_arguments,
+    fragment_arguments,
+    machine_arguments,
     shared_arguments,
     watch_arguments,
 )
+from ptxloom.cli.formats import CHECKED, FINDINGS, formats
+from ptxloom.cli.verb_parser import VerbParser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FINDING_FORMATS: Final = ("full", "concise", "json", "sarif", "github")
-CHECK_FORMATS: Final = (*FINDING_FORMATS, "gitlab", "junit")
-TABLE_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
-MAP_FORMATS: Final = (*TABLE_FORMATS, "svg")
 
 SPEAKING: Final = frozenset({"lsp"})
 """Verbs that hold a conversation and print no result."""
@@ -144,41 +142,6 @@ class Options(argparse.Namespace):
     seed: int
 
 
-class VerbParser(argparse.ArgumentParser):
-    """argparse that says what is wrong in a sentence, for each verb by itself."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, formatter_class=_Help, allow_abbrev=False)
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride] - of its overloads, what we use
-        """Leave no word over for another parser to complain of, whose options would be others."""
-        found, extra = super().parse_known_args(args, namespace)
-        if extra:
-            self.error(f"unrecognized arguments: {' '.join(extra)}")
-        return found, extra
-
-    def error(self, message: str) -> NoReturn:
-        """The usage, one sentence, exit 2."""
-        from ptxloom.cli.sentences import sentence  # noqa: PLC0415 - only mistakes need it
-        from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - likewise
-
-        self.print_usage(sys.stderr)
-        self.exit(2, f"{self.prog}: {harmless(sentence(message, self._option_string_actions))}\n")
-
-
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """Options and what they mean side by side, where there is room."""
-
-    def __init__(self, prog: str, **settings: Any) -> None:
-        super().__init__(prog, **{**settings, "max_help_position": 30})
-
-    def add_argument(self, action: argparse.Action) -> None:
-        """Leave room for the names of verbs, too: argparse forgets that they are indented."""
-        super().add_argument(action)
-        if action.nargs == argparse.PARSER:
-            self._action_max_length += self._indent_increment
-
-
 def read_arguments(arguments: Sequence[str]) -> Options:
     """The options of one command line; prints help and exits where that is asked for."""
     if arguments and arguments[0] == "help":
@@ -221,13 +184,13 @@ def _inspect(parser: VerbParser) -> None:
         help="run a kernel of the file as a launch file says, and show what each line cost",
     )
     watch_arguments.sources(parser, "lines with their cost (--profile)")
-    _formats(parser, FINDING_FORMATS)
+    formats(parser, FINDINGS)
     _availability(parser)
 
 
 def _check(parser: VerbParser) -> None:
     _files(parser)
-    _formats(parser, CHECK_FORMATS)
+    formats(parser, CHECKED)
     _availability(parser)
     _rules(parser)
     how = parser.add_argument_group("repairs", "files change as a whole or not at all; standard input goes to output")
@@ -238,7 +201,7 @@ def _check(parser: VerbParser) -> None:
 
 def _parse(parser: VerbParser) -> None:
     explorer_arguments.parse(parser)
-    _formats(parser, FINDING_FORMATS)
+    formats(parser, FINDINGS)
 
 
 def _fmt(parser: VerbParser) -> None:
@@ -255,12 +218,12 @@ def _diff(parser: VerbParser) -> None:
     parser.add_argument(
         "file",
         metavar="A.ptx",
-        help="a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input",
+        help=explorer_arguments.FILE,
     )
     parser.add_argument("other", metavar="B.ptx", help="the one that it is held against")
     parser.add_argument("--all", action="store_true", help="show every line that differs")
     watch_arguments.sources(parser, "lines that differ")
-    _formats(parser, ("full", "concise", "json"))
+    formats(parser, ("full", "concise", "json"))
 
 
 def _explain(parser: VerbParser) -> None:
@@ -272,105 +235,6 @@ def _explain(parser: VerbParser) -> None:
     )
 
 
-def _map(parser: VerbParser) -> None:
-    _instruction(parser)
-    _operand(parser)
-    _formats(parser, MAP_FORMATS)
-
-
-def _where(parser: VerbParser) -> None:
-    _instruction(parser)
-    _operand(parser)
-    held = parser.add_argument_group("what a lane holds")
-    held.add_argument("--lane", type=int, metavar="0-31", help="the lane")
-    held.add_argument("--register", type=int, metavar="R", help="only this register of the lane")
-    held.add_argument("--bit", type=int, metavar="0-31", help="only the element at this bit of the register")
-    holder = parser.add_argument_group("who holds a row or an element")
-    holder.add_argument(
-        "--row", type=int, metavar="I", help="the row; for ldmatrix and stmatrix, whose address it comes from, too"
-    )
-    holder.add_argument("--column", type=int, metavar="J", help="only the element of this column")
-    parser.add_argument("--matrix", type=int, default=0, metavar="M", help="of which matrix (default 0)")
-    _formats(parser, TABLE_FORMATS)
-
-
-def _banks(parser: VerbParser) -> None:
-    _instruction(parser)
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--pitch", type=int, metavar="BYTES", help="rows of a tile that are BYTES apart")
-    where.add_argument("--stride", type=int, metavar="BYTES", help="lane l accesses address l * BYTES")
-    where.add_argument("--addresses", metavar="LIST", help="32 byte addresses, comma-separated, or a file of them")
-    parser.add_argument(
-        "--swizzle", type=cute_arguments.three, metavar="B,M,S", help="CuTe's Swizzle<B,M,S> on 16-bit element indices"
-    )
-    _formats(parser, ("full", "concise", "json"))
-
-
-def _run(parser: VerbParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="a launch file (TOML): which kernel runs on which arrays, what to compare or save; or PTX, and words",
-    )
-    launch_words.declare(parser)
-    parser.add_argument("--unchecked", action="store_true", help="run PTX even if `check` finds errors in it")
-    parser.add_argument(
-        "--checks",
-        metavar="TOOLS",
-        help="who watches: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; `all` is "
-        "these four and memcheck:variables, which tells of addresses that leave the variable they were made from; "
-        "memcheck:leaks tells of what malloc gave and nobody has freed; racecheck:global and initcheck:global watch "
-        "global memory, too",
-    )
-    _contract(parser)
-    limit_arguments.declare(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
-    watch_arguments.declare(parser)
-    _formats(parser, (*FINDING_FORMATS, "svg"))
-
-
-def _why(parser: VerbParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", help="a launch file (TOML): which kernel runs on which arrays; or PTX, and words"
-    )
-    launch_words.declare(parser)
-    parser.add_argument(
-        "--try",
-        dest="attempt",
-        action="store_true",
-        help="run the kernel again with the repair, if the PTX has one",
-    )
-    limit_arguments.declare(parser)
-    _formats(parser, ("full", "concise", "json"))
-
-
-def _debug(parser: VerbParser) -> None:
-    parser.add_argument(
-        "stage",
-        choices=("plan", "ir", "asm", "runtime"),
-        help="plan: blocks, places, what is known; ir: LLVM's language; asm: the host's assembly; "
-        "runtime: the IR of the functions that the kernel calls",
-    )
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input",
-    )
-    parser.add_argument("--function", metavar="NAME", help="which kernel, if the file holds several")
-    parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
-    parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, as `run --checks` has them")
-    parser.add_argument("--part", action="store_true", help="the code for warps of which only some lanes run")
-    _contract(parser)
-
-
-def _contract(parser: VerbParser) -> None:
-    parser.add_argument(
-        "--contract",
-        choices=("as written", "fused"),
-        help="whether mul and add without a rounding are one fma where ptxas would fuse them (default: as written)",
-    )
-
-
 def _lsp(parser: VerbParser) -> None:
     parser.add_argument("--stdio", action="store_true", help="speak on standard input and output, as it does anyway")
     _availability(parser)
@@ -379,29 +243,6 @@ def _lsp(parser: VerbParser) -> None:
 
 def _files(parser: VerbParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help=explorer_arguments.FILES)
-
-
-def _instruction(parser: VerbParser) -> None:
-    parser.add_argument(
-        "instruction",
-        metavar="INSTRUCTION",
-        help="such as ldmatrix.sync.aligned.m8n8.x4.shared.b16, or ldmatrix.m8n8.x4.b16",
-    )
-
-
-_OPERAND = "which operand of a matrix product (e: the metadata of a sparse one) or a movmatrix"
-
-
-def _operand(parser: VerbParser) -> None:
-    parser.add_argument(
-        "--operand",
-        choices=("a", "b", "c", "d", "e"),
-        help="which operand of an mma, wmma or wgmma (e: metadata) or a movmatrix",
-    )
-
-
-def _formats(parser: VerbParser, names: Sequence[str]) -> None:
-    parser.add_argument("--output-format", choices=names, default="full", help="how to print the result (default full)")
 
 
 def _availability(parser: VerbParser) -> None:
@@ -433,9 +274,9 @@ VERBS: Final = {
     "fmt": ("print PTX files in the canonical form", _fmt),
     "diff": ("what two PTX files say differently, function by function; exit 1 if anything", _diff),
     "explain": ("the page of a rule, an opcode, or another word of PTX", _explain),
-    "map": ("which lane holds which element of a matrix, as a table", _map),
-    "where": ("what one lane holds, or who holds a row or an element", _where),
-    "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", _banks),
+    "map": ("which lane holds which element of a matrix, as a table", fragment_arguments.map_),
+    "where": ("what one lane holds, or who holds a row or an element", fragment_arguments.where),
+    "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", fragment_arguments.banks),
     "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
     "descriptor": (
@@ -444,9 +285,9 @@ VERBS: Final = {
     ),
     "tensormap": ("the 128 bytes of a tensor map: read, made, and what a copy does", descriptor_arguments.tensormap),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
-    "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", _run),
+    "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", machine_arguments.run),
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
-    "why": ("why a kernel's result is wrong: the cause, the line, the repair", _why),
-    "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", _debug),
+    "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
+    "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
     "lsp": ("the language server, for editors to start", _lsp),
 }

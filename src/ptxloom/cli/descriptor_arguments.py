@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.cute_arguments import tile
+from ptxloom.cli.formats import formats
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -34,7 +35,7 @@ def descriptor(parser: ArgumentParser) -> None:
         "--swizzle", dest="mode", choices=(*_SWIZZLES, "128B_ATOM_32B"), help="the mode (default: the widest that fits)"
     )
     made.add_argument("--start-address", type=number, metavar="ADDRESS", help="in shared memory (default 0)")
-    _formats(parser)
+    formats(parser, FORMATS)
 
 
 def tensormap(parser: ArgumentParser) -> None:
@@ -66,13 +67,7 @@ def tensormap(parser: ArgumentParser) -> None:
     )
     copy.add_argument("--offsets", type=numbers, metavar="LIST", help="of im2col: W, H, D")
     copy.add_argument("--shared-address", type=number, default=0, metavar="ADDRESS", help="where it goes (default 0)")
-    _formats(parser)
-
-
-def _formats(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--output-format", choices=FORMATS, default="full", help="how to print the result (default full)"
-    )
+    formats(parser, FORMATS)
 
 
 def number(text: str) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.formats import TABLE, formats
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-QUERY_FORMATS: Final = ("full", "concise", "csv", "markdown", "json")
 GRAPH_FORMATS: Final = ("full", "dot", "svg", "json")
 FILE: Final = "a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input"
 FILES: Final = "PTX files, folders of them, CUDA C++ (.cu), compiled files with PTX in them, or - for standard input"
@@ -32,9 +33,7 @@ def query(parser: ArgumentParser) -> None:
     _function(parser)
     _lines(parser)
     parser.add_argument("--count", action="store_true", help="how often each spelling is met")
-    parser.add_argument(
-        "--output-format", choices=QUERY_FORMATS, default="full", help="how to print the result (default full)"
-    )
+    formats(parser, TABLE)
 
 
 def graph(parser: ArgumentParser) -> None:
@@ -42,9 +41,7 @@ def graph(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
     _function(parser)
     parser.add_argument("--code", action="store_true", help="every instruction of each block")
-    parser.add_argument(
-        "--output-format", choices=GRAPH_FORMATS, default="full", help="how to print the result (default full)"
-    )
+    formats(parser, GRAPH_FORMATS)
 
 
 def _function(parser: _Group) -> None:

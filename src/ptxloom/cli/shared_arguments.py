@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.formats import formats
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
@@ -29,6 +31,4 @@ def shared(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--offset", type=int, metavar="BYTES", help="begin at this address")
     parser.add_argument("--rows", type=int, default=64, metavar="N", help="lines of 128 bytes to show (default 64)")
-    parser.add_argument(
-        "--output-format", choices=FORMATS, default="full", help="how to print the result (default full)"
-    )
+    formats(parser, FORMATS)

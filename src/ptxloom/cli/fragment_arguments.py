@@ -1,0 +1,64 @@
+"""The arguments of `map`, `where` and `banks`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.cli import cute_arguments
+from ptxloom.cli.formats import MAP, TABLE, formats
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+def map_(parser: ArgumentParser) -> None:
+    """`ptxloom map`."""
+    _instruction(parser)
+    _operand(parser)
+    formats(parser, MAP)
+
+
+def where(parser: ArgumentParser) -> None:
+    """`ptxloom where`."""
+    _instruction(parser)
+    _operand(parser)
+    held = parser.add_argument_group("what a lane holds")
+    held.add_argument("--lane", type=int, metavar="0-31", help="the lane")
+    held.add_argument("--register", type=int, metavar="R", help="only this register of the lane")
+    held.add_argument("--bit", type=int, metavar="0-31", help="only the element at this bit of the register")
+    holder = parser.add_argument_group("who holds a row or an element")
+    holder.add_argument(
+        "--row", type=int, metavar="I", help="the row; for ldmatrix and stmatrix, whose address it comes from, too"
+    )
+    holder.add_argument("--column", type=int, metavar="J", help="only the element of this column")
+    parser.add_argument("--matrix", type=int, default=0, metavar="M", help="of which matrix (default 0)")
+    formats(parser, TABLE)
+
+
+def banks(parser: ArgumentParser) -> None:
+    """`ptxloom banks`."""
+    _instruction(parser)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--pitch", type=int, metavar="BYTES", help="rows of a tile that are BYTES apart")
+    where.add_argument("--stride", type=int, metavar="BYTES", help="lane l accesses address l * BYTES")
+    where.add_argument("--addresses", metavar="LIST", help="32 byte addresses, comma-separated, or a file of them")
+    parser.add_argument(
+        "--swizzle", type=cute_arguments.three, metavar="B,M,S", help="CuTe's Swizzle<B,M,S> on 16-bit element indices"
+    )
+    formats(parser, ("full", "concise", "json"))
+
+
+def _instruction(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "instruction",
+        metavar="INSTRUCTION",
+        help="such as ldmatrix.sync.aligned.m8n8.x4.shared.b16, or ldmatrix.m8n8.x4.b16",
+    )
+
+
+def _operand(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--operand",
+        choices=("a", "b", "c", "d", "e"),
+        help="which operand of an mma, wmma or wgmma (e: metadata) or a movmatrix",
+    )

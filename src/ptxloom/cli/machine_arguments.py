@@ -1,0 +1,79 @@
+"""The arguments of `run`, `why` and `debug`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.cli import explorer_arguments, launch_words, limit_arguments, watch_arguments
+from ptxloom.cli.formats import FINDINGS, formats
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+def run(parser: ArgumentParser) -> None:
+    """`ptxloom run`."""
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a launch file (TOML): which kernel runs on which arrays, what to compare or save; or PTX, and words",
+    )
+    launch_words.declare(parser)
+    parser.add_argument("--unchecked", action="store_true", help="run PTX even if `check` finds errors in it")
+    parser.add_argument(
+        "--checks",
+        metavar="TOOLS",
+        help="who watches: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; `all` is "
+        "these four and memcheck:variables, which tells of addresses that leave the variable they were made from; "
+        "memcheck:leaks tells of what malloc gave and nobody has freed; racecheck:global and initcheck:global watch "
+        "global memory, too",
+    )
+    _contract(parser)
+    limit_arguments.declare(parser)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
+    watch_arguments.declare(parser)
+    formats(parser, (*FINDINGS, "svg"))
+
+
+def why(parser: ArgumentParser) -> None:
+    """`ptxloom why`."""
+    parser.add_argument(
+        "file", metavar="FILE", help="a launch file (TOML): which kernel runs on which arrays; or PTX, and words"
+    )
+    launch_words.declare(parser)
+    parser.add_argument(
+        "--try",
+        dest="attempt",
+        action="store_true",
+        help="run the kernel again with the repair, if the PTX has one",
+    )
+    limit_arguments.declare(parser)
+    formats(parser, ("full", "concise", "json"))
+
+
+def debug(parser: ArgumentParser) -> None:
+    """`ptxloom debug`."""
+    parser.add_argument(
+        "stage",
+        choices=("plan", "ir", "asm", "runtime"),
+        help="plan: blocks, places, what is known; ir: LLVM's language; asm: the host's assembly; "
+        "runtime: the IR of the functions that the kernel calls",
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help=explorer_arguments.FILE,
+    )
+    parser.add_argument("--function", metavar="NAME", help="which kernel, if the file holds several")
+    parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
+    parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, as `run --checks` has them")
+    parser.add_argument("--part", action="store_true", help="the code for warps of which only some lanes run")
+    _contract(parser)
+
+
+def _contract(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--contract",
+        choices=("as written", "fused"),
+        help="whether mul and add without a rounding are one fma where ptxas would fuse them (default: as written)",
+    )

@@ -1,6 +1,6 @@
-"""Write `src/ptxloom/driver/names.txt`: what the driver's functions, errors and attributes are called and numbered.
+"""Write `cuda_driver/names.txt`: what the functions, errors and attributes of a driver are called and numbered.
 
-    python tools/driver_names.py INCLUDE_FOLDER > src/ptxloom/driver/names.txt
+    python tools/driver_names.py INCLUDE_FOLDER > src/ptxloom/cuda_driver/names.txt
 
 The folder is a CUDA toolkit's (`cuda.h`, `cudaTypedefs.h`, `cudaProfilerTypedefs.h`). Names, numbers and versions are
 taken, no text. It takes a C compiler, which preprocesses the headers.

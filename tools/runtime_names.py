@@ -1,6 +1,6 @@
 """Write `names.txt` of the CUDA runtime: functions, errors, and where each property of a device lies.
 
-    python tools/runtime_names.py INCLUDE_FOLDER > src/ptxloom/driver/libcudart/names.txt
+    python tools/runtime_names.py INCLUDE_FOLDER > src/ptxloom/cuda_driver/libcudart/names.txt
 
 The folder is a CUDA toolkit's (`cuda_runtime_api.h`, `driver_types.h`). Names, numbers and offsets are taken, no text.
 It takes a C compiler, which preprocesses the headers and lays out the structure.

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from ptxloom.banks import BankReport, bank_conflicts
     from ptxloom.checker import check
+    from ptxloom.cuda_driver import driver
     from ptxloom.descriptors import MatrixDescriptor, TensorMap
     from ptxloom.diagnosis import diagnose
     from ptxloom.diagnostics import Diagnostic, PtxloomError, Severity, UnsupportedForm, UsageError
@@ -111,6 +112,7 @@ __all__ = [
     "diagnose",
     "diagnosis",
     "diagnostics",
+    "driver",
     "edit",
     "explain",
     "flow",
@@ -144,6 +146,7 @@ _EXPORTS: Final = {
     for module, names in {
         "banks": "BankReport bank_conflicts",
         "checker": "check",
+        "cuda_driver": "driver",
         "descriptors": "MatrixDescriptor TensorMap",
         "diagnosis": "diagnose",
         "diagnostics": "Diagnostic PtxloomError Severity UnsupportedForm UsageError",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxloom.driver import build
-from ptxloom.driver.names import names
+from ptxloom.cuda_driver import build
+from ptxloom.cuda_driver.names import names
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler for Linux here"

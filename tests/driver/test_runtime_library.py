@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxloom.driver import build
-from ptxloom.driver.runtime_names import major, runtime_names
+from ptxloom.cuda_driver import build
+from ptxloom.cuda_driver.runtime_names import major, runtime_names
 from ptxloom.files.toolkits import include_folders
 
 pytestmark = pytest.mark.skipif(

@@ -11,6 +11,7 @@ from ptxloom.cli import (
     cute_arguments,
     descriptor_arguments,
     examples,
+    exec_arguments,
     explorer_arguments,
     fragment_arguments,
     machine_arguments,
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-SPEAKING: Final = frozenset({"lsp"})
-"""Verbs that hold a conversation and print no result."""
+SPEAKING: Final = frozenset({"exec", "lsp"})
+"""Verbs that hold a conversation, or let somebody else speak, and print no result."""
 
 INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
 
@@ -140,6 +141,9 @@ class Options(argparse.Namespace):
     threads: int | None
     timeout: float | None
     seed: int
+    device: str
+    on_hazard: str
+    program: list[str]
 
 
 def read_arguments(arguments: Sequence[str]) -> Options:
@@ -286,6 +290,7 @@ VERBS: Final = {
     "tensormap": ("the 128 bytes of a tensor map: read, made, and what a copy does", descriptor_arguments.tensormap),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", machine_arguments.run),
+    "exec": ("run a program that uses CUDA, on a driver that needs no GPU", exec_arguments.declare),
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),

@@ -93,6 +93,10 @@ EXAMPLES: Final = {
         ("run launch.toml --profile", "what each line costs"),
         ("run launch.toml --trace ldmatrix --trace-type f16", "what an instruction sees"),
     ),
+    "exec": (
+        ("exec -- python train.py", "a program that uses CUDA, without a GPU"),
+        ("exec --device sm_90 --checks all -- ./a.out", "another device, all tools watching"),
+    ),
     "shared": (
         ("shared launch.toml --at ldmatrix", "which element lies in which bank"),
         ("shared launch.toml --at ldmatrix -o shared.svg", "as a picture"),
@@ -127,6 +131,7 @@ EXITS: Final = {
     "tensormap": "0 done, 1 it cannot be meant, 2 it could not be done",
     "emit": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
+    "exec": "0 and others are the program's; 2 it could not be started, 86 a hazard ended it (--on-hazard stop)",
     "shared": DONE,
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 it could not run",
     "debug": DONE,

@@ -17,3 +17,20 @@ PARAMETER_BYTES: Final = 32764
 FEWER_PARAMETER_BYTES: Final = 4352
 LOCAL_BYTES: Final = 512 * 1024
 """Local memory of a thread."""
+
+_SHARED: Final = {75: 65_536, 80: 166_912, 87: 166_912, 90: 232_448, 100: 232_448, 103: 232_448, 110: 232_448}
+_LESS_SHARED: Final = 101_376
+
+
+def shared_bytes_of(capability: int) -> int:
+    """The shared memory that a CTA may have if it asks for it.
+
+    Args:
+        capability: The compute capability, times ten (CUDA Programming Guide, "Technical Specifications per Compute
+            Capability").
+
+    Example:
+        >>> shared_bytes_of(80), shared_bytes_of(86)
+        (166912, 101376)
+    """
+    return _SHARED.get(capability, _LESS_SHARED)

@@ -18,7 +18,7 @@ from ptxloom.descriptors import encode_tiled
 Run = Callable[..., Any]
 
 SHOWN = Path(__file__).parents[3] / "examples"
-COMMANDS = [command for name, shown in EXAMPLES.items() if name != "lsp" for command, _ in shown]
+COMMANDS = [command for name, shown in EXAMPLES.items() if name not in {"lsp", "exec"} for command, _ in shown]
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:

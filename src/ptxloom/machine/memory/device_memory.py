@@ -26,7 +26,7 @@ from ptxloom.machine.native.host_memory import Refused
 from ptxloom.machine.runtime.initcheck import slow_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -72,22 +72,48 @@ class Snapshot(NamedTuple):
     kept: tuple[object, ...]
 
 
+class Region(Protocol):
+    """Addresses that take memory of the host where they are touched.
+
+    Attributes:
+        bytes: All of them; zeros at first.
+        address: Where they start, at a page.
+        nbytes: How many.
+    """
+
+    bytes: NDArray[np.uint8]
+    address: int
+    nbytes: int
+
+    def forget(self, start: int, size: int) -> None:
+        """Whole pages hold zeros again, and take nothing."""
+        ...
+
+
 class DeviceMemory:
     """Allocations and registered arrays of one device.
+
+    Args:
+        capacity: What may be allocated at a time.
+        watched: Whether marks tell of each byte if it has been written.
+        reserve: Gives addresses, at least and at most as many as it is asked for: those of the device, then its marks.
 
     Attributes:
         capacity: Bytes that may be allocated at a time.
         allocated: Bytes that are.
+        region: Its addresses.
+        marks: A byte for each of these, if they are watched.
     """
 
-    def __init__(self, capacity: int, *, watched: bool) -> None:
+    def __init__(self, capacity: int, *, watched: bool, reserve: Callable[[int, int], Region] | None = None) -> None:
+        reserve = reserve or _Reserved
         self.capacity = capacity
         self.allocated = 0
         self._lock = forks.Lock()
-        self._region = _Reserved(capacity, _SPREAD * capacity)
-        self._marks = _Reserved(self._region.nbytes, self._region.nbytes) if watched else None
-        self._start = self._region.address
-        self._end = self._start + self._region.nbytes
+        self.region = reserve(capacity, _SPREAD * capacity)
+        self.marks = reserve(self.region.nbytes, self.region.nbytes) if watched else None
+        self._start = self.region.address
+        self._end = self._start + self.region.nbytes
         self._next = -(-self._start // ALIGNMENT) * ALIGNMENT
         self._starts: list[int] = []  # of the live allocations, in order
         self._live: dict[int, Allocation] = {}
@@ -95,14 +121,14 @@ class DeviceMemory:
         self._made = 0
         self._table = NO_SPANS  # of the live allocations
         self._registered: dict[int, list[tuple[NDArray[Any], Piece, bool]]] = {}
-        self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self._region,))
+        self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self.region,))
 
     def __contains__(self, address: int) -> bool:
         """Whether an address belongs to the device, allocated or not."""
         return self._start <= address < self._end
 
-    def allocate(self, nbytes: int, name: str = "") -> Allocation:
-        """New memory, zeroed; initcheck calls it unwritten.
+    def allocate(self, nbytes: int, name: str = "", *, constant: bool = False) -> Allocation:
+        """New memory, zeroed; initcheck calls it unwritten. Kernels may not write to what is `constant`.
 
         Raises:
             OutOfDeviceMemory: There is not as much.
@@ -116,9 +142,9 @@ class DeviceMemory:
             at = bisect_right(self._starts, made.address)
             self._starts.insert(at, made.address)
             self._live[made.address] = made
-            self._table = with_spans(self._table, [(made.address, made.address + nbytes, True)])
+            self._table = with_spans(self._table, [(made.address, made.address + nbytes, not constant)])
             self._changed(nbytes)
-            if self._marks is not None:
+            if self.marks is not None:
                 ctypes.memset(self._mark(made.address), slow_path.UNWRITTEN_BYTE, nbytes)
             return made
 
@@ -173,7 +199,7 @@ class DeviceMemory:
                 held = [one for several in self._registered.values() for one in several]
                 spans = table_of((p.start, p.start + p.size, writable) for _, p, writable in held)
                 rows = [(start, end, bool(writable)) for start, end, writable in spans.tolist()]
-                kept = (self._region, *(array for array, _, _ in held))
+                kept = (self.region, *(array for array, _, _ in held))
                 self._snapshot = Snapshot(with_spans(self._table, rows), kept)
             return self._snapshot
 
@@ -202,7 +228,7 @@ class DeviceMemory:
             held = self._live[self._starts[at - 1]] if at else None
             if held is not None and 0 <= address - held.address <= held.nbytes - nbytes:
                 first = address - self._start
-                return self._region.bytes[first : first + nbytes]
+                return self.region.bytes[first : first + nbytes]
             for several in self._registered.values():
                 for array, piece, _ in several:
                     if 0 <= address - piece.start <= piece.size - nbytes:
@@ -215,15 +241,15 @@ class DeviceMemory:
 
     def written(self, address: int, nbytes: int) -> None:
         """The host has written there: initcheck calls it written."""
-        if self._marks is not None and address in self:
+        if self.marks is not None and address in self:
             ctypes.memset(self._mark(address), slow_path.WRITTEN, nbytes)
 
     def mark(self, spans: Spans) -> None:
         """Give spans of this memory their marks of what has been written (`spans.Span`)."""
-        if self._marks is None:
+        if self.marks is None:
             return
         mine = (spans[:, 0] >= np.uint64(self._start)) & (spans[:, 0] < np.uint64(self._end))
-        spans[mine, 3] = spans[mine, 0] - np.uint64(self._start) + np.uint64(self._marks.address)
+        spans[mine, 3] = spans[mine, 0] - np.uint64(self._start) + np.uint64(self.marks.address)
 
     # -- addresses
 
@@ -247,16 +273,16 @@ class DeviceMemory:
         self._snapshot = None
 
     def _mark(self, address: int) -> int:
-        assert self._marks is not None
-        return self._marks.address + address - self._start
+        assert self.marks is not None
+        return self.marks.address + address - self._start
 
     def _give_back(self, freed: Allocation) -> None:
         """Its pages, which the gaps keep from being anybody else's too."""
         start = (freed.address - self._start) // _PAGE * _PAGE
         end = -(-(freed.address - self._start + freed.nbytes) // _PAGE) * _PAGE
-        self._region.forget(start, min(end, self._region.nbytes) - start)
-        if self._marks is not None:
-            self._marks.forget(start, min(end, self._region.nbytes) - start)
+        self.region.forget(start, min(end, self.region.nbytes) - start)
+        if self.marks is not None:
+            self.marks.forget(start, min(end, self.region.nbytes) - start)
 
 
 class MemoryHolder(Protocol):
@@ -267,13 +293,7 @@ class MemoryHolder(Protocol):
 
 
 class _Reserved:
-    """Addresses that take memory of the host where they are touched.
-
-    Attributes:
-        bytes: All of them; zeros at first.
-        address: Where they start, at a page.
-        nbytes: How many.
-    """
+    """A `Region` of this process."""
 
     def __init__(self, least: int, most: int) -> None:
         self._map, self.nbytes = _mapped(least, most)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from ptxloom.syntax.constants import constant
 from ptxloom.syntax.module import A_MODULE, Module
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
     from ptxloom.machine.memory.arena import Budget
+
+    Room: TypeAlias = Callable[[int, int, str], NDArray[np.uint8]]
 
 _ALIGNMENT: Final = 256  # at least
 _MOST_ALIGNMENT: Final = 1 << 28  # beyond, ptxas does not come to an end
@@ -42,6 +44,22 @@ def memory_of(module: Module) -> ModuleMemory:
         kept = (weakref.ref(module, lambda _: _MEMORIES.pop(key, None)), ModuleMemory(module))
         _MEMORIES[key] = kept
     return kept[1]
+
+
+def place_variables(module: Module, room: Room) -> ModuleMemory:
+    """Give the variables of a module that has no memory as yet a place in the memory of a device.
+
+    Args:
+        module: The parsed module.
+        room: Gives zeroed memory of a size, an alignment and a state space.
+
+    Returns:
+        Its memory.
+    """
+    key = id(module)
+    made = ModuleMemory(module, room)
+    _MEMORIES[key] = weakref.ref(module, lambda _: _MEMORIES.pop(key, None)), made
+    return made
 
 
 def global_array(module: Module, name: str) -> NDArray[Any]:
@@ -66,6 +84,11 @@ def global_array(module: Module, name: str) -> NDArray[Any]:
     return memory_of(module).array(name)
 
 
+def _own_room(size: int, alignment: int, space: str) -> NDArray[np.uint8]:
+    """Memory of this process."""
+    return zeroed(size, alignment, f"the {space} variables")
+
+
 @dataclass(frozen=True, slots=True)
 class VariablePlace:
     """Where a variable lies within the memory of its space."""
@@ -80,7 +103,7 @@ class VariablePlace:
 class ModuleMemory:
     """Global and const variables of a module: one block of memory each space, and the address of each variable."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, room: Room = _own_room) -> None:
         self._codes = function_codes(module)
         self._places: dict[str, VariablePlace] = {}
         self._asked: set[str] = set()  # variables of other modules that somebody may have filled
@@ -97,9 +120,7 @@ class ModuleMemory:
             self._places[kept.name] = VariablePlace(kept.declaration, kept.declarator, kept.owner, at, size)
             sizes[space] = at + size
         self._check_size(sum(sizes.values()))
-        self.memory = {
-            space: zeroed(size, alignments[space], f"the {space} variables") for space, size in sizes.items()
-        }
+        self.memory = {space: room(size, alignments[space], space) for space, size in sizes.items()}
         found = [self.memory[p.declaration.space].ctypes.data + p.offset for p in self._places.values()]
         self.addresses = np.array(found or [0], np.uint64)
         self._numbers = {name: number for number, name in enumerate(self._places)}

@@ -57,15 +57,15 @@ static int do_host(void (*function)(void *), void *argument) {
 int work_do(const struct work *work) {
     switch (work->kind) {
     case NOTHING:
-    case WAIT_WORK: return SUCCESS;
+    case WAIT_WORK:
+    case ALLOCATE_WORK: /* memory that a graph has for itself lives as long as the program: each launch finds it there */
+    case FREE_WORK: return SUCCESS;
     case KERNEL_WORK: return do_launch(&work->launch);
     case COPY_WORK: return do_copy(&work->copy);
     case FILL_WORK: return do_fill(&work->fill);
     case HOST_WORK: return do_host(work->host.function, work->host.argument);
     case RECORD_WORK: return event_record(work->handle);
     case GRAPH_WORK: return graph_run(work->handle);
-    case ALLOCATE_WORK: return SUCCESS;
-    case FREE_WORK: return memory_free(work->memory.start, 1 << DEVICE_MEMORY | 1 << POOL_MEMORY);
     }
     return INVALID_VALUE;
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "driver.h"
 #include "origin.h"
@@ -38,7 +40,7 @@ int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, u
     }
     size_t at = above(start);
     memmove(known + at + 1, known + at, (count - at) * sizeof *known);
-    known[at] = (struct allocation){start, size, kind, 0, ++made, current_context(), owner};
+    known[at] = (struct allocation){start, size, kind, 0, ++made, current_context(), NULL, owner};
     count++;
     if (kind != VARIABLE_MEMORY && kind != FOREIGN_MEMORY) used += size;
     return SUCCESS;
@@ -60,11 +62,17 @@ int in_device(device_pointer address) { return address - device.start < device.s
 
 uint64_t memory_used(void) { return used; }
 
-/* Addresses that are not the device's are the host's, and judged by nobody. */
+/* Whether there is memory at addresses of the host: msync says so, and does nothing else when asked like this. */
+static int is_mapped(device_pointer address, uint64_t size) {
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = address / page * page;
+    return msync((void *)(uintptr_t)start, size + (address - start), MS_ASYNC) == 0;
+}
+
 int reachable(device_pointer address, uint64_t size) {
+    device_pointer last = address + (size - 1);
     if (size == 0) return 1;
-    if (address == 0 || address + (size - 1) < address) return 0;
-    if (!in_device(address)) return !in_device(address + (size - 1)) && (address + (size - 1) < device.start || address >= device.start);
+    if (address == 0 || last < address || last >= 1ull << 63) return 0;
+    if (!in_device(address)) return (last < device.start || address >= device.start) && is_mapped(address, size);
     struct allocation *one = allocation_at(address);
     return one && size <= one->size - (address - one->start);
 }

@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cuda_driver import names, runtime_names
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.driver import names, runtime_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -162,7 +162,7 @@ struct allocation {
     enum memory_kind kind;
     uint32_t flags;
     uint64_t id;
-    void *context;
+    void *context, *pool;
     uint64_t owner; /* a module, for its variables */
 };
 struct allocation *allocation_at(device_pointer address);
@@ -293,7 +293,6 @@ struct function {
 int module_number(const void *module, uint64_t *number);
 int function_get(void **function, void *module, const char *name); /* the same handle each time */
 void functions_forget(const void *module);
-int file_read(const char *path, struct part *part); /* the caller frees its data */
 struct shape {
     uint32_t grid[3], block[3], shared_bytes;
 };

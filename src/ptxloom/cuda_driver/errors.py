@@ -1,0 +1,61 @@
+"""What becomes an error of CUDA's, and which one."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ptxloom.machine.results.outcome import LaunchError
+
+
+class CudaError(IntEnum):
+    """Those of `CUresult` that the server answers with."""
+
+    SUCCESS = 0
+    INVALID_VALUE = 1
+    OUT_OF_MEMORY = 2
+    INVALID_IMAGE = 200
+    NO_BINARY_FOR_GPU = 209
+    INVALID_PTX = 218
+    INVALID_HANDLE = 400
+    NOT_FOUND = 500
+    ILLEGAL_ADDRESS = 700
+    LAUNCH_TIMEOUT = 702
+    ASSERT = 710
+    MISALIGNED_ADDRESS = 716
+    LAUNCH_FAILED = 719
+    COOPERATIVE_LAUNCH_TOO_LARGE = 720
+    NOT_SUPPORTED = 801
+
+
+class Refused(Exception):  # noqa: N818 - says what happened
+    """A question is answered with an error.
+
+    Attributes:
+        error: Which one.
+        text: Why, for a log; may be empty.
+    """
+
+    def __init__(self, error: CudaError, text: str = "") -> None:
+        super().__init__(error, text)
+        self.error = error
+        self.text = text
+
+
+_BY_HAZARD: Final = {
+    "out-of-bounds": CudaError.ILLEGAL_ADDRESS,
+    "overrun": CudaError.ILLEGAL_ADDRESS,
+    "null": CudaError.ILLEGAL_ADDRESS,
+    "read-only": CudaError.ILLEGAL_ADDRESS,
+    "misaligned": CudaError.MISALIGNED_ADDRESS,
+    "assertion": CudaError.ASSERT,
+    "no-progress": CudaError.LAUNCH_TIMEOUT,
+    "deadlock": CudaError.LAUNCH_TIMEOUT,
+}
+
+
+def error_of(ended: LaunchError) -> CudaError:
+    """What hardware would have answered where a kernel was ended so."""
+    kinds = [hazard.kind for hazard in ended.hazards[:1]]
+    return _BY_HAZARD.get(kinds[0], CudaError.LAUNCH_FAILED) if kinds else CudaError.LAUNCH_FAILED

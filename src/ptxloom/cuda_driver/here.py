@@ -1,0 +1,81 @@
+"""`with pl.driver():` - the driver in this process, for what is imported from now on."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+from ptxloom.cuda_driver import build
+from ptxloom.cuda_driver.environment import SOCKET
+from ptxloom.cuda_driver.report import ON_HAZARD
+from ptxloom.diagnostics import UsageError
+from ptxloom.machine.launch.options import DEFAULT_CHECKS, MEMORY_LIMIT, integer, known_checks
+from ptxloom.machine.memory.arena import default_limit
+from ptxloom.machine.tensor.recipe import architecture
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from ptxloom.isa import Target
+
+_SECONDS: Final = 30.0  # in which a server that is no longer needed has said what it has to say
+
+
+@contextmanager
+def driver(
+    arch: Target | str = "sm_80",
+    *,
+    checks: Sequence[str] = DEFAULT_CHECKS,
+    on_hazard: str = "report",
+    memory_bytes: int | None = None,
+) -> Generator[None]:
+    """A CUDA driver that needs no GPU, in this process: what loads `libcuda.so.1` from now on gets this one.
+
+    Programs that are not written for it are run by `ptxloom exec`. A process that has loaded the library once keeps it;
+    when the block is left, its calls answer errors.
+
+    Args:
+        arch: What the device is, `sm_75` to `sm_121`.
+        checks: The tools that watch every launch.
+        on_hazard: `report` hazards as they happen, `end`: when the block is left, `stop`: end the process, `ignore`.
+        memory_bytes: What may be allocated; by default half of what this machine has.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        UsageError: An argument is wrong, or another device is there already.
+        NoDriver: There is no library, and no compiler that makes one.
+
+    Example:
+        >>> import ctypes
+        >>> with driver("sm_90"):
+        ...     cuda = ctypes.CDLL("libcuda.so.1")
+        ...     count = ctypes.c_int()
+        ...     _ = cuda.cuInit(0), cuda.cuDeviceGetCount(ctypes.byref(count))
+        >>> count.value
+        1
+    """
+    architecture(arch)
+    known_checks(checks)
+    if on_hazard not in ON_HAZARD:
+        raise UsageError("on_hazard", on_hazard, f"one of {', '.join(ON_HAZARD)}")
+    size = default_limit() if memory_bytes is None else integer("memory_bytes", memory_bytes, 1, MEMORY_LIMIT)
+    if os.environ.get(SOCKET):
+        raise UsageError("pl.driver()", str(arch), f"the only one; there is a driver already ({SOCKET} is set)")
+    library = build.folder() / "libcuda.so.1"
+    command = [sys.executable, "-m", "ptxloom.cuda_driver.server", str(arch), ",".join(checks), str(size), on_hazard]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        said, told = cast("BinaryIO", server.stdout), cast("BinaryIO", server.stdin)
+        os.environ[SOCKET] = said.readline().decode().strip()
+        try:
+            ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+            yield
+        finally:
+            del os.environ[SOCKET]
+            told.close()
+            server.wait(_SECONDS)

@@ -1,0 +1,68 @@
+"""The PTX that a program hands to its driver: text, a fatbin, or a file with PTX beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.checker import check
+from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.diagnostics import Severity
+from ptxloom.files import UnreadableFile, texts_of
+from ptxloom.files.fatbins import ptx_in
+from ptxloom.files.reading import decoded, is_compiled
+from ptxloom.source import Source
+from ptxloom.syntax import parse
+
+if TYPE_CHECKING:
+    from ptxloom.syntax.module import Module
+
+_NO_PTX = (
+    "this program hands machine code to the driver, which holds no PTX: build it with "
+    "`-gencode arch=compute_80,code=compute_80`, or have its framework make PTX (docs/driver.md)"
+)
+
+
+def module_of(image: bytes, path: str, capability: int) -> Module:
+    """The module in an image, parsed.
+
+    Args:
+        image: What the program gave.
+        path: Where it read it, if it came from a file.
+        capability: The device's, times ten.
+
+    Raises:
+        Refused: There is no PTX in it, or none for this device, or it is not legal.
+    """
+    source = _source(image, path, capability)
+    module = parse(source.text, source.name)
+    wrong = [d for d in module.diagnostics if d.severity is Severity.ERROR]
+    wrong = wrong or [d for d in check(module) if d.severity is Severity.ERROR]
+    if wrong:
+        raise Refused(CudaError.INVALID_PTX, "\n".join(f"ptxloom: {module.source.name}: {d}" for d in wrong[:8]))
+    return module
+
+
+def _source(image: bytes, path: str, capability: int) -> Source:
+    name = path or "module"
+    try:
+        if not is_compiled(image):
+            return Source(decoded(image, name), name)
+        found = ptx_in(image, name)
+        if not found:
+            return texts_of(image, path, None)[-1] if path else _none()
+    except UnreadableFile as error:
+        raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {error}") from None
+    fitting = [(int(arch.removeprefix("sm_")), text) for arch, text in found]
+    fitting = [(number, text) for number, text in fitting if number <= capability]
+    if not fitting:
+        made_for = ", ".join(arch for arch, _ in found)
+        raise Refused(
+            CudaError.NO_BINARY_FOR_GPU,
+            f"ptxloom: the PTX in {name} was made for {made_for}; the device is sm_{capability} (`--device`)",
+        )
+    number, text = max(fitting, key=lambda one: one[0])
+    return Source(decoded(text, name), f"{name}:sm_{number}.ptx")
+
+
+def _none() -> Source:
+    raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {_NO_PTX}")

@@ -1,0 +1,19 @@
+/* Images of modules, and what compilers say of them. */
+#ifndef PTXLOOM_IMAGES_H
+#define PTXLOOM_IMAGES_H
+
+#include "driver.h"
+
+/* Where a program wants to read what a compiler said. */
+struct logs {
+    char *text[2]; /* information, errors */
+    size_t room[2];
+    void **sizes[2]; /* where it is said how much there was */
+};
+int logs_of(unsigned count, const int *options, void **values, struct logs *logs);
+void log_write(const struct logs *logs, int which, const unsigned char *text, size_t size);
+
+int image_part(const void *image, struct part *part);
+int file_read(const char *path, struct part *part); /* the caller frees its data */
+
+#endif

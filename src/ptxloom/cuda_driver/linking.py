@@ -1,0 +1,120 @@
+"""Several PTX texts to one, as a linker does it: what one declares `.extern` another one defines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.syntax.tree import AddressSize, Declaration, Function, Target, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ptxloom.syntax.module import Module
+    from ptxloom.syntax.tree import Statement
+
+_FILE: Final = re.compile(r"(?m)^(\s*\.(?:file|loc|loc_intermediate)\s+)(\d+)|(\binlined_at\s+)(\d+)")
+_WEAK: Final = frozenset({"weak", "common"})
+
+
+def linked(modules: Sequence[Module]) -> str:
+    """One PTX text of all of them.
+
+    Args:
+        modules: Parsed, each without errors.
+
+    Returns:
+        The text: that of the only one as it is.
+
+    Raises:
+        Refused: Two define the same name.
+    """
+    if len(modules) == 1:
+        return modules[0].source.text
+    version = max(module.version for module in modules)
+    target = max((module.target for module in modules), key=lambda names: int(re.sub(r"\D", "", names[0])))
+    parts = [f".version {version[0]}.{version[1]}\n.target {', '.join(target)}\n.address_size 64\n"]
+    defined: dict[str, bool] = {}
+    files = 0
+    everywhere = {name for module in modules for one in module.statements for name in _names(one, defined=True)}
+    for module in _ordered(modules):
+        text, most = module.source.text, files
+        for one in module.statements:
+            if isinstance(one, (Version, Target, AddressSize)) or _is_elsewhere(one, everywhere):
+                continue
+            if _is_taken(one, defined):
+                continue
+            piece, most = _renumbered(text[one.start : one.end], files, most)
+            parts.append(piece)
+        files = most
+    return "\n".join(parts) + "\n"
+
+
+def _names(one: Statement, *, defined: bool) -> tuple[str, ...]:
+    """The names that a statement defines for all modules, or only declares."""
+    match one:
+        case Function(linkage="visible" | "weak" | "entry" | "common") if one.body is not None:
+            return (one.name,) if defined else ()
+        case Function(linkage="extern"):
+            return () if defined else (one.name,)
+        case Declaration(linkage="visible" | "weak" | "common"):
+            return tuple(d.name for d in one.declarators) if defined else ()
+        case Declaration(linkage="extern"):
+            return () if defined else tuple(d.name for d in one.declarators)
+        case _:
+            return ()
+
+
+def _is_elsewhere(one: Statement, everywhere: set[str]) -> bool:
+    """Whether this is a declaration of what another module defines."""
+    names = _names(one, defined=False)
+    return bool(names) and everywhere.issuperset(names)
+
+
+def _is_taken(one: Statement, defined: dict[str, bool]) -> bool:
+    """Whether a weak definition comes after another one of its name.
+
+    Raises:
+        Refused: Neither is weak.
+    """
+    names = _names(one, defined=True)
+    weak = isinstance(one, (Function, Declaration)) and one.linkage in _WEAK
+    taken = [name for name in names if name in defined]
+    if taken and not weak and not defined[taken[0]]:
+        raise Refused(CudaError.INVALID_PTX, f"ptxloom: two of the texts that are linked define `{taken[0]}`")
+    defined.update(dict.fromkeys(names, weak))
+    return bool(taken)
+
+
+def _ordered(modules: Sequence[Module]) -> list[Module]:
+    """Whoever defines a name before those that use it, as far as that can be."""
+    waiting = list(modules)
+    done: list[Module] = []
+    while waiting:
+        missing = [_all(module, defined=False) for module in waiting]
+        given = [_all(module, defined=True) for module in waiting]
+        free = [
+            n
+            for n in range(len(waiting))
+            if not any(missing[n] & given[m] for m in range(len(waiting)) if m != n)
+        ]  # fmt: skip
+        done.append(waiting.pop(free[0] if free else 0))
+    return done
+
+
+def _all(module: Module, *, defined: bool) -> set[str]:
+    statements: Iterable[Statement] = module.statements
+    return {name for one in statements for name in _names(one, defined=defined)}
+
+
+def _renumbered(text: str, by: int, most: int) -> tuple[str, int]:
+    """A piece whose numbers of source files come after those of the modules before it; and the largest so far."""
+
+    def moved(found: re.Match[str]) -> str:
+        nonlocal most
+        head, number = (found[1], found[2]) if found[1] else (found[3], found[4])
+        most = max(most, int(number) + by)
+        return f"{head}{int(number) + by}"
+
+    return _FILE.sub(moved, text), most

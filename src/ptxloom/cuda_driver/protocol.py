@@ -1,0 +1,49 @@
+"""What a program's driver and the server say to each other (`libcuda/driver.h` and `connection.c` say the same in C).
+
+A question is an operation, a size and so many bytes; an answer an error, the exit status of a program that shall end
+(else 0), a size and bytes.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from struct import Struct
+from typing import Final
+
+
+class Operation(IntEnum):
+    """What is asked; `enum operation`."""
+
+    HELLO = 1
+    ALLOCATE = 2
+    FREE = 3
+    LOAD = 4
+    UNLOAD = 5
+    GET_FUNCTION = 6
+    GET_GLOBAL = 7
+    LIST_FUNCTIONS = 8
+    LAUNCH = 9
+    LINK = 10
+    TENSOR_MAP = 11
+    MISSING = 12
+    IPC_OPEN = 13
+
+
+ATTRIBUTES: Final = 256
+FUNCTION_ATTRIBUTES: Final = 32
+QUESTION: Final = Struct("<QQ")
+ANSWER: Final = Struct("<iiQ")
+DEVICE: Final = Struct(f"<4Qi{ATTRIBUTES}i16s256s4x")
+NUMBER: Final = Struct("<Q")
+PAIR: Final = Struct("<QQ")
+FUNCTION: Final = Struct(f"<Q{FUNCTION_ATTRIBUTES}iII")
+PARAMETER: Final = Struct("<II")
+LAUNCH: Final = Struct("<12Q")
+ENDING: Final = Struct("<I")
+"""How a launch went: done, refused, or ended by an error; then what the kernel printed."""
+DONE, REFUSED, ENDED = 0, 1, 2
+VARIABLE_KIND: Final = 3
+HOST_KINDS: Final = frozenset({1, 2})
+"""Kinds of memory that the host writes unseen: its own, and managed memory."""
+MOST_BYTES: Final = 1 << 31
+"""Of a question."""

@@ -1,0 +1,70 @@
+"""Memory that two processes see at the same addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+from itertools import count
+from typing import Final
+
+import numpy as np
+
+from ptxloom.machine.native.host_memory import Refused
+
+_FIRST: Final = 0x2000_0000_0000  # far from where systems put programs, their heaps and their libraries
+_STEP: Final = 0x0100_0000_0000
+_PLACES: Final = 0x30
+_FIXED_NOREPLACE: Final = 0x100000
+_NORESERVE: Final = 0x4000
+_REMOVE: Final = 9  # of madvise: what the pages held is gone from the file, too
+_places = count()
+
+
+class SharedRegion:
+    """Addresses of a file in memory, which other processes map at the same place.
+
+    Attributes:
+        bytes: All of them; zeros at first.
+        address: Where they start.
+        nbytes: How many.
+        file: The file's descriptor.
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        self.nbytes = -(-min(most, _STEP) // mmap.PAGESIZE) * mmap.PAGESIZE
+        if sys.platform != "linux" or self.nbytes < least:
+            raise Refused(least, "the memory of a device")
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self.file = os.memfd_create("ptxloom", os.MFD_CLOEXEC)
+        os.ftruncate(self.file, self.nbytes)
+        self.address = self._mapped(least)
+        self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.nbytes).from_address(self.address))
+
+    def _mapped(self, least: int) -> int:
+        """Where it has been mapped: the first free place.
+
+        Raises:
+            Refused: There is none.
+        """
+        map_ = self._libc.mmap
+        map_.restype = ctypes.c_void_p
+        map_.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+        flags = mmap.MAP_SHARED | _FIXED_NOREPLACE | _NORESERVE
+        for _ in range(_PLACES):
+            wanted = _FIRST + next(_places) % _PLACES * _STEP
+            if map_(wanted, self.nbytes, mmap.PROT_READ | mmap.PROT_WRITE, flags, self.file, 0) == wanted:
+                return wanted
+        os.close(self.file)
+        raise Refused(least, "the memory of a device")
+
+    def forget(self, start: int, size: int) -> None:
+        """Whole pages hold zeros again, and take nothing."""
+        if size > 0:
+            self._libc.madvise(ctypes.c_void_p(self.address + start), ctypes.c_size_t(size), _REMOVE)
+
+    def close(self) -> None:
+        """Give the addresses back: nobody may look there from now on."""
+        self._libc.munmap(ctypes.c_void_p(self.address), ctypes.c_size_t(self.nbytes))
+        os.close(self.file)

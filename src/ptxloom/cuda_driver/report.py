@@ -1,0 +1,79 @@
+"""What is said of the kernels that a program ran: hazards as they happen, a summary at the end."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Final
+
+ON_HAZARD: Final = ("report", "end", "stop", "ignore")
+"""What becomes of a hazard: it is told as it happens, told at the end, ends the program, or is not told."""
+STOPPED: Final = 86
+"""The exit status of a program that a hazard has ended."""
+
+
+class Report:
+    """What was seen, by however many processes of a program.
+
+    Args:
+        on_hazard: One of `ON_HAZARD`.
+
+    Attributes:
+        on_hazard: The same.
+        launches: How many there were.
+        hazards: How many launches had any.
+    """
+
+    def __init__(self, on_hazard: str = "report") -> None:
+        self.on_hazard = on_hazard
+        self.launches = 0
+        self.hazards = 0
+        self._missing: dict[str, int] = {}
+        self._kept: list[str] = []
+        self._lock = threading.Lock()
+
+    def launched(self) -> None:
+        """A kernel has run."""
+        with self._lock:
+            self.launches += 1
+
+    def missing(self, name: str) -> None:
+        """A function of the driver was called that there is not."""
+        with self._lock:
+            self._missing[name] = self._missing.get(name, 0) + 1
+
+    def refused(self, text: str) -> None:
+        """The driver could not do something, for a reason that CUDA's errors do not say."""
+        if self.on_hazard != "ignore":
+            say(text)
+
+    def found(self, kernel: str, what: str) -> bool:
+        """Something is wrong with a kernel.
+
+        Returns:
+            Whether the program shall end.
+        """
+        text = f"ptxloom: kernel {kernel}:\n{what}"
+        with self._lock:
+            self.hazards += 1
+            if self.on_hazard == "end":
+                self._kept.append(text)
+            elif self.on_hazard != "ignore":
+                say(text)
+        return self.on_hazard == "stop"
+
+    def summary(self) -> str:
+        """What is said when the program has ended; empty if there is nothing to say."""
+        lines = list(dict.fromkeys(self._kept))
+        if self.hazards and self.on_hazard != "ignore":
+            lines.append(f"ptxloom: {self.hazards:,} of {self.launches:,} launches had hazards")
+        if self._missing:
+            told = ", ".join(f"{name} ({count:,})" for name, count in sorted(self._missing.items()))
+            lines.append(f"ptxloom: functions of the driver that are missing, and how often they were called: {told}")
+        return "\n".join(lines)
+
+
+def say(text: str) -> None:
+    """A sentence beside what the program itself prints."""
+    sys.stderr.write(text.rstrip("\n") + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,306 @@
+"""One program's device: its memory, its modules, its launches."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import count
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
+from ptxloom.cuda_driver.facts import table
+from ptxloom.cuda_driver.images import module_of
+from ptxloom.cuda_driver.linking import linked
+from ptxloom.cuda_driver.protocol import (
+    ATTRIBUTES,
+    DEVICE,
+    DONE,
+    ENDED,
+    ENDING,
+    FUNCTION,
+    FUNCTION_ATTRIBUTES,
+    HOST_KINDS,
+    LAUNCH,
+    NUMBER,
+    PAIR,
+    PARAMETER,
+    REFUSED,
+    Operation,
+)  # fmt: skip
+from ptxloom.cuda_driver.regions import SharedRegion
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa import Target
+from ptxloom.isa.limits import STATIC_SHARED_BYTES
+from ptxloom.machine.kernel import Kernel
+from ptxloom.machine.launch.options import FUSED
+from ptxloom.machine.memory.device_memory import DeviceMemory, OutOfDeviceMemory
+from ptxloom.machine.memory.module_variables import place_variables
+from ptxloom.machine.program.signatures import FRAME_HEAD
+from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.syntax.tree import Integer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ptxloom.cuda_driver.report import Report
+    from ptxloom.syntax.module import Module
+
+_REGISTERS: Final = 32  # what a thread is said to have where the PTX does not say: ptxas has not been asked
+
+
+class Ending(Exception):  # noqa: N818 - says what happens
+    """The program shall end: a hazard was found where that is wanted."""
+
+
+class Loaded:
+    """A module of the program's: variables of its own, and its kernels as far as they were asked for."""
+
+    def __init__(self, module: Module, memory: DeviceMemory) -> None:
+        self._memory = memory
+        self._places: list[int] = []
+        self.module = module
+        self.variables = place_variables(module, self._room)
+        self.kernels: dict[str, int] = {}
+
+    def _room(self, size: int, alignment: int, space: str) -> NDArray[np.uint8]:
+        made = self._memory.allocate(max(size, 1) + alignment, f"the {space} variables", constant=space == "const")
+        self._places.append(made.address)
+        self._memory.written(made.address, made.nbytes)
+        start = -made.address % alignment
+        return self._memory.view(made.address, made.nbytes)[start : start + size]
+
+    def drop(self) -> None:
+        """Give the variables back."""
+        for place in self._places:
+            self._memory.free(place)
+
+
+class Session:
+    """What one process of the program has of the device.
+
+    Args:
+        number: Of the session.
+        arch: Whose tensor cores compute.
+        checks: The tools that watch.
+        memory_bytes: What may be allocated.
+        report: What is told of its kernels.
+
+    Attributes:
+        memory: Its device memory, which the process sees at the same addresses.
+        checks: The tools.
+    """
+
+    def __init__(self, number: int, arch: str, checks: Sequence[str], memory_bytes: int, report: Report) -> None:
+        self.number = number
+        self.checks = tuple(checks)
+        self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
+        self._arch = arch
+        self._capability = Target.parse(arch).number
+        self._report = report
+        self._numbers = count(1)
+        self._allocations = count()
+        self._modules: dict[int, Loaded] = {}
+        self._kernels: dict[int, Kernel] = {}
+        self._answers: dict[int, Callable[[bytes], bytes]] = {
+            Operation.ALLOCATE: self._allocate,
+            Operation.FREE: self._free,
+            Operation.LOAD: self._load,
+            Operation.UNLOAD: self._unload,
+            Operation.GET_FUNCTION: self._function,
+            Operation.GET_GLOBAL: self._global,
+            Operation.LIST_FUNCTIONS: self._list,
+            Operation.LINK: self._link,
+            Operation.MISSING: self._missing,
+        }
+
+    def _reserve(self, least: int, most: int) -> SharedRegion:
+        return SharedRegion(least, most)
+
+    @property
+    def regions(self) -> list[SharedRegion]:
+        """What the process maps: its memory, and its marks if it is watched."""
+        return [one for one in (self.memory.region, self.memory.marks) if isinstance(one, SharedRegion)]
+
+    def hello(self) -> bytes:
+        """What the device is."""
+        region, *marks = self.regions
+        uuid = hashlib.sha256(f"{self._arch} {self.number}".encode()).digest()[:16]
+        return DEVICE.pack(
+            region.address, region.nbytes, marks[0].address if marks else 0, self.memory.capacity, self.number,
+            *table(self._capability, ATTRIBUTES), uuid, f"ptxloom {self._arch}".encode(),
+        )  # fmt: skip
+
+    def answer(self, operation: int, data: bytes) -> tuple[CudaError, bytes]:
+        """What a question comes to.
+
+        Raises:
+            Ending: The program shall end.
+        """
+        if operation == Operation.LAUNCH:
+            return self._launch(data)
+        handler = self._answers.get(operation)
+        if handler is None:
+            return CudaError.NOT_SUPPORTED, b""
+        try:
+            return CudaError.SUCCESS, handler(data)
+        except Refused as refused:
+            if refused.text:
+                self._report.refused(refused.text)
+            return refused.error, refused.text.encode()
+
+    def close(self) -> None:
+        """The process has ended."""
+        self._kernels.clear()
+        self._modules.clear()
+
+    # -- memory
+
+    def _allocate(self, data: bytes) -> bytes:
+        size, kind = PAIR.unpack_from(data)
+        origin = data[PAIR.size :].decode("utf-8", "replace")
+        number = next(self._allocations)
+        try:
+            made = self.memory.allocate(size, f"alloc[{number}]" + f" of {origin}" * bool(origin))
+        except OutOfDeviceMemory:
+            raise Refused(CudaError.OUT_OF_MEMORY) from None
+        if kind in HOST_KINDS:
+            self.memory.written(made.address, size)
+        return NUMBER.pack(made.address)
+
+    def _free(self, data: bytes) -> bytes:
+        (address,) = NUMBER.unpack(data)
+        try:
+            self.memory.free(address)
+        except UsageError:
+            raise Refused(CudaError.INVALID_VALUE) from None
+        return b""
+
+    # -- modules
+
+    def _load(self, data: bytes) -> bytes:
+        (size,) = NUMBER.unpack_from(data)
+        path = data[NUMBER.size : NUMBER.size + size].decode("utf-8", "replace")
+        module = module_of(data[NUMBER.size + size :], path, self._capability)
+        try:
+            loaded = Loaded(module, self.memory)
+        except OutOfDeviceMemory:
+            raise Refused(CudaError.OUT_OF_MEMORY) from None
+        except PtxloomError as error:
+            raise Refused(CudaError.NOT_SUPPORTED, f"ptxloom: {error}") from None
+        number = next(self._numbers)
+        self._modules[number] = loaded
+        return NUMBER.pack(number)
+
+    def _link(self, data: bytes) -> bytes:
+        found: list[Module] = []
+        at = 0
+        while at < len(data):
+            _, size = PAIR.unpack_from(data, at)
+            at += PAIR.size + size
+            found.append(module_of(data[at - size : at], "", self._capability))
+        return linked(found).encode()
+
+    def _unload(self, data: bytes) -> bytes:
+        loaded = self._modules.pop(self._of(data)[0])
+        for number in loaded.kernels.values():
+            del self._kernels[number]
+        loaded.drop()
+        return b""
+
+    def _of(self, data: bytes) -> tuple[int, Loaded, str]:
+        """The module that a question is about, and the name in it."""
+        (number,) = NUMBER.unpack_from(data)
+        loaded = self._modules.get(number)
+        if loaded is None:
+            raise Refused(CudaError.INVALID_HANDLE)
+        return number, loaded, data[NUMBER.size :].decode("utf-8", "replace")
+
+    def _list(self, data: bytes) -> bytes:
+        _, loaded, _ = self._of(data)
+        return b"".join(f"{name}\0".encode() for name, one in loaded.module.functions.items() if one.kind == "entry")
+
+    def _global(self, data: bytes) -> bytes:
+        _, loaded, name = self._of(data)
+        for piece in loaded.variables.pieces():
+            if piece.name == name:
+                loaded.variables.array(name)  # whoever asks may fill an `.extern` one
+                return PAIR.pack(piece.start, piece.size)
+        raise Refused(CudaError.NOT_FOUND)
+
+    def _function(self, data: bytes) -> bytes:
+        _, loaded, name = self._of(data)
+        one = loaded.module.functions.get(name)
+        if one is None or one.kind != "entry":
+            raise Refused(CudaError.NOT_FOUND)
+        if name not in loaded.kernels:
+            try:
+                made = Kernel(loaded.module, name, self._arch, unchecked=True, contract=FUSED)
+            except PtxloomError as error:
+                raise Refused(CudaError.NOT_SUPPORTED, f"ptxloom: kernel {name}: {error}") from None
+            number = next(self._numbers)
+            loaded.kernels[name], self._kernels[number] = number, made
+        number = loaded.kernels[name]
+        kernel = self._kernels[number]
+        values = self._attributes(kernel, loaded)
+        told = [PARAMETER.pack(one.offset, one.size) for one in kernel.parameters]
+        return FUNCTION.pack(number, *values, kernel.parameter_bytes, len(told)) + b"".join(told)
+
+    def _attributes(self, kernel: Kernel, loaded: Loaded) -> list[int]:
+        """A function's attributes, in the order of `CUfunction_attribute`."""
+        program = kernel.program
+        said = {
+            one.name: [value.value for value in one.values if isinstance(value, Integer)]
+            for one in program.entry.node.directives
+        }
+        static = program.shared_bytes - program.reserved_bytes
+        threads = prod(said.get("reqntid") or said.get("maxntid") or [1024])
+        registers = min([_REGISTERS, *said.get("maxnreg", [])])
+        major, minor = kernel.module.version
+        cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
+        values = [
+            threads, static, loaded.variables.memory["const"].nbytes, program.entry.frame_bytes - FRAME_HEAD,
+            registers, 10 * major + minor, self._capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
+            int(cluster[0] > 0), *cluster,
+        ]  # fmt: skip
+        return values + [0] * (FUNCTION_ATTRIBUTES - len(values))
+
+    # -- launches
+
+    def _launch(self, data: bytes) -> tuple[CudaError, bytes]:
+        number, *sizes = LAUNCH.unpack_from(data)
+        kernel = self._kernels.get(number)
+        if kernel is None:
+            return CudaError.INVALID_HANDLE, ENDING.pack(REFUSED)
+        grid, block, cluster, shared_bytes = sizes[:3], sizes[3:6], sizes[6:9], sizes[9]
+        self._report.launched()
+        try:
+            result = kernel.launch(
+                grid, block, data[LAUNCH.size :], shared_bytes, memory=self, contract=FUSED,
+                cluster=cluster if cluster[0] else None,
+            )  # fmt: skip
+        except LaunchError as error:
+            self._tell(kernel.name, error)
+            return error_of(error), ENDING.pack(ENDED)
+        except PtxloomError as error:
+            self._tell(kernel.name, error)
+            wrong = CudaError.INVALID_VALUE if isinstance(error, UsageError) else CudaError.NOT_SUPPORTED
+            return wrong, ENDING.pack(REFUSED)
+        if result.hazards:
+            self._tell(kernel.name, result.hazards)
+        return CudaError.SUCCESS, ENDING.pack(DONE) + result.output.encode("utf-8", "surrogateescape")
+
+    def _tell(self, kernel: str, what: object) -> None:
+        """Report a hazard.
+
+        Raises:
+            Ending: That ends the program.
+        """
+        if self._report.found(kernel, str(what)):
+            raise Ending
+
+    def _missing(self, data: bytes) -> bytes:
+        self._report.missing(data.decode("utf-8", "replace"))
+        return b""

@@ -1,0 +1,76 @@
+"""Every function that is written, called with what no program should: an error comes back, the process goes on.
+
+Arguments are read off the C sources: pointers get NULL or zeros, handles and addresses whatever, sizes the edges of 64
+bits. What a function is about to be called with is printed before, so that a crash is known by its last line.
+"""
+
+import ctypes
+import random
+import re
+import sys
+from ctypes import byref, c_void_p
+from pathlib import Path
+
+import driver_calls as cuda
+
+ROUNDS = 25
+SOURCES = Path(sys.argv[1])
+HANDLES = {
+    *("handle", "stream", "where", "event", "first", "last", "module", "library", "function", "kernel", "link"),
+    *("graph", "exec", "node", "pool", "context", "peer", "child", "to_context", "from_context"),
+}
+WAITING = {"cuStreamWaitValue32_v2", "cuStreamWaitValue64_v2"}  # for a value, which is what they are for
+EDGES = (0, 1, 2, 3, 7, 8, 31, 255, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 512, 2**64 - 1)
+
+cuda.begin()
+kernel = cuda.function(cuda.module())
+array = cuda.allocate(4096)
+stream, graph, event = c_void_p(), c_void_p(), c_void_p()
+cuda.call("cuStreamCreate", byref(stream), 1)
+cuda.call("cuGraphCreate", byref(graph), 0)
+cuda.call("cuEventCreate", byref(event), 0)
+REAL = [one.value for one in (kernel, stream, graph, event)]
+
+
+def functions() -> dict[str, list[str]]:
+    """The parameters of every function, as C has them."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(SOURCES.glob("*.c")):
+        text = path.read_text(encoding="utf-8")
+        for name, parameters in re.findall(r"EXPORTED int (cu\w+)\(((?:[^()]|\([^()]*\))*)\)\s*\{", text):
+            found[name] = [one.strip() for one in re.split(r",(?![^(]*\))", " ".join(parameters.split()))]
+    return found
+
+
+def value(parameter: str, draw: random.Random) -> tuple[object, object]:
+    """An argument, and what has to live as long as the call."""
+    name = re.findall(r"\w+", parameter)[-1]
+    if "(*" in parameter or parameter == "void":
+        return None, None
+    if "*" in parameter:
+        if parameter.count("*") == 1 and parameter.startswith("void *") and name in HANDLES:
+            return c_void_p(draw.choice([0, 1, 2, 0x1234, 2**64 - 16, draw.getrandbits(64), *REAL])), None
+        room = ctypes.create_string_buffer(1 << 16)
+        return (None, None) if draw.random() < 0.4 else (ctypes.cast(room, c_void_p), room)
+    if parameter.startswith("device_pointer"):
+        start = array.value
+        return ctypes.c_uint64(
+            draw.choice([*EDGES, start, start + 4095, start + 4096, start - 1, start + (1 << 40)])
+        ), None
+    return ctypes.c_uint64(draw.choice([*EDGES, draw.getrandbits(64), draw.randrange(4096)])), None
+
+
+for name, parameters in functions().items():
+    if name in WAITING or parameters == ["void"]:
+        continue
+    for turn in range(ROUNDS):
+        draw = random.Random(f"{name} {turn}")
+        chosen = [value(one, draw) for one in parameters]
+        sys.stdout.write(f"{name} {turn}\n")
+        sys.stdout.flush()
+        cuda.answer(name, *(one for one, _ in chosen))
+        if turn % 5 == 0:  # whatever was destroyed or pushed
+            cuda.answer("cuDevicePrimaryCtxReset_v2", 0)
+            if cuda.answer("cuCtxGetCurrent", byref(now := c_void_p())) or not now.value:
+                cuda.begin()
+sys.stdout.write("done\n")

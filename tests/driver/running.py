@@ -1,0 +1,39 @@
+"""Programs on the driver: a server in this process, clients in processes of their own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ptxloom.cuda_driver import build
+from ptxloom.cuda_driver.environment import environment
+from ptxloom.cuda_driver.report import Report
+from ptxloom.cuda_driver.server import Server
+from ptxloom.machine.launch.options import DEFAULT_CHECKS
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+needs_compiler = pytest.mark.skipif(
+    sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler for Linux here"
+)
+
+
+class Running:
+    """A server, and programs that find it."""
+
+    def __init__(self, arch: str = "sm_80", checks: Sequence[str] = DEFAULT_CHECKS, on_hazard: str = "end") -> None:
+        self.report = Report(on_hazard)
+        self.server = Server(arch, checks, 1 << 28, self.report)
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
+        self.environment = environment(build.folder(), self.server.path, plain)
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A program of `programs/` to its end, or with a time limit that nobody meets."""
+        command = [sys.executable, str(PROGRAMS / program), *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, env=self.environment, timeout=60, cwd=PROGRAMS
+        )

@@ -1,0 +1,87 @@
+"""Programs on the driver: what they compute, what is told of them, threads, forks, a server that dies."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from driver.running import PROGRAMS, Running, needs_compiler
+from ptxloom.cuda_driver import build
+from ptxloom.cuda_driver.environment import environment
+
+pytestmark = needs_compiler
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    made = Running()
+    yield made
+    made.server.close()
+
+
+def test_kernels_run_and_modules_have_variables_of_their_own(running: Running) -> None:
+    done = running.run("kernels.py")
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        str([*range(100, 110)]),
+        str([*range(5, 15)]),
+        str([100, 101, 102, 7, 7]),
+        str([100, 101, 102, 7, 7]),
+        str([100, 101, 1, 1, 1]),
+        str([100, 101, 1]),
+        "('cuMemcpyDtoH_v2', 1)",
+    ]
+    assert running.report.launches == 4
+    assert running.report.summary() == ""
+
+
+def test_a_hazard_names_the_array_by_the_line_that_made_it(running: Running) -> None:
+    done = running.run("hazards.py")
+    assert done.stdout.splitlines() == ["cuCtxSynchronize 700", "cuMemcpyDtoH_v2 700"]
+    told = running.report.summary()
+    lines = (PROGRAMS / "driver_calls.py").read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if text.endswith("# reports name this line"))
+    assert "ptxloom: kernel fill:" in told
+    assert f"memcheck.out-of-bounds: write of 4 bytes at alloc[0] of {PROGRAMS / 'driver_calls.py'}:{line}+0x28" in told
+    assert told.endswith("ptxloom: 1 of 1 launches had hazards")
+
+
+def test_a_hazard_can_end_the_program() -> None:
+    running = Running(on_hazard="stop")
+    done = running.run("hazards.py")
+    running.server.close()
+    assert (done.returncode, done.stdout) == (86, "")
+
+
+def test_threads_share_a_device(running: Running) -> None:
+    assert running.run("threads.py").stdout == "152 True\n"
+
+
+def test_a_child_has_a_device_only_if_its_parent_had_none(running: Running) -> None:
+    done = running.run("forks.py")
+    assert done.stdout.splitlines() == ["[5, 6]", "cuInit 3", "[5, 6]"]
+
+
+def test_a_server_that_dies_leaves_errors_and_nobody_waiting() -> None:
+    command = [sys.executable, "-m", "ptxloom.cuda_driver.server", "sm_80", "memcheck", str(1 << 28), "report"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        variables = environment(build.folder(), server.stdout.readline().strip())
+        program = [sys.executable, str(PROGRAMS / "server_dies.py")]
+        with subprocess.Popen(
+            program, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as client:
+            assert client.stdout is not None
+            assert client.stdout.readline() == "ready\n"
+            server.kill()
+            server.wait()
+            said, complained = client.communicate("\n", timeout=60)
+    assert said.splitlines() == ["cuLaunchKernel 46"] * 2
+    assert complained == "ptxloom: the process in which kernels run has ended\n"
+
+
+def test_whatever_a_program_passes_is_answered(running: Running) -> None:
+    done = running.run("hostile.py", str(PROGRAMS.parents[2] / "src/ptxloom/cuda_driver/libcuda"))
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["done"]), done.stderr
+    assert len(done.stdout.splitlines()) > 5000

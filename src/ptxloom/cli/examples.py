@@ -131,7 +131,7 @@ EXITS: Final = {
     "tensormap": "0 done, 1 it cannot be meant, 2 it could not be done",
     "emit": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
-    "exec": "0 and others are the program's; 2 it could not be started, 86 a hazard ended it (--on-hazard stop)",
+    "exec": "0 and others are the program's; 2 it did not start, 86 a hazard ended it",
     "shared": DONE,
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 it could not run",
     "debug": DONE,

@@ -15,7 +15,7 @@ import pytest
 
 import ptxloom as pl
 from machine.small_kernels import HEAD, REGISTERS, entry
-from ptxloom.machine.native import code_cache
+from ptxloom import disk_cache
 from ptxloom.source import Source
 from ptxloom.syntax import parse, tree
 from ptxloom.syntax.module import Module
@@ -57,7 +57,7 @@ def asked(key: str = "key", content: bytes = CONTENT) -> tuple[bytes, bool]:
         made.append(content)
         return content
 
-    return code_cache.cached(key, make), bool(made)
+    return disk_cache.cached(key, make), bool(made)
 
 
 def test_an_entry_is_made_once(folder: Path) -> None:
@@ -68,7 +68,7 @@ def test_an_entry_is_made_once(folder: Path) -> None:
 def test_every_source_of_the_package_belongs_to_the_key() -> None:
     root = SOURCES / "ptxloom"
     sources = {path.relative_to(root) for path in root.rglob("*") if path.suffix in {".py", ".toml"}}
-    assert {Path(entry.path).relative_to(root) for entry in code_cache._sources()} == sources
+    assert {Path(entry.path).relative_to(root) for entry in disk_cache._sources()} == sources
     assert {Path("__init__.py"), Path("isa/forms.py")} < sources
 
 
@@ -131,21 +131,21 @@ def test_where_nothing_can_be_written_all_is_made(folder: Path, make: Callable[[
 def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PTXLOOM_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "~nobody-is-called-so/cache")
-    assert code_cache.cache_folder() is None
+    assert disk_cache.cache_folder() is None
     assert [asked(), asked()] == [(CONTENT, True)] * 2
 
 
 def test_writers_and_readers_at_once_see_whole_entries(folder: Path) -> None:
     program = """
 import random, sys
-from ptxloom.machine.native import code_cache
+from ptxloom import disk_cache
 rng = random.Random(int(sys.argv[1]))
 for _ in range(150):
     n = rng.randrange(4)
     content = bytes([n]) * 50_000
-    assert code_cache.cached(str(n), lambda: content) == content
+    assert disk_cache.cached(str(n), lambda: content) == content
     if rng.random() < 0.2:
-        for path in code_cache.cache_folder().rglob("*"):
+        for path in disk_cache.cache_folder().rglob("*"):
             if path.is_file():
                 path.unlink(missing_ok=True)
 """

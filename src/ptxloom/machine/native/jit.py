@@ -6,7 +6,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ptxloom.machine.native import apart, code_cache, interrupts, translation
+from ptxloom import disk_cache
+from ptxloom.machine.native import apart, interrupts, translation
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
 from ptxloom.machine.native.watching import absent, is_watching
 
@@ -24,7 +25,7 @@ _RUNTIME: Final[dict[tuple[str, bool], Code]] = {}
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
     """What `make` gives, kept on disk under a key to which the host and LLVM belong."""
-    return code_cache.cached(f"{host()}\n{key}", make)
+    return disk_cache.cached(f"{host()}\n{key}", make)
 
 
 def compile_ir(ir: str, level: int) -> bytes:

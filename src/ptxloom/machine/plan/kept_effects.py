@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from ptxloom import disk_cache
 from ptxloom.binding.effects import Effects, effects_of, learn
-from ptxloom.machine.native import code_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def learn_effects(opcodes: Iterable[str]) -> None:
     """Have what the ISA data says of opcodes, from the cache if it was once asked for these."""
     names = sorted(set(opcodes))
-    kept = code_cache.cached(f"effects {' '.join(names)}", lambda: _told(names))
+    kept = disk_cache.cached(f"effects {' '.join(names)}", lambda: _told(names))
     for name, (updates, leading) in json.loads(kept).items():
         learn(name, Effects(updates, {int(count): number for count, number in leading.items()}))
 

@@ -1,4 +1,4 @@
-"""Machine code kept on disk: an entry proves its own bytes, and one that does not is made again."""
+"""What is kept on disk, machine code and verdicts: an entry proves its bytes, and one that does not is made again."""
 
 from __future__ import annotations
 
@@ -25,20 +25,34 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
 
     Neither a damaged entry nor a folder that cannot be written is an error: then `make` is asked.
     """
-    name = hashlib.sha256(f"{_package()}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()
-    folder = cache_folder()
-    if folder is None:
-        return make()
-    path = folder / name[:2] / name[2:]
-    content = _opened(name, path)
+    content = kept(key)
     if content is None:
         content = make()
-        _keep(path, _sealed(name, content))
+        keep(key, content)
     return content
 
 
+def kept(key: str) -> bytes | None:
+    """What lies on disk under a key; None if there is nothing, or what is damaged."""
+    name = _name(key)
+    folder = cache_folder()
+    return None if folder is None else _opened(name, folder / name[:2] / name[2:])
+
+
+def keep(key: str, content: bytes) -> None:
+    """Keep something under a key, unless the folder cannot be written."""
+    name = _name(key)
+    folder = cache_folder()
+    if folder is not None:
+        _keep(folder / name[:2] / name[2:], _sealed(name, content))
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(f"{_package()}\n{key}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def cache_folder() -> Path | None:
-    """Where machine code is kept: `PTXLOOM_CACHE`, or the user's cache folder.
+    """Where it is kept: `PTXLOOM_CACHE`, or the user's cache folder.
 
     Returns:
         None if the variable is empty, or if nobody can say where the user's home is.
@@ -66,7 +80,7 @@ def _package() -> str:
 def _sources() -> list[os.DirEntry[str]]:
     """All that code is made from: the sources of the whole package, and its data."""
     found: list[os.DirEntry[str]] = []
-    waiting = [str(Path(__file__).parents[2])]
+    waiting = [str(Path(__file__).parent)]
     while waiting:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:

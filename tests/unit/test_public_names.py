@@ -75,7 +75,7 @@ def test_a_namespace_says_what_it_holds(name: str) -> None:
 
 def held(space: ModuleType) -> dict[str, object]:
     """What stands in a namespace."""
-    return {name: vars(space)[name] for name in space.__all__}
+    return {name: getattr(space, name) for name in space.__all__}
 
 
 SPACES = {name: import_module(f"ptxloom.{name}") for name in sorted(pl._NAMESPACES)}

@@ -13,6 +13,7 @@ from ptxloom.cli import (
     examples,
     exec_arguments,
     explorer_arguments,
+    file_arguments,
     fragment_arguments,
     machine_arguments,
     shared_arguments,
@@ -39,6 +40,17 @@ class Options(argparse.Namespace):
     output_format: str
     color: str
     files: list[str]
+    exclude: list[str]
+    gitignore: bool
+    config: str | None
+    isolated: bool
+    stdin_filename: str | None
+    statistics: bool
+    watch: bool
+    jobs: int | None
+    verbose: bool
+    fix: bool
+    unsafe_fixes: bool
     file: str
     other: str
     all: bool
@@ -180,7 +192,7 @@ def build_parser(verb: str | None = None) -> VerbParser:
 
 
 def _inspect(parser: VerbParser) -> None:
-    _files(parser)
+    file_arguments.files(parser)
     parser.add_argument(
         "--profile",
         dest="profile_launch",
@@ -193,7 +205,7 @@ def _inspect(parser: VerbParser) -> None:
 
 
 def _check(parser: VerbParser) -> None:
-    _files(parser)
+    file_arguments.files(parser)
     formats(parser, CHECKED)
     _availability(parser)
     _rules(parser)
@@ -201,6 +213,8 @@ def _check(parser: VerbParser) -> None:
     how.add_argument("--fix", action="store_true", help="make the repairs that can mean but one thing")
     how.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: make guesses, too")
     how.add_argument("--diff", action="store_true", help="print what --fix would change; exit 1 if anything would")
+    file_arguments.project(parser)
+    file_arguments.judging(parser)
 
 
 def _parse(parser: VerbParser) -> None:
@@ -209,7 +223,7 @@ def _parse(parser: VerbParser) -> None:
 
 
 def _fmt(parser: VerbParser) -> None:
-    _files(parser)
+    file_arguments.files(parser)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--check", action="store_true", help="change nothing; exit 1 if a file would change")
     how.add_argument("--diff", action="store_true", help="print what would change; exit 1 if anything would")
@@ -243,10 +257,6 @@ def _lsp(parser: VerbParser) -> None:
     parser.add_argument("--stdio", action="store_true", help="speak on standard input and output, as it does anyway")
     _availability(parser)
     _rules(parser)
-
-
-def _files(parser: VerbParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="+", help=explorer_arguments.FILES)
 
 
 def _availability(parser: VerbParser) -> None:

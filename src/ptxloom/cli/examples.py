@@ -16,6 +16,7 @@ EXAMPLES: Final = {
         ("check kernel.ptx --target sm_90a", "is it legal there?"),
         ("check kernels --output-format concise", "every file of a folder, a line for each finding"),
         ("check kernel.ptx --ignore 'missing-*'", "but for some rules"),
+        ("check kernels --statistics", "how often each rule speaks"),
         ("nvcc -ptx -o - kernel.cu | ptxloom check -", "what a compiler writes"),
     ),
     "parse": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.file_arguments import FILES
 from ptxloom.cli.formats import TABLE, formats
 
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 
 GRAPH_FORMATS: Final = ("full", "dot", "svg", "json")
 FILE: Final = "a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input"
-FILES: Final = "PTX files, folders of them, CUDA C++ (.cu), compiled files with PTX in them, or - for standard input"
 _PATTERN: Final = "an opcode, or qualifiers too, with * for anything: ld.shared.v4.*, ldmatrix.*.trans"
 
 

@@ -38,6 +38,13 @@ def render(found: Sequence[Diagnostic], options: Options, *, complete: bool = Tr
             return full(found, style_for(options))
 
 
+def statistics(found: Sequence[Diagnostic], options: Options) -> str:
+    """How often each rule speaks: as JSON if that is asked for, as a table otherwise."""
+    from ptxloom.views.findings import statistics as shown  # noqa: PLC0415 - only this counts
+
+    return shown.as_json(found) if options.output_format == "json" else shown.table(found, style_for(options))
+
+
 def _for_integration(found: Sequence[Diagnostic], output_format: str) -> str:
     """The findings as a service of continuous integration shows them."""
     from ptxloom.views.findings import junit, machine_readable  # noqa: PLC0415 - one format a run

@@ -5,18 +5,27 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ptxloom.cli.output import reason, talk
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files import only, texts, texts_of
+from ptxloom.files.names import is_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from ptxloom.source import Source
 
 STDIN: Final = "-"
+
+
+class LeavesOut(Protocol):
+    """Says whether something that lies in a folder is passed over."""
+
+    def __call__(self, path: Path, *, folder: bool) -> bool:
+        """Whether it is."""
+        ...
 
 
 class CannotRead(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -46,54 +55,51 @@ def each(names: Iterable[str], target: str | None = None) -> Iterator[Source | N
             yield None
 
 
-def sources(name: str, target: str | None = None) -> tuple[Source, ...]:
+def sources(name: str, target: str | None = None, called: str | None = None) -> tuple[Source, ...]:
     """Every PTX text in one file; arguments and errors are those of `read`, but that there may be several.
+
+    Args:
+        name: The file.
+        target: What CUDA C++ is compiled for.
+        called: What standard input is called; the ending tells what it holds.
 
     Raises:
         PtxloomError: The file is missing, not text, empty, or holds no PTX.
     """
-    found = texts_of(sys.stdin.buffer.read(), "<stdin>") if name == STDIN else texts(name, target)
+    found = texts_of(sys.stdin.buffer.read(), called or "<stdin>", target) if name == STDIN else texts(name, target)
     for source in found:
         if not source.text.strip():
             raise CannotRead(f"{source.name}: there is nothing in it")
     return found
 
 
-def files(names: Iterable[str]) -> tuple[str, ...]:
+def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[str, ...]:
     """The files that names stand for: a folder stands for every `.ptx` file below it, in order.
 
+    Args:
+        names: As they were given.
+        leaves_out: What in a folder is passed over; what is named itself never is.
+
     Raises:
-        CannotRead: A folder holds no PTX or may not be searched, or a name is empty.
+        PtxloomError: A folder holds no PTX or may not be searched, a name is empty, or settings say what cannot be.
     """
     found: dict[str, None] = {}
     for name in names:
         if not name:
             raise CannotRead("the name of a file is empty, as a variable leaves it that is not set")
-        if name != STDIN and _is(Path.is_dir, name):
-            below = _below(name)
+        if name != STDIN and is_folder(name):
+            below, passed_over = _below(name, leaves_out)
             if not below:
-                raise CannotRead(f"{name}: there is no .ptx file in this directory")
+                but = f" that is not left out ({passed_over} are; -v tells why)" if passed_over else ""
+                raise CannotRead(f"{name}: there is no .ptx file in this directory{but}")
             found.update(dict.fromkeys(below))
         else:
             found[name] = None
     return tuple(found)
 
 
-def is_file(name: str) -> bool:
-    """Whether a word is the name of a file."""
-    return _is(Path.is_file, name)
-
-
-def _is(what: Callable[[Path], bool], name: str) -> bool:
-    """Ask of a name; one that no file can have is answered with no."""
-    try:
-        return what(Path(name))
-    except (OSError, ValueError):
-        return False
-
-
-def _below(name: str) -> list[str]:
-    """Every PTX file below a folder.
+def _below(name: str, leaves_out: LeavesOut | None) -> tuple[list[str], int]:
+    """Every PTX file below a folder, and how many files and folders were passed over.
 
     Raises:
         CannotRead: A folder may not be searched.
@@ -103,5 +109,14 @@ def _below(name: str) -> list[str]:
         if not isinstance(error, FileNotFoundError):  # one that somebody took away meanwhile holds nothing
             raise CannotRead(f"{error.filename}: the directory cannot be searched ({reason(error)})")
 
-    found = (Path(folder) / file for folder, _, here in os.walk(name, onerror=refuse) for file in here)
-    return sorted(str(path) for path in found if path.suffix == ".ptx" and path.is_file())
+    found: list[str] = []
+    passed_over = 0
+    for folder, folders, here in os.walk(name, onerror=refuse):
+        files = [one for one in here if one.endswith(".ptx") and (Path(folder) / one).is_file()]
+        if leaves_out is not None:
+            kept = [one for one in folders if not leaves_out(Path(folder) / one, folder=True)]
+            kept_files = [one for one in files if not leaves_out(Path(folder) / one, folder=False)]
+            passed_over += len(folders) - len(kept) + len(files) - len(kept_files)
+            folders[:], files = kept, kept_files
+        found += [str(Path(folder) / one) for one in files]
+    return sorted(found), passed_over

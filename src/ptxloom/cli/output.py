@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 def deliver(outcome: Outcome, options: Options) -> None:
     """Write the result where the options say, then the remark."""
-    text = outcome.text if outcome.verbatim and not _is_terminal(options) else _harmless(outcome.text, options)
+    text = outcome.text if outcome.verbatim and not is_terminal(options) else _harmless(outcome.text, options)
     if options.output:
         write_whole(Path(options.output), text)
     else:
@@ -58,7 +59,8 @@ def _harmless(text: str, options: Options) -> str:
     return page(text, painted=style_for(options).colour)
 
 
-def _is_terminal(options: Options) -> bool:
+def is_terminal(options: Options) -> bool:
+    """Whether somebody sees the result at a terminal."""
     return not options.output and has_output() and sys.stdout.isatty()
 
 
@@ -150,16 +152,18 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def style_for(options: Options) -> Style:
-    """Colour if asked for, or if a terminal will show it; `NO_COLOR` and `FORCE_COLOR` say what nobody asked for."""
+    """Colour if asked for or if a terminal will show it, and how wide that is.
+
+    Where no option says anything of colour, `NO_COLOR` and `FORCE_COLOR` do.
+    """
     from ptxloom.views.core.style import Style  # noqa: PLC0415 - heavy work of a verb starts here
 
     match options.color:
         case "always":
-            return Style(colour=True)
+            colour = True
         case "never":
-            return Style()
+            colour = False
         case _:
-            if os.environ.get("NO_COLOR"):
-                return Style()
-            shown = _is_terminal(options) and os.environ.get("TERM") != "dumb"
-            return Style(colour=shown or bool(os.environ.get("FORCE_COLOR")))
+            shown = is_terminal(options) and os.environ.get("TERM") != "dumb"
+            colour = not os.environ.get("NO_COLOR") and (shown or bool(os.environ.get("FORCE_COLOR")))
+    return Style(colour, shutil.get_terminal_size().columns if is_terminal(options) else None)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.findings.repairs import repaired
-from ptxloom.cli.output import write_whole
+from ptxloom.cli.inputs import STDIN
+from ptxloom.cli.output import talk, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.source import Source
-
-_STDIN = "<stdin>"
 
 
 class Repairs:
@@ -35,8 +34,13 @@ class Repairs:
         self._hidden = 0
         self.shown: str | None = "" if self._diff else None
 
-    def of(self, source: Source, judge: Callable[[str], Sequence[Diagnostic]]) -> Sequence[Diagnostic]:
-        """Repair one text, in its file unless it has none; gives the findings that remain."""
+    def of(self, source: Source, file: str, judge: Callable[[str], Sequence[Diagnostic]]) -> Sequence[Diagnostic]:
+        """Repair one text, in its file unless it has none; gives the findings that remain.
+
+        What a file was compiled from, or holds beside other things, is not repaired: it has no file to itself.
+        """
+        if file not in {STDIN, source.name}:
+            return self._untouched(source, judge)
         done = repaired(source.text, judge, unsafe=self._unsafe)
         self.fixes += done.fixes
         self._files += done.text != source.text
@@ -44,11 +48,17 @@ class Repairs:
         if self._diff:
             old, new = source.text.splitlines(keepends=True), done.text.splitlines(keepends=True)
             self.shown = (self.shown or "") + "".join(unified_diff(old, new, source.name, f"{source.name} (repaired)"))
-        elif source.name == _STDIN:
+        elif file == STDIN:
             self.shown = done.text
         elif done.text != source.text:
             write_whole(Path(source.name), done.text)
         return done.left
+
+    def _untouched(self, source: Source, judge: Callable[[str], Sequence[Diagnostic]]) -> Sequence[Diagnostic]:
+        found = judge(source.text)
+        if any(d.fix is not None for d in found):
+            talk(f"ptxloom: {source.name}: only PTX files are repaired; this text is inside of another file")
+        return found
 
     @property
     def remark(self) -> str:

@@ -82,7 +82,7 @@ def folder() -> Path:
         )
     if (BUILT / "key").is_file() and (BUILT / "key").read_text() == key():
         return BUILT
-    from ptxloom.machine.native.code_cache import cache_folder  # noqa: PLC0415 - the package's build has no NumPy
+    from ptxloom.disk_cache import cache_folder  # noqa: PLC0415 - the package's build has no NumPy
 
     kept = cache_folder()
     if kept is None:

@@ -15,10 +15,11 @@ from ptxloom.diagnostics import must_be
 from ptxloom.files.compilers import CudaSource, compile_cuda
 from ptxloom.files.errors import UnreadableFile
 from ptxloom.files.fatbins import MAGIC, ptx_in
+from ptxloom.files.names import exists, is_folder
 from ptxloom.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _COMPILED: Final = (b"\x7fELF", MAGIC, b"MZ", b"!<arch>\n")  # ELF, fatbin, Windows program, archive
 _CUDA: Final = (".cu",)
@@ -38,7 +39,7 @@ def texts(path: str | PathLike[str], target: str | None = None) -> tuple[Source,
     """
     must_be(str | PathLike, "path", path, "a path")
     outer, inner = _divided(str(path))
-    if _is(Path.is_dir, outer) and (below := sorted(Path(outer).glob("*.ptx"))):
+    if is_folder(outer) and (below := sorted(Path(outer).glob("*.ptx"))):
         return tuple(_plain(_bytes(str(one)), str(one)) for one in below)
     found = texts_of(_bytes(outer), outer, target)
     if not inner:
@@ -89,19 +90,7 @@ def _listed(name: str, found: Sequence[Source]) -> str:
 def _divided(name: str) -> tuple[str, str]:
     """`a.out:2.sm_80.ptx` as the file and the text in it; a name that is a file's is no such thing."""
     outer, colon, inner = name.rpartition(":")
-    return (
-        (outer, inner)
-        if colon and inner.endswith("ptx") and not _is(Path.exists, name) and _is(Path.exists, outer)
-        else (name, "")
-    )
-
-
-def _is(what: Callable[[Path], bool], name: str) -> bool:
-    """Ask of a name; one that no file can have is answered with no."""
-    try:
-        return what(Path(name))
-    except (OSError, ValueError):
-        return False
+    return (outer, inner) if colon and inner.endswith("ptx") and not exists(name) and exists(outer) else (name, "")
 
 
 def _beside(name: str) -> tuple[Source, ...]:
@@ -111,7 +100,7 @@ def _beside(name: str) -> tuple[Source, ...]:
         UnreadableFile: There is none.
     """
     beside = Path(name).with_suffix(".ptx")
-    if str(beside) != name and _is(Path.exists, str(beside)):
+    if str(beside) != name and exists(beside):
         return (_plain(_bytes(str(beside)), str(beside)),)
     raise UnreadableFile(
         f"{name}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "

@@ -90,6 +90,62 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false."""
+
+    @property
+    def legal(self) -> str:
+        """What it must be."""
+        return "true or false"
+
+    def holds(self, value: object) -> bool:
+        """Whether a value is one."""
+        return isinstance(value, bool)
+
+    def schema(self) -> dict[str, Value]:
+        """As JSON Schema says it."""
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts in brackets."""
+
+    @property
+    def legal(self) -> str:
+        """What it must be."""
+        return "texts in brackets"
+
+    def holds(self, value: object) -> bool:
+        """Whether a value is such a list."""
+        return isinstance(value, list) and all(map(Text().holds, cast("list[object]", value)))
+
+    def schema(self) -> dict[str, Value]:
+        """As JSON Schema says it."""
+        return {"type": "array", "items": Text().schema()}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A table whose keys are names of its user's."""
+
+    kind: Texts
+
+    @property
+    def legal(self) -> str:
+        """What it must be."""
+        return f"a table, each key {self.kind.legal}"
+
+    def holds(self, value: object) -> bool:
+        """Whether a value is such a table."""
+        return isinstance(value, dict) and all(map(self.kind.holds, cast("dict[str, object]", value).values()))
+
+    def schema(self) -> dict[str, Value]:
+        """As JSON Schema says it."""
+        return {"type": "object", "additionalProperties": self.kind.schema()}
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table of keys; `several` of them in a list."""
 
@@ -122,7 +178,7 @@ class Table:
         return {"type": "array", "items": one} if self.several else one
 
 
-Kind: TypeAlias = Text | Number | Numbers | Table
+Kind: TypeAlias = Text | Number | Numbers | Flag | Texts | Named | Table
 
 
 @dataclass(frozen=True, slots=True)

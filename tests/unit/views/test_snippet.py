@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ptxloom.source import Source, Span
 from ptxloom.views.core.cells import lay_out, width
 from ptxloom.views.core.snippet import LINE_LIMIT, Mark, snippet
-from ptxloom.views.core.style import Ink
+from ptxloom.views.core.style import Ink, Style
 
 
 def mark(source: Source, piece: str, text: str = "", *, main: bool = True) -> Mark:
@@ -102,3 +102,13 @@ def test_a_very_long_line_shows_only_what_surrounds_the_mark(at: int) -> None:
 def test_a_far_mark_of_a_long_line_is_clamped_not_lost() -> None:
     source = Source("HERE" + "b" * 500 + "THERE", "long.ptx")
     assert "far" in drawn(mark(source, "HERE", "near"), mark(source, "THERE", "far", main=False))
+
+
+@pytest.mark.parametrize("columns", [20, 40, 79, 80, 200])
+def test_a_line_takes_no_more_than_the_terminal_has(columns: int) -> None:
+    text = "mov.b32 " + ", ".join(f"%r{number}" for number in range(100)) + ";"
+    (found,) = [Mark(Span(Source(text), text.index("%r50"), text.index(", %r51")), "", Ink.RED)]
+    shown, carets = snippet([found], Style(columns=columns))[2:4]
+    assert len(shown) <= max(columns, 30)
+    assert shown[carets.index("^") : carets.rindex("^") + 1] == "%r50"
+    assert len(snippet([found])[2]) == len("1 | ") + LINE_LIMIT + 2

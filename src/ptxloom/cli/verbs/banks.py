@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from ptxloom.banks import Access, access, bank_conflicts
-from ptxloom.cli.inputs import STDIN, is_file, read
+from ptxloom.cli.inputs import STDIN, read
 from ptxloom.cli.instruction import named
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.files.names import is_file
 from ptxloom.isa.limits import LANES
 from ptxloom.layout import Swizzle
 from ptxloom.views import bank_pictures

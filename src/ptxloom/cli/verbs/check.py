@@ -2,50 +2,104 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from ptxloom.checker import Selection, check
-from ptxloom.cli.findings import render, verdict
-from ptxloom.cli.inputs import each, files
+from ptxloom.cli.findings import render, statistics, verdict
+from ptxloom.cli.inputs import STDIN, files, sources
+from ptxloom.cli.judging import Question, findings
 from ptxloom.cli.mistakes import strangers
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, talk
+from ptxloom.cli.project import Project
 from ptxloom.cli.repairs import Repairs
-from ptxloom.syntax import parse
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.source import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ptxloom.cli.arguments import Options
+    from ptxloom.cli.project import Terms
     from ptxloom.diagnostics import Diagnostic
 
 
+class _Text(NamedTuple):
+    """A text to judge, the file that it came from, and how it is judged."""
+
+    source: Source
+    file: str
+    terms: Terms
+
+    def question(self, text: str | None = None) -> Question:
+        """What is asked of it; of another text in its place, if there is one."""
+        source = self.source if text is None else Source(text, self.source.name)
+        return Question(source, self.terms.target, self.terms.ptx_version, self.terms.selection.asks_for_hints)
+
+
 def run(options: Options) -> Outcome:
-    """Judge every file, repaired where that is asked for; one that cannot be read does not keep the others back."""
-    repairs = Repairs(options) if options.fix or options.diff else None
-    found: list[Diagnostic] = []
-    told = Selection.of(options.select, options.ignore)
-    names = files(options.files)
-    unread = 0
+    """Judge every file; with `--watch` again and again.
+
+    Raises:
+        PtxloomError: Options or settings say what cannot be, or standard input is to be watched.
+    """
+    if options.jobs is not None and options.jobs < 1:
+        raise UsageError("jobs", options.jobs, "a whole number from 1 up")
     for remark in strangers(options):
         talk(f"ptxloom: {remark}")
-    for source in each(names, options.target):
-        if source is None:
+    if options.watch:
+        from ptxloom.cli.watching import watched  # noqa: PLC0415 - only this watches
+
+        return watched(options, once)
+    return once(options)
+
+
+def once(options: Options) -> Outcome:
+    """Judge every file, repaired where that is asked for; one that cannot be read does not keep the others back."""
+    project = Project(options)
+    names = files(options.files, project.leaves_out)
+    texts: list[_Text] = []
+    unread = 0
+    for found in _texts(names, project, options):
+        if found is None:
             unread += 1
-            continue
-        judge = partial(_judged, name=source.name, told=told, options=options)
-        found += judge(source.text) if repairs is None else repairs.of(source, judge)
-    if repairs is not None and repairs.shown is not None:
-        code = FINDINGS if repairs.fixes else CLEAN
-        return Outcome(repairs.shown, COULD_NOT_RUN if unread else code, repairs.remark, verbatim=True)
+        else:
+            texts.append(found)
+    if options.fix or options.diff:
+        repairs = Repairs(options)
+        found = _repaired(texts, repairs)
+        if repairs.shown is not None:
+            code = FINDINGS if repairs.fixes else CLEAN
+            return Outcome(repairs.shown, COULD_NOT_RUN if unread else code, repairs.remark, verbatim=True)
+        told = repairs.remark
+    else:
+        every = findings([one.question() for one in texts], options.jobs)
+        found = [d for one, all_ in zip(texts, every, strict=True) for d in one.terms.selection.of_interest(all_)]
+        told = ""
     code, remark = verdict(found, len(names) - unread)
-    if repairs is not None:
-        remark = f"{repairs.remark}; {remark}" if remark else repairs.remark
-    return Outcome(render(found, options, complete=not unread), COULD_NOT_RUN if unread else code, remark)
+    remark = "; ".join(filter(None, (told, remark)))
+    shown = statistics(found, options) if options.statistics else render(found, options, complete=not unread)
+    return Outcome(shown, COULD_NOT_RUN if unread else code, remark)
 
 
-def _judged(text: str, name: str, told: Selection, options: Options) -> Sequence[Diagnostic]:
-    """What is told of one text."""
-    hints = told.asks_for_hints
-    module = parse(text, name)
-    return told.of_interest(check(module, target=options.target, ptx_version=options.ptx_version, hints=hints))
+def _texts(names: Sequence[str], project: Project, options: Options) -> Iterator[_Text | None]:
+    """Every PTX text in each file in turn; None for a file that cannot be read, when it has been said why."""
+    called = options.stdin_filename
+    for name in names:
+        terms = project.terms(Path(called or name if name == STDIN else name))
+        try:
+            yield from (_Text(source, name, terms) for source in sources(name, terms.target, called))
+        except PtxloomError as error:
+            talk(f"ptxloom: {error}")
+            yield None
+
+
+def _repaired(texts: Sequence[_Text], repairs: Repairs) -> list[Diagnostic]:
+    """The findings that repairs leave."""
+    found: list[Diagnostic] = []
+    for one in texts:
+
+        def judge(text: str, one: _Text = one) -> Sequence[Diagnostic]:
+            return one.terms.selection.of_interest(findings([one.question(text)], jobs=1)[0])
+
+        found += repairs.of(one.source, one.file, judge)
+    return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.inputs import is_file
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for
 from ptxloom.descriptors import Box, TensorMap, encode_im2col, encode_tiled, packed_strides, remarks
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.files.names import is_file
 from ptxloom.views.descriptors import tensor_map_pages
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.source import Source, Span
 
 LINE_LIMIT: Final = 120  # characters of one source line that are shown
-BEFORE: Final = 40  # of them, how many stand before the first caret of a longer line
+_LEAST: Final = 24  # however narrow a terminal is; of longer lines a third stands before the first caret
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _source_lines(source: Source, marks: Sequence[Mark], gutter: int, style: Sty
             out.append(style.paint("...", Ink.BLUE))
         previous = number
         on_line = tuple(group)
-        window = _window(source, number, on_line)
+        window = _window(source, number, on_line, _room(gutter, style))
         head = style.paint(f"{number:{gutter}} |", Ink.BLUE)
         out.append(f"{head} {window.text}".rstrip())
         bar = style.paint(f"{'':{gutter}} |", Ink.BLUE)
@@ -87,7 +87,14 @@ def _source_lines(source: Source, marks: Sequence[Mark], gutter: int, style: Sty
     return out
 
 
-def _window(source: Source, number: int, marks: Sequence[Mark]) -> LineWindow:
+def _room(gutter: int, style: Style) -> int:
+    """The characters of a line that are shown: what a terminal has room for, so that carets stay below their words."""
+    if style.columns is None:
+        return LINE_LIMIT
+    return min(LINE_LIMIT, max(style.columns - gutter - len(" | ") - 2 * len(ELLIPSIS), _LEAST))
+
+
+def _window(source: Source, number: int, marks: Sequence[Mark], room: int) -> LineWindow:
     """The part of line `number` around its marks; never looks at more of a long line than it shows."""
     starts = source.line_starts
     first = starts[number - 1]
@@ -95,10 +102,10 @@ def _window(source: Source, number: int, marks: Sequence[Mark]) -> LineWindow:
     if last > first and source.text[last - 1] == "\r":
         last -= 1
     left = right = ""
-    if last - first > LINE_LIMIT:
+    if last - first > room:
         anchor = next((m for m in marks if m.main), marks[0]).span.start
-        start = max(first, min(anchor - BEFORE, last - LINE_LIMIT))
-        end = min(last, start + LINE_LIMIT)
+        start = max(first, min(anchor - room // 3, last - room))
+        end = min(last, start + room)
         left, right = ELLIPSIS * (start > first), ELLIPSIS * (end < last)
         first, last = start, end
     text, cells = lay_out(source.text[first:last])

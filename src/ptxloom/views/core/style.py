@@ -30,9 +30,15 @@ LANES_PER_HUE = 4  # lanes that share a colour: the quads in which the hardware 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How text is painted; the plain style paints nothing."""
+    """How text is painted; the plain style paints nothing.
+
+    Attributes:
+        colour: Whether there is any.
+        columns: The width of the terminal that shows the text, if one does.
+    """
 
     colour: bool = False
+    columns: int | None = None
 
     def paint(self, text: str, ink: Ink) -> str:
         """`text` in one ink, reset after it."""

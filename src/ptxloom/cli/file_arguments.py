@@ -1,0 +1,64 @@
+"""The arguments that say which files are meant, and how `check` judges them."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Action
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+FILES: Final = "PTX files, folders of them, CUDA C++ (.cu), compiled files with PTX in them, or - for standard input"
+
+
+class PrintSettingsSchema(Action):
+    """Print the JSON Schema of settings, and end."""
+
+    def __call__(
+        self,
+        parser: ArgumentParser,
+        namespace: Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """As `--version` does."""
+        del namespace, values, option_string
+        from ptxloom.settings.keys import SETTINGS, TITLE  # noqa: PLC0415 - only this asks for it
+        from ptxloom.settings.toml_model import schema  # noqa: PLC0415 - likewise
+        from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
+
+        sys.stdout.write(to_text(schema(SETTINGS, TITLE)))
+        parser.exit()
+
+
+def files(parser: ArgumentParser) -> None:
+    """Files and folders."""
+    parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
+
+
+def project(parser: ArgumentParser) -> None:
+    """Which files of a folder, and whose settings."""
+    which = parser.add_argument_group("which files of a folder, and whose settings (ptxloom.toml, [tool.ptxloom])")
+    which.add_argument(
+        "--exclude", metavar="PATTERN", action="append", default=[], help="leave these out, too, as .gitignore has them"
+    )
+    which.add_argument(
+        "--no-respect-gitignore", dest="gitignore", action="store_false", help="do not leave out what git ignores"
+    )
+    which.add_argument("--config", metavar="FILE", help="these settings, instead of the nearest above each file")
+    which.add_argument("--isolated", action="store_true", help="no settings at all")
+    which.add_argument(
+        "--settings-schema", action=PrintSettingsSchema, nargs=0, help="print the JSON Schema of settings, and end"
+    )
+
+
+def judging(parser: ArgumentParser) -> None:
+    """How `check` goes about it."""
+    how = parser.add_argument_group("how")
+    how.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called, and whose settings count")
+    how.add_argument("--statistics", action="store_true", help="how often each rule speaks, instead of the findings")
+    how.add_argument("--watch", action="store_true", help="judge again whenever a file changes, until Ctrl-C")
+    how.add_argument("-j", "--jobs", type=int, metavar="N", help="processes that judge (default: as it pays)")
+    how.add_argument("-v", "--verbose", action="store_true", help="which settings count, and what is left out and why")

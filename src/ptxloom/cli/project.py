@@ -1,0 +1,116 @@
+"""What a project's settings and the command line together say: of each file, and of what is left out of a folder."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ptxloom.checker import Selection
+from ptxloom.cli.output import talk
+from ptxloom.settings import found, git
+from ptxloom.settings.patterns import Patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ptxloom.cli.arguments import Options
+    from ptxloom.settings.found import Settings
+
+
+class Terms(NamedTuple):
+    """How one file is judged.
+
+    Attributes:
+        target: Instead of the file's own.
+        ptx_version: Instead of the file's own.
+        selection: Which rules are heard.
+    """
+
+    target: str | None
+    ptx_version: str | None
+    selection: Selection
+
+
+class Project:
+    """The settings that count; what the command line says comes first.
+
+    `--select` takes the place of what the settings select and ignore, `--ignore` adds to it.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._asked = Selection.of(options.select, options.ignore)
+        self._excluded = Patterns.of(options.exclude)
+        self._told: set[Path] = set()
+
+    @cached_property
+    def _given(self) -> Settings | None:
+        """The settings that count for every file, if there are such."""
+        if self._options.isolated:
+            return found.NONE
+        return found.read_settings(Path(self._options.config)) if self._options.config else None
+
+    def settings(self, path: Path) -> Settings:
+        """What a project says of a file or folder.
+
+        Raises:
+            BadSettings: The file that says it cannot be read, or says something that cannot be.
+        """
+        settings = found.settings_for(path) if self._given is None else self._given
+        if settings.path is not None and settings.path not in self._told:
+            self._told.add(settings.path)
+            self.remark(f"settings: {_short(settings.path)}")
+        return settings
+
+    def terms(self, path: Path) -> Terms:
+        """How a file is judged; raises as `settings` does."""
+        settings, asked = self.settings(path), self._asked
+        said = Selection() if asked.select else settings.selection
+        ignore = (*said.ignore, *asked.ignore, *settings.ignored_in(path))
+        selection = Selection(asked.select or said.select, ignore)
+        options = self._options
+        return Terms(options.target or settings.target, options.ptx_version or settings.ptx_version, selection)
+
+    def leaves_out(self, path: Path, *, folder: bool) -> bool:
+        """Whether something in a folder that is searched is passed over; raises as `settings` does."""
+        why = self._why(path, folder=folder)
+        if why:
+            self.remark(f"left out: {_short(path)} ({why})")
+        return bool(why)
+
+    def _why(self, path: Path, *, folder: bool) -> str:
+        if path.name == ".git":
+            return "git's own"
+        if self._excluded.cover(_short(path)) or self._excluded.says(_short(path), folder=folder):
+            return "--exclude"
+        settings = self.settings(path.parent)
+        relative = settings.relative(path)
+        if relative is not None and settings.exclude.says(relative, folder=folder):
+            return "exclude in the settings"
+        heeded = self._options.gitignore and settings.respect_gitignore
+        file = git.ignored_by(found.whole(path), folder=folder) if heeded else None
+        return "" if file is None else _short(file)
+
+    def remark(self, text: str) -> None:
+        """Say something to those who want to know more."""
+        if self._options.verbose:
+            talk(f"ptxloom: {text}")
+
+
+def _short(path: Path) -> str:
+    """A path as seen from here."""
+    whole, here = found.whole(path), Path.cwd()
+    return (whole.relative_to(here) if whole.is_relative_to(here) else whole).as_posix()
+
+
+def settings_files(names: Iterable[str]) -> Iterator[str]:
+    """Where settings may stand that count for files: they may come and go."""
+    folders = {above for name in names for above in (found.whole(Path(name)), *found.whole(Path(name)).parents)}
+    yield from (str(folder / name) for folder in sorted(folders) for name in (found.OWN, found.SHARED))
+
+
+def forget() -> None:
+    """Read every file of settings anew."""
+    found.forget()
+    git.forget()

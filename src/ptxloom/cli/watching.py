@@ -1,0 +1,71 @@
+"""`check --watch`: the same again whenever a file has changed, come or gone."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.cli import project
+from ptxloom.cli.inputs import STDIN, files
+from ptxloom.cli.output import COULD_NOT_RUN, Outcome, deliver, is_terminal, talk
+from ptxloom.diagnostics import PtxloomError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.cli.arguments import Options
+
+_BETWEEN_SECONDS: Final = 0.25
+_CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
+
+
+def watched(options: Options, once: Callable[[Options], Outcome]) -> Outcome:
+    """Do it, show what came of it, wait for a change, until somebody interrupts; gives the last outcome's exit code.
+
+    Raises:
+        PtxloomError: Standard input is among the files, which is read only once.
+    """
+    if STDIN in options.files:
+        raise PtxloomError("--watch looks at files; standard input does not change")
+    code = 0
+    try:
+        while True:
+            seen = _state(options)
+            code = _shown(options, once)
+            talk("watching; Ctrl-C ends it")
+            while _state(options) == seen:
+                time.sleep(_BETWEEN_SECONDS)
+            project.forget()
+    except KeyboardInterrupt:
+        return Outcome("", code)
+
+
+def _shown(options: Options, once: Callable[[Options], Outcome]) -> int:
+    """Do it once, on a clean screen; what cannot be done now may be done after the next change."""
+    if is_terminal(options):
+        print(_CLEAR, end="", flush=True)  # noqa: T201 - a result would be made harmless
+    try:
+        outcome = once(options)
+    except PtxloomError as error:
+        talk(f"ptxloom: {error}")
+        return COULD_NOT_RUN
+    deliver(outcome, options)
+    return outcome.code
+
+
+def _state(options: Options) -> tuple[tuple[str, int, int], ...]:
+    """Which files there are, and when each changed; settings above them count, too."""
+    try:
+        names = files(options.files)
+    except PtxloomError:
+        return ()
+    return tuple(_stamp(Path(name)) for name in (*names, *project.settings_files(options.files)))
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return str(path), 0, 0
+    return str(path), status.st_mtime_ns, status.st_size

@@ -1,0 +1,171 @@
+"""The settings that count for a file: those of the nearest `ptxloom.toml` or `[tool.ptxloom]` above it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ptxloom.checker import Selection
+from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.files.names import is_file, is_folder
+from ptxloom.isa import PtxVersion, Target
+from ptxloom.settings.keys import SETTINGS
+from ptxloom.settings.patterns import Patterns
+from ptxloom.settings.toml_model import TOP, complaint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OWN: Final = "ptxloom.toml"
+SHARED: Final = "pyproject.toml"
+
+
+class BadSettings(PtxloomError):  # noqa: N818 - reads as the sentence it prints
+    """A file of settings says something that cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project says.
+
+    Attributes:
+        path: The file that says it; None where there is none.
+        target: Judge for this target instead of the file's own.
+        ptx_version: Judge for this PTX version instead of the file's own.
+        selection: Which rules are heard.
+        exclude: What is left out when a folder is searched.
+        respect_gitignore: Whether what git ignores is left out, too.
+        per_file: Rules that some files are not told of.
+    """
+
+    path: Path | None = None
+    target: str | None = None
+    ptx_version: str | None = None
+    selection: Selection = field(default_factory=Selection)
+    exclude: Patterns = field(default_factory=Patterns)
+    respect_gitignore: bool = True
+    per_file: tuple[tuple[Patterns, tuple[str, ...]], ...] = ()
+
+    def ignored_in(self, file: Path) -> tuple[str, ...]:
+        """The rules that one file is not told of."""
+        relative = self.relative(file)
+        if relative is None:
+            return ()
+        return tuple(rule for patterns, rules in self.per_file if patterns.cover(relative) for rule in rules)
+
+    def relative(self, path: Path) -> str | None:
+        """A path as the patterns here speak of it; None if it does not lie below the settings."""
+        if self.path is None:
+            return None
+        full, folder = whole(path), self.path.parent
+        return full.relative_to(folder).as_posix() if full.is_relative_to(folder) else None
+
+
+NONE: Final = Settings()
+"""What counts where nobody says anything."""
+
+
+def settings_for(path: Path) -> Settings:
+    """What counts for a file or folder.
+
+    Raises:
+        BadSettings: The nearest file of settings cannot be read, is no TOML, or says something that cannot be.
+    """
+    full = whole(path)
+    return _of_folder(full if is_folder(full) else full.parent)
+
+
+@cache
+def _of_folder(folder: Path) -> Settings:
+    """The settings in a folder, or those above it."""
+    for name, inner in ((OWN, ()), (SHARED, ("tool", "ptxloom"))):
+        path = folder / name
+        if is_file(path) and (table := _table(path, inner)) is not None:
+            return _settings(path, table, ".".join(inner) or TOP)
+    return NONE if folder.parent == folder else _of_folder(folder.parent)
+
+
+def forget() -> None:
+    """Read every file anew: it may have changed."""
+    _of_folder.cache_clear()
+
+
+def read_settings(path: Path) -> Settings:
+    """What one file says: all of it, or of a `pyproject.toml` the table `[tool.ptxloom]`.
+
+    Raises:
+        BadSettings: It cannot be read, is no TOML, or says something that cannot be.
+    """
+    full = whole(path)
+    inner = ("tool", "ptxloom") if full.name == SHARED else ()
+    return _settings(full, _table(full, inner) or {}, ".".join(inner) or TOP)
+
+
+def whole(path: Path) -> Path:
+    """A path from the root on, with no `..` in it; links stay."""
+    return Path(path.anchor, *_without_dots(Path.cwd() / path))
+
+
+def _without_dots(path: Path) -> list[str]:
+    parts: list[str] = []
+    for part in path.parts:
+        if part == ".." and len(parts) > 1:
+            parts.pop()
+        elif part != "..":
+            parts.append(part)
+    return parts
+
+
+def _table(path: Path, inner: tuple[str, ...]) -> Mapping[str, Any] | None:
+    """A file, or a table in it; None if it has no such table.
+
+    Raises:
+        BadSettings: It cannot be read, or is no TOML.
+    """
+    try:
+        found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSettings(f"{path}: this is not TOML: {error}") from None
+    except RecursionError:
+        raise BadSettings(f"{path}: it is nested too deeply") from None
+    except (OSError, ValueError) as error:
+        raise BadSettings(f"{path}: the file cannot be read ({error})") from None
+    for name in inner:
+        found = cast("Mapping[str, Any]", found).get(name) if isinstance(found, dict) else None
+    if found is not None and not isinstance(found, dict):
+        raise BadSettings(f"{path}: {'.'.join(inner)} is {found!r}; it must be a table")
+    return cast("Mapping[str, Any] | None", found)
+
+
+def _settings(path: Path, table: Mapping[str, Any], where: str) -> Settings:
+    """What a table says.
+
+    Raises:
+        BadSettings: Something that cannot be.
+    """
+    if found := complaint(table, SETTINGS, where):
+        raise BadSettings(f"{path}: {found[0]} {found[1]}")
+    try:
+        if "target" in table:
+            Target.parse(table["target"])
+        if "ptx-version" in table:
+            PtxVersion.parse(table["ptx-version"])
+        selection = Selection.of(table.get("select", ()), table.get("ignore", ()))
+        per_file = tuple(
+            (Patterns.of([pattern]), Selection.of(ignore=rules).ignore)
+            for pattern, rules in table.get("per-file-ignores", {}).items()
+        )
+    except UsageError as error:
+        raise BadSettings(f"{path}: {error}") from None
+    return Settings(
+        path=path,
+        target=table.get("target"),
+        ptx_version=table.get("ptx-version"),
+        selection=selection,
+        exclude=Patterns.of(table.get("exclude", ())),
+        respect_gitignore=table.get("respect-gitignore", True),
+        per_file=per_file,
+    )

@@ -1,0 +1,29 @@
+"""Every key of a project's settings: what may stand there and what it means."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptxloom.settings.toml_model import Flag, Key, Named, Table, Text, Texts
+
+SETTINGS: Final = Table(
+    (
+        Key("target", Text(), "judge for this target instead of the file's own", example='"sm_90a"'),
+        Key("ptx-version", Text(), "judge for this PTX version instead of the file's own", example='"9.0"'),
+        Key("select", Texts(), "tell only of these rules: ids or patterns such as `missing-*`"),
+        Key("ignore", Texts(), "do not tell of these rules; wins", example='["missing-*"]'),
+        Key(
+            "per-file-ignores",
+            Named(Texts()),
+            "rules that are not told of the files that a pattern fits, such as `generated/*.ptx`",
+        ),
+        Key(
+            "exclude",
+            Texts(),
+            "what is left out when a folder is searched, as `.gitignore` has it",
+        ),
+        Key("respect-gitignore", Flag(), "whether what git ignores is left out, too; true if left out"),
+    )
+)
+"""The whole of `ptxloom.toml`, and of `[tool.ptxloom]` in `pyproject.toml`."""
+TITLE: Final = "Settings of ptxloom"

@@ -1,0 +1,179 @@
+"""`ptxloom.toml` and `[tool.ptxloom]`: which count for a file, what the command line changes, what a slip gets."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from ptxloom.cli.project import forget
+from ptxloom.settings.keys import SETTINGS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Run = Callable[..., Any]
+
+BROKEN = """.version 9.0
+.target sm_90
+.entry k() {
+.reg .b32 a; .reg .b64 b;
+ldmatrix.sync.m8n8.x1.b16 {a}, [b];
+ldmatrix.sync.aligned.m8n8.x1.b16 a, [b];
+ret;
+}
+"""
+BOTH = ["missing-aligned", "missing-braces"]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two broken files, one of them in `generated`, in which the command runs."""
+    (tmp_path / "generated").mkdir()
+    for name in ("k.ptx", "generated/g.ptx"):
+        (tmp_path / name).write_text(BROKEN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    forget()
+    return tmp_path
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    forget()
+
+
+def told(run: Run, *arguments: str) -> list[str]:
+    """The rules told of each file, as `file rule`."""
+    found: list[dict[str, Any]] = json.loads(run("check", *arguments, "--output-format", "json").out)
+    return [f"{one['file']} {one['rule']}" for one in found]
+
+
+def rules(run: Run, *arguments: str) -> list[str]:
+    return [one.partition(" ")[2] for one in told(run, *arguments)]
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "left"),
+    [
+        ('ignore = ["missing-braces"]', [], BOTH[:1]),
+        ('select = ["missing-braces"]', [], BOTH[1:]),
+        ('ignore = ["missing-braces"]', ["--ignore", "missing-aligned"], []),
+        ('ignore = ["missing-braces"]', ["--select", "missing-*"], BOTH),
+        ('select = ["missing-braces"]', ["--select", "missing-aligned"], BOTH[:1]),
+        ('ignore = ["missing-*"]', ["--isolated"], BOTH),
+        ('[per-file-ignores]\n"k.ptx" = ["missing-*"]', [], []),
+        ('[per-file-ignores]\n"g*/" = ["missing-*"]', [], BOTH),
+        ('[per-file-ignores]\n"k.ptx" = ["missing-aligned"]', ["--select", "missing-*"], BOTH[1:]),
+        ('target = "sm_70"', [], ["missing-aligned", "needs-target", "missing-braces"]),
+        ('target = "sm_70"', ["--target", "sm_90"], BOTH),
+        ('ptx-version = "6.0"', ["--ptx-version", "9.0"], BOTH),
+    ],
+)
+def test_settings_and_what_the_command_line_says_come_together(
+    run: Run, project: Path, text: str, arguments: list[str], left: list[str]
+) -> None:
+    write(project / "ptxloom.toml", text)
+    assert sorted(rules(run, "k.ptx", *arguments)) == sorted(left)
+
+
+def test_the_nearest_file_counts_and_its_own_name_comes_before_pyproject(run: Run, project: Path) -> None:
+    write(project / "pyproject.toml", '[tool.ptxloom]\nignore = ["missing-aligned"]')
+    assert told(run, ".") == ["generated/g.ptx missing-braces", "k.ptx missing-braces"]
+    write(project / "generated" / "ptxloom.toml", 'ignore = ["missing-braces"]')
+    assert told(run, ".") == ["generated/g.ptx missing-aligned", "k.ptx missing-braces"]
+    write(project / "ptxloom.toml", 'ignore = ["missing-*"]')
+    assert told(run, ".") == ["generated/g.ptx missing-aligned"]
+    assert told(run, ".", "--config", "pyproject.toml") == ["generated/g.ptx missing-braces", "k.ptx missing-braces"]
+    write(project / "generated" / "pyproject.toml", "[project]\nname = 'other'")
+    assert told(run, ".") == ["generated/g.ptx missing-aligned"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ignor = []", "the file holds 'ignor', which means nothing; did you mean ignore?"),
+        ('select = "missing-trans"', "the file has select = 'missing-trans'; it must be texts in brackets"),
+        ('ignore = ["missing-tran"]', "did you mean `missing-trans`?"),
+        ('per-file-ignores = { "a" = ["nonsense"] }', "ignore is 'nonsense'; it must be a rule's id"),
+        ('target = "hopper"', "target is 'hopper'; it must be"),
+        ('ptx-version = "new"', "ptx_version is 'new'; it must be"),
+        ("respect-gitignore = 1", "has respect-gitignore = 1; it must be true or false"),
+        ("target = ", "this is not TOML"),
+        ("a = " + "[" * 5000, "TOML"),
+    ],
+)
+def test_a_slip_is_a_sentence_that_names_the_file(run: Run, project: Path, text: str, said: str) -> None:
+    write(project / "ptxloom.toml", text)
+    ran = run("check", "k.ptx")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"ptxloom: {project}/ptxloom.toml: ")
+    assert said in ran.err.replace("nested too deeply", "TOML")
+
+
+def test_a_table_that_is_none_is_told_in_pyproject(run: Run, project: Path) -> None:
+    write(project / "pyproject.toml", "[tool]\nptxloom = 1")
+    assert "tool.ptxloom is 1; it must be a table" in run("check", "k.ptx").err
+    write(project / "pyproject.toml", "[tool.ptxloom]\nselekt = []")
+    assert "tool.ptxloom holds 'selekt', which means nothing; did you mean select?" in run("check", "k.ptx").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--exclude", "generated"], ["--exclude", "g.ptx"], ["--exclude", "*/g*"], ["--exclude", "generated/"]],
+)
+def test_excluded_files_are_passed_over_in_folders(run: Run, project: Path, arguments: list[str]) -> None:
+    assert {one.split()[0] for one in told(run, str(project), *arguments)} == {f"{project}/k.ptx"}
+    assert rules(run, "generated/g.ptx", *arguments) == BOTH
+    ran = run("check", "generated", "--exclude", "*.ptx")
+    assert ran.code == 2
+    assert ran.err.endswith("there is no .ptx file in this directory that is not left out (1 are; -v tells why)\n")
+
+
+def test_exclude_in_settings_is_relative_to_them(run: Run, project: Path) -> None:
+    write(project / "ptxloom.toml", 'exclude = ["/generated"]')
+    assert {one.split()[0] for one in told(run, ".")} == {"k.ptx"}
+    write(project / "ptxloom.toml", 'exclude = ["/g.ptx"]')
+    assert {one.split()[0] for one in told(run, ".")} == {"k.ptx", "generated/g.ptx"}
+
+
+def test_what_git_ignores_is_passed_over_unless_that_is_not_wanted(run: Run, project: Path) -> None:
+    subprocess.run(["git", "init", "-q", project], check=True)
+    write(project / ".gitignore", "generated/\n")
+    assert {one.split()[0] for one in told(run, ".")} == {"k.ptx"}
+    assert len(told(run, ".", "--no-respect-gitignore")) == 4
+    assert rules(run, "generated") == BOTH
+    write(project / "ptxloom.toml", "respect-gitignore = false")
+    assert len(told(run, ".")) == 4
+
+
+def test_verbose_tells_which_settings_count_and_what_is_left_out(run: Run, project: Path) -> None:
+    write(project / "ptxloom.toml", 'exclude = ["generated"]')
+    said = run("check", ".", "-v").err.splitlines()
+    assert said[:2] == ["ptxloom: settings: ptxloom.toml", "ptxloom: left out: generated (exclude in the settings)"]
+    assert run("check", ".").err == "2 errors in 1 file\n"
+
+
+def test_standard_input_goes_by_a_name(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project / "generated" / "ptxloom.toml", 'ignore = ["missing-braces"]')
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BROKEN.encode())))
+    assert told(run, "-", "--stdin-filename", "generated/new.ptx") == ["generated/new.ptx missing-aligned"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BROKEN.encode())))
+    assert "ldmatrix.sync.aligned.m8n8.x1.b16 {a}" in run("check", "-", "--stdin-filename", "n.ptx", "--fix").out
+    assert not (project / "n.ptx").exists()
+
+
+def test_the_schema_accepts_what_counts_and_refuses_slips(run: Run) -> None:
+    known: Any = json.loads(run("check", "--settings-schema").out)
+    jsonschema.Draft202012Validator.check_schema(known)
+    judge: Any = jsonschema.Draft202012Validator(known)
+    assert set(known["properties"]) == {key.name for key in SETTINGS.keys}
+    assert judge.is_valid({"target": "sm_90a", "per-file-ignores": {"a": ["x"]}, "exclude": ["b"], "ignore": []})
+    assert not judge.is_valid({"targets": "sm_90a"})
+    assert not judge.is_valid({"ignore": "missing-trans"})
+    assert not judge.is_valid({"per-file-ignores": {"a": "x"}})

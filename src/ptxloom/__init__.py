@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     )
     from ptxloom.syntax import Module, cuda, edit, instructions, load, parse, walk
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BankReport",

@@ -37,6 +37,7 @@ STATIC = {
     "descriptor": ("0x4000004000010040", "--tile", "8x16", "--output-format", "svg"),
     "tensormap": ("--data-type", "FLOAT16", "--global-dim", "64,32", "--box-dim", "64,8"),
     "emit": ("SM75_U16x8_LDSM_T", "--language", "triton"),
+    "examples": ("examples",),
 }
 """By verb that needs no extra: arguments that give exit 0."""
 

@@ -253,6 +253,12 @@ def _explain(parser: VerbParser) -> None:
     )
 
 
+def _examples(parser: VerbParser) -> None:
+    parser.add_argument(
+        "file", metavar="FOLDER", nargs="?", default="examples", help="where they go (default: examples)"
+    )
+
+
 def _lsp(parser: VerbParser) -> None:
     parser.add_argument("--stdio", action="store_true", help="speak on standard input and output, as it does anyway")
     _availability(parser)
@@ -304,5 +310,6 @@ VERBS: Final = {
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
+    "examples": ("write the kernels that the README and the documentation use to a folder", _examples),
     "lsp": ("the language server, for editors to start", _lsp),
 }

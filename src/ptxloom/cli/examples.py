@@ -55,7 +55,7 @@ EXAMPLES: Final = {
     ),
     "where": (
         ("where ldmatrix.m8n8.x4.b16 --lane 5", "what lane 5 holds"),
-        ("where ldmatrix.m8n8.x4.b16 --matrix 2 --row 5", "who holds that row, and whose address names it"),
+        ("where ldmatrix.m8n8.x4.b16 --matrix 2 --row 5", "who holds it, whose address it has"),
         ("where stmatrix.m8n8.x1.b16 --row 3 --column 1", "who holds that element"),
     ),
     "banks": (
@@ -110,6 +110,7 @@ EXAMPLES: Final = {
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
     ),
+    "examples": (("examples", "to a folder of this name, here"),),
     "lsp": (("lsp --target sm_90a", "judge every file for this target"),),
 }
 """By verb: commands (`ptxloom` in front is left out where they start with it) and what they answer."""
@@ -136,6 +137,7 @@ EXITS: Final = {
     "shared": DONE,
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 it could not run",
     "debug": DONE,
+    "examples": DONE,
     "lsp": "0 the editor said goodbye, 1 it went without, 2 the server could not start",
 }
 

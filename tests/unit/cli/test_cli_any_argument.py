@@ -45,6 +45,7 @@ GOOD = {
     "fmt": ("a.ptx", "--color", "never"),
     "diff": ("a.ptx", "a.ptx", "--all", "--output-format", "json"),
     "explain": ("missing-trans",),
+    "examples": ("here",),
     "map": (f"mma.{MMA}", "--operand", "a", "--output-format", "concise"),
     "where": ("ldmatrix.m8n8.x4.b16", "--lane", "3", "--register", "1", "--bit", "16"),
     "where ": ("ldmatrix.m8n8.x4.b16", "--row", "3", "--column", "1", "--matrix", "0"),

@@ -89,7 +89,7 @@ def test_verbs_and_options_exist(name: str) -> None:
     text = read(name)
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= every
     for command in re.findall(r"(?:`|\$ )ptxloom ([a-z][^`\n]*)", text):
-        verb, *words = shlex.split(command.partition(" | ")[0])
+        verb, *words = shlex.split(command.partition(" | ")[0].partition(" -- ")[0])
         assert verb in known, command
         assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known[verb], command
 

@@ -143,9 +143,9 @@ def _of_type(operand: SharedOperand) -> Iterator[Remark]:
     """Whether the instruction takes such an operand at all."""
     if operand.descriptor.generation != "wgmma":
         return
-    if operand.element not in _factor_types():
+    if operand.element not in factor_types():
         text = f"wgmma multiplies no {operand.element}"
-        yield Remark("type", True, text, f"its types are {', '.join(sorted(_factor_types()))}")
+        yield Remark("type", True, text, f"its types are {', '.join(sorted(factor_types()))}")
     elif operand.major == "mn" and element_type(operand.element).bits != 16:
         text = f"wgmma takes MN-major operands of 16-bit types only, not of {operand.element}"
         yield Remark("transposed-type", True, text, "lay the tile out K-major")
@@ -155,7 +155,7 @@ def _of_type(operand: SharedOperand) -> Iterator[Remark]:
 
 
 @cache
-def _factor_types() -> frozenset[str]:
+def factor_types() -> frozenset[str]:
     """The types of wgmma's factors."""
     return frozenset(kind for form in matrix_forms("wgmma") for kind in (form.a_type, form.b_type))
 

@@ -11,7 +11,7 @@ from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.version import PtxVersion
 
 _SPELLING = re.compile(r"sm_([1-9][0-9]{1,3})([af]?)")
-_RENAMED = {101: 110}  # PTX 9.0 gave sm_101 a new name; the old one is still accepted
+RENAMED = {101: 110}  # PTX 9.0 gave sm_101 a new name; the old one is still accepted
 
 # The PTX version that introduced each target, each group of one version on one line.
 _INTRODUCED = """
@@ -165,7 +165,7 @@ def did_you_mean(text: str) -> str:
 
 
 def _current(number: int) -> int:
-    return _RENAMED.get(number, number)
+    return RENAMED.get(number, number)
 
 
 @cache

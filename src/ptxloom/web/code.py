@@ -1,0 +1,35 @@
+"""The code that the explorer offers to copy: what `ptxloom emit` prints, each line stored once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptxloom.atoms.wrappers import LANGUAGES, emit
+from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa import matrix_forms
+from ptxloom.isa.matrix import variants
+
+_OPCODES: Final = ("mma", "wgmma")
+
+
+def code_facts() -> dict[str, object]:
+    """`texts` are distinct answers; `of` gives each form the places of its answers, a language each.
+
+    A form's own spelling, its short name and what follows from them make most texts unlike; they pack well all the same.
+    An answer that begins with `!` is the sentence why the language cannot say it.
+    """
+    texts: dict[str, int] = {}
+    spellings = [move.spelling for move in variants()]
+    spellings += [form.spelling for opcode in _OPCODES for form in matrix_forms(opcode)]
+    of = {
+        spelling: [texts.setdefault(_answer(spelling, language), len(texts)) for language in LANGUAGES]
+        for spelling in spellings
+    }
+    return {"languages": list(LANGUAGES), "texts": list(texts), "of": of}
+
+
+def _answer(spelling: str, language: str) -> str:
+    try:
+        return emit(spelling, language)
+    except PtxloomError as error:
+        return f"!{error}"

@@ -1,0 +1,63 @@
+// Answers questions about the explorer's arithmetic: reads {scripts, facts, questions} from standard input, writes answers.
+
+import { pathToFileURL } from "node:url";
+
+let input = "";
+for await (const piece of process.stdin) input += piece;
+const { scripts, facts: data, questions } = JSON.parse(input);
+const load = (name) => import(pathToFileURL(`${scripts}/${name}.js`).href);
+const modules = {};
+for (const name of ["facts", "fragment", "banks", "check", "forms", "mismatch", "statements", "descriptor", "tensor_map"]) {
+  modules[name] = await load(name).catch((error) => { if (error.code === "ERR_MODULE_NOT_FOUND") return {}; throw error; });
+}
+const facts = modules.facts.makeFacts(data);
+const ask = {
+  at: (spelling, operand) => {
+    const { elementAt, holderOf, holderLabel } = modules.fragment;
+    const fragment = facts.fragmentOf(spelling, operand);
+    const found = [];
+    for (let lane = 0; lane < fragment.laneCount; lane += 1) for (let value = 0; value < fragment.valuesPerLane; value += 1) {
+      const one = elementAt(fragment, lane, value);
+      const back = holderOf(fragment, one.matrix, one.row, one.column);
+      found.push([one.register, one.bit, one.matrix, one.row, one.column, holderLabel(back)]);
+    }
+    return found;
+  },
+  sizes: (spelling, operand) => {
+    const f = facts.fragmentOf(spelling, operand);
+    return [f.registers, f.matrices, f.rows, f.columns, f.copies, f.evidence];
+  },
+  formulas: (spelling, operand) => {
+    const fragment = facts.fragmentOf(spelling, operand);
+    return Array.from({ length: fragment.registers }, (_, register) => modules.fragment.registerLine(fragment, register));
+  },
+  phases: (spelling, addresses) => {
+    const access = facts.accesses.get(spelling);
+    const phases = modules.banks.phasesOf(access, addresses).map(({ lanes, wavefronts, banks }) => (
+      [lanes, wavefronts, [...banks].sort((a, b) => a[0] - b[0]).map(([bank, words]) => [bank, words.map((word) => word.address), words.map((word) => word.lanes)])]));
+    const cost = modules.banks.costOfWarp(access, addresses);
+    return [phases, cost.wavefronts, cost.ideal, cost.ways];
+  },
+  swizzles: (tile, asked) => {
+    const { findSwizzles, kindsOfWarps, trafficOf, arrangementInCode } = modules.banks;
+    const traffic = asked.map(([spelling, along]) => {
+      const access = facts.accesses.get(spelling);
+      return { access, kinds: kindsOfWarps(access, trafficOf(tile, access, along).places) };
+    });
+    const { plain, choices, best } = findSwizzles(tile, traffic);
+    const say = (one) => {
+      const { swizzle, paddingBytes } = one.arrangement;
+      const { cute, expression } = arrangementInCode(tile, one.arrangement);
+      return [paddingBytes, swizzle && [swizzle.bits, swizzle.base, swizzle.shift], one.wavefronts, one.ideal, cute, expression];
+    };
+    return [say(plain), choices.map(say), say(best)];
+  },
+  check: (text, platform) => modules.check.checkText(facts.isa, text, platform).findings.map((one) => (
+    [one.rule, one.severity, one.message, one.start, one.end])),
+  problems: (opcode, words) => modules.mismatch.problemsOf(facts.isa.spec(opcode), words, facts.isa)
+    .map((one) => modules.mismatch.sentenceOf(opcode, words, one)),
+  target: (name, range) => modules.check.isInRange(facts.isa, name, range),
+  descriptor: (...of) => modules.descriptor.answer(facts, ...of),
+  box: (...of) => modules.tensor_map.answer(facts, ...of),
+};
+process.stdout.write(JSON.stringify(questions.map(([kind, ...of]) => ask[kind](...of))));

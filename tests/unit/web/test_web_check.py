@@ -1,0 +1,89 @@
+"""The page's checker says what Python says of instructions, or nothing: asked of the statements that ptxas was asked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ptxloom.checker import check
+from ptxloom.checker.core.context import Platform, Site
+from ptxloom.checker.core.scope import VisibleNames
+from ptxloom.checker.instruction.availability import still_there, target_suffices, version_suffices
+from ptxloom.checker.instruction.opcode import stranger
+from ptxloom.checker.instruction.operands import operand_count
+from ptxloom.checker.instruction.qualifiers import form_exists
+from ptxloom.diagnostics import Severity
+from ptxloom.isa import PtxVersion, Target, instruction_classes, known
+from ptxloom.syntax import parse
+from ptxloom.syntax.bind import bind
+from ptxloom.syntax.tree import Instruction
+from recorded.ptxas.mutations import Case, Recording
+from web_port import ask
+
+if TYPE_CHECKING:
+    from ptxloom.diagnostics import Diagnostic
+
+ASKED = 5  # one of so many statements
+ALL_RULES = (form_exists, version_suffices, target_suffices, still_there, operand_count)
+Finding = tuple[str, str, int, int]
+
+
+def cases() -> list[Case]:
+    return [case for place, case in enumerate(Recording.load().cases) if place % ASKED == 0]
+
+
+def asked(case: Case) -> tuple[str, str, dict[str, str]]:
+    version, target = case.platform.split()
+    return "check", case.text, {"version": version, "target": target}
+
+
+def python_findings(case: Case) -> list[Finding] | None:
+    """What the rules that the page has say of a statement; None where it cannot be read."""
+    module = parse(case.text)
+    if module.diagnostics or not all(isinstance(one, Instruction) for one in module.statements):
+        return None
+    version, target = case.platform.split()
+    platform = Platform(PtxVersion.parse(version), Target.parse(target))
+    found: list[Diagnostic] = []
+    for one in module.statements:
+        assert isinstance(one, Instruction)
+        if known(one.opcode):
+            site = Site(bind(one), VisibleNames(), platform)
+            found += [finding for rule in ALL_RULES for finding in rule(site) if "lets it pass" not in finding.message]
+        elif one.opcode not in instruction_classes():
+            found.append(stranger(one, {}))
+    return [(one.rule, one.message, one.span.start, one.span.end) for one in found]
+
+
+def test_the_page_says_what_python_says_in_the_same_words_at_the_same_place() -> None:
+    some = cases()
+    compared = spoke = silent = 0
+    for case, findings in zip(some, ask([asked(case) for case in some]), strict=True):
+        wanted = python_findings(case)
+        unread = any(severity == "unread" for _, severity, *_ in findings)
+        if wanted is None or unread:
+            continue
+        said = [(rule, message, start, end) for rule, _, message, start, end in findings if rule != "vector-length"]
+        compared += 1
+        spoke += bool(said)
+        if not said and wanted:
+            silent += 1  # several forms have the spelling: the page leaves it to Python
+            continue
+        assert said == wanted, case.text
+    assert compared > 0.9 * len(some), compared
+    assert spoke > 0.2 * compared, spoke
+    assert silent < 0.01 * compared, silent
+
+
+def test_the_page_calls_nothing_wrong_that_python_does_not() -> None:
+    some = cases()
+    wrong: dict[str, list[Case]] = defaultdict(list)
+    for case, findings in zip(some, ask([asked(case) for case in some]), strict=True):
+        if any(severity == "error" for _, severity, *_ in findings):
+            wrong[case.platform].append(case)
+    assert sum(map(len, wrong.values())) > 500
+    for platform, together in wrong.items():
+        version, target = platform.split()
+        for case in together:
+            ours = check(parse(case.text), target, version)
+            assert any(one.severity is Severity.ERROR for one in ours), case.text

@@ -1,0 +1,119 @@
+"""The explorer's arithmetic is Python's: every form, and many random inputs."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from ptxloom.banks import bank_conflicts, find_swizzles, make_tile
+from ptxloom.banks.swizzles import Choice
+from ptxloom.fragments import fragment
+from ptxloom.isa import Target, targets
+from ptxloom.isa.target import TargetRange
+from ptxloom.views.fragments.formulas import register_line
+from web_port import ask, page_facts
+
+MOST_ELEMENTS = 1024  # of larger fragments some
+
+
+def fragments() -> list[tuple[str, str]]:
+    return [(row[0], operand) for row in page_facts()["forms"] for operand in row[1]]
+
+
+def python_fragment(spelling: str, operand: str) -> Any:
+    return fragment(spelling, None if operand == "r" else operand)
+
+
+def test_every_fragment_has_python_s_size() -> None:
+    names = fragments()
+    for (spelling, operand), found in zip(names, ask([("sizes", *each) for each in names]), strict=True):
+        f = python_fragment(spelling, operand)
+        assert found == [f.registers, f.matrices, f.rows, f.columns, f.copies, f.confirmed.value], (spelling, operand)
+
+
+def test_each_distinct_fragment_maps_as_python_s() -> None:
+    distinct = {place: (row[0], operand) for row in page_facts()["forms"] for operand, place in zip(row[1], row[2], strict=True)}
+    assert len(distinct) == len(page_facts()["fragments"])
+    names = list(distinct.values())
+    for (spelling, operand), found in zip(names, ask([("at", *each) for each in names]), strict=True):
+        f = python_fragment(spelling, operand)
+        wanted = f.elements if len(found) <= MOST_ELEMENTS else random.Random(spelling).sample(f.elements, MOST_ELEMENTS)
+        assert len(found) == f.lane_count * f.values_per_lane
+        for e in wanted:
+            first = f.label(f.holder(matrix=e.matrix, row=e.row, column=e.column))
+            here = found[e.lane * f.values_per_lane + f.value_of(e)]
+            assert here == [e.register, e.bit, e.matrix, e.row, e.column, first], (spelling, operand)
+
+
+def test_each_register_s_formula_is_python_s() -> None:
+    names = random.Random(0).sample(fragments(), 150)
+    for (spelling, operand), found in zip(names, ask([("formulas", *each) for each in names]), strict=True):
+        f = python_fragment(spelling, operand)
+        assert found == [register_line(f, register) for register in range(f.registers)]
+
+
+def addresses(chance: random.Random, unit: int) -> list[int]:
+    match chance.randrange(3):
+        case 0:
+            step = unit * chance.randrange(1, 40)
+            return [lane * step for lane in range(32)]
+        case 1:
+            return [unit * chance.randrange(1 << chance.randrange(1, 10)) for _ in range(32)]
+        case _:
+            return [unit * (lane >> chance.randrange(3)) for lane in range(32)]
+
+
+def test_phases_banks_and_wavefronts_are_python_s() -> None:
+    cases: list[tuple[str, list[int], int]] = []
+    for spelling, (unit, lanes, *_) in page_facts()["accesses"].items():
+        chance = random.Random(spelling)
+        cases += [(spelling, addresses(chance, unit), lanes) for _ in range(20)]
+    asked = [("phases", spelling, [*given[:lanes], *[None] * (32 - lanes)]) for spelling, given, lanes in cases]
+    for (spelling, given, _), (phases, wavefronts, ideal, ways) in zip(cases, ask(asked), strict=True):
+        report = bank_conflicts(spelling, given)
+        assert (wavefronts, ideal, ways) == (report.wavefronts, report.ideal, report.ways)
+        assert phases == [
+            [list(p.lanes), p.wavefronts, [[u.bank, list(u.words), [list(x) for x in u.lanes]] for u in p.banks]]
+            for p in report.phases
+        ]
+
+
+TILES = [
+    (64, 64, "f16", None), (64, 32, "f16", None), (32, 32, "f32", None), (16, 128, "e4m3", None), (64, 64, "f16", 144),
+    (32, 64, "f16", 256), (48, 40, "f16", None), (128, 64, "bf16", None), (16, 8, "f64", None),
+]  # fmt: skip
+ACCESSES = [
+    [("cp.async", "st.shared.v4.b32", "row")],
+    [("ldmatrix.m8n8.x4.b16", "ldmatrix.sync.aligned.m8n8.x4.b16", "row")],
+    [("ldmatrix.x4.trans", "ldmatrix.sync.aligned.m8n8.x4.trans.b16", "row"), ("cp.async", "st.shared.v4.b32", "row")],
+    [("ld.shared.b32@column", "ld.shared.b32", "column")],
+    [("ld.shared.v2.b32", "ld.shared.v2.b32", "row"), ("st.shared.b32@column", "st.shared.b32", "column")],
+]
+
+
+def said(choice: Choice) -> list[object]:
+    a = choice.arrangement
+    swizzle = None if a.swizzle is None else [a.swizzle.bits, a.swizzle.base, a.swizzle.shift]
+    counts = sum(c.wavefronts for c in choice.costs), sum(c.ideal for c in choice.costs)
+    return [a.padding_bytes, swizzle, *counts, a.cute, a.expression]
+
+
+def test_the_suggested_swizzles_are_python_s() -> None:
+    cases = []
+    for rows, columns, element, pitch in TILES:
+        tile = make_tile(rows, columns, element, pitch)
+        given = {"rows": rows, "columns": columns, "elementBits": tile.element_bits, "pitchBytes": tile.pitch_bytes}
+        cases += [(tile, given, accesses) for accesses in ACCESSES if rows % 8 == 0]
+    answers = ask([("swizzles", given, [(s, along) for _, s, along in accesses]) for _, given, accesses in cases])
+    for (tile, _, accesses), (plain, choices, best) in zip(cases, answers, strict=True):
+        found = find_swizzles(tile, [name for name, _, _ in accesses])
+        assert [plain, choices, best] == [said(found.plain), [said(c) for c in found.choices], said(found.best)], tile
+
+
+RANGES = ("sm_75", "sm_90a", "sm_100f", "sm_100+af", "sm_101a", "sm_110f", "sm_120f", "sm_103a")
+
+
+def test_targets_are_in_the_ranges_that_python_says() -> None:
+    names = [(str(target), text) for target in targets() for text in RANGES]
+    answers = ask([("target", *each) for each in names])
+    assert answers == [Target.parse(name) in TargetRange.parse(text) for name, text in names]

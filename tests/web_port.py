@@ -45,6 +45,8 @@ def ask(questions: Sequence[Sequence[object]]) -> list[Any]:
     if node is None:
         pytest.skip("node is not installed")
     asked = json.dumps({"scripts": str(_SCRIPTS), "facts": page_facts(), "questions": list(questions)})
-    ran = subprocess.run([node, "--no-warnings", str(_DRIVER)], input=asked, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [node, "--no-warnings", str(_DRIVER)], input=asked, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)

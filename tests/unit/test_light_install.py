@@ -38,6 +38,7 @@ STATIC = {
     "tensormap": ("--data-type", "FLOAT16", "--global-dim", "64,32", "--box-dim", "64,8"),
     "emit": ("SM75_U16x8_LDSM_T", "--language", "triton"),
     "examples": ("examples",),
+    "web": ("-o", "/dev/stdout"),
 }
 """By verb that needs no extra: arguments that give exit 0."""
 

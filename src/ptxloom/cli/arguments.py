@@ -119,6 +119,7 @@ class Options(argparse.Namespace):
     pixels_per_column: int | None
     coordinate: tuple[int, ...] | None
     offsets: tuple[int, ...] | None
+    open: bool
     shared_address: int
     accesses: list[str]
     unchecked: bool
@@ -305,6 +306,7 @@ VERBS: Final = {
     ),
     "tensormap": ("the 128 bytes of a tensor map: read, made, and what a copy does", descriptor_arguments.tensormap),
     "emit": ("a wrapper to paste: CUDA C++, PTX, Triton, CuTe C++ or the CuTe DSL", cute_arguments.emit),
+    "web": ("the explorer: fragments, banks, descriptors and PTX in one HTML file", explorer_arguments.web),
     "run": ("run a kernel on the CPU, bit for bit, as a launch file describes it", machine_arguments.run),
     "exec": ("run a program that uses CUDA, on a driver that needs no GPU", exec_arguments.declare),
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),

@@ -86,6 +86,10 @@ EXAMPLES: Final = {
         ("emit SM75_U16x8_LDSM_T --language cuda", "the wrapper to paste"),
         ("emit ldmatrix.m8n8.x4.b16 --language triton", "by the instruction's name"),
     ),
+    "web": (
+        ("web", "write explorer.html: one file that opens from disk"),
+        ("web -o /tmp/explorer.html --open", "and show it in the browser"),
+    ),
     "run": (
         ("run launch.toml", "run a kernel, compare with NumPy"),
         ("run --init kernel.ptx", "a launch file to fill in"),
@@ -132,6 +136,7 @@ EXITS: Final = {
     "descriptor": "0 done, 1 it cannot be meant, 2 it could not be done",
     "tensormap": "0 done, 1 it cannot be meant, 2 it could not be done",
     "emit": DONE,
+    "web": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
     "exec": "0 and others are the program's; 2 it did not start, 86 a hazard ended it",
     "shared": DONE,

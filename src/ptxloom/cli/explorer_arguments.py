@@ -1,4 +1,4 @@
-"""The arguments of `parse`, `query` and `graph`."""
+"""The arguments of `parse`, `query`, `graph` and `web`."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ def graph(parser: ArgumentParser) -> None:
     _function(parser)
     parser.add_argument("--code", action="store_true", help="every instruction of each block")
     formats(parser, GRAPH_FORMATS)
+
+
+def web(parser: ArgumentParser) -> None:
+    """`ptxloom web`."""
+    parser.add_argument("--open", action="store_true", help="show it in the browser, too")
 
 
 def _function(parser: _Group) -> None:

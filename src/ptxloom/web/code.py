@@ -1,4 +1,4 @@
-"""The code that the explorer offers to copy: what `ptxloom emit` prints, each line stored once."""
+"""The code that the explorer offers to copy: what `ptxloom emit` prints, each answer stored once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _OPCODES: Final = ("mma", "wgmma")
 def code_facts() -> dict[str, object]:
     """`texts` are distinct answers; `of` gives each form the places of its answers, a language each.
 
-    A form's own spelling, its short name and what follows from them make most texts unlike; they pack well all the same.
     An answer that begins with `!` is the sentence why the language cannot say it.
     """
     texts: dict[str, int] = {}

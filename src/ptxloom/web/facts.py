@@ -5,6 +5,7 @@ Fragments go as the digits that they are made of, so that the map of any form is
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.banks import access
@@ -23,6 +24,8 @@ from ptxloom.web.instructions import instruction_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ptxloom.isa import MatrixForm, MatrixMove
 
 _AXES: Final = tuple(Axis)
 _PLAIN_TYPES: Final = ("b8", "b16", "b32", "b64", "v2.b32", "v4.b32", "v2.b64")
@@ -50,33 +53,34 @@ def fragment_facts() -> dict[str, object]:
     shapes: dict[tuple[object, ...], int] = {}
     notes: dict[str, int] = {}
     rows: list[list[object]] = []
-    for spelling, operands in _matrix_forms():
-        found = [fragment(spelling, operand) for operand in operands]
+    for form in _matrix_forms():
+        operands = fragment_operands(form)
+        found = [fragment(form, operand) for operand in operands]
         rows.append(
             [
-                spelling,
+                form if isinstance(form, str) else form.spelling,
                 "".join(operand or "r" for operand in operands),
                 [shapes.setdefault(_shape(each), len(shapes)) for each in found],
                 [[notes.setdefault(line, len(notes)) for line in _reading(each)] for each in found],
             ]
         )
-    return {"forms": rows, "fragments": list(shapes), "notes": list(notes), "evidence": [each.value for each in Evidence]}
+    return {
+        "forms": rows,
+        "fragments": list(shapes),
+        "notes": list(notes),
+        "evidence": [each.value for each in Evidence],
+    }
 
 
-def _matrix_forms() -> Iterator[tuple[str, tuple[str | None, ...]]]:
-    """Every spelling that holds a fragment, with its operands."""
-    for move in variants():
-        yield move.spelling, fragment_operands(move)
+def _matrix_forms() -> Iterator[MatrixMove | MatrixForm | str]:
+    """Every form that holds a fragment."""
+    yield from variants()
     for opcode in ("mma", "wmma", "wgmma"):
-        for product in matrix_forms(opcode):
-            yield product.spelling, fragment_operands(product)
+        yield from matrix_forms(opcode)
     for form in forms("tcgen05"):
         if not {"ld", "st"}.isdisjoint(form.words):
-            try:
-                fragment(form.spelling)
-            except PtxloomError:  # a load that reduces holds no matrix
-                continue
-            yield form.spelling, (None,)
+            with suppress(PtxloomError):  # a load that reduces holds no matrix
+                yield fragment(form.spelling).spelling
 
 
 def _shape(of: Fragment) -> tuple[object, ...]:

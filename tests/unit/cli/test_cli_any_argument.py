@@ -94,6 +94,7 @@ GOOD = {
         "0",
     ),
     "emit": ("SM75_U16x8_LDSM_T", "--language", "cuda", "--swizzle", "3,3,3"),
+    "web": (),
     "run": ("l.toml", "--checks", "memcheck", "--threads", "1", "--timeout", "9", "--seed", "1"),
     "run ": ("l.toml", "--trace", "8", "--trace-blocks", "0", "--trace-warps", "0", "--trace-first", "0"),
     "run  ": ("l.toml", "--trace", "ld", "--trace-limit", "1", "--trace-type", "f16", "--trace-operand", "a"),

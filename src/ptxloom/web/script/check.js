@@ -239,7 +239,13 @@ export function needsOf(isa, spelling) {
   const newest = isa.versions.at(-1);
   const on = isa.targets.filter((target) => has(newest, target));
   const since = isa.versions.find((version) => on.some((target) => has(version, target)));
-  return on.length && since ? `PTX ${since} or later; ${on.length > 8 ? `${on[0]} and ${on.length - 1} later targets` : on.join(", ")}` : "";
+  return on.length && since ? `PTX ${since} or later; ${rangeOfTargets(isa, on)}` : "";
+}
+
+// Targets in few words: all from one on, or by name.
+function rangeOfTargets(isa, on) {
+  const isAll = isa.targets.slice(isa.targets.indexOf(on[0])).every((target) => on.includes(target));
+  return isAll && on.length > 1 ? `${on[0]} or later` : on.join(", ");
 }
 
 // --- operands ---

@@ -6,7 +6,7 @@ import { bitsWords, focusCell, hueOf, matrixGrid, moveInGrid, placeSentence, win
 import { needsOf } from "./check.js";
 import { picker } from "./picker.js";
 
-const FIRST = "ldmatrix.sync.aligned.m8n8.x4.shared.b16";
+const FIRST = "ldmatrix.sync.aligned.m8n8.x4.b16";
 const FAMILIES = ["ldmatrix", "stmatrix", "movmatrix", "mma.sync", "mma.sp", "wmma", "wgmma", "tcgen05"];
 const BY = [["lane", "Lane"], ["register", "Register"], ["matrix", "Matrix"]];
 const ROLES = { r: "its elements", a: "A", b: "B", c: "C", d: "D", e: "E, the metadata" };
@@ -43,7 +43,7 @@ function makeView(app, panel) {
 
   return {
     restore(params) {
-      const form = known.has(params.get("form")) ? params.get("form") : view.form || FIRST_OF(known);
+      const form = known.has(params.get("form")) ? params.get("form") : view.form || firstOfForms(known);
       const numbers = (name, count) => readNumbers(params.get(name), count);
       const [row, column] = numbers("from", 2) || [0, 0];
       choose({
@@ -61,7 +61,7 @@ function makeView(app, panel) {
   };
 }
 
-function FIRST_OF(known) {
+function firstOfForms(known) {
   return known.has(FIRST) ? FIRST : [...known][0];
 }
 
@@ -197,17 +197,20 @@ async function drawCode(view, parts, app, choose) {
 
 function wire(view, parts, app) {
   const pin = (focus) => {
-    view.pin = samePin(view.pin, focus) ? null : focus;
+    view.pin = focus && !samePin(view.pin, focus) ? focus : null;
     light(view, parts, view.pin);
     app.changed();
   };
-  const over = (event) => { const focus = focusOf(view, event.target); if (focus) light(view, parts, focus); };
+  const over = (event) => {
+    const focus = focusOf(view, event.target);
+    if (focus && !samePin(focus, view.lit)) light(view, parts, focus);
+  };
   for (const part of [parts.stage, parts.lanes, parts.inspector]) {
     part.addEventListener("pointerover", over);
-    part.addEventListener("pointerleave", () => light(view, parts, view.pin));
     part.addEventListener("focusin", over);
     part.addEventListener("click", (event) => { const focus = focusOf(view, event.target); if (focus) pin(focus); });
   }
+  parts.stage.closest(".view").addEventListener("keydown", (event) => { if (event.key === "Escape" && view.lit) pin(null); });
   parts.stage.addEventListener("keydown", (event) => {
     const grid = view.grids.find(({ table }) => table.contains(event.target));
     if (!grid || moveInGrid(grid, event)) return;
@@ -249,6 +252,7 @@ function focusOf(view, target) {
 
 // Light all that belongs to the focus, and say it.
 function light(view, parts, focus) {
+  view.lit = focus;
   const lane = focus ? focus.lane ?? focus.element.lane : -1;
   const address = focus?.element && focus.fragment.addressed ? focus.element.matrix * focus.fragment.rows + focus.element.row : -1;
   for (const grid of view.grids) lightGrid(grid, focus, lane, address);
@@ -291,7 +295,7 @@ function feeds(fragment, element, { fragment: of, element: it }) {
 function inspect(view, parts, focus, lane, address) {
   if (!focus) {
     fill(parts.inspector, h("h2", {}, "Point at an element"), h("p", { class: "hint" },
-      "Its lane, register and bits light up, and the lane whose address supplies its row. Point at a lane to see all that it holds. Click, or press Enter, to keep it; arrows move."));
+      "Its lane, register and bits light up, and the lane whose address supplies its row. Point at a lane to see all that it holds. Click, or press Enter, to keep it in the link; arrows move, Escape clears."));
     return;
   }
   const { fragment, element } = focus;

@@ -37,6 +37,7 @@ function later(what) {
 
 // The view and its parameters from the address; what it does not understand it leaves out.
 function restore(app) {
+  app.written = location.hash;
   const text = location.hash.length <= LONGEST_LINK ? location.hash.slice(1) : "";
   const params = new URLSearchParams(text);
   const id = VIEWS.some((view) => view.id === params.get("view")) ? params.get("view") : VIEWS[0].id;
@@ -65,14 +66,15 @@ function show(app, id, params) {
 }
 
 function writeLink(app) {
+  if (location.hash !== app.written) return; // a link was followed, and is about to be shown
   const params = new URLSearchParams({ view: app.at });
   for (const [name, value] of Object.entries(app.views.get(app.at).params())) if (value !== "" && value !== null) params.set(name, value);
-  app.written = `#${params}`;
   try {
-    history.replaceState(null, "", app.written);
+    history.replaceState(null, "", `#${params}`);
   } catch {
-    location.hash = app.written; // some browsers keep files from it
+    location.hash = `#${params}`; // some browsers keep files from the other way
   }
+  app.written = location.hash;
 }
 
 function makeTabs(app) {

@@ -1,0 +1,24 @@
+"""`ptxloom web`: the explorer as one HTML file."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.cli.output import Outcome, write_whole
+from ptxloom.web import page
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+
+NAME: Final = "explorer.html"
+
+
+def run(options: Options) -> Outcome:
+    """Write the page, and show it where that is asked for."""
+    path = Path(options.output or NAME)
+    write_whole(path, page())
+    options.output = None  # it is written; what is left to say is for people
+    shown = options.open and webbrowser.open(path.resolve().as_uri())
+    return Outcome("", remark=f"wrote {path}" + ("" if shown else ": open it in a browser; it needs no network"))

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import ctypes
-import importlib
-import inspect
 import os
-import pkgutil
 import signal
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import pytest
 
-from attack.native_audit import broken_rules, without_each_check
-from ptxloom.machine import runtime
+from attack.declared_lengths import native_functions, structs_of
+from attack.native_audit import broken_rules, with_each_length_raised, without_each_check
 from ptxloom.machine.native import jit, language
 from ptxloom.machine.native.language import (
     Array,
@@ -45,9 +41,7 @@ from ptxloom.machine.runtime.spans import LastSpan, Span
 from ptxloom.machine.runtime.state import REGISTERS, Launch, Warp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ptxloom.machine.native.translation import Native
+    from collections.abc import Callable
 
 
 class Other:
@@ -257,46 +251,46 @@ def test_what_lies_beyond_a_table_traps() -> None:
     assert [end for end in ends if int(end[2]) != -signal.SIGILL] == []
 
 
+class Proved(NamedTuple):
+    """A native function, and what the proof is told of it."""
+
+    name: str
+    ir: str
+    given: dict[str, str]
+    makes: bool
+
+    def holds(self, ir: str) -> bool:
+        """Whether the proof passes for this code of it."""
+        return not broken_rules(ir, self.given, makes=self.makes)
+
+
 @cache
-def natives() -> dict[str, tuple[Native, bool]]:
-    """All native functions of the run-time, and whether they may make pointers."""
-    found: dict[str, tuple[Native, bool]] = {}
-    for module in pkgutil.walk_packages(runtime.__path__, f"{runtime.__name__}."):
-        for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
-            if function.__module__ == module.name and _is_native(function):
-                found[name] = translate(function), module.name in MAKERS
-    return found
-
-
-def _is_native(function: FunctionType) -> bool:
-    """Whether a function of the run-time is one of the native language, by its annotations."""
-    try:
-        for text in inspect.get_annotations(function).values():
-            kind = language.kind_of(ast.parse(str(text), mode="eval").body, function.__globals__)
-            if kind.struct is not None and not language.record(kind.struct).size:
-                return False
-    except TypeError:
-        return False
-    return True
+def natives() -> tuple[Proved, ...]:
+    """All native functions of the run-time."""
+    return tuple(
+        Proved(function.__name__, translate(function).ir, structs_of(function), function.__module__ in MAKERS)
+        for function in native_functions()
+    )
 
 
 def test_every_native_function_touches_nothing_but_behind_a_check() -> None:
     assert len(natives()) > 300
-    assert {name: broken for name, (n, makes) in natives().items() if (broken := broken_rules(n.ir, makes=makes))} == {}
-
-
-def _cut() -> Iterator[tuple[str, bool]]:
-    """Each native function without each of its checks, and whether the proof still passes."""
-    for name, (native, makes) in natives().items():
-        for ir in without_each_check(native.ir):
-            yield name, not broken_rules(ir, makes=makes)
+    found = {one.name: broken_rules(one.ir, one.given, makes=one.makes) for one in natives()}
+    assert {name: broken for name, broken in found.items() if broken} == {}
 
 
 def test_the_proof_fails_without_any_of_the_checks() -> None:
-    passes = list(_cut())
-    assert len(passes) > 600
+    cut = [(one, ir) for one in natives() for ir in without_each_check(one.ir)]
+    assert len(cut) > 600
     # what makes pointers asserts what it relies on: `test_what_lies_beyond_a_table_traps` shows that it does
-    assert sorted(name for name, still in passes if still) == ["registers", "registers", "site_bytes", "span_bytes"]
+    passes = sorted(one.name for one, ir in cut if one.holds(ir))
+    assert passes == ["registers", "registers", "site_bytes", "span_bytes"]
+
+
+def test_the_proof_fails_if_a_length_is_larger_than_what_is_declared() -> None:
+    raised = [(one, ir) for one in natives() if not one.makes for ir in with_each_length_raised(one.ir)]
+    assert len(raised) > 400
+    assert sorted(one.name for one, ir in raised if one.holds(ir)) == []
 
 
 def test_tables_have_as_many_elements_as_their_structs_say() -> None:

@@ -5,6 +5,7 @@
 #   make oracles every sweep as a whole: against outside judges, with the large ones (CUTLASS, CuTe DSL, Triton) installed
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
 #   make docs    the documentation as a site, in site/; a warning fails it
+#   make man     the manual page, build/ptxloom.1
 #   make bench   the benchmarks, side by side
 #   make format  let the formatter and the safe fixes run
 VENV   := .venv
@@ -21,7 +22,7 @@ INPUTS := 24
 # Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick lint types layers tests oracles docs bench format clean
+.PHONY: demo test quick lint types layers tests oracles docs man bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -50,6 +51,11 @@ tests: $(VENV)/.dev
 oracles: $(VENV)/.oracles
 	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"
 	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/property
+
+man: $(VENV)/.dev
+	@mkdir -p build
+	$(BIN)/argparse-manpage --module ptxloom.cli.arguments --function build_parser --prog ptxloom --project-name ptxloom \
+		--description "reads, checks, runs and draws NVIDIA PTX" --manual-title "User Commands" --output build/ptxloom.1
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs -b html . site

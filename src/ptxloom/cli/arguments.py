@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom import __version__
 from ptxloom.cli import (
+    completions,
     cute_arguments,
     descriptor_arguments,
     examples,
@@ -20,7 +21,7 @@ from ptxloom.cli import (
     watch_arguments,
 )
 from ptxloom.cli.formats import CHECKED, FINDINGS, formats
-from ptxloom.cli.verb_parser import VerbParser
+from ptxloom.cli.verb_parser import Overview, VerbParser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,7 +178,15 @@ def build_parser(verb: str | None = None) -> VerbParser:
         description=INTRODUCTION,
         epilog=examples.of_all(),
     )
+    parser.formatter_class = Overview
     parser.add_argument("--version", action="version", version=f"ptxloom {__version__}")
+    parser.add_argument(
+        "--print-completion",
+        action=completions.PrintCompletion,
+        choices=completions.SHELLS,
+        metavar="SHELL",
+        help="print what bash, zsh, fish or tcsh completes, and exit",
+    )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser, title="verbs")
     for name in (verb,) if verb in VERBS else VERBS:
         summary, declare = VERBS[name]

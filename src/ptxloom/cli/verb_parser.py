@@ -32,11 +32,19 @@ class VerbParser(argparse.ArgumentParser):
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Options and what they mean side by side, where there is room."""
 
+    position = 30
+
     def __init__(self, prog: str, **settings: Any) -> None:
-        super().__init__(prog, **{**settings, "max_help_position": 30})
+        super().__init__(prog, **{**settings, "max_help_position": self.position})
 
     def add_argument(self, action: argparse.Action) -> None:
         """Leave room for the names of verbs, too: argparse forgets that they are indented."""
         super().add_argument(action)
         if action.nargs == argparse.PARSER:
             self._action_max_length += self._indent_increment
+
+
+class Overview(_Help):
+    """As close as the names of verbs allow, so that what they are for stands on one line."""
+
+    position = 16

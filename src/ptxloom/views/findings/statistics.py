@@ -44,7 +44,7 @@ def as_json(diagnostics: Sequence[Diagnostic]) -> str:
 
 def _repairs(safe: int, guesses: int) -> str:
     parts = [f"{safe} by --fix"] if safe else []
-    return ", ".join([*parts, f"{guesses} guesses"] if guesses else parts)
+    return ", ".join([*parts, f"{guesses} guess{'es' * (guesses != 1)}"] if guesses else parts)
 
 
 def _counts(diagnostics: Sequence[Diagnostic]) -> list[tuple[str, Severity, int, int, int]]:

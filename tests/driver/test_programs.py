@@ -9,6 +9,7 @@ import pytest
 from driver.running import PROGRAMS, Running, needs_compiler
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.environment import environment
+from ptxloom.descriptors import encode_tiled
 
 pytestmark = needs_compiler
 
@@ -85,3 +86,23 @@ def test_whatever_a_program_passes_is_answered(running: Running) -> None:
     done = running.run("hostile.py", str(PROGRAMS.parents[2] / "src/ptxloom/cuda_driver/libcuda"))
     assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["done"]), done.stderr
     assert len(done.stdout.splitlines()) > 5000
+
+
+def test_processes_share_memory(running: Running) -> None:
+    done = running.run("sharing.py")
+    assert done.stdout.splitlines() == [
+        "cuIpcOpenMemHandle_v2 201", "[1, 2, 3, 4]", "[5, 6, 3, 9]", "1", "[5, 6, 3, 9]"
+    ], done.stderr  # fmt: skip
+
+
+def test_tensor_maps_host_memory_links_and_user_objects(running: Running) -> None:
+    done = running.run("corners.py")
+    wanted = encode_tiled("FLOAT16", 0x10000, (60, 30), (128,), (64, 8), swizzle="128B").to_bytes().hex()
+    assert done.stdout.splitlines() == [
+        wanted, "1",
+        "712", "[8, 9, 5, 6, 7, 13, 14, 15]", "713",
+        "[5, 6, 7, 8]",
+        "[42] True",
+        "218 ptxloom: module:4:31: error: `%r1` names no",
+        "[]", "[7]",
+    ], done.stderr  # fmt: skip

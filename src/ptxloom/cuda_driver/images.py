@@ -38,7 +38,7 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
     wrong = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     wrong = wrong or [d for d in check(module) if d.severity is Severity.ERROR]
     if wrong:
-        raise Refused(CudaError.INVALID_PTX, "\n".join(f"ptxloom: {module.source.name}: {d}" for d in wrong[:8]))
+        raise Refused(CudaError.INVALID_PTX, "\n".join(f"ptxloom: {d}" for d in wrong[:8]))
     return module
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cuda_driver.errors import CudaError, Refused
-from ptxloom.syntax.tree import AddressSize, Declaration, Function, Target, Version
+from ptxloom.syntax.tree import AddressSize, Block, Declaration, Function, Target, Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,11 +18,12 @@ _FILE: Final = re.compile(r"(?m)^(\s*\.(?:file|loc|loc_intermediate)\s+)(\d+)|(\
 _WEAK: Final = frozenset({"weak", "common"})
 
 
-def linked(modules: Sequence[Module]) -> str:
+def linked(modules: Sequence[Module], registers: int = 0) -> str:
     """One PTX text of all of them.
 
     Args:
         modules: Parsed, each without errors.
+        registers: What a thread of any kernel may have, if it is not 0.
 
     Returns:
         The text: that of the only one as it is.
@@ -30,7 +31,7 @@ def linked(modules: Sequence[Module]) -> str:
     Raises:
         Refused: Two define the same name.
     """
-    if len(modules) == 1:
+    if len(modules) == 1 and not registers:
         return modules[0].source.text
     version = max(module.version for module in modules)
     target = max((module.target for module in modules), key=lambda names: int(re.sub(r"\D", "", names[0])))
@@ -45,10 +46,23 @@ def linked(modules: Sequence[Module]) -> str:
                 continue
             if _is_taken(one, defined):
                 continue
-            piece, most = _renumbered(text[one.start : one.end], files, most)
+            piece, most = _renumbered(_limited(one, text, registers), files, most)
             parts.append(piece)
         files = most
     return "\n".join(parts) + "\n"
+
+
+def _limited(one: Statement, text: str, registers: int) -> str:
+    """The text of a statement; that of a kernel says how many registers it may have."""
+    match one:
+        case Function(kind="entry", body=Block() as body) if registers and not _limits_registers(one):
+            return f"{text[one.start : body.start]}\n.maxnreg {registers}\n{text[body.start : one.end]}"
+        case _:
+            return text[one.start : one.end]
+
+
+def _limits_registers(one: Function) -> bool:
+    return any(directive.name == "maxnreg" for directive in one.directives)
 
 
 def _names(one: Statement, *, defined: bool) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ PAIR: Final = Struct("<QQ")
 FUNCTION: Final = Struct(f"<Q{FUNCTION_ATTRIBUTES}iII")
 PARAMETER: Final = Struct("<II")
 LAUNCH: Final = Struct("<12Q")
+SHARED: Final = Struct("<4Q")
+"""Another process's memory: where it starts, its size, and the process and file behind it."""
 ENDING: Final = Struct("<I")
 """How a launch went: done, refused, or ended by an error; then what the kernel printed."""
 DONE, REFUSED, ENDED = 0, 1, 2

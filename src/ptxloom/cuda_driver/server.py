@@ -39,7 +39,10 @@ class Server:
 
     def __init__(self, arch: str, checks: Sequence[str], memory_bytes: int, report: Report) -> None:
         self.report = report
-        self._make: Callable[[int], Session] = lambda number: Session(number, arch, checks, memory_bytes, report)
+        self._sessions: dict[int, Session] = {}
+        self._make: Callable[[int], Session] = lambda number: Session(
+            number, arch, checks, memory_bytes, report=report, others=self._sessions.get
+        )
         self._folder = tempfile.TemporaryDirectory(prefix="ptxloom-")
         self.path = str(Path(self._folder.name) / "driver")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -68,7 +71,7 @@ class Server:
                 operation, data = question
                 try:
                     if operation == Operation.HELLO:
-                        session = session or self._make(number)
+                        session = self._sessions[number] = session or self._make(number)
                         files = [region.file for region in session.regions]
                         socket.send_fds(connection, [session.hello()], files)
                         continue
@@ -80,6 +83,7 @@ class Server:
                     break
                 connection.sendall(ANSWER.pack(error, 0, len(answer)) + answer)
             if session is not None:
+                del self._sessions[number]
                 session.close()
 
 

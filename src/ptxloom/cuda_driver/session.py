@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
 from ptxloom.cuda_driver.facts import table
@@ -25,12 +26,14 @@ from ptxloom.cuda_driver.protocol import (
     PAIR,
     PARAMETER,
     REFUSED,
+    SHARED,
     Operation,
-)  # fmt: skip
+)
 from ptxloom.cuda_driver.regions import SharedRegion
+from ptxloom.cuda_driver.tensor_maps import encoded
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
-from ptxloom.isa.limits import STATIC_SHARED_BYTES
+from ptxloom.isa.limits import LANES, STATIC_SHARED_BYTES
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.launch.options import FUSED
 from ptxloom.machine.memory.device_memory import DeviceMemory, OutOfDeviceMemory
@@ -48,7 +51,11 @@ if TYPE_CHECKING:
     from ptxloom.cuda_driver.report import Report
     from ptxloom.syntax.module import Module
 
-_REGISTERS: Final = 32  # what a thread is said to have where the PTX does not say: ptxas has not been asked
+    Others: TypeAlias = Callable[[int], "Session | None"]
+
+_LEAST_REGISTERS: Final = 16
+_MOST_REGISTERS: Final = 255
+_LANE_BYTES: Final = 4 * LANES  # that a register of 32 bits takes for a warp
 
 
 class Ending(Exception):  # noqa: N818 - says what happens
@@ -56,9 +63,16 @@ class Ending(Exception):  # noqa: N818 - says what happens
 
 
 class Loaded:
-    """A module of the program's: variables of its own, and its kernels as far as they were asked for."""
+    """A module of the program's: variables of its own, and its kernels as far as they were asked for.
 
-    def __init__(self, module: Module, memory: DeviceMemory) -> None:
+    Args:
+        module: What was parsed.
+        memory: Where the variables go.
+        registers: That a thread is said to have at most.
+    """
+
+    def __init__(self, module: Module, memory: DeviceMemory, registers: int) -> None:
+        self.registers = registers
         self._memory = memory
         self._places: list[int] = []
         self.module = module
@@ -87,14 +101,20 @@ class Session:
         checks: The tools that watch.
         memory_bytes: What may be allocated.
         report: What is told of its kernels.
+        others: Gives the session of a number, whose memory this one may ask for.
 
     Attributes:
         memory: Its device memory, which the process sees at the same addresses.
         checks: The tools.
     """
 
-    def __init__(self, number: int, arch: str, checks: Sequence[str], memory_bytes: int, report: Report) -> None:
+    def __init__(
+        self, number: int, arch: str, checks: Sequence[str], memory_bytes: int, *, report: Report, others: Others
+    ) -> None:
         self.number = number
+        self._others = others
+        self._opened: dict[int, int] = {}
+        self._shares = False
         self.checks = tuple(checks)
         self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
         self._arch = arch
@@ -114,6 +134,8 @@ class Session:
             Operation.LIST_FUNCTIONS: self._list,
             Operation.LINK: self._link,
             Operation.MISSING: self._missing,
+            Operation.TENSOR_MAP: encoded,
+            Operation.IPC_OPEN: self._open,
         }
 
     def _reserve(self, least: int, most: int) -> SharedRegion:
@@ -152,9 +174,12 @@ class Session:
             return refused.error, refused.text.encode()
 
     def close(self) -> None:
-        """The process has ended."""
+        """The process has ended; memory that others have opened stays as it is."""
         self._kernels.clear()
         self._modules.clear()
+        if not self._shares:
+            for region in self.regions:
+                region.close()
 
     # -- memory
 
@@ -170,10 +195,27 @@ class Session:
             self.memory.written(made.address, size)
         return NUMBER.pack(made.address)
 
+    def _open(self, data: bytes) -> bytes:
+        """Let kernels of this process reach an allocation of another one."""
+        number, address = PAIR.unpack(data)
+        other = self._others(number)
+        piece = next((one for one in other.memory.pieces() if one.start == address), None) if other else None
+        if other is None or piece is None:
+            raise Refused(CudaError.INVALID_VALUE)
+        other._shares = True  # noqa: SLF001 - a session, too
+        if address not in self._opened:
+            self.memory.register(other.memory.view(address, piece.size), piece.name, constant=False)
+            self._opened[address] = piece.size
+        region = other.regions[0]
+        return SHARED.pack(region.address, region.nbytes, os.getpid(), region.file)
+
     def _free(self, data: bytes) -> bytes:
         (address,) = NUMBER.unpack(data)
         try:
-            self.memory.free(address)
+            if self._opened.pop(address, None) is not None:
+                self.memory.unregister(address)
+            else:
+                self.memory.free(address)
         except UsageError:
             raise Refused(CudaError.INVALID_VALUE) from None
         return b""
@@ -181,11 +223,11 @@ class Session:
     # -- modules
 
     def _load(self, data: bytes) -> bytes:
-        (size,) = NUMBER.unpack_from(data)
-        path = data[NUMBER.size : NUMBER.size + size].decode("utf-8", "replace")
-        module = module_of(data[NUMBER.size + size :], path, self._capability)
+        registers, size = PAIR.unpack_from(data)
+        path = data[PAIR.size : PAIR.size + size].decode("utf-8", "replace")
+        module = module_of(data[PAIR.size + size :], path, self._capability)
         try:
-            loaded = Loaded(module, self.memory)
+            loaded = Loaded(module, self.memory, registers or _MOST_REGISTERS)
         except OutOfDeviceMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
         except PtxloomError as error:
@@ -196,12 +238,12 @@ class Session:
 
     def _link(self, data: bytes) -> bytes:
         found: list[Module] = []
-        at = 0
-        while at < len(data):
+        at, end = 0, len(data) - NUMBER.size
+        while at < end:
             _, size = PAIR.unpack_from(data, at)
             at += PAIR.size + size
             found.append(module_of(data[at - size : at], "", self._capability))
-        return linked(found).encode()
+        return linked(found, NUMBER.unpack_from(data, end)[0]).encode()
 
     def _unload(self, data: bytes) -> bytes:
         loaded = self._modules.pop(self._of(data)[0])
@@ -257,7 +299,9 @@ class Session:
         }
         static = program.shared_bytes - program.reserved_bytes
         threads = prod(said.get("reqntid") or said.get("maxntid") or [1024])
-        registers = min([_REGISTERS, *said.get("maxnreg", [])])
+        # as many as the machine needs at a time, within what is said: ptxas has not been asked
+        needed = max(-(-program.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
+        registers = min([needed, loaded.registers, _MOST_REGISTERS, *said.get("maxnreg", [])])
         major, minor = kernel.module.version
         cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
         values = [

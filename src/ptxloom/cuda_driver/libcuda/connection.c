@@ -157,7 +157,7 @@ static int greet(int *files, int *count) {
     return 1;
 }
 
-static int map_at(uint64_t address, uint64_t size, int file) {
+int map_shared(uint64_t address, uint64_t size, int file) {
     void *wanted = (void *)(uintptr_t)address;
     void *found = mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
     close(file);
@@ -193,8 +193,8 @@ int connect_device(void) {
     if (!path || !*path) return said("this CUDA driver runs kernels in a process of ptxloom's: start the program by `ptxloom exec`");
     if (!open_socket(path)) return said("the process in which kernels run cannot be reached: start the program by `ptxloom exec`");
     if (!greet(files, &count)) return said("the process in which kernels run is of another version");
-    int well = map_at(device.start, device.size, files[0]);
-    if (count > 1) well = map_at(device.marks, device.size, files[1]) && well;
+    int well = map_shared(device.start, device.size, files[0]);
+    if (count > 1) well = map_shared(device.marks, device.size, files[1]) && well;
     return well ? SUCCESS : said("the addresses of device memory are in use in this program");
 }
 

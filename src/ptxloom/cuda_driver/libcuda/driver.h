@@ -94,6 +94,7 @@ enum kind {
     A_NODE,
     AN_EXECUTABLE,
     A_POOL,
+    A_USER_OBJECT,
 };
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
 void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
@@ -131,6 +132,7 @@ struct answer {
 
 int ask(enum operation operation, const struct part *parts, int count, struct answer *answer);
 void disconnect(void);
+int map_shared(uint64_t address, uint64_t size, int file); /* closes the file */
 
 /* -- the device --------------------------------------------------------------------------------------------------- */
 
@@ -170,10 +172,14 @@ int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, u
 void allocations_remove_of(uint64_t owner);
 int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start);
 int memory_free(device_pointer start, int kinds);
-int in_device(device_pointer address);
+int in_device(device_pointer address); /* this one's, or what another process shares */
 int reachable(device_pointer address, uint64_t size); /* whether these bytes may be copied */
 uint64_t memory_used(void);
 void memory_written(device_pointer address, uint64_t size);
+void host_memory_in(void); /* what kernels see of registered memory, before a launch and behind it */
+void host_memory_out(void);
+int host_memory_seen(void *address, device_pointer *found);
+int host_memory_flags(void *address, unsigned *flags);
 
 /* -- work, done at once or recorded in a graph -------------------------------------------------------------------- */
 
@@ -293,6 +299,7 @@ struct function {
 int module_number(const void *module, uint64_t *number);
 int function_get(void **function, void *module, const char *name); /* the same handle each time */
 void functions_forget(const void *module);
+int resident(const void *function, int64_t threads, int64_t shared_bytes); /* CTAs that a multiprocessor holds */
 struct shape {
     uint32_t grid[3], block[3], shared_bytes;
 };

@@ -9,9 +9,11 @@ static void executable_drop(struct executable *one) {
         if (one->works[i].kind == GRAPH_WORK) graph_destroy(one->works[i].handle);
         work_drop(&one->works[i]);
     }
+    struct list kept = one->kept;
     free(one->works);
     list_drop(&one->nodes);
     *one = (struct executable){0};
+    user_objects_drop(&kept);
 }
 
 /* The works of a graph in an order in which they can be done; a copy, so that the graph may change or go. */
@@ -20,7 +22,7 @@ static int executable_fill(struct executable *one, const struct graph *graph) {
     *one = (struct executable){0};
     if (!order) return INVALID_VALUE;
     one->works = calloc(graph->nodes.count + 1, sizeof *one->works);
-    int error = one->works ? SUCCESS : OUT_OF_MEMORY;
+    int error = one->works ? user_objects_keep(&one->kept, &graph->kept) : OUT_OF_MEMORY;
     for (size_t i = 0; !error && i < graph->nodes.count; i++) {
         struct node *node = object_of(A_NODE, order[i]);
         struct list old = {0}, new = {0};

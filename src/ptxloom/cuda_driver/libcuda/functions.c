@@ -180,7 +180,7 @@ EXPORTED int cuFuncLoad(void *handle) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static int resident(const struct function *f, int64_t threads, int64_t shared_bytes) {
+static int fits(const struct function *f, int64_t threads, int64_t shared_bytes) {
     const int32_t *d = device.attributes;
     int64_t warps = (threads + 31) / 32, count = d[106];
     count = least(count, d[39] / 32 / warps);
@@ -190,13 +190,18 @@ static int resident(const struct function *f, int64_t threads, int64_t shared_by
     return (int)(registers ? least(count, d[82] / registers) : count);
 }
 
+int resident(const void *handle, int64_t threads, int64_t shared_bytes) {
+    struct function *f = function_of(handle);
+    return f ? fits(f, threads, shared_bytes) : 0;
+}
+
 EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, void *handle, int threads, size_t shared_bytes, unsigned flags) {
     CONTEXT;
     struct function *f = function_of(handle);
     if (!f) return INVALID_HANDLE;
     if (!count || threads <= 0 || flags > 1) return INVALID_VALUE;
-    int fits = threads <= f->attributes[0] && shared_bytes <= (size_t)device.attributes[97];
-    *count = fits ? resident(f, threads, (int64_t)shared_bytes) : 0;
+    int possible = threads <= f->attributes[0] && shared_bytes <= (size_t)device.attributes[97];
+    *count = possible ? fits(f, threads, (int64_t)shared_bytes) : 0;
     return SUCCESS;
 }
 EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, void *function, int threads, size_t shared_bytes) {
@@ -213,7 +218,7 @@ EXPORTED int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, vo
     int from = limit && limit < f->attributes[0] ? limit : f->attributes[0];
     for (int threads = (from + 31) / 32 * 32; threads > 0; threads -= 32) {
         int given = threads < from ? threads : from;
-        int count = resident(f, given, (int64_t)(shared_of ? shared_of(given) : shared_bytes));
+        int count = fits(f, given, (int64_t)(shared_of ? shared_of(given) : shared_bytes));
         if (count * given > most) best = given, blocks = count, most = count * given;
     }
     *block = best;

@@ -50,8 +50,10 @@ void graph_destroy(void *handle) {
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph) return;
     for (size_t i = 0; i < graph->nodes.count; i++) node_free(graph->nodes.items[i]);
+    struct list kept = graph->kept;
     list_drop(&graph->nodes);
     handle_free(handle);
+    user_objects_drop(&kept);
 }
 
 int graph_append(void *handle, const struct work *work, void *const *after, size_t count, void **made) {
@@ -110,7 +112,8 @@ int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of
     if (!graph) return INVALID_VALUE;
     void *made = handle_new(A_GRAPH, sizeof(struct graph));
     if (!made) return OUT_OF_MEMORY;
-    int error = SUCCESS;
+    struct graph *new_graph = object_of(A_GRAPH, made);
+    int error = user_objects_keep(&new_graph->kept, &graph->kept);
     for (size_t i = 0; !error && i < graph->nodes.count; i++) {
         struct node *node = object_of(A_NODE, graph->nodes.items[i]);
         struct work work = node->work;

@@ -15,7 +15,8 @@ void list_drop(struct list *list);
 
 struct graph {
     struct list nodes;
-    int is_child; /* of a node, and destroyed with it */
+    struct list kept; /* user objects, once for each use */
+    int is_child;     /* of a node, and destroyed with it */
 };
 
 struct node {
@@ -27,9 +28,12 @@ struct node {
 
 /* What a graph was when it was made ready; `nodes` are those of the graph, for changes. */
 struct executable {
-    struct list nodes;
+    struct list nodes, kept;
     struct work *works;
 };
+
+int user_objects_keep(struct list *to, const struct list *from);
+void user_objects_drop(struct list *kept);
 
 void graph_destroy(void *handle);
 int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new);

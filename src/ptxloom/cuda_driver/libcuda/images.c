@@ -60,6 +60,7 @@ int logs_of(unsigned count, const int *options, void **values, struct logs *logs
     for (unsigned i = 0; i < count; i++) {
         int option = options[i];
         if (option < 0 || option > 64) return INVALID_VALUE;
+        if (option == 0) logs->registers = (uint32_t)(uintptr_t)values[i];
         if (option == 3 || option == 5) logs->text[option == 5] = values[i];
         if (option == 4 || option == 6) {
             logs->room[option == 6] = (size_t)(uint32_t)(uintptr_t)values[i];

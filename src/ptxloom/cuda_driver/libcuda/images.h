@@ -9,6 +9,7 @@ struct logs {
     char *text[2]; /* information, errors */
     size_t room[2];
     void **sizes[2]; /* where it is said how much there was */
+    uint64_t registers; /* that a thread may have at most; 0: it is not said */
 };
 int logs_of(unsigned count, const int *options, void **values, struct logs *logs);
 void log_write(const struct logs *logs, int which, const unsigned char *text, size_t size);

@@ -85,7 +85,19 @@ int launch_ended(int error, const struct answer *answer) {
     return SUCCESS;
 }
 
+/* Whether all CTAs of a cooperative launch are there at a time. */
+static int together(const struct launch *launch) {
+    int64_t ctas = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    int64_t threads = (int64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return ctas <= (int64_t)resident(launch->handle, threads, launch->shared_bytes) * device.attributes[16] ? SUCCESS : 720;
+}
+
 static int run(void *stream, struct work *work) {
+    int fits = work->launch.flags & COOPERATIVE ? together(&work->launch) : SUCCESS;
+    if (fits) {
+        work_drop(work);
+        return fits;
+    }
     int error = work_submit(stream, work);
     work_drop(work);
     return error;

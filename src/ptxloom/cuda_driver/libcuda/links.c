@@ -90,13 +90,14 @@ EXPORTED int cuLinkComplete(void *handle, void **image, size_t *size) {
     struct answer answer;
     if (!link) return INVALID_HANDLE;
     if (!image || link->count == 0) return INVALID_VALUE;
-    struct part *parts = calloc(2 * link->count, sizeof *parts);
+    struct part *parts = calloc(2 * link->count + 1, sizeof *parts);
     if (!parts) return OUT_OF_MEMORY;
+    parts[2 * link->count] = (struct part){&link->logs.registers, sizeof link->logs.registers};
     for (size_t i = 0; i < link->count; i++) {
         parts[2 * i] = (struct part){link->heads + 2 * i, 2 * sizeof *link->heads};
         parts[2 * i + 1] = (struct part){link->inputs[i], (size_t)link->heads[2 * i + 1]};
     }
-    int error = ask(LINK, parts, (int)(2 * link->count), &answer);
+    int error = ask(LINK, parts, (int)(2 * link->count + 1), &answer);
     free(parts);
     if (error) {
         log_write(&link->logs, 1, answer.data, error == DEVICE_UNAVAILABLE ? 0 : answer.size);

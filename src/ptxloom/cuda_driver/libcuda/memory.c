@@ -58,7 +58,9 @@ void allocations_remove_of(uint64_t owner) {
         if (known[i].owner == owner && known[i].kind == VARIABLE_MEMORY) allocation_remove(&known[i]);
 }
 
-int in_device(device_pointer address) { return address - device.start < device.size; }
+static int is_own(device_pointer address) { return address - device.start < device.size; }
+
+int in_device(device_pointer address) { return is_own(address) || allocation_at(address); }
 
 uint64_t memory_used(void) { return used; }
 
@@ -78,7 +80,7 @@ int reachable(device_pointer address, uint64_t size) {
 }
 
 void memory_written(device_pointer address, uint64_t size) {
-    if (device.marks && in_device(address)) memset((void *)(uintptr_t)(address - device.start + device.marks), 0, size);
+    if (device.marks && is_own(address)) memset((void *)(uintptr_t)(address - device.start + device.marks), 0, size);
 }
 
 int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start) {
@@ -159,7 +161,8 @@ EXPORTED int cuMemHostGetDevicePointer_v2(device_pointer *found, void *start, un
     CONTEXT;
     if (!found || !start || flags) return INVALID_VALUE;
     struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
-    if (!one || one->kind != HOST_MEMORY) return INVALID_VALUE;
+    if (!one) return host_memory_seen(start, found);
+    if (one->kind != HOST_MEMORY) return INVALID_VALUE;
     *found = (device_pointer)(uintptr_t)start;
     return SUCCESS;
 }
@@ -167,7 +170,9 @@ EXPORTED int cuMemHostGetDevicePointer_v2(device_pointer *found, void *start, un
 EXPORTED int cuMemHostGetFlags(unsigned *flags, void *start) {
     CONTEXT;
     struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
-    if (!flags || !one || one->kind != HOST_MEMORY) return INVALID_VALUE;
+    if (!flags) return INVALID_VALUE;
+    if (!one) return host_memory_flags(start, flags);
+    if (one->kind != HOST_MEMORY) return INVALID_VALUE;
     *flags = one->flags;
     return SUCCESS;
 }

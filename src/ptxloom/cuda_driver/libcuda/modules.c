@@ -13,8 +13,8 @@ struct module {
 
 static int loaded(void **handle, enum kind kind, struct part image, const char *path, const struct logs *logs) {
     struct answer answer;
-    uint64_t path_bytes = strlen(path);
-    struct part parts[] = {{&path_bytes, sizeof path_bytes}, {path, path_bytes}, image};
+    uint64_t head[2] = {logs->registers, strlen(path)};
+    struct part parts[] = {{head, sizeof head}, {path, head[1]}, image};
     int error = ask(LOAD, parts, 3, &answer);
     log_write(logs, 1, answer.data, error && error != DEVICE_UNAVAILABLE ? answer.size : 0);
     log_write(logs, 0, NULL, 0);

@@ -10,8 +10,10 @@ static int do_launch(const struct launch *launch) {
         launch->block[2], launch->cluster[0], launch->cluster[1], launch->cluster[2], launch->shared_bytes, launch->flags};
     struct part parts[] = {{head, sizeof head}, {launch->parameters, launch->size}};
     struct answer answer;
+    host_memory_in();
     int error = ask(LAUNCH, parts, 2, &answer);
     if (error == DEVICE_UNAVAILABLE) return error;
+    host_memory_out();
     return launch_ended(error, &answer);
 }
 
@@ -22,8 +24,8 @@ static unsigned char *row(device_pointer base, uint64_t pitch, uint64_t slice, u
 static void move_row(unsigned char *to, const unsigned char *from, uint64_t width) {
     device_pointer into = (device_pointer)(uintptr_t)to, out_of = (device_pointer)(uintptr_t)from;
     memmove(to, from, width);
-    if (!device.marks || !in_device(into)) return;
-    if (in_device(out_of)) memmove(to - device.start + device.marks, from - device.start + device.marks, width);
+    if (!device.marks || into - device.start >= device.size) return;
+    if (out_of - device.start < device.size) memmove(to - device.start + device.marks, from - device.start + device.marks, width);
     else memory_written(into, width);
 }
 

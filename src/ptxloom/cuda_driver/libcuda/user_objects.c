@@ -1,0 +1,88 @@
+/* User objects: what graphs keep alive of a program's, and the function that is called when nobody does. */
+#include <stdlib.h>
+
+#include "graphs.h"
+
+struct user_object {
+    void *argument;
+    void (*destroy)(void *);
+    uint64_t uses;
+};
+
+static int release(void *handle, uint64_t times) {
+    struct user_object *one = object_of(A_USER_OBJECT, handle);
+    if (!one || times == 0 || times > one->uses) return INVALID_VALUE;
+    one->uses -= times;
+    if (one->uses) return SUCCESS;
+    void (*destroy)(void *) = one->destroy;
+    void *argument = one->argument;
+    handle_free(handle);
+    int held = lock_release();
+    destroy(argument);
+    lock_take(held);
+    return SUCCESS;
+}
+
+EXPORTED int cuUserObjectCreate(void **handle, void *argument, void (*destroy)(void *), unsigned uses, unsigned flags) {
+    DRIVER;
+    if (!handle || !destroy || uses == 0 || flags != 1) return INVALID_VALUE;
+    void *made = handle_new(A_USER_OBJECT, sizeof(struct user_object));
+    struct user_object *one = object_of(A_USER_OBJECT, made);
+    if (!one) return OUT_OF_MEMORY;
+    *one = (struct user_object){argument, destroy, uses};
+    *handle = made;
+    return SUCCESS;
+}
+
+EXPORTED int cuUserObjectRetain(void *handle, unsigned times) {
+    DRIVER;
+    struct user_object *one = object_of(A_USER_OBJECT, handle);
+    if (!one || times == 0) return INVALID_VALUE;
+    one->uses += times;
+    return SUCCESS;
+}
+
+EXPORTED int cuUserObjectRelease(void *object, unsigned times) {
+    DRIVER;
+    return release(object, times);
+}
+
+EXPORTED int cuGraphRetainUserObject(void *graph_handle, void *handle, unsigned times, unsigned flags) {
+    enum { MOVE = 1, MOST = 4096 };
+    DRIVER;
+    struct graph *graph = object_of(A_GRAPH, graph_handle);
+    struct user_object *one = object_of(A_USER_OBJECT, handle);
+    if (!graph || !one || times == 0 || times > MOST || flags > MOVE || (flags && times > one->uses)) return INVALID_VALUE;
+    for (unsigned i = 0; i < times; i++) TRY(list_add(&graph->kept, handle));
+    if (!flags) one->uses += times;
+    return SUCCESS;
+}
+
+EXPORTED int cuGraphReleaseUserObject(void *graph_handle, void *handle, unsigned times) {
+    DRIVER;
+    struct graph *graph = object_of(A_GRAPH, graph_handle);
+    if (!graph || times == 0) return INVALID_VALUE;
+    for (unsigned i = 0; i < times; i++) {
+        if (!list_has(&graph->kept, handle)) return INVALID_VALUE;
+        list_remove(&graph->kept, handle);
+        TRY(release(handle, 1));
+    }
+    return SUCCESS;
+}
+
+int user_objects_keep(struct list *to, const struct list *from) {
+    for (size_t i = 0; i < from->count; i++) {
+        struct user_object *one = object_of(A_USER_OBJECT, from->items[i]);
+        if (!one) continue;
+        TRY(list_add(to, from->items[i]));
+        one->uses++;
+    }
+    return SUCCESS;
+}
+
+void user_objects_drop(struct list *kept) {
+    struct list all = *kept;
+    *kept = (struct list){0};
+    for (size_t i = 0; i < all.count; i++) release(all.items[i], 1);
+    list_drop(&all);
+}

@@ -1,0 +1,46 @@
+"""What a program asks of `cuTensorMapEncode...`, answered by `ptxloom.descriptors`."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.descriptors import encode_im2col, encode_tiled
+from ptxloom.descriptors.tensor_types import DATA_TYPES, INTERLEAVES, L2_PROMOTIONS, OOB_FILLS, SWIZZLES
+from ptxloom.diagnostics import UsageError
+
+_HEAD: Final = 10
+_TYPES: Final = tuple(DATA_TYPES)  # in the order of `CUtensorMapDataType`
+_INTERLEAVES: Final = tuple(INTERLEAVES)
+
+
+def encoded(data: bytes) -> bytes:
+    """The map of a question (`libcuda/tensor_maps.c`).
+
+    Raises:
+        Refused: There is no such map.
+    """
+    numbers: list[int] = [*struct.unpack(f"<{len(data) // 8}q", data)]
+    im2col, type_, rank, address, interleave, swizzle, promotion, fill, channels, pixels = numbers[:_HEAD]
+    rest = iter(numbers[_HEAD:])
+
+    def taken(count: int) -> list[int]:
+        return [next(rest) for _ in range(count)]
+
+    try:
+        if min(interleave, swizzle, promotion, fill, type_) < 0:
+            raise Refused(CudaError.INVALID_VALUE)
+        kinds = {
+            "interleave": _INTERLEAVES[interleave],
+            "swizzle": SWIZZLES[swizzle],
+            "l2_promotion": L2_PROMOTIONS[promotion],
+            "oob_fill": OOB_FILLS[fill],
+        }
+        head = (_TYPES[type_], address, taken(rank), taken(rank - 1))
+        if im2col:
+            lower, upper = taken(rank - 2), taken(rank - 2)
+            return encode_im2col(*head, lower, upper, channels, pixels, taken(rank), **kinds).to_bytes()
+        return encode_tiled(*head, taken(rank), taken(rank), **kinds).to_bytes()
+    except (UsageError, IndexError) as error:
+        raise Refused(CudaError.INVALID_VALUE, f"ptxloom: tensor map: {error}") from None

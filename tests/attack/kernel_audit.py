@@ -77,6 +77,7 @@ class Audit:
         placed: The word of `place_lanes_of` on the addresses that lie in the scratch now.
         checked: The code has asked for it: they are host addresses.
         reaches: For each function, what it may touch behind its parameters.
+        outlined: The same for those of the kernel's instructions that are functions.
     """
 
     variant: Variant
@@ -88,16 +89,26 @@ class Audit:
     placed: str = ""
     checked: bool = False
     reaches: dict[str, list[int | Kind] | None] = field(default_factory=dict[str, "list[int | Kind] | None"])
+    outlined: dict[str, list[int]] = field(default_factory=dict[str, "list[int]"])
 
     def run(self) -> list[str]:
         """What breaks the rule, each with its instruction; nothing if it holds."""
-        (kernel,) = [f for f in functions(self.variant.ir) if f.name == SYMBOL]
-        self.code = {one.result: one for one in kernel.code if one.result}
-        self.branches = frozenset(one.text for one in kernel.code if one.opcode == "br")
-        self.values["%w"] = Pointer("warp", self.warp_bytes, 0, 0)
-        for one in kernel.code:
-            self.read(one)
+        found = functions(self.variant.ir)
+        self.outlined = {f.name: _rooms_of_helper(f) for f in found if f.name != SYMBOL}
+        for function in found:
+            self.judge(function)
         return self.errors
+
+    def judge(self, function: Function) -> None:
+        """Read the kernel, or an instruction that is outlined: that is given registers, with room for what it does."""
+        self.code = {one.result: one for one in function.code if one.result}
+        self.branches = frozenset(one.text for one in function.code if one.opcode == "br")
+        rooms = self.outlined.get(function.name, [])
+        given = zip(function.parameters, rooms, strict=True) if rooms else ()
+        self.values = {name: Pointer("registers", room, 0, 0) for (type_, name), room in given if type_ == "ptr"}
+        self.values["%w"] = Pointer("warp", self.warp_bytes, 0, 0)
+        for one in function.code:
+            self.read(one)
 
     @property
     def warp_bytes(self) -> int:
@@ -222,7 +233,7 @@ class Audit:
                 self.error(one, f"a value of the kernel in the warp's `{kept}`")
             if kept == "scratch" and at.high + bytes_of(type_) > _RECORD.kinds["scratch"].size:
                 self.error(one, "the scratch ends before")
-        elif at.root not in {"stack", "profile", "record"}:
+        elif at.root not in {"stack", "profile", "record", "registers"}:
             self.error(one, f"a store to the {at.root}")
 
     def record(self, one: Instruction) -> Pointer | Number:
@@ -300,7 +311,13 @@ class Audit:
         for (type_, text), bound in zip(given, rooms, strict=False):
             room = bound if isinstance(bound, int) else self.declared(name, bound, [text for _, text in given])
             if type_ == "ptr" and text != "null" and not (text[0] == "@" and text[1:] in self.variant.builder.helpers):
-                self.inside(one, text, room)
+                at = self.inside(one, text, room)
+                self.given(one, name, text, at)
+
+    def given(self, one: Instruction, name: str, text: str, at: Pointer | None) -> None:
+        """An argument that is a pointer: beside the warp, outlined instructions are given registers alone."""
+        if name in self.outlined and text != "%w" and (at is None or at.low < state.REGISTERS):
+            self.error(one, "an outlined instruction is given what is no register")
 
     def declared(self, name: str, kind: Kind, given: list[str]) -> int:
         """The bytes that a native function counts on behind a pointer, by what it is given beside."""
@@ -316,9 +333,11 @@ class Audit:
             return [_room(kind) for kind in signature(b.natives[name]).arguments]
         if name in b.accesses:
             return _rooms_of_access(name)
+        if name in self.outlined:
+            return [*self.outlined[name]]
         if name in b.helpers:
             (found,) = [f for f in functions(b.helpers[name] + "\nattributes #0 = { nounwind }") if f.name == name]
-            return _rooms_of_helper(found)
+            return [*_rooms_of_helper(found)]
         return None
 
 
@@ -361,7 +380,7 @@ def _rooms_of_access(name: str) -> list[int | Kind]:
     return [warp, _LANES * (4 if found[2] == "shared" else 8), 0, 0, 0]
 
 
-def _rooms_of_helper(function: Function) -> list[int | Kind]:
+def _rooms_of_helper(function: Function) -> list[int]:
     """The same for code that is made for an instruction: how far its constant offsets reach behind each parameter."""
     reach = {name: (name, 0) for type_, name in function.parameters if type_ == "ptr"}
     rooms = dict.fromkeys(reach, 0)

@@ -1,4 +1,4 @@
-"""Runs of instructions give the same strip by strip as a whole warp at a time."""
+"""Runs of instructions give the same strip by strip, outlined, and as a whole warp at a time."""
 
 from __future__ import annotations
 
@@ -56,15 +56,17 @@ STEPS = (
 
 
 def results(monkeypatch: pytest.MonkeyPatch, text: str, name: str, out: np.ndarray, *inputs: object) -> np.ndarray:
-    """What a kernel writes with every run in strips; checked to be what it writes without any."""
+    """What a kernel writes with every run in strips; checked to be what it writes without any, and outlined."""
     monkeypatch.setenv("PTXLOOM_CACHE", "")
     found: list[np.ndarray] = []
-    for shortest in (1, NEVER):
+    for shortest, long in ((1, NEVER), (NEVER, NEVER), (1, 0)):
         monkeypatch.setattr(strips, "SHORTEST", shortest)
+        monkeypatch.setattr(variant, "LONG", long)
         target = out.copy()
         pl.kernel(pl.parse(text), name).launch(target.shape[-1] // 64, 64, [target, *inputs])
         found.append(target)
     assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
     return found[0]
 
 

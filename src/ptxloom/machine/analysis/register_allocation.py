@@ -14,7 +14,8 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.binding.effects import updates
-from ptxloom.machine.analysis.uniform_values import mentioned, targets, written
+from ptxloom.machine.analysis.loops import repeated_stretches
+from ptxloom.machine.analysis.uniform_values import mentioned, written
 from ptxloom.machine.program.knowledge import Knowledge
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def place_registers(
     """
     sums = sums or {}
     intervals = _intervals(blocks, sums)
-    loops = _apart(_loops(blocks))
+    loops = repeated_stretches(blocks)
     for interval in intervals.values():
         if interval.block < 0:
             _cover(interval, loops)
@@ -178,38 +179,6 @@ def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, AddressSum]) -> 
                     if seen.block != block.number:
                         seen.block = -1
     return found
-
-
-def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:
-    """The stretches of sites that a branch backwards repeats, the last op of the branch's block included."""
-    firsts = _first_sites(blocks)
-    for block in blocks:
-        for op in block.ops[-1:]:
-            for target in targets(op):
-                if target <= block.number:
-                    yield firsts[target], op.site
-
-
-def _apart(stretches: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Stretches that overlap made one: what is mentioned in an inner loop is mentioned in the outer one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(stretches):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-        else:
-            joined.append((start, end))
-    return tuple(joined)
-
-
-def _first_sites(blocks: Sequence[BasicBlock]) -> Mapping[int, int]:
-    """The site at which each block starts (an empty one: where the next starts)."""
-    firsts: dict[int, int] = {}
-    following = 0
-    for block in reversed(blocks):
-        if block.ops:
-            following = block.ops[0].site
-        firsts[block.number] = following
-    return firsts
 
 
 def _cover(interval: _Interval, loops: Sequence[tuple[int, int]]) -> None:

@@ -31,6 +31,10 @@ class Places(WarpEmitter):
         self.scalars: dict[int, Value] = {}
         self.poisoned: frozenset[int] | None = None
 
+    def within(self, place: int, by: int = 0) -> Value:
+        """So many bytes behind where a register lies."""
+        return self.offset(W, state.REGISTERS + place + by)
+
     def register(self, operand: tree.Operand) -> tuple[Register, int]:
         """The register an operand names, and which element of a vector register."""
         match operand:
@@ -46,7 +50,7 @@ class Places(WarpEmitter):
         scalar = self._slot(register, index)
         if register.offset not in self.program.knowledge.scalars or self.width != LANES:
             return scalar
-        place = self.offset(W, state.REGISTERS + register.offset)
+        place = self.within(register.offset)
         self.store(self.splat(self.load(f"i{register.type.bits}", scalar, 8)), place, 64)
         return place
 
@@ -70,7 +74,7 @@ class Places(WarpEmitter):
 
     def _slot(self, register: Register, index: int = 0) -> Value:
         place = register.offset + index * register.bytes
-        return self.offset(W, state.REGISTERS + self.program.knowledge.scalars.get(register.offset, place))
+        return self.within(self.program.knowledge.scalars.get(register.offset, place))
 
     def address_of(self, symbol: Variable | FunctionName, offset: int = 0) -> Value:
         """The address of a variable or function within its space, `<32 x i64>`."""

@@ -10,7 +10,7 @@ from ptxloom.machine.native.llvm import host_has
 from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
-    from ptxloom.machine.codegen.warp import WarpEmitter
+    from ptxloom.machine.codegen.places import Places
     from ptxloom.machine.program.symbols import Register
 
 
@@ -27,7 +27,7 @@ class Strip:
         first: The number of the first of them, `i64`.
     """
 
-    def __init__(self, b: WarpEmitter, first: Value) -> None:
+    def __init__(self, b: Places, first: Value) -> None:
         self.lanes = strip_lanes()
         self._b = b
         self.first = first
@@ -97,7 +97,7 @@ class Strip:
         b = self._b
         bits = 1 if register.type.kind == "p" else max(register.type.bits, 8)
         if self.first.text.isdecimal():
-            return b.offset(W, state.REGISTERS + register.offset + int(self.first.text) * bits // 8)
+            return b.within(register.offset, int(self.first.text) * bits // 8)
         if bits not in self._bases:
             by = b.apply("lshr", self.first, Value("i64", "3")) if bits == 1 else self.offset(bits // 8)
             self._bases[bits] = b.offset(W, by)

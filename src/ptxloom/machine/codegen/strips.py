@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.codegen.strip import Strip, strip_lanes
-from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.program.symbols import Register
-from ptxloom.machine.runtime import state
 from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
@@ -62,12 +60,12 @@ def build(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
             b.begin(op)
             row.build(b, op)
     elif len(run) <= UNROLLED:
-        _unrolled(b, run)
+        unrolled(b, run)
     else:
         _looped(b, run)
 
 
-def _unrolled(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
+def unrolled(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
     """One strip after the other: what a loop's counter would cost is saved."""
     joined: dict[int, Value] = {}
     lanes = strip_lanes()
@@ -78,7 +76,7 @@ def _unrolled(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
             wide = b.apply("shl", b.resize(mask, 32), Value("i32", str(start)))
             joined[place] = b.apply("or", joined[place], wide) if place in joined else wide
     for place, mask in joined.items():
-        b.store(mask, b.offset(W, state.REGISTERS + place), 4)
+        b.store(mask, b.within(place), 4)
 
 
 def _looped(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
@@ -103,7 +101,7 @@ def _looped(b: Builder, run: Sequence[tuple[Op, Row]]) -> None:
     b.do(f"br {more}, label %{head}, label %{done}")
     b.label(done)
     for place, mask in joined.items():
-        b.store(mask, b.offset(W, state.REGISTERS + place), 4)
+        b.store(mask, b.within(place), 4)
 
 
 def _one(b: Builder, strip: Strip, run: Sequence[tuple[Op, Row]]) -> None:

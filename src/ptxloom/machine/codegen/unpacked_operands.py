@@ -31,7 +31,7 @@ class Images:
 
     def __init__(self, program: Program) -> None:
         self.allocas: list[str] = []
-        jumps = {place for op in program.ops for place in targets(op)}
+        jumps = {place for block in program.blocks for op in block.ops[-1:] for place in targets(op)}
         self._jumped_to = jumps | {function.first for function in program.functions}
         self._places: dict[int, list[Value]] = {}  # by size: those in use first used longest ago
         self._held: dict[tuple[str, tuple[int, ...]], Value] = {}

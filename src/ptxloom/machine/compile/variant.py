@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 from ptxloom.machine import semantics
+from ptxloom.machine.analysis.loops import unrepeated_blocks
 from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.codegen import strips
 from ptxloom.machine.codegen.builder import Builder
 from ptxloom.machine.codegen.instrument import Instruments
+from ptxloom.machine.codegen.outlining import LONG, Outlines
 from ptxloom.machine.compile.meaning import meaning
 from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON, Poisoning
@@ -61,13 +63,16 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b.follows = POISON in checks
     b.do("br label %dispatch")
     _dispatch(b)
+    seldom = Outlines(b)
+    outlined = frozenset[int]() if several else _outlined_blocks(program)
     for block in program.blocks:
-        _block(b, block)
+        _block(b, block, seldom if block.number in outlined else None)
     dispatch = b.lines.index("dispatch:") + 1
     b.lines[dispatch:dispatch] = b.images.resets
     body = "\n".join((*b.images.allocas, *b.lines))
     declarations = "\n".join(b.declarations.values())
-    ir = f"{declarations}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
+    functions = "\n".join(seldom.functions)
+    ir = f"{declarations}\n{functions}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
     return Variant(ir, b)
 
 
@@ -142,7 +147,14 @@ def _dispatch_to_block(b: Builder) -> None:
         b.do(f"ret i32 {status}")
 
 
-def _block(b: Builder, block: BasicBlock) -> None:
+def _outlined_blocks(program: Program) -> frozenset[int]:
+    """The blocks whose instructions are outlined: those that run once, if they are long."""
+    blocks = unrepeated_blocks(program)
+    return frozenset(b.number for b in blocks) if sum(len(b.ops) for b in blocks) >= LONG else frozenset()
+
+
+def _block(b: Builder, block: BasicBlock, outlines: Outlines | None) -> None:
+    """One block; its instructions outlined as far as they can be, if that is wanted."""
     b.block = block
     b.ended = False
     b.images.enter(block)
@@ -159,12 +171,14 @@ def _block(b: Builder, block: BasicBlock) -> None:
     if block.after is not None:
         b.begin(block.after)
         after_call(b, block.after)
-    _instructions(b, block, rows, start)
+    _instructions(b, block, rows, start, outlines)
     if not b.ended:
         b.goto(b.following)
 
 
-def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], start: int) -> None:
+def _instructions(
+    b: Builder, block: BasicBlock, rows: Sequence[Row | None], start: int, outlines: Outlines | None
+) -> None:
     """The instructions of a block; those that suit it in runs, strip by strip."""
     run: list[tuple[Op, Row]] = []
     pieces = 0
@@ -177,6 +191,8 @@ def _instructions(b: Builder, block: BasicBlock, rows: Sequence[Row | None], sta
             raise semantics.missing(op)
         uniform = op.site in b.program.knowledge.uniform_ops
         if not uniform and strips.fits(b, op, row):
+            if outlines is not None and outlines.call(op, row):  # before it, none was left for a run
+                continue
             run.append((op, row))
             if len(run) == strips.LONGEST:
                 strips.build(b, run)

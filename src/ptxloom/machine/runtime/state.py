@@ -291,6 +291,7 @@ class Warp:
     """One warp; its registers follow the struct."""
 
     scratch: Annotated[Array[u8], SCRATCH_BYTES]  # operands and results of run-time calls; first, so that it is aligned
+    nowhere: Annotated[Array[u32], 32]  # zeros, which nobody writes: addresses of what is told by a constant offset
     mask: u32  # the lanes that run now
     live: u32  # the lanes that have not exited
     blocked: u32  # the lanes that wait

@@ -188,6 +188,8 @@ def _access(b: Builder, op: Op, verb: str, operand: tree.Operand, places: tuple[
     found = b.find(base.text) if isinstance(base, tree.Name) else None
     if isinstance(found, Register) and found.type.bits == width and space != state.LOCAL:
         addresses = b.register_place(found)
+    elif isinstance(found, Variable) and space == state.SHARED:
+        addresses, offset = b.field("nowhere"), found.offset + offset
     else:
         addresses = b.scratch()
         lane_addresses(b, operand, space, width)

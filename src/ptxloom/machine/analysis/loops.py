@@ -1,0 +1,64 @@
+"""What loops repeat, as stretches of the text from where a branch goes back to up to that branch."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from ptxloom.machine.analysis.uniform_values import targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ptxloom.machine.program.model import BasicBlock, Program
+
+
+def repeated_stretches(blocks: Sequence[BasicBlock]) -> tuple[tuple[int, int], ...]:
+    """The first and last sites of what loops repeat, in order; loops in loops are one with the outermost."""
+    return _apart(_loops(blocks))
+
+
+def unrepeated_blocks(program: Program) -> tuple[BasicBlock, ...]:
+    """The blocks of a kernel itself, in order, that no loop of its own repeats."""
+    stretches = repeated_stretches(program.blocks)
+    own = (block for block in program.blocks if block.function.is_entry and block.ops)
+    return tuple(block for block in own if not _is_in(stretches, block))
+
+
+def _is_in(stretches: Sequence[tuple[int, int]], block: BasicBlock) -> bool:
+    """Whether a block has a part in any of some stretches that are apart and in order."""
+    at = bisect_left(stretches, block.ops[0].site, key=itemgetter(1))
+    return at < len(stretches) and stretches[at][0] <= block.ops[-1].site
+
+
+def _loops(blocks: Sequence[BasicBlock]) -> Iterator[tuple[int, int]]:
+    """The stretches of sites that a branch backwards repeats, the last op of the branch's block included."""
+    firsts = _first_sites(blocks)
+    for block in blocks:
+        for op in block.ops[-1:]:
+            for target in targets(op):
+                if target <= block.number:
+                    yield firsts[target], op.site
+
+
+def _apart(stretches: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Stretches that overlap made one: what is mentioned in an inner loop is mentioned in the outer one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _first_sites(blocks: Sequence[BasicBlock]) -> Mapping[int, int]:
+    """The site at which each block starts (an empty one: where the next starts)."""
+    firsts: dict[int, int] = {}
+    following = 0
+    for block in reversed(blocks):
+        if block.ops:
+            following = block.ops[0].site
+        firsts[block.number] = following
+    return firsts

@@ -1,0 +1,162 @@
+"""Outlined instructions: one function for all that differ in their registers alone, and a call for each.
+
+A call takes a tenth of the time to compile that an instruction takes by itself, and some nanoseconds more to run: it is
+for long code that no loop repeats. A function is given where the registers lie, and knows nothing else of the
+instruction: neither its site nor what becomes of its result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptxloom.machine.codegen import strips
+from ptxloom.machine.codegen.builder import Builder
+from ptxloom.machine.codegen.warp import W
+from ptxloom.machine.native.ir import Value
+from ptxloom.machine.program.symbols import Register
+from ptxloom.machine.runtime import state
+from ptxloom.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from ptxloom.machine.codegen.family import Row
+    from ptxloom.machine.program.model import Op, Program
+
+#: Instructions that no loop repeats, from which on they are outlined: as many take LLVM half a second.
+LONG: Final = 4096
+_NOWHERE: Final = -1  # the site of an instruction that stands for many
+_MASK: Final = Value("i32", "%mask")
+
+
+class _Place(NamedTuple):
+    """A place that a function is given: of the n-th register of its instruction, or of the one value of all lanes."""
+
+    register: int
+    is_scalar: bool
+
+
+class _Outlined(NamedTuple):
+    """A function: its name, and what it is given beside the warp and the mask."""
+
+    name: str
+    places: tuple[_Place, ...]
+
+
+class _Body(Builder):
+    """Builds the functions of one variant, each with registers at places that it is given."""
+
+    def __init__(self, b: Builder) -> None:
+        super().__init__(b.program, b.whole, b.checks)
+        self.mask = b.mask if b.whole else _MASK
+        self.natives, self.accesses, self.helpers, self.declarations = b.natives, b.accesses, b.helpers, b.declarations
+        self._places: dict[int, _Place] = {}  # by where the registers of the instruction that is built lie
+        self._given: dict[_Place, Value] = {}
+
+    def within(self, place: int, by: int = 0) -> Value:
+        """So many bytes behind where a register lies: behind the place that the function is given."""
+        given = self._places[place]
+        start = self._given.setdefault(given, Value("ptr", f"%at{len(self._given)}"))
+        return self.offset(start, by)
+
+    def build(self, name: str, op: Op, row: Row, registers: tuple[int, ...]) -> tuple[_Outlined, str] | None:
+        """A function for an instruction like this one; None if it needs more than its registers.
+
+        Args:
+            name: The function's.
+            op: The instruction.
+            row: What it means.
+            registers: Where the registers lie that it names.
+        """
+        scalars = self.program.knowledge.scalars
+        self._places = {scalars[at]: _Place(n, is_scalar=True) for n, at in enumerate(registers) if at in scalars}
+        self._places |= {at: _Place(n, is_scalar=False) for n, at in enumerate(registers)}
+        self._given = {}
+        self.lines, self.scalars, self._count = [], {}, 0
+        strips.unrolled(self, [(replace(op, site=_NOWHERE), row)])
+        if any("label %" in line for line in self.lines):
+            return None
+        parameters = ", ".join(str(v) for v in (W, *(() if self.whole else (_MASK,)), *self._given.values()))
+        body = "\n".join(self.lines)
+        text = f"define internal void @{name}({parameters}) #0 {{\n{body}\nret void\n}}"
+        return _Outlined(name, tuple(self._given)), text
+
+
+class Outlines:
+    """The outlined instructions of one variant.
+
+    Attributes:
+        functions: Their IR.
+    """
+
+    def __init__(self, b: Builder) -> None:
+        self.functions: list[str] = []
+        self._b = b
+        self._body = _Body(b)
+        self._known: dict[Hashable, _Outlined | None] = {}
+
+    def call(self, op: Op, row: Row) -> bool:
+        """Call the function of an instruction that is fit for strips; False if it can have none."""
+        b = self._b
+        form = _Form(b.program, op)
+        key = (row.build, op.node.qualifiers, op.node.opcode, op.used, tuple(form.parts()))
+        registers = tuple(form.registers)
+        if key not in self._known:
+            made = self._body.build(f"ptxloom_outlined_{len(self._known)}", op, row, registers)
+            self._known[key] = None if made is None else made[0]
+            self.functions += [] if made is None else [made[1]]
+        found = self._known[key]
+        if found is None:
+            return False
+        b.images.note(op)
+        scalars = b.program.knowledge.scalars
+        places = ((registers[n], is_scalar) for n, is_scalar in found.places)
+        given = [b.offset(W, state.REGISTERS + (scalars[at] if is_scalar else at)) for at, is_scalar in places]
+        several = ", ".join(str(v) for v in (W, *(() if b.whole else (b.mask,)), *given))
+        b.do(f"call void @{found.name}({several})")
+        return True
+
+
+class _Form:
+    """What the code of an instruction depends on beside where its registers lie.
+
+    Attributes:
+        registers: Where these lie, each once, in the order in which they are mentioned.
+    """
+
+    def __init__(self, program: Program, op: Op) -> None:
+        self.registers: list[int] = []
+        self._known = program.knowledge
+        self._op = op
+
+    def parts(self) -> Iterator[Hashable]:
+        """The instruction without its registers; to be read to its end before these are all known."""
+        predicate = self._op.node.predicate
+        if predicate is not None:
+            yield predicate.negated, self._name(predicate.name)
+        for operand in self._op.operands:
+            yield self._operand(operand)
+
+    def _operand(self, operand: tree.Operand) -> Hashable:
+        match operand:
+            case tree.Name(text=name):
+                return self._name(name)
+            case tree.Unary(operand=inner):
+                return "!", self._operand(inner)
+            case tree.Pair(first=first, second=second):
+                return "|", self._operand(first), self._operand(second)
+            case tree.Vector(elements=elements):
+                return "{", *map(self._operand, elements)
+            case _:
+                return operand  # nodes are equal wherever they stand
+
+    def _name(self, name: str) -> Hashable:
+        found = self._op.scope.find(name)
+        if not isinstance(found, Register):
+            return name
+        at, known = found.offset, self._known
+        if at not in self.registers:
+            self.registers.append(at)
+        uniform = at in known.uniform, at in known.scalars, known.literals.get(at)
+        return found.type, self.registers.index(at), uniform

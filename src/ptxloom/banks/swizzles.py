@@ -6,7 +6,7 @@ banks count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -22,11 +22,13 @@ from ptxloom.layout import Swizzle
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ptxloom.descriptors import SwizzleMode
+
     Lanes = tuple[int, ...]
 
 _ROW_BYTES: Final = 16  # of a matrix row, and what addresses are aligned to
 _MOST_BITS: Final = 5  # of a swizzle: there are 32 banks
-_BY_TMA: Final = {mode.span_bytes: mode.swizzle for mode in map(swizzle_mode, ("32B", "64B", "128B"))}
+_BY_TMA: Final = tuple(map(swizzle_mode, ("128B", "64B", "32B")))
 
 
 class NoTile(PtxloomError):  # noqa: N818 - reads as what it says
@@ -120,16 +122,43 @@ class Arrangement:
         tile: The tile.
         padding_bytes: Added to each row's pitch.
         swizzle: On byte offsets; None for none.
+        box_bytes: So many bytes of every row make a box, and the boxes lie one behind the other, as TMA writes them;
+            None for whole rows.
     """
 
     tile: Tile
     padding_bytes: int = 0
     swizzle: Swizzle | None = None
+    box_bytes: int | None = None
 
     @property
     def pitch_bytes(self) -> int:
-        """From one row to the next."""
-        return self.tile.pitch_bytes + self.padding_bytes
+        """From one row to the next, of a box where there are boxes."""
+        return self.box_bytes or self.tile.pitch_bytes + self.padding_bytes
+
+    @property
+    def boxes(self) -> int:
+        """How many boxes lie side by side in the tile."""
+        return self.tile.row_bytes // self.box_bytes if self.box_bytes else 1
+
+    @property
+    def box_columns(self) -> int:
+        """How many elements wide a box is."""
+        return self.tile.columns // self.boxes
+
+    @property
+    def tma_mode(self) -> SwizzleMode | None:
+        """The mode in which a tensor map writes the tile so, in boxes as wide as the mode's span."""
+        wide = self.box_bytes or self.tile.row_bytes
+        fits = (
+            mode for mode in _BY_TMA if mode.swizzle == self.swizzle and mode.span_bytes == wide == self.pitch_bytes
+        )
+        return next(fits, None)
+
+    def offset(self, row: int, byte_column: int) -> int:
+        """The byte at which something lies, before the swizzle."""
+        box, within = divmod(byte_column, self.box_bytes) if self.box_bytes else (0, byte_column)
+        return (box * self.tile.rows + row) * self.pitch_bytes + within
 
     @property
     def of_elements(self) -> Swizzle | None:
@@ -142,7 +171,8 @@ class Arrangement:
     @property
     def storage_bytes(self) -> int:
         """How much memory the tile takes; a swizzle moves bytes within blocks, of which the last counts whole."""
-        dense = self.pitch_bytes * (self.tile.rows - 1) + self.tile.row_bytes
+        last = self.box_bytes or self.tile.row_bytes
+        dense = self.pitch_bytes * (self.boxes * self.tile.rows - 1) + last
         block = 1 << (self.swizzle.base + self.swizzle.bits) if self.swizzle else 1
         return -(-dense // block) * block
 
@@ -151,6 +181,8 @@ class Arrangement:
         """The element index as C, of `row` and `column`."""
         pitch = self.pitch_bytes * 8 // self.tile.element_bits
         index = f"row * {pitch} + column"
+        if self.boxes > 1:
+            index = f"column / {pitch} * {self.tile.rows * pitch} + row * {pitch} + column % {pitch}"
         swizzle = self.of_elements
         if swizzle is None:
             return index
@@ -163,6 +195,9 @@ class Arrangement:
         """The layout as CuTe C++ writes it."""
         pitch = self.pitch_bytes * 8 // self.tile.element_bits
         shape = f"Shape<_{self.tile.rows}, _{self.tile.columns}>, Stride<Int<{pitch}>, _1>"
+        if self.boxes > 1:
+            columns = f"Shape<_{pitch}, _{self.boxes}>>, Stride<_{pitch}, Stride<_1, Int<{self.tile.rows * pitch}>>>"
+            shape = f"Shape<_{self.tile.rows}, {columns}"
         swizzle = self.of_elements
         if swizzle is None:
             return f"Layout<{shape}>{{}}"
@@ -172,7 +207,8 @@ class Arrangement:
         if self.padding_bytes:
             return f"{self.padding_bytes} bytes of padding"
         swizzle = self.of_elements
-        return f"Swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}>" if swizzle else "as it is"
+        where = f" in {self.boxes} boxes of {self.box_columns} columns" if self.boxes > 1 else ""
+        return f"Swizzle<{swizzle.bits},{swizzle.base},{swizzle.shift}>{where}" if swizzle else "as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +247,14 @@ class Found:
         plain: What the accesses cost as the tile is.
         choices: Every swizzle of the fewest bits, and the smallest padding, that leave no conflict; best first.
         best: What costs least, where nothing leaves none.
+        by_tma: What costs least of what a tensor map can write; None if the rows fit none of its modes.
     """
 
     tile: Tile
     plain: Choice
     choices: tuple[Choice, ...]
     best: Choice
+    by_tma: Choice | None = None
 
     @property
     def free(self) -> bool:
@@ -250,20 +288,29 @@ def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
     traffic = [traffic_of(tile, name) for name in accesses]
     by_tma = any(one.name == "tma" for one in traffic)
     plain = cost_of(Arrangement(tile), traffic)
-    swizzled = [cost_of(one, traffic) for one in _swizzled(tile, traffic, by_tma)]
+    boxed = [cost_of(one, traffic) for one in _boxed(tile)]
+    swizzled = boxed if by_tma else [cost_of(one, traffic) for one in _swizzled(tile, traffic)]
     padded = [] if by_tma else [cost_of(one, traffic) for one in _padded(tile)]
     free = [one for one in (plain, *swizzled) if not one.conflicts]
-    fewest = min((_bits(one) for one in free), default=0)
-    choices = [one for one in free if _bits(one) == fewest]
+    fewest = min(map(_effort, free), default=None)
+    choices = [one for one in free if _effort(one) == fewest]
     padding = next((one for one in padded if not one.conflicts), None)
     if plain.conflicts and padding is not None:
         choices.append(padding)
-    best = min((plain, *swizzled, *padded), key=lambda one: (one.conflicts, one.arrangement.storage_bytes, _bits(one)))
-    return Found(tile, plain, tuple(sorted(choices, key=_rank)), best)
+    best = min(
+        (plain, *swizzled, *padded), key=lambda one: (one.conflicts, one.arrangement.storage_bytes, _effort(one))
+    )
+    return Found(tile, plain, tuple(sorted(choices, key=_rank)), best, min(boxed, key=_conflicts, default=None))
 
 
-def _bits(choice: Choice) -> int:
-    return choice.arrangement.swizzle.bits if choice.arrangement.swizzle else 0
+def _conflicts(choice: Choice) -> int:
+    return choice.conflicts
+
+
+def _effort(choice: Choice) -> tuple[int, int]:
+    """Fewer boxes are fewer copies; then the swizzle of fewer bits."""
+    arrangement = choice.arrangement
+    return arrangement.boxes, arrangement.swizzle.bits if arrangement.swizzle else 0
 
 
 def _rank(choice: Choice) -> tuple[int, int, int, int]:
@@ -281,7 +328,7 @@ def cost_of(arrangement: Arrangement, traffic: Sequence[Traffic]) -> Choice:
             costs.append(Cost(one.name, 0, 0))
             continue
         of, wavefronts, ideal = access(one.instruction), 0, 0
-        for offsets, times in _alike(one, arrangement.pitch_bytes):
+        for offsets, times in _alike(one, replace(arrangement, swizzle=None)):
             placed = offsets if arrangement.swizzle is None else tuple(map(arrangement.swizzle, offsets))
             counts = Warp(of, placed + (0,) * (LANES - len(placed)), ALL_LANES >> LANES - len(placed)).wavefronts()
             wavefronts += times * of.rounds * sum(counts)
@@ -291,14 +338,14 @@ def cost_of(arrangement: Arrangement, traffic: Sequence[Traffic]) -> Choice:
 
 
 @lru_cache(maxsize=32)
-def _alike(traffic: Traffic, pitch_bytes: int) -> tuple[tuple[Lanes, int], ...]:
+def _alike(traffic: Traffic, arrangement: Arrangement) -> tuple[tuple[Lanes, int], ...]:
     """Warps by the byte offsets of their lanes, and how many there are of each kind; the last may have fewer lanes.
 
     Two whose offsets differ by one XOR cost the same under every swizzle: a swizzle is linear over XOR, and so are
     words and banks.
     """
     lanes = access(traffic.instruction).lanes
-    offsets = [row * pitch_bytes + column for row, column in zip(traffic.rows, traffic.byte_columns, strict=True)]
+    offsets = list(map(arrangement.offset, traffic.rows, traffic.byte_columns))
     found: dict[Lanes, int] = {}
     for start in range(0, len(offsets), lanes):
         kind = tuple(offset ^ offsets[start] for offset in offsets[start : start + lanes])
@@ -306,12 +353,17 @@ def _alike(traffic: Traffic, pitch_bytes: int) -> tuple[tuple[Lanes, int], ...]:
     return tuple(found.items())
 
 
-def _swizzled(tile: Tile, traffic: Sequence[Traffic], by_tma: bool) -> Iterator[Arrangement]:
+def _boxed(tile: Tile) -> Iterator[Arrangement]:
+    """What a tensor map can write: boxes as wide as the span of its mode, or one that is the whole row."""
+    for mode in _BY_TMA:
+        if tile.pitch_bytes == mode.span_bytes:
+            yield Arrangement(tile, swizzle=mode.swizzle)
+        elif tile.pitch_bytes == tile.row_bytes and tile.row_bytes % mode.span_bytes == 0:
+            yield Arrangement(tile, swizzle=mode.swizzle, box_bytes=mode.span_bytes)
+
+
+def _swizzled(tile: Tile, traffic: Sequence[Traffic]) -> Iterator[Arrangement]:
     """Every swizzle that keeps each lane's bytes together and reaches no further than the tile."""
-    if by_tma:
-        if tile.pitch_bytes in _BY_TMA:
-            yield Arrangement(tile, swizzle=_BY_TMA[tile.pitch_bytes])
-        return
     together = max(access_bytes(one) for one in traffic).bit_length() - 1
     top = (tile.pitch_bytes * tile.rows - 1).bit_length()
     for bits in range(1, _MOST_BITS + 1):

@@ -9,6 +9,7 @@ import pytest
 
 from ptxloom.banks import bank_conflicts
 from ptxloom.banks.swizzles import Arrangement, Choice, NoTile, Tile, cost_of, find_swizzles, make_tile, traffic_of
+from ptxloom.descriptors import Box, encode_tiled
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.layout import Swizzle
 
@@ -19,7 +20,7 @@ def by_expression(choice: Choice) -> np.ndarray[tuple[int, int], np.dtype[np.int
     """(rows, columns) byte offsets, from the C expression that a user would paste."""
     tile = choice.arrangement.tile
     row, column = np.meshgrid(np.arange(tile.rows), np.arange(tile.columns), indexing="ij")
-    text = choice.arrangement.expression
+    text = choice.arrangement.expression.replace("/", "//")
     index = text.strip("()").partition(", ")[0].removeprefix("i = ") if text.startswith("(") else text
     i = eval(index, {}, {"row": row, "column": column})  # noqa: S307 - our own text
     if text.startswith("("):
@@ -107,10 +108,62 @@ def test_the_usual_tiles() -> None:
         assert all(not choice.conflicts for choice in found.choices)
 
 
+@pytest.mark.parametrize(
+    ("tile", "mode", "boxes", "columns"),
+    [
+        ((128, 128, "bf16"), "128B", 2, 64),
+        ((64, 256, "f16"), "128B", 4, 64),
+        ((64, 96, "f16"), "64B", 3, 32),
+        ((64, 48, "f16"), "32B", 3, 16),
+        ((64, 64, "f16"), "128B", 1, 64),
+        ((64, 32, "f32"), "128B", 1, 32),
+        ((32, 32, "f16"), "64B", 1, 32),
+        ((64, 72, "f16"), None, 0, 0),
+    ],
+)
+def test_rows_wider_than_a_mode_of_tma_are_cut_into_boxes(
+    tile: tuple[int, int, str], mode: str | None, boxes: int, columns: int
+) -> None:
+    made = make_tile(*tile)
+    found = find_swizzles(made, ["tma", "ldmatrix.x4"])
+    if mode is None:
+        assert found.by_tma is None
+        return
+    (best,) = found.choices
+    assert found.by_tma == best
+    arrangement = best.arrangement
+    assert arrangement.tma_mode is not None
+    assert (arrangement.tma_mode.name, arrangement.boxes, arrangement.box_columns) == (mode, boxes, columns)
+    assert not best.conflicts
+    ldmatrix = find_swizzles(made, ["ldmatrix.x4"]).by_tma
+    assert ldmatrix is not None
+    assert ldmatrix.arrangement == arrangement
+
+
+@pytest.mark.parametrize("tile", [(16, 128, "bf16"), (8, 192, "f16"), (16, 32, "f32"), (16, 256, "s8")])
+def test_boxes_lie_where_a_tensor_map_writes_them(tile: tuple[int, int, str]) -> None:
+    found = find_swizzles(make_tile(*tile), ["tma", "ldmatrix.x1"]).by_tma
+    assert found is not None
+    arrangement, (rows, columns, element) = found.arrangement, tile
+    mode = arrangement.tma_mode
+    assert mode is not None
+    names = {"bf16": "BFLOAT16", "f16": "FLOAT16", "f32": "FLOAT32", "s8": "UINT8"}
+    bytes_each = arrangement.tile.element_bits // 8
+    wide = arrangement.box_columns
+    made = encode_tiled(names[element], 0, (columns, rows), (columns * bytes_each,), (wide, rows), swizzle=mode.name)
+    for box in range(arrangement.boxes):
+        copied = Box(made, (box * wide, 0), shared_address=box * rows * wide * bytes_each)
+        for row, column in itertools.product(range(rows), range(0, wide, 16 // bytes_each)):
+            written = copied.place((column, row)).shared_address
+            assert written == by_expression(found)[row, box * wide + column]
+            assert arrangement.swizzle is not None
+            assert written == arrangement.swizzle(arrangement.offset(row, (box * wide + column) * bytes_each))
+
+
 def test_where_nothing_helps_the_least_cost_is_said() -> None:
-    found = find_swizzles(make_tile(64, 128, "f16"), ["tma", "ldmatrix.x4"])
+    found = find_swizzles(make_tile(64, 64, "f16", 144 * 8), ["tma", "ld.shared.b16@column"])
     assert not found.free
-    assert found.best.costs[1].ways == 8
+    assert found.by_tma is None
     both = find_swizzles(make_tile(64, 64, "f16"), ["ldmatrix.x4", "ld.shared.b16@column"])
     assert not both.free
     assert str(both.best.arrangement) == "Swizzle<3,3,3>"

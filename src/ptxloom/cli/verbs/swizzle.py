@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.banks.swizzles import find_swizzles, make_tile
-from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.output import Outcome, style_for
 from ptxloom.views.atoms import swizzle_choices
 
 if TYPE_CHECKING:
@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 
 def run(options: Options) -> Outcome:
-    """Search; that nothing helps is a finding."""
+    """Search, and tell what was found; that nothing leaves no conflict is an answer, too."""
     found = find_swizzles(make_tile(*(options.tile or (0, 0)), options.element or "", options.pitch), options.accesses)
-    code = CLEAN if found.free else FINDINGS
     match options.output_format:
         case "concise":
-            return Outcome(swizzle_choices.concise(found), code)
+            return Outcome(swizzle_choices.concise(found))
         case "json":
-            return Outcome(swizzle_choices.as_json(found), code)
+            return Outcome(swizzle_choices.as_json(found))
         case _:
-            return Outcome(swizzle_choices.full(found, style_for(options)), code)
+            return Outcome(swizzle_choices.full(found, style_for(options)))

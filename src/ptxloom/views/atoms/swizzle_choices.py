@@ -9,7 +9,7 @@ from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
 
 if TYPE_CHECKING:
-    from ptxloom.banks.swizzles import Choice, Found
+    from ptxloom.banks.swizzles import Arrangement, Choice, Found
     from ptxloom.views.core.json_text import Value
 
 
@@ -18,6 +18,9 @@ def full(found: Found, style: Style = PLAIN) -> str:
     shown = [found.plain, *(choice for choice in found.choices if choice is not found.plain)]
     if not found.free and found.best is not found.plain:
         shown.append(found.best)
+    by_tma = found.by_tma
+    if by_tma is not None and by_tma not in shown:
+        shown.append(by_tma)
     head = ("arrangement", "bytes", *(cost.name for cost in found.plain.costs))
     rows = tuple(
         row(choice.arrangement, choice.arrangement.storage_bytes, *(f"{c.wavefronts}/{c.ideal}" for c in choice.costs))
@@ -29,7 +32,18 @@ def full(found: Found, style: Style = PLAIN) -> str:
         *text_table(Table(head, rows), style),
     ]
     best = found.choices[0] if found.free else found.best
-    return "\n".join([*lines, "", f"index:  {best.arrangement.expression}", f"CuTe:   {best.arrangement.cute}"]) + "\n"
+    lines += ["", f"index:  {best.arrangement.expression}", f"CuTe:   {best.arrangement.cute}"]
+    if by_tma is not None:
+        lines.append(f"TMA:    {_tma(by_tma.arrangement)}")
+    return "\n".join(lines) + "\n"
+
+
+def _tma(arrangement: Arrangement) -> str:
+    """How a tensor map writes the tile: the mode by the driver's name, and its boxes."""
+    mode, boxes = arrangement.tma_mode, arrangement.boxes
+    assert mode is not None  # noqa: S101 - the finder offers no others
+    how = f"{boxes} boxes" if boxes > 1 else "one box"
+    return f"CU_TENSOR_MAP_SWIZZLE_{mode.name}, {how} of {arrangement.box_columns} columns ({arrangement})"
 
 
 def verdict(found: Found) -> str:
@@ -60,6 +74,7 @@ def as_json(found: Found) -> str:
             "plain": _record(found.plain),
             "choices": choices,
             "best": _record(found.best),
+            "tma": None if found.by_tma is None else _record(found.by_tma),
         }
     )
 
@@ -74,6 +89,9 @@ def _record(choice: Choice) -> Value:
         "pitch": arrangement.pitch_bytes,
         "storage": arrangement.storage_bytes,
         "conflicts": choice.conflicts,
+        "tma": None
+        if arrangement.tma_mode is None
+        else {"swizzle": arrangement.tma_mode.name, "boxes": arrangement.boxes, "columns": arrangement.box_columns},
         "expression": arrangement.expression,
         "cute": arrangement.cute,
         "costs": costs,

@@ -1,0 +1,48 @@
+"""Packages that drive CUDA run unchanged where there is no GPU: `ptxloom exec -- python program.py`."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.oracle
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def _run(name: str, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    known = {key: value for key, value in os.environ.items() if not key.startswith("PTXLOOM_")}
+    known |= {"CACHEDB": str(tmp_path / "tinygrad"), **environment}
+    command = [sys.executable, "-m", "ptxloom", "exec", "--", sys.executable, str(PROGRAMS / name)]
+    return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
+
+
+def _needs(package: str) -> pytest.MarkDecorator:
+    def there() -> bool:
+        try:
+            return importlib.util.find_spec(package) is not None
+        except ModuleNotFoundError:
+            return False
+
+    return pytest.mark.skipif(not there(), reason=f"{package} is not installed: `make suites` installs it")
+
+
+@_needs("cuda.core")
+def test_cuda_core(tmp_path: Path) -> None:
+    done = _run("core_saxpy.py", tmp_path)
+    assert done.stdout.splitlines() == ["saxpy<float> True", "saxpy<double> True"], done.stderr
+
+
+@_needs("numba_cuda")
+def test_numba(tmp_path: Path) -> None:
+    done = _run("numba_kernels.py", tmp_path)
+    assert done.stdout.splitlines() == ["add True", "transposed True", "histogram True", "total True"], done.stderr
+
+
+@_needs("tinygrad")
+@pytest.mark.parametrize("backend", ["CUDA", "CUDA:PTX"])
+def test_tinygrad(tmp_path: Path, backend: str) -> None:
+    done = _run("tiny_tensors.py", tmp_path, DEV=backend)
+    assert done.stdout.splitlines() == ["CUDA True", "gradient True"], done.stderr

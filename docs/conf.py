@@ -43,6 +43,9 @@ suppress_warnings = [
 
 myst_heading_anchors = 4
 
+highlight_language = "ptx"  # what pages of instructions show without a language
+smartquotes = False  # `--option` is no dash
+
 autodoc_member_order = "groupwise"
 napoleon_use_ivar = True
 napoleon_attr_annotations = False  # the signature has them; `bool_` would be taken for a link
@@ -60,8 +63,10 @@ pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 
 
-def from_markdown(_app: Any, _what: str, _name: str, _of: Any, _options: Any, lines: list[str]) -> None:
+def from_markdown(_app: Any, what: str, name: str, _of: Any, _options: Any, lines: list[str]) -> None:
     """Docstrings write `name` and `name`s, as Markdown does; reStructuredText wants two ticks and an end."""
+    if (what, name) == ("module", "ptxloom"):  # the page has its list of namespaces as a table
+        lines.clear()
     lines[:] = [re.sub(r"(?<![`\\:])`([^`]+)`(?!`)", r"``\1``\\ ", line) for line in lines]
 
 

@@ -39,6 +39,7 @@ STATIC = {
     "emit": ("SM75_U16x8_LDSM_T", "--language", "triton"),
     "examples": ("examples",),
     "web": ("-o", "/dev/stdout"),
+    "schema": ("run",),
 }
 """By verb that needs no extra: arguments that give exit 0."""
 

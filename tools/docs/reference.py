@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Final
 import ptxloom
 from ptxloom.cli.arguments import INTRODUCTION, VERBS, build_parser
 from ptxloom.cli.examples import EXAMPLES, EXITS
+from ptxloom.cli.json_schemas import NAMES, schema
 from ptxloom.diagnostics import TOOLS
 from ptxloom.explanation import Topic, explain, topics
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.isa.target import targets
 from ptxloom.isa.types import element_type, is_type
+from ptxloom.views.core.json_text import to_text
 
 if TYPE_CHECKING:
     import argparse
@@ -40,6 +42,7 @@ INTRODUCTIONS: Final = {
     "hazards": "What the tools can find while a kernel runs (`ptxloom run --checks TOOLS`).",
     "targets": "The architectures that a module can be written for (`.target`).",
     "types": "The types of registers, variables and elements. `ptxloom explain .f16x2` prints one of these entries.",
+    "json": "What each verb prints as JSON, profiles, and launch files. `ptxloom schema NAME` prints one of these.",
     "command-line": INTRODUCTION,
     "api": "Everything here is documented in the docstrings, too: `help(ptxloom.fragment)`.",
 }
@@ -72,6 +75,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "types.md", _joined("types", ((word, explain(word).markdown) for word in _types()))
     yield "targets.md", _joined("targets", ((str(one), explain(str(one)).markdown) for one in targets()))
     yield "command-line.md", _command_line()
+    yield "json.md", _joined("json", ((name, f"```json\n{to_text(schema(name))}```\n") for name in NAMES))
     yield from _api()
 
 
@@ -122,9 +126,9 @@ def _verb(verb: str, about: str) -> str:
         if entries:
             title = group.title if group.title != "positional arguments" else "arguments"
             described = f"{group.description}\n\n" if group.description else ""
-            parts.append(f"### {verb}: {title}\n\n{described}| | |\n|---|---|\n{entries}")
+            parts.append(f"**{title[0].upper()}{title[1:]}**\n\n{described}| | |\n|---|---|\n{entries}")
     shown = "".join(f"| `{_command(command)}` | {_cell(what)} |\n" for command, what in EXAMPLES[verb])
-    parts.append(f"### {verb}: examples\n\n| | |\n|---|---|\n{shown}")
+    parts.append(f"**Examples**\n\n| | |\n|---|---|\n{shown}")
     parts.append(f"Exit codes: {EXITS[verb]}.\n")
     return "\n".join(parts)
 
@@ -160,7 +164,7 @@ def _automodule(module: str, members: Iterable[str]) -> str:
 
 
 def _head(name: str) -> str:
-    title = name.replace("-", " ").capitalize().replace("Api", "Python API")
+    title = name.replace("-", " ").capitalize().replace("Api", "Python API").replace("Json", "JSON schemas")
     return f"# {title}\n\n{INTRODUCTIONS[name]}\n\n"
 
 

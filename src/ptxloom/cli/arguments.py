@@ -263,6 +263,12 @@ def _explain(parser: VerbParser) -> None:
     )
 
 
+def _schema(parser: VerbParser) -> None:
+    parser.add_argument(
+        "word", metavar="NAME", nargs="?", help="a verb, profile or launch-file; left out, all names are listed"
+    )
+
+
 def _examples(parser: VerbParser) -> None:
     parser.add_argument(
         "file", metavar="FOLDER", nargs="?", default="examples", help="where they go (default: examples)"
@@ -321,6 +327,7 @@ VERBS: Final = {
     "shared": ("what lies where in shared memory at a point of a run, bank by bank", shared_arguments.shared),
     "why": ("why a kernel's result is wrong: the cause, the line, the repair", machine_arguments.why),
     "debug": ("a kernel on its way to machine code: plan, IR, assembly, run-time functions", machine_arguments.debug),
+    "schema": ("the JSON Schema of what a verb prints as JSON, or of launch files", _schema),
     "examples": ("write the kernels that the README and the documentation use to a folder", _examples),
     "lsp": ("the language server, for editors to start", _lsp),
 }

@@ -114,6 +114,7 @@ EXAMPLES: Final = {
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
     ),
+    "schema": (("schema check", "what `check --output-format json` prints"), ("schema", "all that there are")),
     "examples": (("examples", "to a folder of this name, here"),),
     "lsp": (("lsp --target sm_90a", "judge every file for this target"),),
 }
@@ -142,6 +143,7 @@ EXITS: Final = {
     "shared": DONE,
     "why": "0 no law is broken, 1 one is, or the result is wrong, 2 it could not run",
     "debug": DONE,
+    "schema": DONE,
     "examples": DONE,
     "lsp": "0 the editor said goodbye, 1 it went without, 2 the server could not start",
 }

@@ -46,6 +46,7 @@ GOOD = {
     "diff": ("a.ptx", "a.ptx", "--all", "--output-format", "json"),
     "explain": ("missing-trans",),
     "examples": ("here",),
+    "schema": ("check",),
     "map": (f"mma.{MMA}", "--operand", "a", "--output-format", "concise"),
     "where": ("ldmatrix.m8n8.x4.b16", "--lane", "3", "--register", "1", "--bit", "16"),
     "where ": ("ldmatrix.m8n8.x4.b16", "--row", "3", "--column", "1", "--matrix", "0"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Union, cast, get_args, get_origin,
 from ptxloom.syntax import Node, tree
 from ptxloom.syntax.node import StatementNode
 from ptxloom.views.core.json_text import to_text
+from ptxloom.views.findings.finding_schema import finding_schema
 
 if TYPE_CHECKING:
     from ptxloom.views.core.json_text import Value
@@ -27,7 +28,7 @@ def schema() -> str:
     definitions: dict[str, Value] = {kind.__name__: _node(kind) for kind in _kinds()}
     definitions["Operand"] = _union(tree.Operand)
     definitions["Statement"] = _union(tree.Statement)
-    definitions["finding"] = _finding()
+    definitions["finding"] = finding_schema()
     definitions["function"] = _function()
     return to_text(
         {
@@ -106,24 +107,6 @@ def _object(properties: dict[str, Value], optional: tuple[str, ...] = ()) -> dic
         "required": [name for name in properties if name not in optional],
         "additionalProperties": False,
     }
-
-
-def _finding() -> Value:
-    place: dict[str, Value] = {"file": _TEXT, **_SPAN}
-    fix = _object({"description": _TEXT, **place, "replacement": _TEXT})
-    return _object(
-        {
-            "rule": _TEXT,
-            "severity": {"enum": ["error", "warning", "note"]},
-            "message": _TEXT,
-            **place,
-            "label": _TEXT,
-            "section": _TEXT,
-            "help": _TEXT,
-            "fix": {"anyOf": [{"type": "null"}, fix]},
-            "related": {"type": "array", "items": _object({"message": _TEXT, **place})},
-        }
-    )
 
 
 def _function() -> Value:

@@ -85,7 +85,7 @@ def options() -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", TOLD)
 def test_verbs_and_options_exist(name: str) -> None:
     known = options()
-    every = set[str]().union(*known.values(), OTHERS)
+    every = set[str]().union(*known.values(), OTHERS, re.findall(r"--[a-z][a-z-]*", build_parser().format_help()))
     text = read(name)
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= every
     for command in re.findall(r"(?:`|\$ )ptxloom ([a-z][^`\n]*)", text):

@@ -85,3 +85,16 @@ def test_libraries_are_compiled_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     build.folder.cache_clear()
     assert build.folder() == made
     build.folder.cache_clear()
+
+
+def test_what_a_wheel_brings_needs_no_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PTXLOOM_CACHE", str(tmp_path))
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setattr(build, "BUILT", folder)
+    build.folder.cache_clear()
+    found = build.folder()
+    build.folder.cache_clear()
+    assert found.parent == tmp_path / "driver"
+    for library in build.LIBRARIES:
+        assert (found / library.soname).read_bytes() == (folder / library.soname).read_bytes()
+        assert all((found / name).samefile(found / library.soname) for name in library.names)

@@ -80,25 +80,44 @@ def folder() -> Path:
         raise NoDriver(
             "the driver's library runs on Linux only; kernels run everywhere with `pl.kernel` and `pl.Device`"
         )
-    if (BUILT / "key").is_file() and (BUILT / "key").read_text() == key():
-        return BUILT
     from ptxloom.disk_cache import cache_folder  # noqa: PLC0415 - the package's build has no NumPy
 
     kept = cache_folder()
     if kept is None:
         made = Path(tempfile.mkdtemp(prefix="ptxloom-driver-"))
-        build(made)
+        _fill(made)
         return made
     place = kept / "driver" / key()
     if not place.is_dir():
         kept.joinpath("driver").mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=kept / "driver"))
-        build(made)
+        _fill(made)
         try:
             made.rename(place)
         except OSError:  # somebody else was quicker
             shutil.rmtree(made)
     return place
+
+
+def _fill(place: Path) -> None:
+    """Put the libraries into a folder: those that the package's build has made of these sources, or new ones.
+
+    Raises:
+        NoDriver: There is no compiler, or it fails.
+    """
+    if not ((BUILT / "key").is_file() and (BUILT / "key").read_text(encoding="ascii") == key()):
+        build(place)
+        return
+    for library in LIBRARIES:
+        shutil.copy(BUILT / library.soname, place)
+        _name(library, place)
+
+
+def _name(library: Library, place: Path) -> None:
+    """Give it its further names: links, as a program that loads it by both must get one."""
+    for name in library.names:
+        (place / name).unlink(missing_ok=True)
+        (place / name).symlink_to(library.soname)
 
 
 def key() -> str:
@@ -126,10 +145,8 @@ def build(place: Path, extra: tuple[str, ...] = ()) -> None:
     compiler = _compiler()
     for library in LIBRARIES:
         _compile(compiler, library, place, extra)
-        for name in library.names:
-            (place / name).unlink(missing_ok=True)
-            (place / name).symlink_to(library.soname)
-    (place / "key").write_text(key())
+        _name(library, place)
+    (place / "key").write_text(key(), encoding="ascii")
 
 
 def _compiler() -> str:

@@ -28,18 +28,26 @@ print(cuda.answer("cuMemHostUnregister", own))
 
 pinned = c_void_p()
 cuda.call("cuMemHostAlloc", byref(pinned), c_size_t(64), 2)
-cuda.launch(kernel, c_uint64(pinned.value), 4)
+cuda.launch(kernel, c_uint64(pinned.value or 0), 4)
 print(list((ctypes.c_uint32 * 4).from_address(pinned.value or 0)))
 cuda.call("cuMemFreeHost", pinned)
 
-HEAD = b".version 8.0\n.target sm_80\n.address_size 64\n"
-DOUBLE = HEAD + b".visible .func (.param .b32 r) twice(.param .b32 x) { .reg .b32 %x; ld.param.b32 %x, [x];\n"
-DOUBLE += b"add.u32 %x, %x, %x; st.param.b32 [r], %x; ret; }\n"
-USER = HEAD + b".extern .func (.param .b32 r) twice(.param .b32 x);\n"
-USER += b".visible .entry fill(.param .u64 to, .param .u32 count) { .reg .b64 %to; .reg .b32 %c;\n"
-USER += b"ld.param.u64 %to, [to]; ld.param.u32 %c, [count];\n"
-USER += b"{ .param .b32 a; .param .b32 b; st.param.b32 [a], %c; call.uni (b), twice, (a); ld.param.b32 %c, [b]; }\n"
-USER += b"st.global.u32 [%to], %c; ret; }\n"
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+DOUBLE = f"""{HEAD}
+.visible .func (.param .b32 r) twice(.param .b32 x)
+{{ .reg .b32 %x; ld.param.b32 %x, [x]; add.u32 %x, %x, %x; st.param.b32 [r], %x; ret; }}
+""".encode()
+USER = f"""{HEAD}
+.extern .func (.param .b32 r) twice(.param .b32 x);
+.visible .entry fill(.param .u64 to, .param .u32 count)
+{{
+    .reg .b64 %to; .reg .b32 %c;
+    ld.param.u64 %to, [to]; ld.param.u32 %c, [count];
+    {{ .param .b32 a; .param .b32 b; st.param.b32 [a], %c; call.uni (b), twice, (a); ld.param.b32 %c, [b]; }}
+    st.global.u32 [%to], %c;
+    ret;
+}}
+""".encode()
 link, image, size = c_void_p(), c_void_p(), c_size_t()
 options, values = (ctypes.c_int * 1)(0), (c_void_p * 1)(24)
 cuda.call("cuLinkCreate_v2", 1, options, values, byref(link))
@@ -55,11 +63,18 @@ cuda.call("cuLinkDestroy", link)
 
 log = ctypes.create_string_buffer(200)
 options, values = (ctypes.c_int * 2)(5, 6), (c_void_p * 2)(ctypes.addressof(log), len(log))
-wrong = c_char_p(HEAD + b".visible .entry k() { mov.u32 %r1, nowhere; }")
+wrong = c_char_p(f"{HEAD}.visible .entry k() {{ mov.u32 %r1, nowhere; }}".encode())
 print(cuda.answer("cuModuleLoadDataEx", byref(c_void_p()), wrong, 2, options, values), log.value.decode()[:43])
 
 gone: list[int] = []
-destroy = ctypes.CFUNCTYPE(None, c_void_p)(lambda argument: gone.append(argument or 0))
+
+
+@ctypes.CFUNCTYPE(None, c_void_p)
+def destroy(argument: int) -> None:
+    """Tell of it."""
+    gone.append(argument)
+
+
 graph, thing = c_void_p(), c_void_p()
 cuda.call("cuUserObjectCreate", byref(thing), c_void_p(7), destroy, 1, 1)
 cuda.call("cuGraphCreate", byref(graph), 0)

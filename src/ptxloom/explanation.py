@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from ptxloom.atoms import copy_atoms
+from ptxloom.atoms.page import atom_page
 from ptxloom.checker import rule_page, rules
 from ptxloom.diagnostics import TOOLS, UsageError, must_be
 from ptxloom.hazards.kinds import BY_RULE
@@ -27,7 +29,8 @@ class Page:
 
     Attributes:
         word: What it is about, as it is written in PTX or in reports.
-        kind: "rule", "hazard", "tool", "instruction", "special register", "directive", or "word" for types and targets.
+        kind: "rule", "hazard", "tool", "instruction", "special register", "directive", "atom" of CuTe, or
+            "word" for types and targets.
         markdown: The page.
 
     Example:
@@ -68,7 +71,7 @@ def explain(word: str) -> Page:
     Args:
         word: A rule (`missing-trans`), a hazard (`racecheck.read-after-write`) or the tool that finds it, an opcode,
             with qualifiers or without (`cp.async.bulk`), a special register (`%laneid`), a directive (`.reqntid`), a
-            type (`.f16x2`) or a target (`sm_90a`). `ptxloom explain` lists them.
+            type (`.f16x2`), a target (`sm_90a`) or an atom of CuTe (`SM75_U32x4_LDSM_N`). `ptxloom explain` lists them.
 
     Returns:
         The page; `print` shows the whole of it.
@@ -94,6 +97,8 @@ def explain(word: str) -> Page:
     for spelled in (low, f".{low}", f"%{low}"):
         if text := word_page(spelled):
             return Page(spelled, _kind(spelled), text)
+    if text := atom_page(written):
+        return Page(written, "atom", text)
     raise _unknown("word", word, [topic.word for topic in topics()])
 
 
@@ -143,6 +148,7 @@ def topics() -> Iterator[Topic]:
     yield from (Topic(opcode, "instruction", instruction_spec(opcode).title) for opcode in opcodes())
     yield from (Topic(name, "special register", special_about(name)) for name in special_names())
     yield from (Topic(f".{name}", "directive", words.about) for name, words in directives().items())
+    yield from (Topic(one.name, "atom", one.ptx) for one in copy_atoms() if one.name)
 
 
 def _in_short(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.atoms.absent import absent
 from ptxloom.atoms.copy import CopyAtom, copy_atom_of, copy_atoms, names_of
 from ptxloom.atoms.mma import MmaAtom, Source, forms_with_saturation, mma_atom_of
 from ptxloom.atoms.naming import mma_names, mma_operation
@@ -89,6 +90,8 @@ def _named(text: str) -> CopyAtom | MmaAtom:
         return mma_atom_of(*_mma_names()[name])
     if call is None and not text.startswith("SM") and (_MMA.search(text) or describes_move(text)):
         return _spelled(text)
+    if missing := absent(name):
+        raise UnsupportedForm(f"CuTe has no atom called `{missing.name}`; {missing.advice} {missing.why}")
     near = near_misses(name, (*_copy_names(), *_mma_names()))
     hint = f"; did you mean `{near[0]}`?" if near else ""
     raise UnsupportedForm(f"CuTe has no atom called `{name}`{hint}")

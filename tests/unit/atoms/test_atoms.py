@@ -72,7 +72,7 @@ def test_what_cute_has_no_name_for_is_said_so() -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("SM75_U16x8_LDSM_N", "did you mean `SM75_U16x8_LDSM_T`"),
+        ("SM75_U16x8_LDSM_N", "`SM75_U32x4_LDSM_N` does that job"),
         ("SM80_16x8x16_F32F16F16F16_TN", "did you mean"),
         ("LdMatrix8x8x16bOp(num_matrices=3)", "CuTe has no atom"),
         ("LdMatrix8x8x16bOp(num_matrices=)", "CuTe has no atom"),

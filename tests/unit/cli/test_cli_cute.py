@@ -114,7 +114,7 @@ def test_that_nothing_helps_is_an_answer(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("atom", "SM75_U32x3_LDSM_N"), "did you mean"),
+        (("atom", "SM75_U32x3_LDSM_N"), "`SM75_U32x2_LDSM_N` comes nearest"),
         (("atom", "--mma", F16), "`--operand` and `--major`, or A and B at once with `--blas TN`"),
         (("atom", "--mma", F16, "--blas", "XX"), "TN, NT, NN or TT"),
         (("atom", "--mma", "m16n8k3.row.col.f32.f16.f16.f32", "--blas", "TN"), "it takes `.m8n8k4`, `.m16n8k8`"),

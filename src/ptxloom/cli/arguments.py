@@ -207,7 +207,7 @@ def _inspect(parser: VerbParser) -> None:
         "--profile",
         dest="profile_launch",
         metavar="LAUNCH.toml",
-        help="run a kernel of the file as a launch file says, and show what each line cost",
+        help="run a kernel of the file with this launch file, and show what each line costs",
     )
     watch_arguments.sources(parser, "lines with their cost (--profile)")
     formats(parser, FINDINGS)
@@ -219,9 +219,13 @@ def _check(parser: VerbParser) -> None:
     formats(parser, CHECKED)
     _availability(parser)
     _rules(parser)
-    how = parser.add_argument_group("repairs", "files change as a whole or not at all; standard input goes to output")
-    how.add_argument("--fix", action="store_true", help="make the repairs that can mean but one thing")
-    how.add_argument("--unsafe-fixes", action="store_true", help="with --fix or --diff: make guesses, too")
+    how = parser.add_argument_group(
+        "repairs", "a file changes as a whole or not at all; standard input goes to standard output"
+    )
+    how.add_argument("--fix", action="store_true", help="make the repairs that leave no doubt")
+    how.add_argument(
+        "--unsafe-fixes", action="store_true", help="with --fix or --diff: also make repairs that are guesses"
+    )
     how.add_argument("--diff", action="store_true", help="print what --fix would change; exit 1 if anything would")
     file_arguments.project(parser)
     file_arguments.judging(parser)
@@ -248,7 +252,7 @@ def _diff(parser: VerbParser) -> None:
         metavar="A.ptx",
         help=explorer_arguments.FILE,
     )
-    parser.add_argument("other", metavar="B.ptx", help="the one that it is held against")
+    parser.add_argument("other", metavar="B.ptx", help="the file to compare it with")
     parser.add_argument("--all", action="store_true", help="show every line that differs")
     watch_arguments.sources(parser, "lines that differ")
     formats(parser, ("full", "concise", "json"))
@@ -259,13 +263,13 @@ def _explain(parser: VerbParser) -> None:
         "word",
         metavar="WORD",
         nargs="?",
-        help="a rule's id, a hazard, an opcode, %%laneid, .reqntid, sm_90a; left out, all are listed",
+        help="a rule's id, a hazard, an opcode, %%laneid, .reqntid, sm_90a; if left out, all are listed",
     )
 
 
 def _schema(parser: VerbParser) -> None:
     parser.add_argument(
-        "word", metavar="NAME", nargs="?", help="a verb, profile or launch-file; left out, all names are listed"
+        "word", metavar="NAME", nargs="?", help="a verb, profile or launch-file; if left out, all names are listed"
     )
 
 
@@ -276,23 +280,28 @@ def _examples(parser: VerbParser) -> None:
 
 
 def _lsp(parser: VerbParser) -> None:
-    parser.add_argument("--stdio", action="store_true", help="speak on standard input and output, as it does anyway")
+    parser.add_argument("--stdio", action="store_true", help="use standard input and output; this is the default")
     _availability(parser)
     _rules(parser)
 
 
 def _availability(parser: VerbParser) -> None:
     parser.add_argument(
-        "--target", metavar="SM", help="judge for this target instead of the file's own, such as sm_90a"
+        "--target", metavar="SM", help="check for this target instead of the file's own, such as sm_90a"
     )
-    parser.add_argument("--ptx-version", metavar="X.Y", help="judge for this PTX version instead of the file's own")
+    parser.add_argument("--ptx-version", metavar="X.Y", help="check for this PTX version instead of the file's own")
 
 
 def _rules(parser: VerbParser) -> None:
     which = parser.add_argument_group("which rules", "ids or patterns (missing-*), comma-separated")
-    which.add_argument("--select", metavar="RULES", type=_names, action="extend", default=[], help="tell only of these")
+    which.add_argument("--select", metavar="RULES", type=_names, action="extend", default=[], help="report only these")
     which.add_argument(
-        "--ignore", metavar="RULES", type=_names, action="extend", default=[], help="do not tell of these; wins"
+        "--ignore",
+        metavar="RULES",
+        type=_names,
+        action="extend",
+        default=[],
+        help="report all but these; wins over --select",
     )
 
 
@@ -303,17 +312,17 @@ def _names(text: str) -> list[str]:
 
 VERBS: Final = {
     "inspect": ("what PTX files hold: kernels, resources, every matrix move, findings", _inspect),
-    "check": ("judge PTX files: errors and warnings, each with its reason and repair", _check),
+    "check": ("check PTX files: errors and warnings, each with its reason and repair", _check),
     "parse": ("read PTX files: summary, tree or JSON", _parse),
     "query": ("find instructions by a pattern", explorer_arguments.query),
     "graph": ("the control-flow graph of functions, as text, DOT, SVG or JSON", explorer_arguments.graph),
     "fmt": ("print PTX files in the canonical form", _fmt),
-    "diff": ("what two PTX files say differently, function by function; exit 1 if anything", _diff),
+    "diff": ("how two PTX files differ, function by function; exit 1 if they do", _diff),
     "explain": ("the page of a rule, an opcode, or another word of PTX", _explain),
     "map": ("which lane holds which element of a matrix, as a table", fragment_arguments.map_),
     "where": ("what one lane holds, or who holds a row or an element", fragment_arguments.where),
     "banks": ("the bank conflicts of one access to shared memory; exit 1 if there are any", fragment_arguments.banks),
-    "swizzle": ("the swizzles and paddings of a tile that leave no access a bank conflict", cute_arguments.swizzle),
+    "swizzle": ("the swizzles and paddings of a tile that avoid every bank conflict", cute_arguments.swizzle),
     "atom": ("CuTe's atoms: names, layouts, and which one serves an operand", cute_arguments.atom),
     "descriptor": (
         "the 64 bits of a matrix descriptor: read, drawn, made",

@@ -19,7 +19,7 @@ def atom(parser: ArgumentParser) -> None:
         "name",
         metavar="ATOM",
         nargs="?",
-        help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling; left out, all copy atoms are listed",
+        help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling; if left out, all copy atoms are listed",
     )
     wanted = parser.add_argument_group("which atom for which operand")
     wanted.add_argument("--mma", metavar="MMA", help="the mma, such as m16n8k16.row.col.f32.f16.f16.f32")
@@ -48,9 +48,9 @@ def swizzle(parser: ArgumentParser) -> None:
         "accesses",
         metavar="ACCESS",
         nargs="+",
-        help="what touches it: cp.async, tma, ldmatrix.x4.trans, stmatrix.x2, ld.shared.v4.b32, ld.shared.b32@column",
+        help="what accesses it: cp.async, tma, ldmatrix.x4.trans, stmatrix.x2, ld.shared.v4.b32, ld.shared.b32@column",
     )
-    parser.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if not dense")
+    parser.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if there are gaps")
     formats(parser, FORMATS)
 
 

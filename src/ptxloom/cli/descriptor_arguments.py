@@ -19,18 +19,24 @@ _SWIZZLES: Final = ("none", "32B", "64B", "128B")
 def descriptor(parser: ArgumentParser) -> None:
     """`ptxloom descriptor`."""
     parser.add_argument(
-        "bits", metavar="BITS", nargs="?", type=number, help="64 bits to read; left out, those of a tile are made"
+        "bits",
+        metavar="BITS",
+        nargs="?",
+        type=number,
+        help="the 64 bits to read; if left out, they are made for a tile",
     )
     parser.add_argument(
         "--generation", choices=("wgmma", "tcgen05"), help="who reads it (default: as bits 46 to 48 say)"
     )
     what = parser.add_argument_group("what the instruction says")
     what.add_argument("--type", dest="element", metavar="TYPE", help="of an element (default f16)")
-    what.add_argument("--major", choices=("k", "mn"), help="along which elements are contiguous (default k)")
+    what.add_argument(
+        "--major", choices=("k", "mn"), help="the coordinate along which elements are contiguous (default k)"
+    )
     what.add_argument(
         "--tile", type=tile, metavar="MNxK", help="M or N and K, in elements: one product's, or the tile that is made"
     )
-    made = parser.add_argument_group("how the tile that is made lies")
+    made = parser.add_argument_group("how the tile to make lies")
     made.add_argument(
         "--swizzle", dest="mode", choices=(*_SWIZZLES, "128B_ATOM_32B"), help="the mode (default: the widest that fits)"
     )
@@ -42,16 +48,19 @@ def tensormap(parser: ArgumentParser) -> None:
     """`ptxloom tensormap`."""
     parser._negative_number_matcher = _NUMBERS  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - or `-1,-1` were options
     parser.add_argument(
-        "map", metavar="MAP", nargs="?", help="a file of 128 bytes, or 256 hexadecimal digits; left out, one is made"
+        "map",
+        metavar="MAP",
+        nargs="?",
+        help="a file of 128 bytes, or 256 hexadecimal digits; if left out, a map is made",
     )
-    made = parser.add_argument_group("the parameters of a map that is made, as the CUDA driver has them")
+    made = parser.add_argument_group("the parameters of the map to make, named as in the CUDA driver")
     made.add_argument("--data-type", metavar="TYPE", help="such as FLOAT16")
     made.add_argument("--global-address", type=number, metavar="ADDRESS", help="where the tensor begins (default 0)")
     made.add_argument("--global-dim", type=numbers, metavar="LIST", help="elements, the contiguous dimension first")
     made.add_argument("--global-strides", type=numbers, metavar="LIST", help="bytes, of all dimensions but the first "
                       "(default: no gaps)")  # fmt: skip
     made.add_argument("--box-dim", type=numbers, metavar="LIST", help="elements that a copy spans")
-    made.add_argument("--element-strides", type=numbers, metavar="LIST", help="of how many one is taken (default 1)")
+    made.add_argument("--element-strides", type=numbers, metavar="LIST", help="take every Nth element (default 1)")
     made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="slices of bytes")
     made.add_argument("--swizzle", dest="mode", choices=_SWIZZLES, help="of shared memory (default none)")
     made.add_argument("--l2-promotion", choices=("none", "64B", "128B", "256B"), default="none", help="of fetches")

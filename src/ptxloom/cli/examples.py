@@ -14,10 +14,10 @@ EXAMPLES: Final = {
     ),
     "check": (
         ("check kernel.ptx --target sm_90a", "is it legal there?"),
-        ("check kernels --output-format concise", "every file of a folder, a line for each finding"),
-        ("check kernel.ptx --ignore 'missing-*'", "but for some rules"),
+        ("check kernels --output-format concise", "every file of a folder, one line per finding"),
+        ("check kernel.ptx --ignore 'missing-*'", "without some rules"),
         ("check kernels --statistics", "how often each rule speaks"),
-        ("nvcc -ptx -o - kernel.cu | ptxloom check -", "what a compiler writes"),
+        ("nvcc -ptx -o - kernel.cu | ptxloom check -", "what a compiler wrote"),
     ),
     "parse": (
         ("parse kernel.ptx", "memory, registers, instructions, loops, calls"),
@@ -25,8 +25,8 @@ EXAMPLES: Final = {
         ("parse kernel.ptx --output-format json", "for programs; with --tree all of it"),
     ),
     "query": (
-        ("query 'ldmatrix.*.trans' kernel.ptx", "where such instructions stand"),
-        ("query 'ld.*' kernel.ptx --count", "how often each spelling is met"),
+        ("query 'ldmatrix.*.trans' kernel.ptx", "where such instructions are"),
+        ("query 'ld.*' kernel.ptx --count", "how many times each spelling occurs"),
     ),
     "graph": (
         ("graph kernel.ptx", "blocks, edges, loops, dominators"),
@@ -39,7 +39,7 @@ EXAMPLES: Final = {
     ),
     "diff": (
         ("diff old.ptx new.ptx", "what another compiler, or an edit, changed"),
-        ("diff old.ptx new.ptx --output-format concise", "a line for each kernel that differs"),
+        ("diff old.ptx new.ptx --output-format concise", "one line per kernel that differs"),
     ),
     "explain": (
         ("explain ldmatrix", "the page of an instruction"),
@@ -60,7 +60,7 @@ EXAMPLES: Final = {
     ),
     "banks": (
         ("banks ldmatrix.m8n8.x4.b16 --pitch 128", "does it conflict?"),
-        ("banks ldmatrix.m8n8.x4.b16 --pitch 128 --swizzle 3,3,3", "does it, swizzled?"),
+        ("banks ldmatrix.m8n8.x4.b16 --pitch 128 --swizzle 3,3,3", "and with a swizzle?"),
         ("banks ld.shared.v4.b32 --stride 16", "a plain load"),
     ),
     "swizzle": (
@@ -107,8 +107,8 @@ EXAMPLES: Final = {
         ("shared launch.toml --at ldmatrix -o shared.svg", "as a picture"),
     ),
     "why": (
-        ("why launch.toml", "which operand is wrong, since which line, and why"),
-        ("why launch.toml --try", "and does the repair mend it?"),
+        ("why launch.toml", "which operand is wrong, from which line on, and why"),
+        ("why launch.toml --try", "does the repair put it right?"),
     ),
     "debug": (
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
@@ -116,7 +116,7 @@ EXAMPLES: Final = {
     ),
     "schema": (("schema check", "what `check --output-format json` prints"), ("schema", "all that there are")),
     "examples": (("examples", "to a folder of this name, here"),),
-    "lsp": (("lsp --target sm_90a", "judge every file for this target"),),
+    "lsp": (("lsp --target sm_90a", "check every file for this target"),),
 }
 """By verb: commands (`ptxloom` in front is left out where they start with it) and what they answer."""
 
@@ -127,15 +127,15 @@ EXITS: Final = {
     "query": "0 something found, 1 nothing, 2 something could not be read",
     "graph": DONE,
     "fmt": "0 done, 1 syntax errors, or (--check, --diff) some would change, 2 it could not be done",
-    "diff": "0 they say the same, 1 they differ, 2 they could not be compared",
+    "diff": "0 they are the same, 1 they differ, 2 they could not be compared",
     "explain": DONE,
     "map": DONE,
     "where": DONE,
     "banks": "0 no conflicts, 1 some, 2 it could not be done",
     "swizzle": DONE,
     "atom": DONE,
-    "descriptor": "0 done, 1 it cannot be meant, 2 it could not be done",
-    "tensormap": "0 done, 1 it cannot be meant, 2 it could not be done",
+    "descriptor": "0 done, 1 it makes no sense, 2 it could not be done",
+    "tensormap": "0 done, 1 it makes no sense, 2 it could not be done",
     "emit": DONE,
     "web": DONE,
     "run": "0 no hazards or differences, 1 some, 2 it could not run",
@@ -145,7 +145,7 @@ EXITS: Final = {
     "debug": DONE,
     "schema": DONE,
     "examples": DONE,
-    "lsp": "0 the editor said goodbye, 1 it went without, 2 the server could not start",
+    "lsp": "0 the editor shut it down, 1 it left without doing so, 2 the server could not start",
 }
 
 

@@ -20,12 +20,12 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--device", metavar="SM", default="sm_80", help="what the device is, sm_75 to sm_121 (default sm_80)"
     )
-    parser.add_argument("--checks", metavar="TOOLS", help="the tools that watch, as `run --checks` has them")
+    parser.add_argument("--checks", metavar="TOOLS", help="the tools that watch, named as in `run --checks`")
     parser.add_argument(
         "--on-hazard",
         choices=("report", "end", "stop", "ignore"),
         default="report",
-        help="tell of a hazard as it happens (default) or at the end, end the program with status 86, or say nothing",
+        help="report a hazard as it happens (default) or at the end, end the program with status 86, or say nothing",
     )
     parser.add_argument(
         "--memory-limit", type=size, metavar="SIZE", help="what the device has (default half of what this machine has)"

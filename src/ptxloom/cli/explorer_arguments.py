@@ -32,7 +32,7 @@ def query(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
     _function(parser)
     _lines(parser)
-    parser.add_argument("--count", action="store_true", help="how often each spelling is met")
+    parser.add_argument("--count", action="store_true", help="how many times each spelling occurs")
     formats(parser, TABLE)
 
 
@@ -54,7 +54,7 @@ def _function(parser: _Group) -> None:
 
 
 def _lines(parser: _Group) -> None:
-    parser.add_argument("--lines", metavar="N[-M]", type=_span, help="only what stands on these lines")
+    parser.add_argument("--lines", metavar="N[-M]", type=_span, help="only what is on these lines")
 
 
 def _span(text: str) -> tuple[int, int]:

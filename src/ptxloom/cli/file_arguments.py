@@ -42,13 +42,19 @@ def project(parser: ArgumentParser) -> None:
     """Which files of a folder, and whose settings."""
     which = parser.add_argument_group("which files of a folder, and whose settings (ptxloom.toml, [tool.ptxloom])")
     which.add_argument(
-        "--exclude", metavar="PATTERN", action="append", default=[], help="leave these out, too, as .gitignore has them"
+        "--exclude",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help="also leave these out; patterns as in .gitignore",
     )
     which.add_argument(
-        "--no-respect-gitignore", dest="gitignore", action="store_false", help="do not leave out what git ignores"
+        "--no-respect-gitignore", dest="gitignore", action="store_false", help="include files that git ignores"
     )
-    which.add_argument("--config", metavar="FILE", help="these settings, instead of the nearest above each file")
-    which.add_argument("--isolated", action="store_true", help="no settings at all")
+    which.add_argument(
+        "--config", metavar="FILE", help="use these settings instead of those found nearest above each file"
+    )
+    which.add_argument("--isolated", action="store_true", help="use no settings at all")
     which.add_argument(
         "--settings-schema", action=PrintSettingsSchema, nargs=0, help="print the JSON Schema of settings, and end"
     )
@@ -57,8 +63,16 @@ def project(parser: ArgumentParser) -> None:
 def judging(parser: ArgumentParser) -> None:
     """How `check` goes about it."""
     how = parser.add_argument_group("how")
-    how.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called, and whose settings count")
-    how.add_argument("--statistics", action="store_true", help="how often each rule speaks, instead of the findings")
-    how.add_argument("--watch", action="store_true", help="judge again whenever a file changes, until Ctrl-C")
-    how.add_argument("-j", "--jobs", type=int, metavar="N", help="processes that judge (default: as it pays)")
-    how.add_argument("-v", "--verbose", action="store_true", help="which settings count, and what is left out and why")
+    how.add_argument(
+        "--stdin-filename",
+        metavar="NAME",
+        help="the name that standard input goes by, which also decides whose settings count",
+    )
+    how.add_argument(
+        "--statistics", action="store_true", help="how many findings each rule has, instead of the findings"
+    )
+    how.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
+    how.add_argument("-j", "--jobs", type=int, metavar="N", help="processes to use (default: as many as pay off)")
+    how.add_argument(
+        "-v", "--verbose", action="store_true", help="show which settings apply, and which files are left out and why"
+    )

@@ -105,7 +105,7 @@ LAUNCH: Final = Table(
         Key("block", Numbers(3, low=None), "threads of a CTA in x, y, z; 1 if left out", example="128"),
         Key("cluster", Numbers(3, low=None), "CTAs of a cluster in x, y, z"),
         Key("shared_bytes", Number(whole=True), "bytes of dynamic shared memory; 0 if left out"),
-        Key("target", Text(), "whose tensor cores compute, sm_75 to sm_121; the module's if left out"),
+        Key("target", Text(), "the architecture whose tensor cores compute, sm_75 to sm_121; the module's if left out"),
         Key(
             "contract", Text(), "`as written`, or `fused`: mul and add without a rounding are one fma, as ptxas has it"
         ),

@@ -47,12 +47,12 @@ class PrintSchema(Action):
 
 def declare(parser: ArgumentParser) -> None:
     """Add them."""
-    own = parser.add_argument_group("a launch in words", "beside or in place of what a launch file says")
-    own.add_argument("--kernel", metavar="NAME", help="the kernel; may be left out where the PTX holds only one")
+    own = parser.add_argument_group("a launch in words", "adds to a launch file, or replaces what it says")
+    own.add_argument("--kernel", metavar="NAME", help="the kernel; not needed if the PTX holds only one")
     for name, what in (("grid", "CTAs"), ("block", "threads of a CTA"), ("cluster", "CTAs of a cluster")):
         own.add_argument(f"--{name}", type=extents, metavar="X,Y,Z", help=f"{what} in x, y, z")
     own.add_argument("--shared-bytes", type=int, metavar="N", help="bytes of dynamic shared memory")
-    own.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
+    own.add_argument("--target", metavar="SM", help="the architecture whose tensor cores compute, sm_75 to sm_121")
     own.add_argument(
         "--arg",
         dest="args",
@@ -67,7 +67,7 @@ def declare(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="'C = A @ B'",
-        help="what an array must be afterwards, of the others by + - * / @ .T, sum, softmax and more",
+        help="what an array must hold afterwards, computed from the others with + - * / @ .T, sum, softmax and more",
     )
     allowed = "difference that --expect allows of each element (default: what rounding explains)"
     own.add_argument("--rtol", type=float, metavar="R", help=f"relative {allowed}")

@@ -24,12 +24,12 @@ _LIMITS: Final = {
 
 def declare(parser: ArgumentParser) -> None:
     """Add them."""
-    parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one a core)")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads of this machine (default: one per core)")
     parser.add_argument(
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="end the kernel after this time, what it takes to translate and compile it included",
+        help="end the kernel after this time, which includes translating and compiling it",
     )
     for name, (default, meaning) in _LIMITS.items():
         parser.add_argument(

@@ -23,14 +23,14 @@ def run(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--checks",
         metavar="TOOLS",
-        help="who watches: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; `all` is "
-        "these four and memcheck:variables, which tells of addresses that leave the variable they were made from; "
-        "memcheck:leaks tells of what malloc gave and nobody has freed; racecheck:global and initcheck:global watch "
-        "global memory, too",
+        help="the tools that watch: a comma-separated list of memcheck, synccheck (the default), racecheck, initcheck; "
+        "`all` is these four and memcheck:variables, which reports addresses that leave the variable "
+        "they were made from; memcheck:leaks reports what malloc gave and nobody freed; racecheck:global and "
+        "initcheck:global also watch global memory",
     )
     _contract(parser)
     limit_arguments.declare(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another order of warps for each number")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="run warps in another order for each number")
     watch_arguments.declare(parser)
     formats(parser, (*FINDINGS, "svg"))
 
@@ -65,9 +65,9 @@ def debug(parser: ArgumentParser) -> None:
         help=explorer_arguments.FILE,
     )
     parser.add_argument("--function", metavar="NAME", help="which kernel, if the file holds several")
-    parser.add_argument("--target", metavar="SM", help="whose tensor cores compute, sm_75 to sm_121")
-    parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, as `run --checks` has them")
-    parser.add_argument("--part", action="store_true", help="the code for warps of which only some lanes run")
+    parser.add_argument("--target", metavar="SM", help="the architecture whose tensor cores compute, sm_75 to sm_121")
+    parser.add_argument("--checks", metavar="TOOLS", help="the code for these tools, named as in `run --checks`")
+    parser.add_argument("--part", action="store_true", help="the code for warps in which only some lanes run")
     _contract(parser)
 
 

@@ -18,16 +18,16 @@ def shared(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--at",
         metavar="WHAT",
-        help="before an instruction, as a warp of the CTA first comes there: a PTX line (372), a source line "
-        "(kernel.cu:45) or a pattern (ldmatrix); left out, at the CTA's end",
+        help="just before an instruction, when a warp of the CTA first reaches it: a PTX line (372), a source line "
+        "(kernel.cu:45) or a pattern (ldmatrix); if left out, at the end of the CTA",
     )
     parser.add_argument("--array", metavar="NAME", help="only a variable in shared memory, or what comes from an array")
     parser.add_argument("--cta", metavar="X,Y,Z", default="0", help="which CTA, by its number or place (default 0)")
-    parser.add_argument("--values", action="store_true", help="show what the bytes hold beside what they are")
+    parser.add_argument("--values", action="store_true", help="also show the values that the bytes hold")
     parser.add_argument("--type", metavar="TYPE", help="read the bytes as f16, bf16, s8, b32, ...")
     parser.add_argument(
         "--colour-by", choices=("row", "chunk"), default="row",
-        help="a colour for each row of the array (the default), or for each 16 bytes of a row, which a swizzle moves",
+        help="a colour for each row of the array (default), or for each 16-byte piece of a row, which a swizzle moves",
     )  # fmt: skip
     parser.add_argument("--offset", type=int, metavar="BYTES", help="begin at this address")
     parser.add_argument("--rows", type=int, default=64, metavar="N", help="lines of 128 bytes to show (default 64)")

@@ -49,7 +49,7 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--fidelity",
         action="store_true",
-        help="say which instructions that ran are confirmed by recordings of a GPU, and which rest on documents",
+        help="list which of the instructions that ran are confirmed by GPU recordings, and which rest on documents",
     )
     parser.add_argument(
         "--profile-schema", action=PrintSchema, nargs=0, help="print the JSON Schema of a profile, and end"
@@ -57,7 +57,7 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--provenance",
         action="store_true",
-        help="follow where every byte comes from, and show it of the first element that is not what was expected",
+        help="follow where every byte comes from, and show it for the first element that is wrong",
     )
     parser.add_argument(
         "--trace",
@@ -70,14 +70,14 @@ def declare(parser: ArgumentParser) -> None:
     chosen = "of which --trace records"
     parser.add_argument("--trace-blocks", metavar="LIST", help=f"the blocks {chosen}, as '0 5' or '1,0 1,1', or all")
     parser.add_argument("--trace-warps", metavar="LIST", help=f"the warps {chosen}, as 0,1, or all")
-    parser.add_argument("--trace-first", type=int, metavar="N", help="executions of each warp to pass over")
+    parser.add_argument("--trace-first", type=int, metavar="N", help="executions of each warp to skip")
     parser.add_argument("--trace-limit", type=int, metavar="N", help="executions of each warp to record")
     parser.add_argument("--lanes", metavar="LIST", help=f"the lanes {chosen}, as 0-7,16, or all")
     parser.add_argument(
         "--when",
         metavar="CONDITION",
         help=f"the executions and lanes {chosen}: '%%r5 > 100 and %%tid.x < 8', over the registers that it reads (or "
-        "only writes), %%tid, %%ctaid, %%laneid, warp, execution and address; f32(%%r1) reads bits anew",
+        "only writes), %%tid, %%ctaid, %%laneid, warp, execution and address; f32(%%r1) reads its bits as a float",
     )
     parser.add_argument("--trace-type", metavar="TYPE", help="read a matrix's bits as f16, bf16, s8, e4m3, ...")
     parser.add_argument("--trace-operand", metavar="NAME", help="the operand to show: a, b, c, d")
@@ -90,8 +90,8 @@ def sources(parser: ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--source",
         action="store_true",
-        help=f"show the line of the program that was compiled above {what}, where `.loc` says it and the file is found",
+        help=f"show the source line above {what}, where `.loc` says it and the file is found",
     )
     parser.add_argument(
-        "--source-root", metavar="DIR", help="look for the files of --source below DIR, too, not only beside the PTX"
+        "--source-root", metavar="DIR", help="also look for source files below DIR, not only beside the PTX"
     )

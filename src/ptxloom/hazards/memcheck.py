@@ -86,7 +86,7 @@ KINDS: Final = (
         "leak",
         "Finds what `malloc` gave and nobody has freed when a launch ends, by the call of `malloc` (`memcheck:leaks`; "
         "compute-sanitizer's `--leak-check full`). Kernels of one module share its heap: memory that one of them "
-        "leaves for another to free is told of after the one and not after the other.",
+        "leaves for another to free is reported after the one and not after the other.",
         "{size} bytes allocated here ({pieces}) were not freed when the kernel ended",
         "free them, by one thread, after their last use; watch the last kernel alone if it is the one that frees",
         severity=Severity.WARNING,

@@ -24,7 +24,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 _OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--mute-audio", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
-    *("--disable-default-apps", "--disable-extensions", "--force-color-profile=srgb", "--remote-debugging-pipe"),
+    *(
+        "--disable-default-apps",
+        "--disable-ipc-flooding-protection",
+        "--disable-extensions",
+        "--force-color-profile=srgb",
+        "--remote-debugging-pipe",
+    ),
 )
 _ALL = "window.all = (selector) => [...document.querySelectorAll(selector)];"
 _PATIENCE = 60  # seconds for one answer, after which the browser is taken to be stuck

@@ -173,18 +173,18 @@ def _of_map(made: TensorMap) -> Iterator[Remark]:
     if made.element_strides[0] != 1 and made.interleave == "none":
         text = f"the element stride {made.element_strides[0]} of dimension 0 is ignored: the map is not interleaved"
         yield Remark("element-stride", False, text, "take every element, or put the dimension elsewhere")
-    for place, (stride, below) in enumerate(_strides(made), 1):
+    for place, stride, below in _strides(made):
         if stride < below:
             text = f"dimension {place} steps by {stride:,} bytes, but one step holds {below:,}"
             yield Remark("strides-overlap", False, text, "is the stride in bytes, and of this dimension?")
 
 
-def _strides(made: TensorMap) -> Iterator[tuple[int, int]]:
-    """Each stride beside what lies within it, of dimensions that have more than one element."""
+def _strides(made: TensorMap) -> Iterator[tuple[int, int, int]]:
+    """Each dimension's number, its stride and what lies within it, of those that have more than one element."""
     below = made.global_dim[0] * made.element_bytes
-    for stride, extent in zip(made.global_strides, made.global_dim[1:], strict=True):
+    for place, (stride, extent) in enumerate(zip(made.global_strides, made.global_dim[1:], strict=True), 1):
         if extent > 1:
-            yield stride, below
+            yield place, stride, below
             below = stride * extent
 
 

@@ -17,9 +17,9 @@ from ptxloom.web.facts import facts
 
 _FOLDER: Final = Path(__file__).parent
 _SCRIPTS: Final = _FOLDER / "script"
-_FIRST: Final = "main.js"
-_IMPORT: Final = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
-_EXPORT: Final = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.MULTILINE)
+_FIRST: Final = "main"
+_IMPORT: Final = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
+_EXPORT: Final = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 
 
 def page() -> str:
@@ -76,22 +76,29 @@ def packed(value: object) -> str:
 
 
 def joined_script() -> str:
-    """All modules as one, each after those that it imports; their names do not meet, or the browser would say so."""
+    """All modules as one, each a function of its own, after those that it imports."""
     order: list[str] = []
     _collect(_FIRST, order)
-    bodies = (_EXPORT.sub("", _IMPORT.sub("", _module(name))).strip() for name in order)
-    return "\n" + "\n\n".join(bodies) + "\n"
+    return "\n" + "\n".join(map(_scoped, order))
 
 
 def _collect(name: str, order: list[str]) -> None:
-    for needed in _IMPORT.findall(_module(name)):
+    for _, needed in _IMPORT.findall(_module(name)):
         if needed not in order:
             _collect(needed, order)
     order.append(name)
 
 
+def _scoped(name: str) -> str:
+    """A module as a value that holds what it exports."""
+    text = _module(name)
+    exports = ", ".join(_EXPORT.findall(text))
+    body = _EXPORT.sub("", _IMPORT.sub(r"const \1 = module_\2;\n", text)).strip()
+    return f"const module_{name} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"
+
+
 def _module(name: str) -> str:
-    return (_SCRIPTS / name).read_text(encoding="utf-8")
+    return (_SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -115,6 +115,8 @@ def test_a_stride_that_is_less_than_what_it_steps_over_is_remarked() -> None:
     made = encode_tiled("FLOAT16", 0, (64, 32), (64,), (64, 8))
     assert named(remarks.of_map(made)) == {"strides-overlap": False}
     assert not remarks.of_map(encode_tiled("FLOAT16", 0, (64, 1), (16,), (64, 1)))
+    (remark,) = remarks.of_map(encode_tiled("FLOAT16", 0, (64, 1, 32), (128, 64), (64, 1, 8)))
+    assert remark.text.startswith("dimension 2 steps by 64 bytes")
 
 
 def test_an_element_stride_that_is_ignored_is_remarked() -> None:

@@ -57,7 +57,35 @@ const ask = {
   problems: (opcode, words) => modules.mismatch.problemsOf(facts.isa.spec(opcode), words, facts.isa)
     .map((one) => modules.mismatch.sentenceOf(opcode, words, one)),
   target: (name, range) => modules.check.isInRange(facts.isa, name, range),
-  descriptor: (...of) => modules.descriptor.answer(facts, ...of),
-  box: (...of) => modules.tensor_map.answer(facts, ...of),
+  descriptor: (bits, generation, rows, columns, element, major) => {
+    const { addressOf, fromBits, remarksOf, toBits, wordsOf } = modules.descriptor;
+    const descriptor = fromBits(facts, BigInt(bits), generation);
+    if (descriptor.problem) return null;
+    const operand = { descriptor, rows, columns, element, major };
+    const words = wordsOf(facts, BigInt(bits), generation).map((word) => [word.name, word.held]);
+    const again = toBits(facts, descriptor).toString();
+    if (descriptor.leadingIsAddress) return [again, words];
+    const addresses = Array.from({ length: rows }, (_, row) => addressOf(facts, operand, row, (row * 7) % columns));
+    return [again, words, addresses, remarksOf(facts, operand).map(({ name, wrong, text, advice }) => [name, wrong, text, advice])];
+  },
+  tile: (tile) => {
+    const { ofTile, toBits } = modules.descriptor;
+    const made = ofTile(facts, tile);
+    return made.problem ? null : toBits(facts, made.descriptor).toString();
+  },
+  box: (map, coordinate, sharedAddress) => {
+    const { boxRemarks, filledOf, mapWords, placeOf, refusal, rowOf, transactionBytes, countsOf } = modules.tensor_map;
+    const refused = refusal(facts, map);
+    if (refused) return refused;
+    const box = { map, coordinate, sharedAddress };
+    const last = countsOf(map).map((count) => count - 1);
+    const places = [last.map(() => 0), last, last.map((count) => Math.floor(count / 2))].map((index) => {
+      const place = placeOf(facts, box, index);
+      return [place.coordinate, place.isInside, place.globalAddress, place.sharedAddress];
+    });
+    const row = rowOf(facts, box, 0).map((chunk) => [chunk.sharedAddress, chunk.coordinate, chunk.elements, chunk.inside]);
+    const said = boxRemarks(facts, box).map(({ name, wrong, text, advice }) => [name, wrong, text, advice]);
+    return [mapWords(facts, map), places, row, filledOf(box), transactionBytes(facts, map), said];
+  },
 };
 process.stdout.write(JSON.stringify(questions.map(([kind, ...of]) => ask[kind](...of))));

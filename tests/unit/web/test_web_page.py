@@ -13,8 +13,13 @@ from urllib.parse import quote
 import pytest
 
 from ptxloom.atoms.wrappers import emit
+from ptxloom.banks import bank_conflicts, find_swizzles, make_tile
+from ptxloom.checker import check
+from ptxloom.descriptors import MatrixDescriptor, SharedOperand
+from ptxloom.descriptors.remarks import of_operand
 from ptxloom.fragments import fragment
 from ptxloom.isa.matrix import variants
+from ptxloom.syntax import parse
 from ptxloom.web import page
 
 if TYPE_CHECKING:
@@ -137,9 +142,8 @@ def test_arrows_move_enter_keeps_and_the_link_restores(shown: Browser, explorer:
     for name in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         shown.key(name)
     assert text(shown, ".holder") == "T8 V1:R0"
-    shown.run("new Promise((done) => setTimeout(done, 60))")
+    until(shown, "location.hash.includes('pin=r.0.2.1')", wanted=True)
     link = shown.run("location.hash")
-    assert "pin=r.0.2.1" in link
     shown.open(explorer, link[1:])
     assert text(shown, ".holder") == "T8 V1:R0"
     assert shown.run("document.querySelectorAll('.cell.is-it').length") == 1
@@ -169,12 +173,89 @@ def test_the_operands_of_a_product_stand_in_the_corner(shown: Browser) -> None:
     assert fed == [*(f"row 0, column {k}" for k in range(16)), *(f"row {k}, column 0" for k in range(16))]
 
 
-@pytest.mark.parametrize("parameter", ["view", "form", "operand", "by", "pin", "from", "code"])
-def test_a_hostile_link_does_nothing(shown: Browser, parameter: str) -> None:
+PARAMETERS = {
+    "fragment": ("form", "operand", "by", "pin", "from", "code"),
+    "banks": ("access", "rows", "columns", "element", "pitch", "padding", "swizzle", "warp", "phase", "also"),
+    "descriptor": ("bits", "generation", "element", "major", "rows", "columns"),
+    "tensor": ("dataType", "dims", "strides", "box", "steps", "coordinate", "swizzle", "address", "shared"),
+    "check": ("text", "target", "ptx"),
+}
+
+
+@pytest.mark.parametrize("view", PARAMETERS)
+def test_a_hostile_link_does_nothing(shown: Browser, view: str) -> None:
     for value in HOSTILE:
-        go(shown, f"view=fragment&{parameter}={quote(value)}")
-        assert shown.run("document.querySelectorAll('img, iframe, object, embed, main script, [onload]').length") == 0
-        assert shown.run("document.querySelectorAll('.stage .cell').length") > 0
+        go(shown, "&".join((f"view={view}", *(f"{parameter}={quote(value)}" for parameter in PARAMETERS[view]))))
+    go(shown, "view=" + quote(HOSTILE[0]))
+    assert shown.run("all('img, iframe, object, embed, main script, [onload], [onerror]').length") == 0
+    assert shown.run("all('.stage .cell').length") == 256
+
+
+def test_a_hostile_paste_is_text(shown: Browser) -> None:
+    go(shown, "view=check")
+    for value in HOSTILE:
+        typed = json.dumps(f"ld.{value} {value}; {value}")
+        shown.run(f"(() => {{ const area = document.querySelector('.paste'); area.value = {typed}; }})()")
+        shown.run("document.querySelector('.paste').dispatchEvent(new Event('input'))")
+        assert shown.run("all('img, iframe, object, embed, main script, [onload], [onerror]').length") == 0
+    assert "not read" in text(shown, ".summary")
+
+
+def test_a_conflict_vanishes_with_the_suggested_swizzle(shown: Browser) -> None:
+    go(shown, "view=banks&access=ldmatrix.sync.aligned.m8n8.x4.b16&pitch=128")
+    report = bank_conflicts("ldmatrix.m8n8.x4.b16", [128 * lane for lane in range(32)])
+    counts = f"{report.wavefronts} wavefronts where {report.ideal} would do in this warp"
+    assert f"{report.ways}-way bank conflict" in text(shown, ".verdict")
+    assert counts in text(shown, ".verdict")
+    found = find_swizzles(make_tile(64, 64, "f16"), ["ldmatrix.m8n8.x4.b16"])
+    cards = shown.run("all('.cards .card b').map((card) => card.innerText)")
+    assert cards[:-1] == [str(one.arrangement) for one in found.choices]
+    shown.run("document.querySelector('.card').click()")
+    assert "No bank conflict" in text(shown, ".verdict")
+    until(shown, "location.hash.includes('swizzle=3.3.3')", wanted=True)
+    assert text(shown, ".line code") == found.choices[0].arrangement.cute
+
+
+def test_phases_are_stepped_through_by_the_keyboard(shown: Browser) -> None:
+    go(shown, "view=banks&access=ldmatrix.sync.aligned.m8n8.x4.b16&pitch=128&phase=0")
+    shown.run("document.querySelector('[aria-label=\"next phase\"]').focus()")
+    shown.key("Enter")
+    assert "Phase 2 of 4" in text(shown, ".stepper")
+    shown.key("Enter")
+    assert "Phase 3 of 4" in text(shown, ".stepper")
+    labels = shown.run("all('figure svg')[0].textContent")
+    assert "T16" in labels
+    assert "T15" not in labels
+
+
+def test_the_rows_of_a_descriptor_lie_where_python_says(shown: Browser) -> None:
+    go(shown, "view=descriptor&bits=0x4000004000010040&element=f16&major=k&rows=64&columns=16")
+    operand = SharedOperand(MatrixDescriptor.from_bits(0x4000004000010040), 64, 16)
+    rows = shown.run("all('.as-table tbody tr').map((row) => [...row.cells].map((cell) => cell.textContent))")
+    assert rows == [[str(r), f"0x{operand.address(r, 0):05x}", f"0x{operand.address(r, 8):05x}"] for r in range(64)]
+    swapped = MatrixDescriptor(0, 1024, 16, "128B")
+    go(shown, f"view=descriptor&bits={swapped}&rows=64&columns=16")
+    assert of_operand(SharedOperand(swapped, 64, 16))[0].text in text(shown, ".remarks")
+
+
+def test_the_box_of_a_tensor_map_moves_by_arrows(shown: Browser) -> None:
+    go(shown, "view=tensor&dims=128,64&box=64,8&coordinate=0,0")
+    shown.run("document.querySelector('.box-part').focus()")
+    for name in ("ArrowRight", "ArrowDown", "ArrowDown"):
+        shown.key(name)
+    until(shown, "new URLSearchParams(location.hash.slice(1)).get('coordinate')", "8, 2")
+    go(shown, "view=tensor&dims=128,64&box=100,8&swizzle=128B")
+    assert "box_dim is 100; it must be" in text(shown, ".verdict")
+
+
+def test_pasted_ptx_is_judged_in_python_s_words_with_carets(shown: Browser) -> None:
+    source = "ldmatrix.sync.m8n8.x4.shared.b16 {a, b}, [c];\nstmatrix.sync.aligned.m8n8.x2.shared.b16 [c], {a};"
+    go(shown, f"view=check&text={quote(source)}&target=sm_90&ptx=8.0")
+    said = [one for one in check(parse(source), "sm_90", "8.0") if one.rule in {"missing-aligned", "vector-length"}]
+    messages = shown.run("all('.message').map((one) => one.textContent)")
+    assert messages == [f"line {one.span.line}{one.message.replace('`', '')}{one.rule}" for one in said]
+    carets = shown.run("all('.findings pre b').map((one) => one.textContent)")
+    assert carets == ["^" * (one.span.end - one.span.start) for one in said]
 
 
 def axe() -> str | None:
@@ -184,8 +265,7 @@ def axe() -> str | None:
     return (folder / "axe.min.js").read_text(encoding="utf-8") if folder else None
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
 def test_the_accessibility_checker_finds_no_fault(shown: Browser, scheme: str, width: int) -> None:
     script = axe()
     if script is None:

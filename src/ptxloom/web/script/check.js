@@ -1,7 +1,7 @@
 // What can be said about instructions from the ISA data alone: opcode, qualifiers, number of operands, registers of a
 // fragment, PTX version and target. Names, types and all else are `ptxloom check`'s to judge.
 
-import { countsOf, isWithin, resolve, slotsFor, spellingOf, makeSpec } from "./forms.js";
+import { countsOf, isWithin, resolve, slotsFor, makeSpec } from "./forms.js";
 import { problemsOf, listing, sentenceOf, spell } from "./mismatch.js";
 import { nearMisses } from "./spelling.js";
 import { readStatements } from "./statements.js";
@@ -273,6 +273,12 @@ function slotSpelling(slot) {
   return slot.partner ? `${slot.name}|${slot.partner}` : slot.name;
 }
 
+// The spelling that names the fragment: that of a move says no state space.
+function plainSpelling(form, isMove) {
+  const words = form.words.filter((word) => !isMove || !word.startsWith("shared"));
+  return [form.spec.opcode, ...words].join(".");
+}
+
 // Vectors in braces that hold the elements of a matrix: as many registers as its fragment has.
 function lengthFindings(isa, statement, form, text) {
   const slots = slotsFor(form, statement.operands.length);
@@ -280,7 +286,7 @@ function lengthFindings(isa, statement, form, text) {
   const found = [];
   slots.forEach((slot, place) => {
     const operand = statement.operands[place];
-    const expected = form.spec.operands.get(slot.name).kind === "fragment" ? isa.registersOf(spellingOf(form), slot.name) : 0;
+    const expected = form.spec.operands.get(slot.name).kind === "fragment" ? isa.registersOf(plainSpelling(form, isMove), slot.name) : 0;
     const isVector = operand.look === "{" && text[operand.end - 1] === "}";
     const count = operand.inside + 1;
     if (!expected || !isVector || count === expected) return;

@@ -17,12 +17,12 @@ function filled(element, attributes, children) {
     else if (name.startsWith("--")) element.style.setProperty(name, value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 

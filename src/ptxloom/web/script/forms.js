@@ -65,10 +65,6 @@ export function makeForm(spec, line, filling) {
   return { spec, line, filling, words: [...filling.values()].filter(Boolean) };
 }
 
-export function spellingOf(form) {
-  return [form.spec.opcode, ...form.words].join(".");
-}
-
 export function laxitiesOf(form) {
   return form.spec.constraints.filter((each) => each.lax && !admits(each, form.filling));
 }

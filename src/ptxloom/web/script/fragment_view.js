@@ -165,13 +165,12 @@ function drawPager(view, parts, fragment, choose) {
 }
 
 function drawLanes(view, parts, fragment) {
-  const per = fragment.laneCount > 32 ? 16 : 8;
   const buttons = Array.from({ length: fragment.laneCount }, (_, lane) => h("button", {
     type: "button", class: `lane hue-${hueOf({ lane, register: lane, matrix: lane }, "lane", fragment)}`, tabindex: lane ? -1 : 0, "data-lane": lane, "aria-label": `lane ${lane}`, "aria-pressed": "false",
   }, String(lane)));
   view.lanes = buttons;
   fill(parts.lanes, h("h3", {}, fragment.laneCount > 32 ? "Lanes of the warpgroup" : "Lanes"),
-    h("div", { class: "lanes", "--per": per, role: "group", "aria-label": "Lanes" }, buttons));
+    h("div", { class: "lanes", role: "group", "aria-label": "Lanes" }, buttons));
 }
 
 function formulas(fragment) {
@@ -221,7 +220,7 @@ function wire(view, parts, app) {
 }
 
 function moveLanes(view, event) {
-  const per = view.lanes.length > 32 ? 16 : 8;
+  const per = 8; // lanes beside each other
   const here = view.lanes.indexOf(document.activeElement);
   const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: per, ArrowUp: -per }[event.key];
   const next = view.lanes[here + (step || 0)];

@@ -1,10 +1,14 @@
 // The page: unpacks what Python wrote, makes the tabs, and keeps the address in step with what is shown.
 
+import { bankView } from "./bank_view.js";
+import { checkView } from "./check_view.js";
+import { descriptorView } from "./descriptor_view.js";
 import { announce, copyButton, fill, h, moveAmong } from "./dom.js";
 import { makeFacts, unpacked } from "./facts.js";
 import { fragmentView } from "./fragment_view.js";
+import { tensorView } from "./tensor_view.js";
 
-const VIEWS = [fragmentView];
+const VIEWS = [fragmentView, bankView, descriptorView, tensorView, checkView];
 const THEMES = ["auto", "light", "dark"];
 const LONGEST_LINK = 60000;
 
@@ -31,8 +35,8 @@ function once(make) {
 let waiting = 0;
 
 function later(what) {
-  cancelAnimationFrame(waiting);
-  waiting = requestAnimationFrame(what);
+  clearTimeout(waiting);
+  waiting = setTimeout(what, 120); // browsers count how often a page changes its address
 }
 
 // The view and its parameters from the address; what it does not understand it leaves out.
@@ -52,7 +56,8 @@ function show(app, id, params) {
   }
   const view = app.views.get(id);
   app.at = id;
-  if (params) view.restore(params);
+  if (params || !view.isMade) view.restore(params || new URLSearchParams());
+  view.isMade = true;
   fill(document.getElementById("main"), view.panel);
   for (const tab of document.querySelectorAll("[role=tab]")) {
     const here = tab.id === `tab-${id}`;

@@ -25,8 +25,14 @@ needs_compiler = pytest.mark.skipif(
 class Running:
     """A server, and programs that find it."""
 
-    def __init__(self, arch: str = "sm_80", checks: Sequence[str] = DEFAULT_CHECKS, on_hazard: str = "end") -> None:
-        self.report = Report(on_hazard)
+    def __init__(
+        self,
+        arch: str = "sm_80",
+        checks: Sequence[str] = DEFAULT_CHECKS,
+        on_hazard: str = "end",
+        destroys: str = "context",
+    ) -> None:
+        self.report = Report(on_hazard, destroys)
         self.server = Server(arch, checks, 1 << 28, self.report)
         plain = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
         self.environment = environment(build.folder(), self.server.path, plain)

@@ -55,6 +55,13 @@ def test_a_hazard_can_end_the_program() -> None:
     assert (done.returncode, done.stdout) == (86, "")
 
 
+def test_a_kernel_that_ends_can_leave_the_context_alone() -> None:
+    running = Running(destroys="kernel")
+    done = running.run("failing_once.py")
+    running.server.close()
+    assert done.stdout.splitlines() == ["cuLaunchKernel 700", "[5, 6]"]
+
+
 def test_threads_share_a_device(running: Running) -> None:
     assert running.run("threads.py").stdout == "152 True\n"
 
@@ -106,3 +113,8 @@ def test_tensor_maps_host_memory_links_and_user_objects(running: Running) -> Non
         "218 ptxloom: module:4:31: error: `%r1` names no",
         "[]", "[7]",
     ], done.stderr  # fmt: skip
+
+
+def test_the_ctas_of_a_grid_meet(running: Running) -> None:
+    done = running.run("whole_grid.py")
+    assert done.stdout.splitlines() == [str([3 * 64] * 8 + [3 * 64] * 8), "720"], done.stderr

@@ -157,6 +157,7 @@ class Options(argparse.Namespace):
     seed: int
     device: str
     on_hazard: str
+    destroy_on_device_error: str
     program: list[str]
 
 

@@ -28,6 +28,13 @@ def declare(parser: ArgumentParser) -> None:
         help="report a hazard as it happens (default) or at the end, end the program with status 86, or say nothing",
     )
     parser.add_argument(
+        "--destroy-on-device-error",
+        choices=("context", "kernel"),
+        default="context",
+        help="what goes with a kernel that is ended: the context, whose later calls all fail, as on a GPU (default), "
+        "or nothing, so that one failing test leaves the others alone",
+    )
+    parser.add_argument(
         "--memory-limit", type=size, metavar="SIZE", help="what the device has (default half of what this machine has)"
     )
     parser.add_argument("program", metavar="PROGRAM", nargs=REMAINDER, help="the program and its arguments, after --")

@@ -52,8 +52,7 @@ def _source(image: bytes, path: str, capability: int) -> Source:
             return texts_of(image, path, None)[-1] if path else _none()
     except UnreadableFile as error:
         raise Refused(CudaError.NO_BINARY_FOR_GPU, f"ptxloom: {error}") from None
-    fitting = [(int(arch.removeprefix("sm_")), text) for arch, text in found]
-    fitting = [(number, text) for number, text in fitting if number <= capability]
+    fitting = ptx_for(image, name, capability)
     if not fitting:
         made_for = ", ".join(arch for arch, _ in found)
         raise Refused(
@@ -62,6 +61,12 @@ def _source(image: bytes, path: str, capability: int) -> Source:
         )
     number, text = max(fitting, key=lambda one: one[0])
     return Source(decoded(text, name), f"{name}:sm_{number}.ptx")
+
+
+def ptx_for(image: bytes, name: str, capability: int) -> list[tuple[int, bytes]]:
+    """The PTX in an image that a device can take, each with what it was made for."""
+    numbered = [(int(arch.removeprefix("sm_")), text) for arch, text in ptx_in(image, name)]
+    return [(number, text) for number, text in numbered if number <= capability]
 
 
 def _none() -> Source:

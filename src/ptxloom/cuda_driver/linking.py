@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.syntax import parse
 from ptxloom.syntax.tree import AddressSize, Block, Declaration, Function, Target, Version
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
     Raises:
         Refused: Two define the same name.
     """
+    if _declared(modules) & _device_runtime().functions.keys():
+        modules = (*modules, _device_runtime())
     if len(modules) == 1 and not registers:
         return modules[0].source.text
     version = max(module.version for module in modules)
@@ -50,6 +55,18 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
             parts.append(piece)
         files = most
     return "\n".join(parts) + "\n"
+
+
+@cache
+def _device_runtime() -> Module:
+    """The functions that CUDA's device run-time library has for every program."""
+    path = Path(__file__).with_name("device_runtime.ptx")
+    return parse(path.read_text(encoding="utf-8"), path.name)
+
+
+def _declared(modules: Sequence[Module]) -> set[str]:
+    """The functions that somebody else has to define."""
+    return {name for module in modules for one in module.statements for name in _names(one, defined=False)}
 
 
 def _limited(one: Statement, text: str, registers: int) -> str:

@@ -44,7 +44,8 @@ SHARED: Final = Struct("<4Q")
 ENDING: Final = Struct("<I")
 """How a launch went: done, refused, or ended by an error; then what the kernel printed."""
 DONE, REFUSED, ENDED = 0, 1, 2
-VARIABLE_KIND: Final = 3
+LIBRARY_KIND: Final = 4
+"""Of an input of a linker: a library, of which a program takes what it needs."""
 HOST_KINDS: Final = frozenset({1, 2})
 """Kinds of memory that the host writes unseen: its own, and managed memory."""
 MOST_BYTES: Final = 1 << 31

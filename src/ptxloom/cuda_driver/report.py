@@ -8,6 +8,8 @@ from typing import Final
 
 ON_HAZARD: Final = ("report", "end", "stop", "ignore")
 """What becomes of a hazard: it is told as it happens, told at the end, ends the program, or is not told."""
+DESTROYS: Final = ("context", "kernel")
+"""What a kernel that is ended takes with it: the context, every later call of which answers its error, or nothing."""
 STOPPED: Final = 86
 """The exit status of a program that a hazard has ended."""
 
@@ -17,15 +19,18 @@ class Report:
 
     Args:
         on_hazard: One of `ON_HAZARD`.
+        destroys: One of `DESTROYS`.
 
     Attributes:
         on_hazard: The same.
+        destroys: The same.
         launches: How many there were.
         hazards: How many launches had any.
     """
 
-    def __init__(self, on_hazard: str = "report") -> None:
+    def __init__(self, on_hazard: str = "report", destroys: str = "context") -> None:
         self.on_hazard = on_hazard
+        self.destroys = destroys
         self.launches = 0
         self.hazards = 0
         self._missing: dict[str, int] = {}

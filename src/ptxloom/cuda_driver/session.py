@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
 from ptxloom.cuda_driver.facts import table
-from ptxloom.cuda_driver.images import module_of
+from ptxloom.cuda_driver.images import module_of, ptx_for
 from ptxloom.cuda_driver.linking import linked
 from ptxloom.cuda_driver.protocol import (
     ATTRIBUTES,
@@ -22,6 +22,7 @@ from ptxloom.cuda_driver.protocol import (
     FUNCTION_ATTRIBUTES,
     HOST_KINDS,
     LAUNCH,
+    LIBRARY_KIND,
     NUMBER,
     PAIR,
     PARAMETER,
@@ -40,6 +41,7 @@ from ptxloom.machine.memory.device_memory import DeviceMemory, OutOfDeviceMemory
 from ptxloom.machine.memory.module_variables import place_variables
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError
+from ptxloom.syntax import parse
 from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
@@ -225,7 +227,9 @@ class Session:
     def _load(self, data: bytes) -> bytes:
         registers, size = PAIR.unpack_from(data)
         path = data[PAIR.size : PAIR.size + size].decode("utf-8", "replace")
-        module = module_of(data[PAIR.size + size :], path, self._capability)
+        given = module_of(data[PAIR.size + size :], path, self._capability)
+        text = linked([given])
+        module = given if text == given.source.text else parse(text, given.source.name)
         try:
             loaded = Loaded(module, self.memory, registers or _MOST_REGISTERS)
         except OutOfDeviceMemory:
@@ -240,9 +244,10 @@ class Session:
         found: list[Module] = []
         at, end = 0, len(data) - NUMBER.size
         while at < end:
-            _, size = PAIR.unpack_from(data, at)
+            kind, size = PAIR.unpack_from(data, at)
             at += PAIR.size + size
-            found.append(module_of(data[at - size : at], "", self._capability))
+            if kind != LIBRARY_KIND or ptx_for(data[at - size : at], "a library", self._capability):
+                found.append(module_of(data[at - size : at], "", self._capability))
         return linked(found, NUMBER.unpack_from(data, end)[0]).encode()
 
     def _unload(self, data: bytes) -> bytes:
@@ -327,7 +332,7 @@ class Session:
             )  # fmt: skip
         except LaunchError as error:
             self._tell(kernel.name, error)
-            return error_of(error), ENDING.pack(ENDED)
+            return error_of(error), ENDING.pack(ENDED if self._report.destroys == "context" else REFUSED)
         except PtxloomError as error:
             self._tell(kernel.name, error)
             wrong = CudaError.INVALID_VALUE if isinstance(error, UsageError) else CudaError.NOT_SUPPORTED

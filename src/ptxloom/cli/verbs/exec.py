@@ -29,7 +29,7 @@ def run(options: Options) -> Outcome:
         raise UsageError("program", "", "a program and its arguments, such as `ptxloom exec -- python train.py`")
     architecture(options.device)
     checks = read_checks(options.checks)
-    report = Report(options.on_hazard)
+    report = Report(options.on_hazard, options.destroy_on_device_error)
     folder = build.folder()
     server = Server(options.device, checks, options.memory_limit or default_limit(), report)
     try:

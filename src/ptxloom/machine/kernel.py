@@ -40,7 +40,6 @@ from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.heap import MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
-from ptxloom.machine.memory.spans import covered_bytes
 from ptxloom.machine.native import interrupts
 from ptxloom.machine.native.llvm import LOCK
 from ptxloom.machine.plan import legality
@@ -388,7 +387,7 @@ class Kernel:
         compared = references_of(reference, self.program.parameters, () if isinstance(args, bytes) else args)
         bind(textures, touched, self.memory.reference)
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
-        budget.charge("the arrays of args", covered_bytes(touched.table()))
+        budget.charge("the arrays of args", touched.nbytes)
         self.memory.charge(budget, self.runtime_calls, heap_bytes)
         if "vprintf" in self.runtime_calls:
             budget.charge("what is printed", printf_bytes)

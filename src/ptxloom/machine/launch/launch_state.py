@@ -150,8 +150,9 @@ class LaunchState:
         constants = module.memory["const"]
         native.constants = constants.ctypes.data
         native.constants_end = native.constants + constants.nbytes
-        memory.add(module.memory["global"])
-        memory.add(constants, constant=True)
+        for variables in (module.memory["global"], constants):
+            if variables.size:
+                memory.add(variables, constant=variables is constants)
         if self.kernel.has_workspace:
             native.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
         self._publish()
@@ -199,7 +200,7 @@ class LaunchState:
         at = self.arena.take(size)
         words = _words_at(at, size // 8)
         words[0] = len(spans)
-        table = words[SPANS_HEAD // 8 :].reshape(len(spans), -1)
+        table = words[SPANS_HEAD // 8 :].reshape(len(spans), _SPAN_BYTES // 8)
         table[:, :3] = spans
         if self.memory.device is not None:
             self.memory.device.mark(table)

@@ -14,7 +14,7 @@ from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.device_memory import DeviceMemory, Snapshot
 from ptxloom.machine.memory.foreign_arrays import brief, host_array
 from ptxloom.machine.memory.piece import Piece
-from ptxloom.machine.memory.spans import NO_SPANS, table_of, with_spans
+from ptxloom.machine.memory.spans import NO_SPANS, covered_bytes, in_order, table_of, with_spans
 from ptxloom.machine.memory.tensor_map import MappedArray
 from ptxloom.machine.memory.textures import Surface, Texture, image_of
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_ALIGNMENT, MAP_BYTES
@@ -59,11 +59,12 @@ class Memory:
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
-        low, high = byte_bounds(array) if array.size else (array.ctypes.data,) * 2
+        at, flags = array.ctypes.data, array.flags
+        low, high = (at, at + array.nbytes) if flags.c_contiguous or not array.size else byte_bounds(array)
         self.arrays.append(array)
-        self.spans.append((low, high, bool(array.flags.writeable) and not constant))
+        self.spans.append((low, high, flags.writeable and not constant))
         self.names.append(name)
-        return array.ctypes.data
+        return at
 
     def show(self, thing: Texture | Surface, name: str, handle: int | None = None) -> int:
         """Note a texture or a surface, under its own handle or another one; gives the handle."""
@@ -88,6 +89,13 @@ class Memory:
     def table(self) -> Spans:
         """The spans in order, overlapping ones joined as far as they may be written."""
         return table_of(self.spans) if self.device is None else with_spans(self.snapshot.table, self.spans)
+
+    @property
+    def nbytes(self) -> int:
+        """What the spans hold together."""
+        if self.device is None:
+            return sum(end - start for start, end, _ in in_order(self.spans))
+        return covered_bytes(self.table())
 
     def span_at(self, address: int) -> tuple[int, int]:
         """Start and end of the piece that holds an address; nothing from 0 on if none does."""

@@ -27,6 +27,11 @@ def table_of(spans: Iterable[Span]) -> Spans:
         >>> table_of([(32, 48, True), (0, 16, True), (8, 24, True)]).tolist()
         [[0, 24, 1], [32, 48, 1]]
     """
+    return np.array(in_order(spans), np.uint64).reshape(-1, 3)
+
+
+def in_order(spans: Iterable[Span]) -> list[Span]:
+    """The rows of `table_of`."""
     rows: list[Span] = []
     group: list[Span] = []
     reach = 0
@@ -37,7 +42,7 @@ def table_of(spans: Iterable[Span]) -> Spans:
         group.append(span)
         reach = max(reach, span[1]) if len(group) > 1 else span[1]
     rows += _joined(group)
-    return np.array(rows, np.uint64).reshape(-1, 3)
+    return rows
 
 
 def with_spans(table: Spans, more: Sequence[Span]) -> Spans:
@@ -75,8 +80,10 @@ def covered_bytes(table: Spans) -> int:
 
 def _joined(spans: list[Span]) -> list[Span]:
     """Spans that overlap, as pieces that do not: what a writable array covers may be written, the rest not."""
+    if len(spans) < 2:
+        return spans
     if len({writable for _, _, writable in spans}) < 2:
-        return [(spans[0][0], max(end for _, end, _ in spans), spans[0][2])] if spans else []
+        return [(spans[0][0], max(end for _, end, _ in spans), spans[0][2])]
     edges = sorted({edge for start, end, _ in spans for edge in (start, end)})
     pieces: list[Span] = []
     for start, end in pairwise(edges):

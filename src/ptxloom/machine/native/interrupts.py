@@ -9,6 +9,7 @@ A time limit is looked at in the same places: `until` says when it ends.
 
 from __future__ import annotations
 
+import _signal  # pyright: ignore[reportMissingImports]
 import os
 import signal
 import threading
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from types import FrameType
 
+_SIGINT: Final = int(signal.SIGINT)
+#: What `signal` wraps: it looks for every handler among enums, which would take a tenth of a launch.
+_SIGNAL: Final[Any] = _signal
 _IMPATIENT: Final = 3  # so many signals that nobody asked about: raise wherever it is
 
 
@@ -37,10 +41,10 @@ class Guard:
     def __enter__(self) -> None:
         if _ACTIVE or threading.current_thread() is not threading.main_thread():
             return
-        before = signal.getsignal(signal.SIGINT)
+        before = _SIGNAL.getsignal(_SIGINT)
         if callable(before):
             self._before = before
-            signal.signal(signal.SIGINT, self._note)
+            _SIGNAL.signal(_SIGINT, self._note)
             _ACTIVE.append(self)
 
     def __exit__(self, *_: object) -> None:
@@ -51,7 +55,7 @@ class Guard:
     def leave(self) -> None:
         """Let SIGINT go where it went before."""
         _ACTIVE.clear()
-        signal.signal(signal.SIGINT, self._before)
+        _SIGNAL.signal(_SIGINT, self._before)
 
     def _note(self, _: int, frame: FrameType | None) -> None:
         self._noted += 1

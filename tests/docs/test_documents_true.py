@@ -50,6 +50,11 @@ def test_links_lead_somewhere(name: str) -> None:
         assert "://" in target or (ROOT / name).parent.joinpath(target).exists(), target
 
 
+def test_every_page_has_its_place_in_the_site() -> None:
+    listed = {line for block in blocks("docs/index.md", "{toctree}") for line in block.splitlines()}
+    assert {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"} <= listed
+
+
 def hunks(diff: str) -> list[tuple[str, str, list[str]]]:
     """The pieces of a diff that stand together: the file, whether they are in it (" ") or not ("-"), the lines."""
     found: list[tuple[str, str, list[str]]] = []

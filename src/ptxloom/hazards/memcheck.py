@@ -34,7 +34,7 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "null",
-        "Finds an access through a null pointer, or little more than one.",
+        "Finds an access through a null pointer, or close to one.",
         "{access} through a null pointer, at {place}",
         "pass memory for this argument; an address of shared memory needs `.shared`, or a `cvta.shared` before it",
     ),
@@ -63,28 +63,28 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "use-after-free",
-        "Finds an access to memory that the kernel has given back with `free`.",
+        "Finds an access to memory that the kernel has freed.",
         "{access} at {place}, which has been freed",
         "free it after the last use, by the last thread that uses it",
     ),
     HazardKind(
         "memcheck",
         "double-free",
-        "Finds memory that is given back twice.",
+        "Finds memory that is freed twice.",
         "{place} is freed for the second time",
         "free it once: by one thread, after a barrier",
     ),
     HazardKind(
         "memcheck",
         "invalid-free",
-        "Finds a `free` of what `malloc` never gave.",
+        "Finds a `free` of something that `malloc` never returned.",
         "{place} is freed, but `malloc` never gave it",
         "free what `malloc` returned, and nothing else",
     ),
     HazardKind(
         "memcheck",
         "leak",
-        "Finds what `malloc` gave and nobody has freed when a launch ends, by the call of `malloc` (`memcheck:leaks`; "
+        "Finds memory from `malloc` that is not freed when a launch ends, by the call of `malloc` (`memcheck:leaks`; "
         "compute-sanitizer's `--leak-check full`). Kernels of one module share its heap: memory that one of them "
         "leaves for another to free is reported after the one and not after the other.",
         "{size} bytes allocated here ({pieces}) were not freed when the kernel ended",
@@ -94,11 +94,11 @@ KINDS: Final = (
     HazardKind(
         "memcheck",
         "trap",
-        "Tells where a kernel ended itself.",
+        "Says where a kernel ended itself.",
         "the kernel executes `trap`",
         "look at the condition that led here",
     ),
-    HazardKind("memcheck", "assertion", "Tells which `assert` failed.", "{text}", "look at the condition that failed"),
+    HazardKind("memcheck", "assertion", "Says which `assert` failed.", "{text}", "look at the condition that failed"),
     HazardKind(
         "memcheck",
         "stack-overflow",

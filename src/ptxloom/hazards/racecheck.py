@@ -32,7 +32,7 @@ KINDS: Final = (
         "racecheck",
         "write-after-write",
         "Finds two threads that write the same byte with nothing that orders them. Plain stores of equal values are "
-        "let pass, as it makes no difference which came first; a load that nothing orders beside them is not.",
+        "not reported, as it makes no difference which came first; a load that nothing orders beside them is not.",
         "two threads write {place} with nothing that orders them",
         _ORDER,
         _RACES,
@@ -94,8 +94,8 @@ KINDS: Final = (
         "racecheck",
         "cross-proxy",
         "Finds a bulk copy or `wgmma` that reads or overwrites what threads have written, with no `fence.proxy.async` "
-        "between the two: these go another way to memory than loads and stores, and a barrier alone does not join the "
-        "ways.",
+        "between the two: these take another path to memory than loads and stores do, and a barrier alone does not "
+        "join the two.",
         "{place} is written and then accessed by `{instruction}` with no `fence.proxy.async` between the two",
         "put `fence.proxy.async` behind the writes, before the barrier between the two, or before what comes second",
         "9.7.13.4",
@@ -104,7 +104,7 @@ KINDS: Final = (
         "racecheck",
         "stale-tensor-map",
         "Finds a copy by a tensor map in global memory that threads have changed, with no release and acquire of "
-        "`fence.proxy.tensormap` between the two: copies go another way to their maps than stores.",
+        "`fence.proxy.tensormap` between the two: copies read their maps by another path than stores.",
         "{place} is written and then used as a tensor map with no `fence.proxy.tensormap` between the two",
         "change the map in shared memory and copy it with `tensormap.cp_fenceproxy`, or put "
         "`fence.proxy.tensormap::generic.release` behind the change; then let who copies execute "
@@ -114,7 +114,7 @@ KINDS: Final = (
     HazardKind(
         "racecheck",
         "early-exit",
-        "Finds shared memory that goes with its CTA while another CTA of the cluster accesses it, or while a bulk copy "
+        "Finds shared memory that ends with its CTA while another CTA of the cluster accesses it, or while a bulk copy "
         "or another CTA's asynchronous operation reads or writes it.",
         "{place} is accessed with nothing that makes its CTA wait for that before it exits",
         "let the CTA wait before it exits: for the others of its cluster at `barrier.cluster`, for a bulk copy with "

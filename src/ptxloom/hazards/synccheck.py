@@ -113,14 +113,14 @@ KINDS: Final = (
     HazardKind(
         "synccheck",
         "deadlock",
-        "Tells who waits where and for whom when no thread can go on.",
+        "Says who waits where and for whom when no thread can go on.",
         "{count} {verb} for others that never come: {why}",
         "see to it that every thread that is waited for reaches the same barrier",
     ),
     HazardKind(
         "synccheck",
         "no-progress",
-        "Tells where the threads are when a kernel has not ended within its time limit.",
+        "Says where the threads are when a kernel has not ended within its time limit.",
         "at the time limit {count} {verb}",
         "see what they wait for; `timeout` ends a kernel that may only be slow",
     ),

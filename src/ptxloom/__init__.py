@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         texture,
     )
     from ptxloom.syntax import Module, cuda, edit, instructions, load, parse, walk
+    from ptxloom.views.pictures import draw
 
 __version__ = "0.2.0"
 
@@ -112,6 +113,7 @@ __all__ = [
     "diagnose",
     "diagnosis",
     "diagnostics",
+    "draw",
     "driver",
     "edit",
     "explain",
@@ -160,6 +162,7 @@ _EXPORTS: Final = {
             global_array kernel mma surface tensor_map tensor_map_im2col texture
         """,
         "syntax": "Module cuda edit instructions load parse walk",
+        "views.pictures": "draw",
     }.items()
     for name in names.split()
 }

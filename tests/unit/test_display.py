@@ -12,7 +12,7 @@ FINDING = pl.Diagnostic("r", pl.Severity.NOTE, "a <b> & c", pl.source.Span(pl.so
 MMA = pl.atoms.make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 1, 1))
 VALUES: list[tuple[object, str]] = [
     (FINDING, "text/html"),
-    (pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x1.b16", [128 * lane for lane in range(32)]), "text/html"),
+    (pl.bank_conflicts("ldmatrix.sync.aligned.m8n8.x1.b16", [128 * lane for lane in range(32)]), "image/svg+xml"),
     (pl.fragment("ldmatrix.sync.aligned.m8n8.x1.b16"), "image/svg+xml"),
     (pl.layout.Layout((4, (2, 2)), (2, (1, -8))), "image/svg+xml"),
     (pl.layout.composition(pl.layout.Swizzle(2, 0, 3), pl.layout.Layout((8, 8))), "image/svg+xml"),

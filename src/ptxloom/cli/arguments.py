@@ -62,6 +62,8 @@ class Options(argparse.Namespace):
     cta: str
     values: bool
     colour_by: str
+    dark: bool
+    transparent: bool
     type: str | None
     offset: int | None
     rows: int

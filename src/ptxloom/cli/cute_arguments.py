@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.formats import formats
+from ptxloom.cli.picture_arguments import pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -28,7 +28,7 @@ def atom(parser: ArgumentParser) -> None:
     wanted.add_argument("--blas", metavar="XY", help="A and B at once: TN, NT, NN or TT (TN: both K-major)")
     wanted.add_argument("--element", metavar="TYPE", help="the type in memory, where it is not the mma's, such as e2m1")
     wanted.add_argument("--target", metavar="SM", help="the architecture (default sm_90)")
-    formats(parser, FORMATS)
+    pictures(parser, FORMATS, ("lane", "register"))
 
 
 def emit(parser: ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def swizzle(parser: ArgumentParser) -> None:
         help="what accesses it: cp.async, tma, ldmatrix.x4.trans, stmatrix.x2, ld.shared.v4.b32, ld.shared.b32@column",
     )
     parser.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if there are gaps")
-    formats(parser, FORMATS)
+    pictures(parser, FORMATS)
 
 
 def three(text: str) -> tuple[int, int, int]:

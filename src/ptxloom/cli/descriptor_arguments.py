@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.cute_arguments import tile
-from ptxloom.cli.formats import formats
+from ptxloom.cli.picture_arguments import pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-FORMATS: Final = ("full", "concise", "json", "svg")
+FORMATS: Final = ("full", "concise", "json")
 _NUMBERS: Final = re.compile(r"-\d[-\d,]*$")
 _SWIZZLES: Final = ("none", "32B", "64B", "128B")
 
@@ -41,7 +41,7 @@ def descriptor(parser: ArgumentParser) -> None:
         "--swizzle", dest="mode", choices=(*_SWIZZLES, "128B_ATOM_32B"), help="the mode (default: the widest that fits)"
     )
     made.add_argument("--start-address", type=number, metavar="ADDRESS", help="in shared memory (default 0)")
-    formats(parser, FORMATS)
+    pictures(parser, FORMATS)
 
 
 def tensormap(parser: ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def tensormap(parser: ArgumentParser) -> None:
     )
     copy.add_argument("--offsets", type=numbers, metavar="LIST", help="of im2col: W, H, D")
     copy.add_argument("--shared-address", type=number, default=0, metavar="ADDRESS", help="where it goes (default 0)")
-    formats(parser, FORMATS)
+    pictures(parser, FORMATS)
 
 
 def number(text: str) -> int:

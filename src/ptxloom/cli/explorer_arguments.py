@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.file_arguments import FILES
 from ptxloom.cli.formats import TABLE, formats
+from ptxloom.cli.picture_arguments import pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-GRAPH_FORMATS: Final = ("full", "dot", "svg", "json")
+GRAPH_FORMATS: Final = ("full", "dot", "json")
 FILE: Final = "a PTX file, CUDA C++ (.cu), a compiled file with PTX in it, or - for standard input"
 _PATTERN: Final = "an opcode, or qualifiers too, with * for anything: ld.shared.v4.*, ldmatrix.*.trans"
 
@@ -41,7 +42,7 @@ def graph(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", help=FILES)
     _function(parser)
     parser.add_argument("--code", action="store_true", help="every instruction of each block")
-    formats(parser, GRAPH_FORMATS)
+    pictures(parser, GRAPH_FORMATS)
 
 
 def web(parser: ArgumentParser) -> None:

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 FINDINGS: Final = ("full", "concise", "json", "sarif", "github")
 CHECKED: Final = (*FINDINGS, "gitlab", "junit")
 TABLE: Final = ("full", "concise", "csv", "markdown", "json")
-MAP: Final = (*TABLE, "svg")
 
 
 def formats(parser: ArgumentParser, names: Sequence[str]) -> None:
-    """Have a verb print its result in one of some forms."""
-    parser.add_argument("--output-format", choices=names, default="full", help="how to print the result (default full)")
+    """Have a verb print its result in one of some forms; the suffix of `-o` chooses where nothing else does."""
+    parser.add_argument(
+        "--output-format", choices=names, help="how to print the result (default: as the suffix of -o says, or full)"
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.cli import cute_arguments
-from ptxloom.cli.formats import MAP, TABLE, formats
+from ptxloom.cli.formats import TABLE
+from ptxloom.cli.picture_arguments import OF_FRAGMENTS, pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -15,7 +16,7 @@ def map_(parser: ArgumentParser) -> None:
     """`ptxloom map`."""
     _instruction(parser)
     _operand(parser)
-    formats(parser, MAP)
+    pictures(parser, TABLE, OF_FRAGMENTS)
 
 
 def where(parser: ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def where(parser: ArgumentParser) -> None:
     )
     holder.add_argument("--column", type=int, metavar="J", help="only the element of this column")
     parser.add_argument("--matrix", type=int, default=0, metavar="M", help="of which matrix (default 0)")
-    formats(parser, TABLE)
+    pictures(parser, TABLE, OF_FRAGMENTS)
 
 
 def banks(parser: ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def banks(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--swizzle", type=cute_arguments.three, metavar="B,M,S", help="CuTe's Swizzle<B,M,S> on 16-bit element indices"
     )
-    formats(parser, ("full", "concise", "json"))
+    pictures(parser, ("full", "concise", "json"), ("lane", "bank"))
 
 
 def _instruction(parser: ArgumentParser) -> None:

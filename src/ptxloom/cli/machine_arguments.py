@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli import explorer_arguments, launch_words, limit_arguments, watch_arguments
 from ptxloom.cli.formats import FINDINGS, formats
+from ptxloom.cli.picture_arguments import OF_FRAGMENTS, pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -32,7 +33,7 @@ def run(parser: ArgumentParser) -> None:
     limit_arguments.declare(parser)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="run warps in another order for each number")
     watch_arguments.declare(parser)
-    formats(parser, (*FINDINGS, "svg"))
+    pictures(parser, FINDINGS, OF_FRAGMENTS)
 
 
 def why(parser: ArgumentParser) -> None:

@@ -29,12 +29,14 @@ class Outcome:
 
     Attributes:
         verbatim: Whether the result is somebody's text, which may not change on its way to another program.
+        data: The result where it is a file's bytes: a picture.
     """
 
     text: str
     code: int = CLEAN
     remark: str = ""
     verbatim: bool = False
+    data: bytes = b""
 
 
 class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
@@ -43,11 +45,13 @@ class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 
 def deliver(outcome: Outcome, options: Options) -> None:
     """Write the result where the options say, then the remark."""
+    if outcome.data and is_terminal(options) and b"\0" in outcome.data:
+        raise CannotWrite("a picture is nothing that a terminal shows: name a file with `-o`")
     text = outcome.text if outcome.verbatim and not is_terminal(options) else _harmless(outcome.text, options)
     if options.output:
-        write_whole(Path(options.output), text)
+        write_whole(Path(options.output), outcome.data or text)
     else:
-        _print(text)
+        _print(outcome.data or text.encode("utf-8", "surrogateescape"))
     if outcome.remark:
         talk(outcome.remark)
 
@@ -73,17 +77,17 @@ def talk(text: str) -> None:
         sys.stderr.flush()
 
 
-def _print(text: str) -> None:
-    """Text to standard output as UTF-8; a reader that has seen enough (`| head`) is not an error."""
+def _print(data: bytes) -> None:
+    """Bytes to standard output; a reader that has seen enough (`| head`) is not an error."""
     if not has_output():
         raise CannotWrite("cannot write to standard output: it is closed")
     try:
         sys.stdout.flush()
         buffer = getattr(sys.stdout, "buffer", None)
         if buffer is None:  # a test's or a notebook's stand-in
-            sys.stdout.write(text)
+            sys.stdout.write(data.decode("utf-8", "surrogateescape"))
         else:
-            buffer.write(text.encode("utf-8", "surrogateescape"))
+            buffer.write(data)
         sys.stdout.flush()
     except BrokenPipeError:
         # The interpreter flushes once more at exit; give it a place where that succeeds.
@@ -98,7 +102,7 @@ def has_output() -> bool:
     return stream is not None
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that it holds either its old bytes or all the new ones, never a part.
 
     Raises:
@@ -106,10 +110,10 @@ def write_whole(path: Path, text: str) -> None:
     """
     try:
         path = path.resolve()
+        data = content.encode("utf-8") if isinstance(content, str) else content
         if path.exists() and not path.is_file():  # a device or a pipe: there is nothing to replace
-            path.write_text(text, encoding="utf-8", newline="")
+            path.write_bytes(data)
             return
-        data = text.encode("utf-8")
         replace_file(path, lambda file: file.write(data))
     except (OSError, ValueError) as error:
         raise CannotWrite(f"cannot write {path}: {reason(error)}") from error

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.formats import formats
+from ptxloom.cli.picture_arguments import pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-FORMATS: Final = ("full", "json", "svg", "html")
+FORMATS: Final = ("full", "json")
 
 
 def shared(parser: ArgumentParser) -> None:
@@ -25,10 +25,6 @@ def shared(parser: ArgumentParser) -> None:
     parser.add_argument("--cta", metavar="X,Y,Z", default="0", help="which CTA, by its number or place (default 0)")
     parser.add_argument("--values", action="store_true", help="also show the values that the bytes hold")
     parser.add_argument("--type", metavar="TYPE", help="read the bytes as f16, bf16, s8, b32, ...")
-    parser.add_argument(
-        "--colour-by", choices=("row", "chunk"), default="row",
-        help="a colour for each row of the array (default), or for each 16-byte piece of a row, which a swizzle moves",
-    )  # fmt: skip
     parser.add_argument("--offset", type=int, metavar="BYTES", help="begin at this address")
     parser.add_argument("--rows", type=int, default=64, metavar="N", help="lines of 128 bytes to show (default 64)")
-    formats(parser, FORMATS)
+    pictures(parser, FORMATS, ("row", "chunk"))

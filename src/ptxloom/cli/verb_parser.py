@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
+from ptxloom.cli import picture_arguments
+
 
 class VerbParser(argparse.ArgumentParser):
     """argparse that says what is wrong in a sentence, for each verb by itself."""
@@ -18,6 +20,7 @@ class VerbParser(argparse.ArgumentParser):
         found, extra = super().parse_known_args(args, namespace)
         if extra:
             self.error(f"unrecognized arguments: {' '.join(extra)}")
+        picture_arguments.settle(self, found)
         return found, extra
 
     def error(self, message: str) -> NoReturn:

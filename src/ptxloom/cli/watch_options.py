@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.inputs import read
@@ -13,17 +12,20 @@ from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.results.trace import Trace
-from ptxloom.views.runs import traces
+from ptxloom.views.runs import hazard_picture, traces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ptxloom.cli.arguments import Options
+    from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.syntax import Module
+    from ptxloom.views.drawing.figure import Figure
 
 _LONGEST_NUMBER: Final = 12
+_BESIDE_PROFILE: Final = frozenset(("source", "source_root"))
 
 
 def requests(options: Options) -> tuple[Trace, ...]:
@@ -32,7 +34,8 @@ def requests(options: Options) -> tuple[Trace, ...]:
     Raises:
         PtxloomError: A list of numbers cannot be read as one, or nothing is to be recorded.
     """
-    unused = [name for name, default in BESIDE_TRACE.items() if getattr(options, name) != default]
+    beside = (name for name in BESIDE_TRACE if not (options.profile and name in _BESIDE_PROFILE))
+    unused = [name for name in beside if getattr(options, name) != BESIDE_TRACE[name]]
     if unused and not options.trace:
         option = f"--{unused[0].replace('_', '-')}"
         raise PtxloomError(f"`{option}` goes with `--trace`, which says what instruction to record")
@@ -72,26 +75,38 @@ def _is_number(text: str) -> bool:
     return text.strip().isdecimal() and len(text) <= _LONGEST_NUMBER
 
 
-def wants_picture(options: Options) -> bool:
-    """Whether the result is to be a picture of a traced matrix."""
-    return options.output_format == "svg" or bool(
-        options.trace and options.output and PurePath(options.output).suffix == ".svg"
-    )
-
-
-def picture(records: Sequence[TraceRecord], options: Options) -> str:
-    """The first record that holds a matrix, drawn.
+def figure(
+    records: Sequence[TraceRecord],
+    profile: Profile | None,
+    hazards: Sequence[Hazard],
+    options: Options,
+    of_profile: Callable[[Profile], Figure],
+) -> Figure:
+    """What is drawn of a run: the first record that was asked for, else the profile, else the first hazard.
 
     Raises:
-        UsageError: None does.
+        PtxloomError: There is none of these.
     """
-    drawable = [record for record in records if record.operands]
+    if options.trace:
+        return _of_trace(records, options)
+    if profile is not None:
+        return of_profile(profile)
+    if not hazards:
+        raise PtxloomError("there is nothing to draw: `--trace` and `--profile` say what, and no hazard was found")
+    if len(hazards) > 1:
+        talk(f"ptxloom: the first of {len(hazards)} hazards is drawn")
+    return hazard_picture.figure(next((one for one in hazards if one.other is not None), hazards[0]))
+
+
+def _of_trace(records: Sequence[TraceRecord], options: Options) -> Figure:
+    """The first record that holds a matrix, or if there is none the first of all."""
+    drawable = [record for record in records if record.operands] or list(records)
     if not drawable:
-        raise UsageError("--trace", ", ".join(options.trace), "an instruction that moves matrices, to be drawn")
+        raise UsageError("--trace", ", ".join(options.trace), "an instruction that runs, to be drawn")
     if len(drawable) > 1:
         choices = "--trace-blocks, --trace-warps and --trace-first choose"
         talk(f"ptxloom: the first of {len(drawable)} records is drawn; {choices}")
-    return traces.svg(drawable[0], options.trace_type, options.trace_operand)
+    return traces.figure(drawable[0], options.trace_type, options.trace_operand, options.colour_by)
 
 
 def profile_of(name: str, modules: Sequence[Module]) -> tuple[Module, Profile]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.descriptors import Box
 from ptxloom.descriptors.operand import assumed_operand
-from ptxloom.fragments import fragment as fragment_of
 from ptxloom.views import bank_pictures
 from ptxloom.views.atoms import atom_pages
 from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
 from ptxloom.views.findings.finding_reports import full
 from ptxloom.views.fragments import filled_pictures, maps
-from ptxloom.views.fragments.fragment_picture import svg
 from ptxloom.views.layouts import layout_picture
 from ptxloom.views.modules import trees
+from ptxloom.views.pictures import draw
 from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, traces
 
 if TYPE_CHECKING:
@@ -32,10 +31,12 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.syntax import Module
 
+_SVG: Final = "image/svg+xml"
+
 
 def bank_report(value: BankReport) -> dict[str, str]:
     """A bank report with its picture."""
-    return _preformatted(bank_pictures.full(value))
+    return {"text/plain": bank_pictures.full(value), _SVG: _picture(value)}
 
 
 def diagnostic(value: Diagnostic) -> dict[str, str]:
@@ -60,7 +61,7 @@ def hazards(value: Hazards) -> dict[str, str]:
 
 def fragment(value: Fragment) -> dict[str, str]:
     """A fragment as its map and as its picture."""
-    return {"text/plain": maps.full(value), "image/svg+xml": svg(value)}
+    return {"text/plain": maps.full(value), _SVG: _picture(value)}
 
 
 def module(value: Module) -> dict[str, str]:
@@ -76,62 +77,60 @@ def profile(value: Profile) -> dict[str, str]:
 
 def filled(value: Filled) -> dict[str, str]:
     """A fragment with values: as text and as a picture."""
-    return {"text/plain": filled_pictures.full(value), "image/svg+xml": filled_pictures.svg(value)}
+    return {"text/plain": filled_pictures.full(value), _SVG: _picture(value)}
 
 
 def trace_record(value: TraceRecord) -> dict[str, str]:
     """What a traced instruction saw; a picture if it moved matrices."""
     bundle = {"text/plain": traces.one(value)}
     if value.operands:
-        bundle["image/svg+xml"] = traces.svg(value)
+        bundle[_SVG] = _picture(value)
     return bundle
 
 
 def copy_atom(value: CopyAtom) -> dict[str, str]:
     """A copy atom with its names and layouts, and who holds what."""
-    return {"text/plain": atom_pages.full(value), "image/svg+xml": layout_picture.copy_atom(value)}
+    return {"text/plain": atom_pages.full(value), _SVG: _picture(value)}
 
 
 def mma_atom(value: MmaAtom) -> dict[str, str]:
     """An mma atom with its names and layouts, and who holds what; of a warpgroup's, D."""
-    if value.instruction.opcode == "wgmma":
-        return {"text/plain": atom_pages.full(value), "image/svg+xml": svg(fragment_of(value.instruction, "d"))}
-    return {"text/plain": atom_pages.full(value), "image/svg+xml": layout_picture.mma_atom(value)}
+    return {"text/plain": atom_pages.full(value), _SVG: _picture(value)}
 
 
 def layout(value: Layout | ComposedLayout) -> dict[str, str]:
     """A layout with its values; a large one is not drawn."""
     bundle = {"text/plain": layout_picture.text(value)}
     if value.size <= layout_picture.MOST_CELLS:
-        bundle["image/svg+xml"] = layout_picture.svg(value)
+        bundle[_SVG] = _picture(value)
     return bundle
 
 
 def tiled_copy(value: TiledCopy) -> dict[str, str]:
     """A tiled copy: which thread has what, on both sides."""
-    return {"text/plain": f"{value}\n", "image/svg+xml": layout_picture.tiled_copy(value)}
+    return {"text/plain": f"{value}\n", _SVG: _picture(value)}
 
 
 def tiled_mma(value: TiledMma) -> dict[str, str]:
     """A tiled mma: which thread has what of A, B and C."""
-    return {"text/plain": f"{value}\n", "image/svg+xml": layout_picture.tiled_mma(value)}
+    return {"text/plain": f"{value}\n", _SVG: _picture(value)}
 
 
 def matrix_descriptor(value: MatrixDescriptor) -> dict[str, str]:
     """A descriptor with its words, and as common an operand as it allows."""
     operand = assumed_operand(value)
     text = descriptor_pages.full(operand, assumed=True)
-    return {"text/plain": text, "image/svg+xml": descriptor_pages.svg(operand)}
+    return {"text/plain": text, _SVG: _picture(operand)}
 
 
 def shared_operand(value: SharedOperand) -> dict[str, str]:
     """An operand in shared memory: its descriptor's words, and where each row lies."""
-    return {"text/plain": descriptor_pages.full(value), "image/svg+xml": descriptor_pages.svg(value)}
+    return {"text/plain": descriptor_pages.full(value), _SVG: _picture(value)}
 
 
 def shared_tile(value: SharedTile) -> dict[str, str]:
     """A tile in shared memory: its descriptors, and where the first one's operand lies."""
-    return {"text/plain": descriptor_pages.full_tile(value), "image/svg+xml": descriptor_pages.svg(value.operand)}
+    return {"text/plain": descriptor_pages.full_tile(value), _SVG: _picture(value)}
 
 
 def tensor_map(value: TensorMap) -> dict[str, str]:
@@ -141,7 +140,12 @@ def tensor_map(value: TensorMap) -> dict[str, str]:
 
 def box(value: Box) -> dict[str, str]:
     """A copy of a tensor map's box: what it fetches, and where it goes."""
-    return {"text/plain": tensor_map_pages.full(value), "image/svg+xml": tensor_map_pages.svg(value)}
+    return {"text/plain": tensor_map_pages.full(value), _SVG: _picture(value)}
+
+
+def _picture(value: object) -> str:
+    """A picture as SVG, which shrinks to its frame."""
+    return draw(value).decode()
 
 
 def _preformatted(text: str) -> dict[str, str]:

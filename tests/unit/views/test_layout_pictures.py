@@ -5,23 +5,25 @@ import xml.etree.ElementTree as ET
 
 from ptxloom.atoms import copy_atoms, make_tiled_copy_a, make_tiled_mma, mma_atom
 from ptxloom.layout import Layout, Swizzle, composition, recast
+from ptxloom.views.drawing.figure import Figure
+from ptxloom.views.drawing.formats import as_svg
 from ptxloom.views.layouts import layout_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 MMA = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16))
 
 
-def cells(svg: str) -> list[str]:
-    """The labels of every filled box, in order."""
-    root = ET.fromstring(svg)  # noqa: S314 - our own text
-    found = [group for group in root.findall(f"{SVG}g") if group.find(f"{SVG}rect") is not None]
+def cells(figure: Figure) -> list[str]:
+    """The labels of every cell of the SVG, in order."""
+    root = ET.fromstring(as_svg(figure))  # noqa: S314 - our own text
+    found = [group for group in root.findall(f"{SVG}g") if group.find(f"{SVG}text") is not None]
     return [" ".join(text.text or "" for text in group.findall(f"{SVG}text")) for group in found]
 
 
 def test_a_layout_draws_every_value_once_in_its_place() -> None:
     layout = composition(Swizzle(2, 0, 3), Layout((8, 4), (4, 1)))
-    assert cells(layout_picture.svg(layout)) == [str(value) for value in layout.offsets()]
-    assert cells(layout_picture.svg(Layout(5, 3))) == ["0", "3", "6", "9", "12"]
+    assert cells(layout_picture.figure(layout)) == [str(value) for value in layout.offsets()]
+    assert cells(layout_picture.figure(Layout(5, 3))) == ["0", "3", "6", "9", "12"]
 
 
 def test_the_text_is_a_table_of_rows() -> None:
@@ -44,7 +46,7 @@ def test_a_tiled_mma_and_an_atom_draw_a_b_and_c() -> None:
     assert len(cells(layout_picture.tiled_mma(MMA))) == 32 * 16 + 32 * 16 + 32 * 32
     drawn = cells(layout_picture.mma_atom(mma_atom("m16n8k16.row.col.f32.f16.f16.f32")))
     assert len(drawn) == 256 + 128 + 128
-    assert len(set(drawn[:256])) == 256
+    assert len(set(drawn[128:384])) == 256  # after B, which stands above
 
 
 def test_a_copy_atom_draws_rows_of_16_bytes() -> None:

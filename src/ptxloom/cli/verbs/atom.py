@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from ptxloom.atoms import advise, atom, blas_majors, copy_atoms
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.views.atoms import atom_pages
+from ptxloom.views.pictures import atom_figure
 
 if TYPE_CHECKING:
     from ptxloom.atoms import Advice
@@ -25,8 +27,12 @@ def run(options: Options) -> Outcome:
     if any((options.operand, options.major, options.blas, options.element, options.target)):
         raise PtxloomError("say for which mma the atom is, such as `--mma m16n8k16.row.col.f32.f16.f16.f32`")
     if options.name is None:
+        if wanted(options):
+            raise PtxloomError("a picture shows one atom: name it, or say for which operand of which `--mma`")
         return Outcome(atom_pages.listed(copy_atoms(), style_for(options)))
     found = atom(options.name)
+    if wanted(options):
+        return drawn(atom_figure(found, options.colour_by), options)
     match options.output_format:
         case "concise":
             return Outcome(atom_pages.concise(found))
@@ -39,6 +45,11 @@ def run(options: Options) -> Outcome:
 def _advised(options: Options) -> Outcome:
     advices = [_advice(options, operand, major) for operand, major in _asked(options)]
     code = CLEAN if all(advice.best for advice in advices) else FINDINGS
+    if wanted(options):
+        best = [advice.best.atom for advice in advices if advice.best]
+        if len(best) != 1:
+            raise PtxloomError(f"a picture shows one atom, and this asks for {len(best)}: choose with `--operand`")
+        return drawn(atom_figure(best[0], options.colour_by), options, code)
     match options.output_format:
         case "concise":
             return Outcome(atom_pages.advice_concise(advices), code)

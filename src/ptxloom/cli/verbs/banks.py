@@ -9,6 +9,7 @@ from ptxloom.banks import Access, access, bank_conflicts
 from ptxloom.cli.inputs import STDIN, read
 from ptxloom.cli.instruction import named
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.files.names import is_file
 from ptxloom.isa.limits import LANES
@@ -27,6 +28,9 @@ def run(options: Options) -> Outcome:
     instruction = named(options.instruction)
     report = bank_conflicts(instruction, addresses(options, access(instruction)))
     code = FINDINGS if report.conflicts else CLEAN
+    if wanted(options):
+        plain = None if options.swizzle is None else bank_conflicts(instruction, _plain(options, access(instruction)))
+        return drawn(bank_pictures.figure(report, plain, options.colour_by), options, code)
     match options.output_format:
         case "concise":
             return Outcome(bank_pictures.concise(report), code)
@@ -37,7 +41,16 @@ def run(options: Options) -> Outcome:
 
 
 def addresses(options: Options, of: Access) -> list[int]:
-    """The 32 byte addresses that the options describe.
+    """The 32 byte addresses that the options describe, swizzled if they say so."""
+    given = _plain(options, of)
+    if options.swizzle is None:
+        return given
+    swizzle = Swizzle(*options.swizzle)
+    return [_swizzled(address, swizzle) for address in given]
+
+
+def _plain(options: Options, of: Access) -> list[int]:
+    """The addresses before any swizzle.
 
     Raises:
         PtxloomError: They are too far apart, no numbers, or too many or too few.
@@ -45,11 +58,7 @@ def addresses(options: Options, of: Access) -> list[int]:
     step = options.pitch if options.pitch is not None else options.stride
     if step is not None and step * LANES > SHARED_END:
         raise UsageError("addresses", step, f"no more than {SHARED_END // LANES}: addresses have 32 bits")
-    given = _listed(options.addresses or "", of) if step is None else [lane * step for lane in range(LANES)]
-    if options.swizzle is None:
-        return given
-    swizzle = Swizzle(*options.swizzle)
-    return [_swizzled(address, swizzle) for address in given]
+    return _listed(options.addresses or "", of) if step is None else [lane * step for lane in range(LANES)]
 
 
 def _swizzled(address: int, swizzle: Swizzle) -> int:

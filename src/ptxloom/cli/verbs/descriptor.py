@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile, remarks
 from ptxloom.descriptors.operand import assumed_operand
 from ptxloom.descriptors.tile import widest_swizzle
@@ -32,13 +33,13 @@ def _read(options: Options, bits: int) -> Outcome:
             raise PtxloomError(f"`{name}` is for a descriptor that is made; the bits say it themselves")
     operand = _operand(options, MatrixDescriptor.from_bits(bits, options.generation))
     code = _code(operand)
+    if wanted(options):
+        return drawn(descriptor_pages.figure(operand), options, code)
     match options.output_format:
         case "concise":
             return Outcome(descriptor_pages.concise(operand), code)
         case "json":
             return Outcome(descriptor_pages.as_json(operand), code)
-        case "svg":
-            return Outcome(descriptor_pages.svg(operand), code)
         case _:
             unsaid = options.tile is None or options.element is None or options.major is None
             return Outcome(descriptor_pages.full(operand, style_for(options), assumed=unsaid), code)
@@ -62,13 +63,13 @@ def _made(options: Options) -> Outcome:
     start = options.start_address or 0
     tile = SharedTile(*options.tile, element, major, mode, start, options.generation or "wgmma")
     code = _code(tile.operand)
+    if wanted(options):
+        return drawn(descriptor_pages.figure(tile.operand), options, code)
     match options.output_format:
         case "concise":
             return Outcome(descriptor_pages.concise_tile(tile), code)
         case "json":
             return Outcome(descriptor_pages.json_tile(tile), code)
-        case "svg":
-            return Outcome(descriptor_pages.svg(tile.operand), code)
         case _:
             return Outcome(descriptor_pages.full_tile(tile, style_for(options)), code)
 

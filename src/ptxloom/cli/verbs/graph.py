@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, Outcome, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.verbs.parse import read_modules
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.flow import flow_graphs
@@ -29,7 +30,24 @@ def run(options: Options) -> Outcome:
         raise PtxloomError(f"{', '.join(m.source.name for m in modules)}: no function here has a body")
     if modules and not chosen:
         raise UsageError("--function", options.function, f"one of {_some(names)}")
-    return Outcome(_text(chosen, options), COULD_NOT_RUN if unread else CLEAN)
+    code = COULD_NOT_RUN if unread else CLEAN
+    if wanted(options):
+        return _picture(chosen, options, code)
+    return Outcome(_text(chosen, options), code)
+
+
+def _picture(chosen: list[FlowGraph], options: Options, code: int) -> Outcome:
+    """One function, drawn.
+
+    Raises:
+        PtxloomError: There are several, or none.
+    """
+    from ptxloom.views.flow.graph_picture import scene  # noqa: PLC0415 - only a picture needs a layout
+
+    if len(chosen) != 1:
+        names = _some([g.function.name for g in chosen]) or "there is none here"
+        raise PtxloomError(f"a picture shows one function; choose it with --function: {names}")
+    return drawn(scene(chosen[0], code=options.code), options, code)
 
 
 def _some(names: list[str]) -> str:
@@ -44,14 +62,6 @@ def _text(chosen: list[FlowGraph], options: Options) -> str:
             return graphs.dot(chosen, code=options.code)
         case "json":
             return graphs.as_json(chosen)
-        case "svg":
-            from ptxloom.views.flow.graph_picture import svg  # noqa: PLC0415 - only a picture needs a layout
-
-            if len(chosen) > 1:
-                names = _some([g.function.name for g in chosen])
-                message = f"a picture shows one function; choose it with --function: {names}"
-                raise PtxloomError(message)
-            return "".join(svg(one, code=options.code) for one in chosen)
         case _:
             style = style_for(options)
             return "\n".join(graphs.full(one, code=options.code, style=style) for one in chosen)

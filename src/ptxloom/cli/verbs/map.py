@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.instruction import fragment_of
+from ptxloom.cli.instruction import fragment_of, named
 from ptxloom.cli.output import Outcome, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.views.fragments import maps
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
+    from ptxloom.views.drawing.figure import Figure
 
 
 def run(options: Options) -> Outcome:
-    """Draw the fragment in the format asked for."""
+    """Draw the fragment in the format asked for; of a product whose operand is not named, a picture shows all three."""
+    if wanted(options):
+        return drawn(_figure(options), options)
     found = fragment_of(options)
     match options.output_format:
         case "concise":
@@ -24,9 +28,15 @@ def run(options: Options) -> Outcome:
             return Outcome(maps.markdown(found))
         case "json":
             return Outcome(maps.as_json(found))
-        case "svg":
-            from ptxloom.views.fragments.fragment_picture import svg  # noqa: PLC0415 - only pictures need it
-
-            return Outcome(svg(found))
         case _:
             return Outcome(maps.full(found, style_for(options)))
+
+
+def _figure(options: Options) -> Figure:
+    """The picture of the fragment, or of the three operands."""
+    from ptxloom.views.fragments import fragment_picture, product_picture  # noqa: PLC0415 - only pictures need them
+
+    instruction = named(options.instruction)
+    if options.operand is None and isinstance(instruction, str) and product_picture.drawable(instruction):
+        return product_picture.figure(instruction, options.colour_by)
+    return fragment_picture.figure(fragment_of(options), options.colour_by)

@@ -18,21 +18,26 @@ from ptxloom.cli.kernels import chosen_kernel
 from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.limit_arguments import limits
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.source_texts import source_texts
-from ptxloom.diagnostics import Severity
+from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.trace import Records
 from ptxloom.syntax import parse
-from ptxloom.views.runs import launch_templates, run_reports
+from ptxloom.views.findings.finding_reports import concise
+from ptxloom.views.runs import launch_templates, profile_picture, run_reports
+from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.cli.arguments import Options
     from ptxloom.cli.launch_file import LaunchFile
+    from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
+    from ptxloom.views.drawing.figure import Figure
     from ptxloom.views.runs.source_lines import SourceOf
 
 
@@ -51,12 +56,20 @@ def run(options: Options) -> Outcome:
     module = parse(source.text, source.name)
     errors = [d for d in check(module) if d.severity is Severity.ERROR]
     if errors and not options.unchecked:
+        if wanted(options):
+            raise PtxloomError(f"{source.name} is not legal PTX:\n{concise(errors)}".rstrip())
         talk(f"ptxloom: {source.name} is not legal PTX; `--unchecked` runs what can be run all the same")
         return Outcome(render(errors, options), COULD_NOT_RUN)
     checks = read_checks(options.checks)
     sources = source_texts(launch.ptx, options)
     compiled = kernel(module, launch.kernel, launch.target, unchecked=bool(errors), timeout=left())
     expected = references(launch, compiled)
+
+    def profile_figure(profile: Profile) -> Figure:
+        """A profile over the kernel's lines, and those that it was compiled from."""
+        function = module.functions.get(launch.kernel)
+        return profile_picture.figure(profile, function, sources.line if options.source else no_source)
+
     started = time.perf_counter()
     try:
         result = compiled.launch(
@@ -79,6 +92,9 @@ def run(options: Options) -> Outcome:
             **limits(options),
         )
     except LaunchError as error:
+        if wanted(options):
+            drawing = watch_options.figure(error.trace, None, error.hazards, options, profile_figure)
+            return drawn(drawing, options, FINDINGS, error.reason)
         traced = _traced(error.trace, options, sources.line)
         failed = run_reports.Run(launch.kernel, launch.grid, launch.block, 0, error.hazards, error.reason, trace=traced)
         return Outcome(report(failed, options), FINDINGS, remark(failed))
@@ -99,10 +115,13 @@ def run(options: Options) -> Outcome:
     )
     clean = not result.hazards and all(c.passed for c in result.comparisons)
     code = COULD_NOT_RUN if not saved else CLEAN if clean else FINDINGS
-    text = watch_options.picture(result.trace, options) if watch_options.wants_picture(options) else ""
-    text = text or report(done, options)
+    if wanted(options):
+        drawing = watch_options.figure(result.trace, result.profile, result.hazards, options, profile_figure)
+        outcome = drawn(drawing, options, code, remark(done, seconds))
+    else:
+        outcome = Outcome(report(done, options), code, remark(done, seconds))
     sources.tell()
-    return Outcome(text, code, remark(done, seconds))
+    return outcome
 
 
 def _template(options: Options) -> str:

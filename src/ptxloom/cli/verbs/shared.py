@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.inputs import read
 from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.output import Outcome, style_for, talk
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.types import element_type
 from ptxloom.machine.kernels import kernel
@@ -46,19 +46,12 @@ def run(options: Options) -> Outcome:
     if options.rows < 1:
         raise UsageError("--rows", options.rows, "1 or more")
     found = _map(options)
-    form = options.output_format
-    if form == "full" and options.output and PurePath(options.output).suffix in {".svg", ".html", ".json"}:
-        form = PurePath(options.output).suffix[1:]
     shown = shared_maps.Shown(options.rows, options.values or bool(options.type), options.colour_by == "chunk")
-    match form:
-        case "json":
-            return Outcome(shared_maps.as_json(found))
-        case "svg":
-            return Outcome(shared_maps.svg(found, shown))
-        case "html":
-            return Outcome(shared_maps.html(found, shown))
-        case _:
-            return Outcome(shared_maps.full(found, shown, style_for(options)))
+    if wanted(options):
+        return drawn(shared_maps.figure(found, shown), options)
+    if options.output_format == "json":
+        return Outcome(shared_maps.as_json(found))
+    return Outcome(shared_maps.full(found, shown, style_for(options)))
 
 
 def _map(options: Options) -> SharedMap:

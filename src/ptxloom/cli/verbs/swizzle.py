@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.banks.swizzles import find_swizzles, make_tile
 from ptxloom.cli.output import Outcome, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.views.atoms import swizzle_choices
+from ptxloom.views.descriptors import swizzle_picture
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 def run(options: Options) -> Outcome:
     """Search, and tell what was found; that nothing leaves no conflict is an answer, too."""
     found = find_swizzles(make_tile(*(options.tile or (0, 0)), options.element or "", options.pitch), options.accesses)
+    if wanted(options):
+        return drawn(swizzle_picture.figure(found), options)
     match options.output_format:
         case "concise":
             return Outcome(swizzle_choices.concise(found))

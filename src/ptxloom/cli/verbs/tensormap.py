@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, reason, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.descriptors import Box, TensorMap, encode_im2col, encode_tiled, packed_strides, remarks
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.files.names import is_file
@@ -28,13 +29,13 @@ def run(options: Options) -> Outcome:
     made = _made(options) if options.map is None else _read(options, options.map)
     box = Box(made, options.coordinate or made.first_coordinate, options.shared_address, options.offsets or ())
     code = FINDINGS if any(remark.wrong for remark in remarks.of_box(box)) else CLEAN
+    if wanted(options):
+        return drawn(tensor_map_pages.figure(box), options, code)
     match options.output_format:
         case "concise":
             return Outcome(tensor_map_pages.concise(box), code)
         case "json":
             return Outcome(tensor_map_pages.as_json(box), code)
-        case "svg":
-            return Outcome(tensor_map_pages.svg(box), code)
         case _:
             return Outcome(tensor_map_pages.full(box, style_for(options)), code)
 

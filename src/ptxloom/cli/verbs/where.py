@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.instruction import fragment_of
 from ptxloom.cli.output import Outcome, style_for
+from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.views.fragments import places
+from ptxloom.views.fragments import fragment_picture, places
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -29,6 +30,8 @@ def run(options: Options) -> Outcome:
             "say either `--lane` (what does it hold?), or `--row` and, if you like, `--column` (who holds it?)"
         )
     elements = _of_lane(found, options) if by_lane else _at_place(found, options)
+    if wanted(options):
+        return drawn(fragment_picture.figure(found, options.colour_by, frozenset(elements)), options)
     return Outcome(_shown(found, elements, options, by_lane=by_lane))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.descriptors import emission, remarks
 from ptxloom.descriptors.matrix import BASE, GENERATIONS, LEADING, LEADING_MODE, START, STRIDE, VERSION
+from ptxloom.descriptors.operand import assumed_operand
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile
     from ptxloom.descriptors.matrix import Word
     from ptxloom.views.core.json_text import Value
+    from ptxloom.views.drawing.figure import Figure
 
 
 def full(operand: SharedOperand, style: Style = PLAIN, *, assumed: bool = False) -> str:
@@ -143,9 +145,19 @@ def picture(operand: SharedOperand) -> Picture:
     )
 
 
-def svg(operand: SharedOperand) -> str:
+def figure(operand: SharedOperand) -> Figure:
     """Both views as a picture."""
-    return shared_memory.svg(picture(operand))
+    return shared_memory.figure(picture(operand))
+
+
+def of_tile(tile: SharedTile) -> Figure:
+    """Where the operand of a tile's first descriptor lies."""
+    return figure(tile.operand)
+
+
+def of_descriptor(words: MatrixDescriptor) -> Figure:
+    """As common an operand as a descriptor allows."""
+    return figure(assumed_operand(words))
 
 
 def concise(operand: SharedOperand) -> str:

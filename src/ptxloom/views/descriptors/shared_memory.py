@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.views.core.palette import hue
+from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.core.svg import Box, draw
 from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.drawing.figure import Cell as Drawn
+from ptxloom.views.drawing.figure import Figure, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 LINE_BYTES: Final = 128
 PIECE_BYTES: Final = 16
@@ -22,13 +23,7 @@ TEXT_LINES: Final = 16
 """Likewise a text: patterns repeat after 8 rows."""
 EMPTY: Final = "·"
 
-_WIDTH: Final = 64
-_HEIGHT: Final = 20
-_LEFT: Final = 70
-_MARGIN: Final = 10
-_TOP: Final = 80
-_BLANK: Final = "#ffffff"
-_FILLED: Final = "#f4f4f4"
+_UNITS: Final = "A cell is 16 bytes: four banks of 4 bytes each."
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,59 +120,38 @@ def _more(count: int, noun: str) -> list[str]:
     return [f"... and {count} {noun}{'s' * (count != 1)} more"] if count > 0 else []
 
 
-def svg(picture: Picture) -> str:
+def figure(picture: Picture) -> Figure:
     """Both views side by side, the same colours in both."""
-    right = _MARGIN + _LEFT + _WIDTH * len(picture.columns) + 40
-    return draw([*_tile(picture), *_memory(picture, right)], picture.title)
+    more = [
+        *_more(picture.rows_in_all - MOST_LINES, "row of the tile"),
+        *_more(picture.lines_in_all - MOST_LINES, "line"),
+    ]
+    return Figure(picture.title, ((_tile(picture), memory_grid(picture.pieces, picture.labels)),), (_UNITS, *more))
 
 
-def _tile(picture: Picture) -> list[Box]:
+def _tile(picture: Picture) -> Grid:
     """The tile, an address in each piece."""
-    width = _WIDTH * len(picture.columns)
-    boxes = [
-        Box(_MARGIN, _MARGIN, max(_LEFT + width, 180), 18, ("where each row lies",), bold=True),
-        Box(_MARGIN, _MARGIN + 56, _LEFT - 6, 16, (picture.corner,)),
-    ]
-    boxes += [
-        Box(_MARGIN + _LEFT + _WIDTH * at, _MARGIN + 56, _WIDTH, 16, (name,)) for at, name in enumerate(picture.columns)
-    ]
-    shown = picture.rows[:MOST_LINES]
-    boxes += [Box(_MARGIN, _TOP + _HEIGHT * at, _LEFT - 6, _HEIGHT, (name,)) for at, name in enumerate(shown)]
-    boxes += [
-        _piece(piece, _MARGIN + _LEFT + _WIDTH * piece.column, _TOP + _HEIGHT * piece.row, f"0x{piece.address:05x}")
+    cells = {
+        (piece.row, piece.column): _piece(piece, f"0x{piece.address:05x}")
         for piece in picture.pieces
         if piece.row < MOST_LINES
-    ]
-    return boxes + _continued(picture.rows_in_all - len(shown), "row", _MARGIN, _TOP + _HEIGHT * len(shown))
+    }
+    return Grid("where each row lies", picture.rows[:MOST_LINES], picture.columns, cells, picture.corner)
 
 
-def _memory(picture: Picture, left: int) -> list[Box]:
-    """Lines of shared memory, what lies in each piece."""
-    shown = picture.lines[:MOST_LINES]
-    by_address = {piece.address: piece for piece in picture.pieces}
-    boxes = [Box(left, _MARGIN, _LEFT + _WIDTH * PIECES, 18, ("shared memory, 128 bytes a line",), bold=True)]
-    boxes.append(Box(left, _MARGIN + 18, _LEFT + _WIDTH * PIECES, 16, (picture.labels,)))
-    boxes += [Box(left, _MARGIN + 38, _LEFT - 6, 16, ("banks",)), Box(left, _MARGIN + 56, _LEFT - 6, 16, ("address",))]
-    for at in range(PIECES):
-        x = left + _LEFT + _WIDTH * at
-        boxes.append(Box(x, _MARGIN + 38, _WIDTH, 16, (f"{4 * at} to {4 * at + 3}",)))
-        boxes.append(Box(x, _MARGIN + 56, _WIDTH, 16, (f"+{PIECE_BYTES * at}",)))
-    for number, line in enumerate(shown):
-        y = _TOP + _HEIGHT * number
-        boxes.append(Box(left, y, _LEFT - 6, _HEIGHT, (f"0x{line:05x}",)))
+def memory_grid(pieces: Sequence[Piece], labels: str, title: str = "shared memory, 128 bytes a line") -> Grid:
+    """Lines of shared memory, what lies in each piece of them."""
+    lines = lines_of(piece.address for piece in pieces)[:MOST_LINES]
+    by_address = {piece.address: piece for piece in pieces}
+    cells: dict[tuple[int, int], Drawn] = {}
+    for number, line in enumerate(lines):
         for at in range(PIECES):
-            x, piece = left + _LEFT + _WIDTH * at, by_address.get(line + PIECE_BYTES * at)
-            if piece is None:
-                boxes.append(Box(x, y, _WIDTH, _HEIGHT, (), _BLANK))
-            else:
-                boxes.append(_piece(piece, x, y, piece.label))
-    return boxes + _continued(picture.lines_in_all - len(shown), "line", left, _TOP + _HEIGHT * len(shown))
+            piece = by_address.get(line + PIECE_BYTES * at)
+            cells[number, at] = Drawn(()) if piece is None else _piece(piece, piece.label)
+    rows = tuple(f"0x{line:05x}" for line in lines)
+    banks = tuple(f"{4 * at}–{4 * at + 3}" for at in range(PIECES))
+    return Grid(title, rows, banks, cells, "address ↓", "banks →", notes=(labels,) if labels else ())
 
 
-def _piece(piece: Piece, x: int, y: int, text: str) -> Box:
-    fill = _FILLED if piece.group is None else hue(piece.group)
-    return Box(x, y, _WIDTH, _HEIGHT, (text,), fill, tip=piece.tip)
-
-
-def _continued(count: int, noun: str, x: int, y: int) -> list[Box]:
-    return [Box(x, y + 4, 180, 16, tuple(_more(count, noun)))] if count > 0 else []
+def _piece(piece: Piece, text: str) -> Drawn:
+    return Drawn((text,), Role.OTHER if piece.group is None else hue(piece.group), piece.tip)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.descriptors import remarks
+from ptxloom.descriptors import Box, remarks
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.descriptors import remark_lines, shared_memory
 from ptxloom.views.descriptors.shared_memory import LINE_BYTES, MOST_LINES, Picture, Piece
 
 if TYPE_CHECKING:
-    from ptxloom.descriptors import Box, TensorMap
+    from ptxloom.descriptors import TensorMap
     from ptxloom.views.core.json_text import Value
+    from ptxloom.views.drawing.figure import Figure
 
 FILLED: Final = "fill"
 NAMES: Final = len("pixelBoxLowerCorner")
@@ -125,9 +126,14 @@ def _dimensions(rank: int) -> str:
     return "dim " + ",".join(map(str, range(1, rank))) if rank > 1 else "row"
 
 
-def svg(box: Box) -> str:
+def figure(box: Box) -> Figure:
     """Both views as a picture."""
-    return shared_memory.svg(picture(box))
+    return shared_memory.figure(picture(box))
+
+
+def of_map(map_: TensorMap) -> Figure:
+    """What a copy of a map's first box does."""
+    return figure(Box(map_, map_.first_coordinate))
 
 
 def concise(box: Box) -> str:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 from ptxloom.isa.types import Kind, element_type
 from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
-from ptxloom.views.core.svg import Box, draw
 from ptxloom.views.core.tables import Cell, Table, text_table
-from ptxloom.views.fragments.prefaces import title
+from ptxloom.views.drawing.figure import Cell as Drawn
+from ptxloom.views.drawing.figure import Figure, Grid
+from ptxloom.views.fragments.colouring import group_of, legend
+from ptxloom.views.fragments.fragment_picture import axes
+from ptxloom.views.fragments.prefaces import matrix_title, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,11 +20,6 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
 
-CELL_WIDTH: Final = 70
-CELL_HEIGHT: Final = 32
-MARGIN: Final = 8
-LEFT: Final = 96  # room for the row's address and number
-GAP: Final = 28
 PER_LINE: Final = 2
 _SUBSTANCE: Final = 4  # significant digits of a number with a point
 _LONGEST: Final = 9  # characters of a number: what a cell holds
@@ -87,59 +85,73 @@ def number(value: Any, type_: str = "") -> str:
     return f"0x{value:0{-(-known.bits // 4)}x}"
 
 
-def svg(filled: Filled, addresses: Sequence[int] | None = None, subtitle: str = "") -> str:
-    """The picture: a value in each cell, its holder under it, the address beside each row."""
+def figure(
+    fills: Sequence[Filled], addresses: Sequence[int] | None = None, notes: Sequence[str] = (), colour_by: str = "lane"
+) -> Figure:
+    """The picture: a value in each cell, its holder under it, the address beside each row.
+
+    Args:
+        fills: Operands of one instruction; A, B and C or D of a product stand as everybody draws them.
+        addresses: The lanes' own.
+        notes: What is said of them.
+        colour_by: What a colour stands for.
+    """
+    grids = {(one.fragment.operand, m): _grid(one, m, addresses, colour_by) for one in fills for m in _matrices(one)}
+    corner = next((grids[name, 0] for name in "dc" if (name, 0) in grids), None)
+    bands: list[tuple[Grid | None, ...]]
+    if ("a", 0) in grids and ("b", 0) in grids and corner is not None:
+        others = [grid for (name, _), grid in grids.items() if name not in "ab" and grid is not corner]
+        bands = [(None, grids["b", 0]), (grids["a", 0], corner, *others)]
+    else:
+        alone = [*grids.values()]
+        bands = [tuple(alone[at : at + PER_LINE]) for at in range(0, len(alone), PER_LINE)]
+    first = fills[0]
+    said = (*notes, "A cell holds a value, and under it the lane, value and register that hold it.")
+    return Figure(
+        heading(first) if len(fills) == 1 else first.fragment.spelling,
+        tuple(bands),
+        said,
+        legend(first.fragment, colour_by),
+    )
+
+
+def _matrices(filled: Filled) -> range:
+    return range(filled.fragment.matrices)
+
+
+def _grid(filled: Filled, matrix: int, addresses: Sequence[int] | None, colour_by: str) -> Grid:
+    """One matrix with its values."""
     fragment = filled.fragment
-    columns = filled.values.shape[2]
-    width, height = LEFT + CELL_WIDTH * columns, 46 + CELL_HEIGHT * fragment.rows
-    beside = min(PER_LINE, fragment.matrices)
-    whole = beside * width + (beside - 1) * GAP
-    boxes = [Box(MARGIN, MARGIN, max(whole, 7 * len(heading(filled)) + MARGIN), 18, (heading(filled),), bold=True)]
-    if subtitle:
-        boxes.append(Box(MARGIN, MARGIN + 18, max(whole, 7 * len(subtitle)), 16, (subtitle,)))
-    for matrix in range(fragment.matrices):
-        x = MARGIN + matrix % PER_LINE * (width + GAP)
-        y = MARGIN + 40 + matrix // PER_LINE * (height + GAP)
-        boxes += _matrix(filled, matrix, addresses, x, y)
-    return draw(boxes, f"{heading(filled)}: the values of each matrix, and which lane holds them")
+    rows, columns = range(fragment.rows), range(filled.values.shape[2])
+    margin = None
+    if addresses is not None and fragment.addressed:
+        margin = {row: _address(fragment, matrix, row, addresses) for row in rows}
+    down, across = axes(fragment)
+    operand = f"{fragment.operand.upper()}, as {filled.type}" if fragment.operand != "r" else ""
+    return Grid(
+        operand or (matrix_title(fragment, matrix) if fragment.matrices > 1 else ""),
+        tuple(str(filled.first_row + row) for row in rows),
+        tuple(map(str, columns)),
+        {(row, column): _cell(filled, (matrix, row, column), colour_by) for row in rows for column in columns},
+        f"{down} ↓",
+        f"{across} →",
+        margin,
+        "address",
+    )
 
 
-def _matrix(filled: Filled, matrix: int, addresses: Sequence[int] | None, x: int, y: int) -> list[Box]:
-    """One matrix, its upper left corner at (x, y)."""
-    fragment = filled.fragment
-    columns = filled.values.shape[2]
-    boxes = [Box(x + LEFT, y, CELL_WIDTH * columns, 18, (f"matrix {matrix}",), bold=True)] * (fragment.matrices > 1)
-    boxes += [Box(x + LEFT + CELL_WIDTH * c, y + 18, CELL_WIDTH, 18, (str(c),)) for c in range(columns)]
-    for row in range(fragment.rows):
-        top = y + 38 + CELL_HEIGHT * row
-        if addresses is not None and fragment.addressed:
-            lane = fragment.address_lane(matrix=matrix, row=row)
-            tip = f"lane {lane} passes the address {addresses[lane]:#x} of row {row} of matrix {matrix}"
-            boxes.append(
-                Box(
-                    x,
-                    top,
-                    62,
-                    CELL_HEIGHT,
-                    (f"{addresses[lane]:#x}", f"T{lane}"),
-                    _fill(lane // LANES_PER_HUE),
-                    tip=tip,
-                )
-            )
-        boxes.append(Box(x + 64, top, 30, CELL_HEIGHT, (str(filled.first_row + row),)))
-        boxes += [_cell(filled, (matrix, row, c), x + LEFT + CELL_WIDTH * c, top) for c in range(columns)]
-    return boxes
+def _address(fragment: Fragment, matrix: int, row: int, addresses: Sequence[int]) -> Drawn:
+    """The address of a row, and the lane that passes it."""
+    lane = fragment.address_lane(matrix=matrix, row=row)
+    tip = f"lane {lane} passes the address {addresses[lane]:#x} of row {row} of matrix {matrix}"
+    return Drawn((f"{addresses[lane]:#x}", f"T{lane}"), hue(lane // LANES_PER_HUE), tip)
 
 
-def _cell(filled: Filled, place: tuple[int, int, int], x: int, y: int) -> Box:
+def _cell(filled: Filled, place: tuple[int, int, int], colour_by: str) -> Drawn:
     """One value: itself above, its holder below."""
     matrix, row, column = place
     fragment: Fragment = filled.fragment
     held = fragment.holder(matrix=matrix, row=row, column=min(int(column / filled.per_element), fragment.columns - 1))
     value = number(filled.values[place].item(), filled.type)
     tip = f"row {row}, column {column}: {value}, held by lane {held.lane} in register {held.register}"
-    return Box(x, y, CELL_WIDTH, CELL_HEIGHT, (value, fragment.label(held)), _fill(held.lane // LANES_PER_HUE), tip=tip)
-
-
-def _fill(group: int) -> str:
-    return hue(group)
+    return Drawn((value, fragment.label(held)), hue(group_of(fragment, held, colour_by)), tip)

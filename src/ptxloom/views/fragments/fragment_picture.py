@@ -8,121 +8,133 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
-from ptxloom.views.core.palette import hue
+from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import LANES_PER_HUE
-from ptxloom.views.core.svg import Box, draw
-from ptxloom.views.fragments.folding import block_of
+from ptxloom.views.drawing.figure import Cell, Figure, Grid
+from ptxloom.views.fragments.colouring import group_of, legend
+from ptxloom.views.fragments.folding import Block, block_of
 from ptxloom.views.fragments.places import sentence
 from ptxloom.views.fragments.prefaces import evidence, matrix_title, title
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ptxloom.fragments import Element, Fragment
-    from ptxloom.views.fragments.folding import Block
 
-CELL_WIDTH: Final = 52
-CELL_HEIGHT: Final = 32
-MARGIN: Final = 8
-LEFT: Final = 96  # room for the address lane and the row number
-TOP: Final = 46  # room for the headline and what the map rests on
-GAP: Final = 28  # between matrices
 PER_LINE: Final = 2  # matrices beside each other
-_BLOCK_WIDTH: Final = 84  # of a block in the overview
-_LINE: Final = 16  # of text
+_AXES: Final = {"a": ("m", "k"), "b": ("k", "n"), "c": ("m", "n"), "d": ("m", "n"), "e": ("row", "group")}
+_MEMORY_AXES: Final = ("lane of tensor memory", "column of tensor memory")
 
 
-def svg(fragment: Fragment) -> str:
-    """The picture, with a tip on every cell that says it in words."""
-    block = block_of(fragment)
-    width = LEFT + CELL_WIDTH * block.columns
-    height = TOP + CELL_HEIGHT * block.rows
-    beside = min(PER_LINE, fragment.matrices)
-    whole = beside * width + (beside - 1) * GAP
-    boxes = [
-        Box(MARGIN, MARGIN, max(whole, 7 * len(title(fragment)) + MARGIN), 18, (title(fragment),), bold=True),
-        Box(MARGIN, MARGIN + 18, max(whole, 7 * len(evidence(fragment))), _LINE, (evidence(fragment),)),
-    ]
-    top = MARGIN + 40
+def figure(fragment: Fragment, colour_by: str = "lane", only: Collection[Element] | None = None) -> Figure:
+    """The picture, with a tip on every cell that says it in words.
+
+    Args:
+        fragment: What is drawn.
+        colour_by: What a colour stands for.
+        only: The elements that are shown to be meant; the others have no colour.
+    """
+    block = block_of(fragment) if only is None else Block(fragment.rows, fragment.columns, ())
+    grids = [matrix_grid(fragment, matrix, block, colour_by, only=only) for matrix in range(fragment.matrices)]
+    bands = [tuple(grids[at : at + PER_LINE]) for at in range(0, len(grids), PER_LINE)]
     if block.repeats:
-        boxes += _overview(fragment, block, top, whole)
-        top = max(box.y + box.height for box in boxes) + GAP
-    for matrix in range(fragment.matrices):
-        x = MARGIN + matrix % PER_LINE * (width + GAP)
-        y = top + matrix // PER_LINE * (height + GAP)
-        boxes += _matrix(fragment, matrix, block, x, y)
-    return draw(boxes, f"{title(fragment)}: which lane holds which element")
+        bands.insert(0, (_overview(fragment, block),))
+    notes = (reading(fragment), *block.repeats, evidence(fragment))
+    return Figure(title(fragment), tuple(bands), notes, legend(fragment, colour_by))
 
 
-def _overview(fragment: Fragment, block: Block, y: int, width: int) -> list[Box]:
-    """All blocks of the first matrix, each with the lanes and registers that hold it, and how they repeat."""
-    boxes = [
-        Box(MARGIN, y + _LINE * line, max(width, 7 * len(text)), _LINE, (text,))
-        for line, text in enumerate(block.repeats)
-    ]
-    top = y + _LINE * len(block.repeats) + 10
-    for column in range(0, fragment.columns, block.columns):
-        x = MARGIN + LEFT + column // block.columns * _BLOCK_WIDTH
-        boxes.append(Box(x, top, _BLOCK_WIDTH, 18, (_span("", column, column + block.columns - 1),)))
-    for row in range(0, fragment.rows, block.rows):
-        at = top + 20 + row // block.rows * CELL_HEIGHT
-        boxes.append(Box(MARGIN, at, LEFT - 8, CELL_HEIGHT, (_span("rows ", row, row + block.rows - 1),)))
-        boxes += [_block(fragment, block, (row, column), at) for column in range(0, fragment.columns, block.columns)]
-    return boxes
-
-
-def _block(fragment: Fragment, block: Block, first: tuple[int, int], y: int) -> Box:
-    """One block: its lanes above, its registers below."""
-    row, column = first
-    held = [fragment.holder(row=row + r, column=column + c) for r in range(block.rows) for c in range(block.columns)]
-    lanes, registers = (sorted({e[place] for e in held}) for place in (0, 1))
-    texts = (_span("T", lanes[0], lanes[-1]), _span("R", registers[0], registers[-1]))
-    x = MARGIN + LEFT + column // block.columns * _BLOCK_WIDTH
-    where = f"rows {row} to {row + block.rows - 1}, columns {column} to {column + block.columns - 1}"
-    return Box(
-        x,
-        y,
-        _BLOCK_WIDTH,
-        CELL_HEIGHT,
-        texts,
-        hue(lanes[0] // LANES),
-        tip=f"{where}: {', '.join(texts)}",
+def reading(fragment: Fragment) -> str:
+    """What the label of a cell means, by an example."""
+    example = fragment.at(5, min(1, fragment.values_per_lane - 1))
+    value = fragment.value_of(example)
+    bits = f"{fragment.width} bits an element"
+    return (
+        f"{fragment.label(example)}: lane 5 holds it as its value {value}, in its register {example.register}; {bits}."
     )
 
 
-def _span(letter: str, first: int, last: int) -> str:
-    return f"{letter}{first}" if first == last else f"{letter}{first} to {last}"
+def axes(fragment: Fragment) -> tuple[str, str]:
+    """What rows and columns are called."""
+    if fragment.spelling.startswith("tcgen05"):
+        return _MEMORY_AXES
+    return _AXES.get(fragment.operand, ("row", "column"))
 
 
-def _matrix(fragment: Fragment, matrix: int, block: Block, x: int, y: int) -> list[Box]:
-    """One matrix, its upper left corner at (x, y)."""
-    boxes = [Box(x + LEFT, y, CELL_WIDTH * block.columns, 18, (_title(fragment, matrix, block),), bold=True)]
-    if fragment.addressed:
-        boxes.append(Box(x, y + 18, 62, 18, ("address",)))
-    boxes += [Box(x + LEFT + CELL_WIDTH * c, y + 18, CELL_WIDTH, 18, (str(c),)) for c in range(block.columns)]
-    for number in range(block.rows):
-        top = y + 38 + CELL_HEIGHT * number
-        if fragment.addressed:
-            lane = fragment.address_lane(matrix=matrix, row=number)
-            tip = f"lane {lane} passes the address of row {number} of matrix {matrix}"
-            boxes.append(Box(x + 8, top + 5, 46, CELL_HEIGHT - 10, (f"T{lane}",), _fill(lane), tip=tip))
-        boxes.append(Box(x + 62, top, 30, CELL_HEIGHT, (str(number),)))
-        held = (fragment.holder(matrix=matrix, row=number, column=c) for c in range(block.columns))
-        boxes += [_cell(fragment, e, x + LEFT + CELL_WIDTH * e.column, top) for e in held]
-    return boxes
-
-
-def _title(fragment: Fragment, matrix: int, block: Block) -> str:
-    """What a matrix is called, and which part of it is drawn."""
+def matrix_grid(
+    fragment: Fragment,
+    matrix: int,
+    block: Block,
+    colour_by: str = "lane",
+    *,
+    only: Collection[Element] | None = None,
+    named: str = "",
+) -> Grid:
+    """One matrix, or the block of it that is drawn."""
     part = f", rows 0 to {block.rows - 1}, columns 0 to {block.columns - 1}" * bool(block.repeats)
-    return f"{matrix_title(fragment, matrix)}{part}"
+    held = [
+        fragment.holder(matrix=matrix, row=row, column=column)
+        for row in range(block.rows)
+        for column in range(block.columns)
+    ]
+    cells = {(e.row, e.column): _cell(fragment, e, colour_by, only) for e in held}
+    margin = None
+    if fragment.addressed:
+        meant = None if only is None else {e.row for e in only if e.matrix == matrix}
+        margin = {row: _address(fragment, matrix, row, meant) for row in range(block.rows)}
+    down, across = axes(fragment)
+    return Grid(
+        f"{named or matrix_title(fragment, matrix)}{part}",
+        tuple(map(str, range(block.rows))),
+        tuple(map(str, range(block.columns))),
+        cells,
+        f"{down} ↓",
+        f"{across} →",
+        margin,
+        "address",
+    )
 
 
-def _cell(fragment: Fragment, element: Element, x: int, y: int) -> Box:
+def _address(fragment: Fragment, matrix: int, row: int, meant: Collection[int] | None) -> Cell:
+    """The lane whose address names a row."""
+    lane = fragment.address_lane(matrix=matrix, row=row)
+    fill = hue(lane // LANES_PER_HUE) if meant is None or row in meant else Role.BLANK
+    return Cell((f"T{lane}",), fill, f"lane {lane} passes the address of row {row} of matrix {matrix}")
+
+
+def _cell(fragment: Fragment, element: Element, colour_by: str, only: Collection[Element] | None) -> Cell:
     """One element: the lane above, its value and register below."""
     thread, _, place = fragment.label(element).partition(" ")
-    tip = sentence(fragment, element)
-    return Box(x, y, CELL_WIDTH, CELL_HEIGHT, (thread, place), _fill(element.lane), tip=tip)
+    meant = only is None or element in only
+    fill = hue(group_of(fragment, element, colour_by)) if meant else Role.BLANK
+    return Cell((thread, place), fill, sentence(fragment, element), bold=meant and only is not None)
 
 
-def _fill(lane: int) -> str:
-    """The colour of a lane's group of four."""
-    return hue(lane // LANES_PER_HUE)
+def _overview(fragment: Fragment, block: Block) -> Grid:
+    """All blocks of the first matrix, each with the lanes and registers that hold it."""
+    rows, columns = range(0, fragment.rows, block.rows), range(0, fragment.columns, block.columns)
+    down, across = axes(fragment)
+    return Grid(
+        f"all blocks of {block.rows} x {block.columns}, with the lanes and registers that hold them",
+        tuple(_span("", row, row + block.rows - 1) for row in rows),
+        tuple(_span("", column, column + block.columns - 1) for column in columns),
+        {
+            (r, c): _block(fragment, block, row, column)
+            for r, row in enumerate(rows)
+            for c, column in enumerate(columns)
+        },
+        f"{down} ↓",
+        f"{across} →",
+    )
+
+
+def _block(fragment: Fragment, block: Block, row: int, column: int) -> Cell:
+    """One block: its lanes above, its registers below."""
+    held = [fragment.holder(row=row + r, column=column + c) for r in range(block.rows) for c in range(block.columns)]
+    lanes, registers = (sorted({e[place] for e in held}) for place in (0, 1))
+    texts = (_span("T", lanes[0], lanes[-1]), _span("R", registers[0], registers[-1]))
+    where = f"rows {row} to {row + block.rows - 1}, columns {column} to {column + block.columns - 1}"
+    return Cell(texts, hue(lanes[0] // LANES), f"{where}: {', '.join(texts)}")
+
+
+def _span(letter: str, first: int, last: int) -> str:
+    return f"{letter}{first}" if first == last else f"{letter}{first}–{letter}{last}"

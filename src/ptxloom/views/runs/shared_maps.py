@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.results.provenance_tags import Kind
 from ptxloom.machine.results.shared_map import BANK_BYTES, BANKS, CHUNK_BYTES, LINE_BYTES
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
-from ptxloom.views.core.palette import hue
+from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import PLAIN, Ink, Style
-from ptxloom.views.core.svg import Box, draw
 from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.drawing.figure import Cell as Drawn
+from ptxloom.views.drawing.figure import Figure, Grid
 from ptxloom.views.fragments.filled_pictures import number
 
 if TYPE_CHECKING:
@@ -23,15 +23,9 @@ if TYPE_CHECKING:
     from ptxloom.views.core.json_text import Value
 
 VERSION: Final = 1
-_WIDTH: Final = 54
-_LINE: Final = 13  # of text in a cell
 _LONGEST: Final = 7  # characters in a cell
 _WIDEST: Final = 4  # values in a cell, each on a line of its own
-_LEFT: Final = 64
-_MARGIN: Final = 10
-_TOP: Final = 74
-_BLANK: Final = "#ffffff"
-_OTHER: Final = "#eeeeee"
+_UNITS: Final = "A row is 128 bytes, a cell the 4 bytes of one bank."
 _EMPTY: Final = "·"
 _LONGEST_MOMENT: Final = 100
 _WORDS: Final = {Kind.COMPUTED: "computed", Kind.PRODUCT: "product", Kind.MIXED: "mixed"}
@@ -133,31 +127,19 @@ def _more(found: SharedMap, shown: Shown) -> list[str]:
     return [f"... and {rest} lines more: --rows and --offset choose"] if rest > 0 else []
 
 
-def svg(found: SharedMap, shown: Shown) -> str:
+def figure(found: SharedMap, shown: Shown) -> Figure:
     """A column a bank; the index of an element in two lines, what it holds under it."""
     lines = found.lines[: shown.rows]
     several = len(_arrays(found)) > 1
-    whole = _LEFT + _WIDTH * BANKS
     count = _most_values(found) if shown.values else 0
-    height = _height(count)
-    boxes = [
-        Box(_MARGIN, _MARGIN, whole, 18, (title(found),), bold=True),
-        Box(_MARGIN, _MARGIN + 20, whole, 16, (" ".join([_legend(found, shown), *_more(found, shown)]),)),
-        Box(_MARGIN, _TOP - 20, _LEFT, 16, ("bank",)),
-    ]
-    boxes += [Box(_MARGIN + _LEFT + _WIDTH * n, _TOP - 20, _WIDTH, 16, (str(n),), bold=True) for n in range(BANKS)]
-    for place, line in enumerate(lines):
-        y = _TOP + height * place
-        boxes.append(Box(_MARGIN, y, _LEFT - 6, height, (f"0x{line:05x}",)))
-        for piece in found.pieces(line, BANK_BYTES):
-            at = _MARGIN + _LEFT + _WIDTH * piece.bank, y
-            boxes.append(_box(found, piece, at, count, shown, several=several))
-    return draw(boxes, title(found))
-
-
-def _height(count: int) -> int:
-    """Of a cell with so many values."""
-    return _LINE * (2 + count) + 4
+    cells = {
+        (row, piece.bank): _box(found, piece, count, shown, several=several)
+        for row, line in enumerate(lines)
+        for piece in found.pieces(line, BANK_BYTES)
+    }
+    rows = tuple(f"0x{line:05x}" for line in lines)
+    grid = Grid("", rows, tuple(map(str, range(BANKS))), cells, "address ↓", "bank →")
+    return Figure(title(found), ((grid,),), (_legend(found, shown), _UNITS, *_more(found, shown)))
 
 
 def _most_values(found: SharedMap) -> int:
@@ -166,29 +148,17 @@ def _most_values(found: SharedMap) -> int:
     return 0 if first is None else min(len(first.values), _WIDEST)
 
 
-def _box(found: SharedMap, piece: SharedPiece, at: tuple[int, int], count: int, shown: Shown, *, several: bool) -> Box:
+def _box(found: SharedMap, piece: SharedPiece, count: int, shown: Shown, *, several: bool) -> Drawn:
     """One bank of one line."""
     name, first, second = _parts(piece.elements)
     held = [number(value, found.type) for value in piece.values]
     texts = (f"{name} {first}" if several and name else first, second, *held[:count])
     group = shown.group(piece.elements)
     known = piece.elements.kind is not Kind.NONE
-    fill = hue(group) if group is not None else _OTHER if known else _BLANK
+    fill = hue(group) if group is not None else Role.OTHER if known else Role.BLANK
     what = label(piece.elements, several=True)
     tip = f"bank {piece.bank}, address 0x{piece.address:05x}: {what}; as {found.type}: {' '.join(held)}"
-    return Box(*at, _WIDTH, _height(count), tuple(elide(text, _LONGEST) for text in texts if text), fill, tip=tip)
-
-
-def html(found: SharedMap, shown: Shown) -> str:
-    """A page that opens by itself: the picture, and the same as a table for those who cannot see it."""
-    style = "body{font-family:sans-serif;margin:1em}div{overflow-x:auto}pre{font-size:12px;overflow-x:auto}"
-    return (
-        "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
-        f"<title>{escape(title(found))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"<div>\n{svg(found, shown)}</div>\n"
-        f"<details>\n<summary>The same as text</summary>\n<pre>{escape(full(found, shown))}</pre>\n</details>\n"
-        "</body>\n</html>\n"
-    )
+    return Drawn(tuple(elide(text, _LONGEST) for text in texts if text), fill, tip)
 
 
 def as_json(found: SharedMap) -> str:

@@ -10,9 +10,13 @@ from ptxloom.isa.types import element_type
 from ptxloom.machine.results.traced_matrices import matrix_operands
 from ptxloom.machine.results.wording import lanes_text, ranges
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
+from ptxloom.views.drawing.figure import Cell as Drawn
+from ptxloom.views.drawing.figure import Figure, Grid
 from ptxloom.views.fragments import filled_pictures
+from ptxloom.views.fragments.colouring import lanes as lanes_legend
 from ptxloom.views.runs.source_lines import no_source, source_lines
 
 if TYPE_CHECKING:
@@ -91,9 +95,12 @@ def one(record: TraceRecord, type_: str = "", operand: str = "", style: Style = 
     return "\n".join(lines) + "\n" + "".join(filled_pictures.full(filled, addresses, style) for filled in found)
 
 
-def _lanes(record: TraceRecord, type_: str, style: Style) -> list[str]:
-    """What is the same in all lanes, then a lane a row: its address, what it read, what it wrote."""
-    columns: list[tuple[str, list[str]]] = []
+_Columns = list[tuple[str, list[str]]]
+
+
+def _columns(record: TraceRecord, type_: str) -> tuple[list[tuple[str, str]], _Columns]:
+    """What is the same in all lanes, and for all else a text for each: its address, what it read, what it wrote."""
+    columns: _Columns = []
     if record.addresses is not None:
         if all(int(record.addresses[lane]) < _HOST for lane in record.lanes):
             columns.append(("address", [f"{int(a):#x}" for a in record.addresses]))
@@ -103,7 +110,13 @@ def _lanes(record: TraceRecord, type_: str, style: Style) -> list[str]:
     lanes = record.chosen
     columns = [(name, [texts[lane] for lane in lanes]) for name, texts in columns]
     folded = [(name, texts[0]) for name, texts in columns if len({*texts}) == 1 and len(lanes) > 1]
-    columns = [(name, texts) for name, texts in columns if len({*texts}) > 1 or len(lanes) == 1]
+    return folded, [(name, texts) for name, texts in columns if len({*texts}) > 1 or len(lanes) == 1]
+
+
+def _lanes(record: TraceRecord, type_: str, style: Style) -> list[str]:
+    """What is the same in all lanes, then a lane a row."""
+    folded, columns = _columns(record, type_)
+    lanes = record.chosen
     lines: list[str] = []
     if folded:
         which = "all lanes" if len(lanes) == LANES else lanes_text(lanes)
@@ -133,14 +146,27 @@ def _texts(record: TraceRecord, name: str, values: Any, type_: str) -> list[str]
     return [f"{value:#x}" for value in values.tolist()]
 
 
-def svg(record: TraceRecord, type_: str = "", operand: str = "") -> str:
-    """The picture of a record's matrix operand: the one named, or the first.
+def figure(record: TraceRecord, type_: str = "", operand: str = "", colour_by: str = "lane") -> Figure:
+    """The picture of a record: its matrices, or its lanes if it holds none.
 
     Raises:
-        UsageError: The instruction holds no matrix, or no such operand.
+        UsageError: There is no such operand.
     """
-    addresses = None if record.addresses is None else record.addresses.tolist()
-    return filled_pictures.svg(record.filled(type_, operand), addresses, harmless(str(record)))
+    where = harmless(str(record))
+    if operand or record.operands:
+        found = (record.filled(type_, operand),) if operand else record.matrices(type_)
+        addresses = None if record.addresses is None else record.addresses.tolist()
+        return filled_pictures.figure(found, addresses, (where,), colour_by)
+    folded, columns = _columns(record, type_)
+    cells = {
+        (row, column): Drawn((texts[row],), hue(lane // LANES_PER_HUE))
+        for row, lane in enumerate(record.chosen)
+        for column, (_, texts) in enumerate(columns)
+    }
+    names = tuple(f"T{lane}" for lane in record.chosen)
+    notes = ("The same in all: " + ", ".join(f"{name} {text}" for name, text in folded),) if folded else ()
+    grid = Grid("", names, tuple(name for name, _ in columns), cells, "lane", listing=True)
+    return Figure(where, ((grid,),), notes, lanes_legend(LANES))
 
 
 def records(found: Sequence[TraceRecord], type_: str = "", operand: str = "") -> list[Value]:

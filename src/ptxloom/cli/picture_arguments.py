@@ -1,0 +1,77 @@
+"""What pictures are asked for with, and the format that the name of the output says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ptxloom.cli.formats import formats
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Sequence
+
+PICTURES: Final = ("svg", "html", "tex", "png", "pdf")
+_FORMATS: Final = {
+    **{f".{name}": name for name in PICTURES},
+    ".csv": "csv",
+    ".dot": "dot",
+    ".htm": "html",
+    ".json": "json",
+    ".md": "markdown",
+    ".sarif": "sarif",
+    ".xml": "junit",
+}
+"""What a suffix of `-o` asks for; under all other names there is text."""
+_PLAIN: Final = "full"
+_OTHERS: Final = {"explain": ("markdown",), "web": ("html",)}
+"""What verbs write that have no `--output-format`, beside text."""
+OF_FRAGMENTS: Final = ("lane", "register", "matrix", "bank")
+"""What a colour of a fragment can stand for."""
+
+
+def pictures(parser: ArgumentParser, names: Sequence[str], colours: Sequence[str] = ()) -> None:
+    """Have a verb print its result in one of some forms, or draw it.
+
+    Args:
+        parser: Of the verb.
+        names: The forms that are text.
+        colours: What colours can stand for, the usual first; none if there is no choice.
+    """
+    formats(parser, (*names, *PICTURES))
+    group = parser.add_argument_group("pictures", "of -o FILE.svg, .html, .tex (TikZ), .png or .pdf")
+    if colours:
+        group.add_argument(
+            "--colour-by",
+            choices=tuple(colours),
+            default=colours[0],
+            help=f"what a colour stands for (default {colours[0]})",
+        )
+    group.add_argument("--dark", action="store_true", help="light text on a dark ground")
+    group.add_argument("--transparent", action="store_true", help="no ground: for slides with their own")
+
+
+def settle(parser: ArgumentParser, options: Any) -> None:
+    """Let the suffix of `-o` say the format where nothing else does; refuse one that the verb does not write."""
+    actions = {action.dest: action for action in parser._actions}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - argparse does not tell otherwise
+    if "output" not in actions:
+        return
+    verb = parser.prog.rpartition(" ")[2]
+    form = actions.get("output_format")
+    if form is not None and options.output_format is not None:
+        return
+    choices = tuple(form.choices or ()) if form else _OTHERS.get(verb, ())
+    suffix = _suffix(options.output or "")
+    asked = _FORMATS.get(suffix, _PLAIN)
+    if asked != _PLAIN and asked not in choices:
+        known = [name for name, means in _FORMATS.items() if means in choices]
+        instead = f"{', '.join(known)}, or text under any other name" if known else "text, under any other name"
+        parser.error(f"`{verb}` cannot write {suffix}: it writes {instead}")
+    if form is not None:
+        options.output_format = asked
+
+
+def _suffix(name: str) -> str:
+    """The end of a file's name, from its last dot on."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    stem, dot, end = last.rpartition(".")
+    return f"{dot}{end}".lower() if stem else ""

@@ -1,0 +1,27 @@
+"""From a figure to what is delivered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.cli.output import CLEAN, Outcome
+from ptxloom.cli.picture_arguments import PICTURES
+from ptxloom.views.core.palette import DARK, LIGHT
+from ptxloom.views.drawing.formats import as_bytes
+from ptxloom.views.drawing.scene import Look
+
+if TYPE_CHECKING:
+    from ptxloom.cli.arguments import Options
+    from ptxloom.views.drawing.figure import Figure
+    from ptxloom.views.drawing.scene import Scene
+
+
+def wanted(options: Options) -> bool:
+    """Whether the result is to be a picture."""
+    return options.output_format in PICTURES
+
+
+def drawn(drawing: Figure | Scene, options: Options, code: int = CLEAN, remark: str = "") -> Outcome:
+    """A picture in the format that was asked for."""
+    look = Look(DARK if options.dark else LIGHT, options.transparent)
+    return Outcome("", code, remark, data=as_bytes(drawing, options.output_format, look))

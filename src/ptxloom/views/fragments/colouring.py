@@ -1,0 +1,75 @@
+"""What a colour stands for in a picture of a fragment: a lane, a register, a matrix, or the bank of a dense tile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.diagnostics import UsageError
+from ptxloom.isa.limits import LANES
+from ptxloom.views.core.palette import HUES, hue
+from ptxloom.views.core.style import LANES_PER_HUE
+from ptxloom.views.drawing.figure import Legend
+from ptxloom.views.fragments.prefaces import matrix_title
+
+if TYPE_CHECKING:
+    from ptxloom.fragments import Element, Fragment
+
+COLOUR_BY: Final = ("lane", "register", "matrix", "bank")
+BANK_BITS: Final = 32
+BANKS: Final = 32
+BANKS_PER_HUE: Final = 4
+"""Banks that share a colour: the 16 bytes of a row."""
+
+
+def group_of(fragment: Fragment, element: Element, by: str) -> int:
+    """The number of the group that an element belongs to.
+
+    Raises:
+        UsageError: There are no such groups.
+    """
+    match by:
+        case "lane":
+            return element.lane // LANES_PER_HUE
+        case "register":
+            return element.register
+        case "matrix":
+            return element.matrix
+        case "bank":
+            return bank(fragment, element) // BANKS_PER_HUE
+        case _:
+            raise UsageError("colour_by", by, f"one of {', '.join(COLOUR_BY)}")
+
+
+def bank(fragment: Fragment, element: Element) -> int:
+    """The bank that an element would lie in, were the matrices dense in shared memory, row after row."""
+    place = (element.matrix * fragment.rows + element.row) * fragment.columns + element.column
+    return place * fragment.width // BANK_BITS % BANKS
+
+
+def legend(fragment: Fragment, by: str) -> Legend:
+    """What colours stand for."""
+    match by:
+        case "register":
+            names = [f"R{at}" for at in range(min(len(HUES), fragment.registers))]
+            again = f"; R{len(HUES)} is as R0, and so on" if fragment.registers > len(HUES) else ""
+            return _legend(f"a colour for each register{again}", names)
+        case "matrix":
+            names = [matrix_title(fragment, at) for at in range(fragment.matrices)]
+            return _legend("a colour for each matrix", names)
+        case "bank":
+            first = range(0, BANKS, BANKS_PER_HUE)
+            names = [f"banks {at}–{at + BANKS_PER_HUE - 1}" for at in first]
+            return _legend("a colour for four banks, were the matrices dense in shared memory, row after row", names)
+        case _:
+            return lanes(fragment.lane_count)
+
+
+def lanes(count: int) -> Legend:
+    """Groups of four lanes or threads; those of other warps have the colours of the first."""
+    names = [f"T{at}–T{at + LANES_PER_HUE - 1}" for at in range(0, min(count, LANES), LANES_PER_HUE)]
+    again = f"; T{LANES} is as T0, and so on" if count > LANES else ""
+    return _legend(f"a colour for four {'threads' if count > LANES else 'lanes'}{again}", names)
+
+
+def _legend(title: str, names: list[str]) -> Legend:
+    return Legend(title, tuple((hue(at), name) for at, name in enumerate(names)))

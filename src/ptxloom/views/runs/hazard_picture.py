@@ -1,0 +1,71 @@
+"""A hazard as a picture: the lines of both sides, and the banks of shared memory where they meet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.views.core.palette import Role, hue
+from ptxloom.views.drawing.figure import Cell, Figure, Grid, Legend
+from ptxloom.views.runs.code_listings import listing
+
+if TYPE_CHECKING:
+    from ptxloom.machine.results.hazard import Hazard, Party
+
+_AROUND: Final = 3  # lines above and below
+_LINE_BYTES: Final = 128
+_BANK_BYTES: Final = 4
+_BANKS: Final = 32
+_ONE, _OTHER = hue(3), hue(1)
+
+
+def figure(hazard: Hazard) -> Figure:
+    """Who did what where; of a race, both who met."""
+    sides = [_side(hazard.party, _ONE, "this access" if hazard.other else "here")]
+    entries = [(_ONE, _doing(hazard.party))]
+    if hazard.other is not None:
+        sides.append(_side(hazard.other, _OTHER, "the other side"))
+        entries.append((_OTHER, _doing(hazard.other)))
+    bands: list[tuple[Grid, ...]] = [(side,) for side in sides]
+    if hazard.space == "shared" and hazard.size:
+        bands.append((_memory(hazard),))
+    notes = [
+        hazard.message,
+        *([hazard.element] if hazard.element else []),
+        *([f"Help: {hazard.help}"] * bool(hazard.help)),
+    ]
+    if hazard.count > 1:
+        notes.append(f"Seen {hazard.count:,} times; this is the first.")
+    return Figure(hazard.rule, tuple(bands), tuple(notes), Legend("who was there", tuple(entries)))
+
+
+def _doing(party: Party) -> str:
+    return f"{party.who}{f': {party.action}' if party.action else ''}"
+
+
+def _side(party: Party, colour: str, name: str) -> Grid:
+    """The line of an access among its neighbours."""
+    source = party.span.source
+    last = len(source.text.splitlines())
+    lines = range(max(1, party.line - _AROUND), min(last, party.line + _AROUND) + 1)
+    notes = [_doing(party), *([f"from {party.origin.file}:{party.origin.line}"] if party.origin else [])]
+    return listing(source, lines, name, {party.line: colour}, notes=notes)
+
+
+def _memory(hazard: Hazard) -> Grid:
+    """The lines of shared memory that are concerned, bank by bank."""
+    first = hazard.address // _LINE_BYTES
+    last = (hazard.address + hazard.size - 1) // _LINE_BYTES
+    cells: dict[tuple[int, int], Cell] = {}
+    for row, line in enumerate(range(first, last + 1)):
+        for bank in range(_BANKS):
+            address = line * _LINE_BYTES + bank * _BANK_BYTES
+            low = max(address, hazard.address)
+            high = min(address + _BANK_BYTES, hazard.address + hazard.size)
+            bytes_ = f"+{low - address}–{high - 1 - address}" if high - low > 1 else f"+{low - address}"
+            touched = low < high
+            tip = f"bank {bank}, address {address:#x}" + f": bytes {bytes_} at fault" * touched
+            cells[row, bank] = Cell((bytes_,) if touched else (), Role.OTHER if touched else Role.BLANK, tip, touched)
+    rows = tuple(f"0x{line * _LINE_BYTES:05x}" for line in range(first, last + 1))
+    where = f" ({hazard.symbol})" if hazard.symbol else ""
+    title = f"shared memory at {hazard.address:#x}{where}, {hazard.size} bytes: the bytes of each bank at fault"
+    return Grid(title, rows, tuple(map(str, range(_BANKS))), cells, "address ↓", "bank →")

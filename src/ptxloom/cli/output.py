@@ -109,11 +109,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
         CannotWrite: With the path and the reason.
     """
     try:
-        path = path.resolve()
         data = content.encode("utf-8") if isinstance(content, str) else content
-        if path.exists() and not path.is_file():  # a device or a pipe: there is nothing to replace
+        if path.exists() and not path.is_file():  # a device or a pipe: there is nothing to replace, no name to follow
             path.write_bytes(data)
             return
+        path = path.resolve()
         replace_file(path, lambda file: file.write(data))
     except (OSError, ValueError) as error:
         raise CannotWrite(f"cannot write {path}: {reason(error)}") from error

@@ -110,7 +110,7 @@ class _Canvas:
 
 def flat(path: Path) -> list[Point]:
     """The points of a path, its curves as straight pieces."""
-    points = [path.start]
+    points: list[Point] = [path.start]
     for step in path.steps:
         match step:
             case (x, y):

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ptxloom.layout as mine
-from ptxloom.atoms import make_tiled_copy_a, make_tiled_copy_b, make_tiled_mma
 from ptxloom.layout import Layout, LayoutError
-from ptxloom.views.layouts import layout_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,15 +80,6 @@ def main() -> None:
     threads, values = np.arange(tile[0].size)[:, None], np.arange(tile[1].size)
     best, _ = milliseconds(tile.at, [(threads, values)])
     print(f"(thread, value) layout of a 128x128x64 tile, {tile.size} values at once: {best:.2f} ms")
-    draw()
-
-
-def draw() -> None:
-    """Time the pictures of a 128x128x64 tiled copy: A and B, source and destination."""
-    mma = make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (128, 128, 64))
-    copies = [make_tiled_copy_a("SM75_U32x4_LDSM_N", mma), make_tiled_copy_b("SM75_U32x4_LDSM_N", mma)]
-    best, _ = milliseconds(layout_picture.tiled_copy, [(copy,) for copy in copies])
-    print(f"drawing a 128x128x64 tiled copy, A and B, both sides: {best:.0f} ms")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ EXAMPLES: Final = {
     ),
     "graph": (
         ("graph kernel.ptx", "blocks, edges, loops, dominators"),
-        ("graph kernel.ptx --output-format svg -o graph.svg", "where control goes, as a picture"),
+        ("graph kernel.ptx -o graph.svg", "where control goes, as a picture"),
     ),
     "fmt": (
         ("fmt kernel.ptx", "the canonical form"),
@@ -51,7 +51,7 @@ EXAMPLES: Final = {
     "map": (
         ("map ldmatrix.m8n8.x2.b16", "which lane holds what, as a table"),
         ("map mma.m16n8k16.row.col.f32.f16.f16.f32 --operand a", "an operand of a product"),
-        ("map ldmatrix.m8n8.x4.b16 --output-format svg -o map.svg", "as a picture"),
+        ("map ldmatrix.m8n8.x4.b16 -o map.svg", "as a picture"),
     ),
     "where": (
         ("where ldmatrix.m8n8.x4.b16 --lane 5", "what lane 5 holds"),
@@ -74,7 +74,7 @@ EXAMPLES: Final = {
     ),
     "descriptor": (
         ("descriptor 0x4000004000010040 --tile 64x16", "what the 64 bits say"),
-        ("descriptor 0x4000004000010040 --output-format svg -o tile.svg", "as a picture"),
+        ("descriptor 0x4000004000010040 -o tile.svg", "as a picture"),
         ("descriptor --tile 128x64 --major mn --swizzle 64B", "the bits for a tile"),
     ),
     "tensormap": (

@@ -23,7 +23,7 @@ _FORMATS: Final = {
 }
 """What a suffix of `-o` asks for; under all other names there is text."""
 _PLAIN: Final = "full"
-_OTHERS: Final = {"explain": ("markdown",), "web": ("html",)}
+_OTHERS: Final = {"explain": ("markdown",), "schema": ("json",), "web": ("html",)}
 """What verbs write that have no `--output-format`, beside text."""
 OF_FRAGMENTS: Final = ("lane", "register", "matrix", "bank")
 """What a colour of a fragment can stand for."""

@@ -67,6 +67,7 @@ def write(scene: Scene, look: Look) -> str:
         r"\usepackage{textcomp}",
         r"\usepackage{lmodern}",
         r"\begin{document}",
+        r"\frenchspacing",
         *(rf"\definecolor{{{name}}}{{HTML}}{{{value[1:].upper()}}}" for value, name in colours.names.items()),
         rf"\begin{{tikzpicture}}[x={_UNIT},y=-{_UNIT},line width={_UNIT},inner sep=0pt,",
         rf"  every node/.style={{font=\ttfamily\fontsize{{{SIZE * 0.75:g}}}{{{SIZE * 0.9:g}}}\selectfont}}]",

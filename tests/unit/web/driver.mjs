@@ -8,20 +8,18 @@ const { scripts, facts: data, questions } = JSON.parse(input);
 const load = (name) => import(pathToFileURL(`${scripts}/${name}.js`).href);
 const modules = {};
 for (const name of ["facts", "fragment", "banks", "check", "forms", "mismatch", "statements", "descriptor", "tensor_map"]) {
-  modules[name] = await load(name).catch((error) => { if (error.code === "ERR_MODULE_NOT_FOUND") return {}; throw error; });
+  modules[name] = await load(name);
 }
 const facts = modules.facts.makeFacts(data);
 const ask = {
-  at: (spelling, operand) => {
+  at: (spelling, operand, places) => {
     const { elementAt, holderOf, holderLabel } = modules.fragment;
     const fragment = facts.fragmentOf(spelling, operand);
-    const found = [];
-    for (let lane = 0; lane < fragment.laneCount; lane += 1) for (let value = 0; value < fragment.valuesPerLane; value += 1) {
+    return places.map(([lane, value]) => {
       const one = elementAt(fragment, lane, value);
       const back = holderOf(fragment, one.matrix, one.row, one.column);
-      found.push([one.register, one.bit, one.matrix, one.row, one.column, holderLabel(back)]);
-    }
-    return found;
+      return [one.register, one.bit, one.matrix, one.row, one.column, holderLabel(back)];
+    });
   },
   sizes: (spelling, operand) => {
     const f = facts.fragmentOf(spelling, operand);

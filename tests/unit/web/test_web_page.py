@@ -25,6 +25,8 @@ from ptxloom.web import page
 if TYPE_CHECKING:
     from browser import Browser
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES = 1_500_000
 LINK = "view=fragment&form={form}&operand={operand}"
 HOLDERS = "[...table.querySelectorAll('.cell')].map((cell) => cell.innerText.replace(/\\s/, ' '))"
@@ -58,8 +60,8 @@ def until(shown: Browser, expression: str, wanted: object) -> None:
     assert shown.run(expression) == wanted
 
 
-def test_the_page_is_one_small_file_and_the_same_each_time() -> None:
-    made = page()
+def test_the_page_is_one_small_file_and_the_same_each_time(explorer: Path) -> None:
+    made = explorer.read_text(encoding="utf-8")
     assert len(made.encode()) < MOST_BYTES
     assert made == page()
     assert "default-src 'none'" in made

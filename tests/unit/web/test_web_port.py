@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ptxloom.banks import bank_conflicts, find_swizzles, make_tile
 from ptxloom.fragments import fragment
@@ -14,6 +14,7 @@ from web_port import ask, page_facts
 
 if TYPE_CHECKING:
     from ptxloom.banks import Choice, Tile
+    from ptxloom.fragments import Fragment
 
 MOST_ELEMENTS = 256  # of larger fragments some
 
@@ -22,7 +23,7 @@ def fragments() -> list[tuple[str, str]]:
     return [(row[0], operand) for row in page_facts()["forms"] for operand in row[1]]
 
 
-def python_fragment(spelling: str, operand: str) -> Any:
+def python_fragment(spelling: str, operand: str) -> Fragment:
     return fragment(spelling, None if operand == "r" else operand)
 
 
@@ -38,14 +39,20 @@ def test_each_distinct_fragment_maps_as_python_s() -> None:
     distinct = {place: (row[0], each) for row in rows for each, place in zip(row[1], row[2], strict=True)}
     assert len(distinct) == len(page_facts()["fragments"])
     names = list(distinct.values())
-    for (spelling, operand), found in zip(names, ask([("at", *each) for each in names]), strict=True):
-        f = python_fragment(spelling, operand)
-        wanted = random.Random(spelling).sample(f.elements, min(MOST_ELEMENTS, len(found)))
-        assert len(found) == f.lane_count * f.values_per_lane
-        for e in wanted:
+    places = {name: some_places(python_fragment(*name)) for name in names}
+    answers = ask([("at", *name, places[name]) for name in names])
+    for name, found in zip(names, answers, strict=True):
+        f = python_fragment(*name)
+        for (lane, value), here in zip(places[name], found, strict=True):
+            e = f.at(lane, value)
             first = f.label(f.holder(matrix=e.matrix, row=e.row, column=e.column))
-            here = found[e.lane * f.values_per_lane + f.value_of(e)]
-            assert here == [e.register, e.bit, e.matrix, e.row, e.column, first], (spelling, operand)
+            assert here == [e.register, e.bit, e.matrix, e.row, e.column, first], name
+
+
+def some_places(f: Fragment) -> list[tuple[int, int]]:
+    """Lanes and values of a fragment: all, or as many as there is time for."""
+    every = [(lane, value) for lane in range(f.lane_count) for value in range(f.values_per_lane)]
+    return random.Random(f.spelling).sample(every, min(MOST_ELEMENTS, len(every)))
 
 
 def test_each_register_s_formula_is_python_s() -> None:

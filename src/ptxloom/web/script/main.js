@@ -25,6 +25,7 @@ async function start() {
     document.getElementById("main").focus();
   });
   document.documentElement.dataset.ready = "yes";
+  performance.mark("ready");
 }
 
 function once(make) {

@@ -38,7 +38,7 @@ NUMBER: Final = Struct("<Q")
 PAIR: Final = Struct("<QQ")
 FUNCTION: Final = Struct(f"<Q{FUNCTION_ATTRIBUTES}iII")
 PARAMETER: Final = Struct("<II")
-LAUNCH: Final = Struct("<12Q")
+LAUNCH: Final = Struct("<15Q")
 SHARED: Final = Struct("<4Q")
 """Another process's memory: where it starts, its size, and the process and file behind it."""
 ENDING: Final = Struct("<I")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from itertools import count
-from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.cuda_driver.errors import CudaError, Refused, error_of
 from ptxloom.cuda_driver.facts import table
 from ptxloom.cuda_driver.images import module_of, ptx_for
 from ptxloom.cuda_driver.linking import linked
+from ptxloom.cuda_driver.loaded import MOST_REGISTERS, Loaded
 from ptxloom.cuda_driver.protocol import (
     ATTRIBUTES,
     DEVICE,
@@ -19,7 +19,6 @@ from ptxloom.cuda_driver.protocol import (
     ENDED,
     ENDING,
     FUNCTION,
-    FUNCTION_ATTRIBUTES,
     HOST_KINDS,
     LAUNCH,
     LIBRARY_KIND,
@@ -34,64 +33,26 @@ from ptxloom.cuda_driver.regions import SharedRegion
 from ptxloom.cuda_driver.tensor_maps import encoded
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
-from ptxloom.isa.limits import LANES, STATIC_SHARED_BYTES
 from ptxloom.machine.kernel import Kernel
-from ptxloom.machine.launch.options import FUSED
+from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
+from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import DeviceMemory, OutOfDeviceMemory
-from ptxloom.machine.memory.module_variables import place_variables
-from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.syntax import parse
-from ptxloom.syntax.tree import Integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from ptxloom.cuda_driver.report import Report
     from ptxloom.syntax.module import Module
 
     Others: TypeAlias = Callable[[int], "Session | None"]
 
-_LEAST_REGISTERS: Final = 16
-_MOST_REGISTERS: Final = 255
-_LANE_BYTES: Final = 4 * LANES  # that a register of 32 bits takes for a warp
+_HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit tells of malloc's heap before anybody sets it
 
 
 class Ending(Exception):  # noqa: N818 - says what happens
     """The program shall end: a hazard was found where that is wanted."""
-
-
-class Loaded:
-    """A module of the program's: variables of its own, and its kernels as far as they were asked for.
-
-    Args:
-        module: What was parsed.
-        memory: Where the variables go.
-        registers: That a thread is said to have at most.
-    """
-
-    def __init__(self, module: Module, memory: DeviceMemory, registers: int) -> None:
-        self.registers = registers
-        self._memory = memory
-        self._places: list[int] = []
-        self.module = module
-        self.variables = place_variables(module, self._room)
-        self.kernels: dict[str, int] = {}
-
-    def _room(self, size: int, alignment: int, space: str) -> NDArray[np.uint8]:
-        made = self._memory.allocate(max(size, 1) + alignment, f"the {space} variables", constant=space == "const")
-        self._places.append(made.address)
-        self._memory.written(made.address, made.nbytes)
-        start = -made.address % alignment
-        return self._memory.view(made.address, made.nbytes)[start : start + size]
-
-    def drop(self) -> None:
-        """Give the variables back."""
-        for place in self._places:
-            self._memory.free(place)
 
 
 class Session:
@@ -231,7 +192,7 @@ class Session:
         text = linked([given])
         module = given if text == given.source.text else parse(text, given.source.name)
         try:
-            loaded = Loaded(module, self.memory, registers or _MOST_REGISTERS)
+            loaded = Loaded(module, self.memory, registers or MOST_REGISTERS)
         except OutOfDeviceMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
         except PtxloomError as error:
@@ -273,7 +234,10 @@ class Session:
         _, loaded, name = self._of(data)
         for piece in loaded.variables.pieces():
             if piece.name == name:
-                loaded.variables.array(name)  # whoever asks may fill an `.extern` one
+                try:
+                    loaded.variables.array(name)  # whoever asks may fill an `.extern` one
+                except UsageError:  # a texture's, which has no bytes
+                    raise Refused(CudaError.NOT_SUPPORTED) from None
                 return PAIR.pack(piece.start, piece.size)
         raise Refused(CudaError.NOT_FOUND)
 
@@ -291,30 +255,9 @@ class Session:
             loaded.kernels[name], self._kernels[number] = number, made
         number = loaded.kernels[name]
         kernel = self._kernels[number]
-        values = self._attributes(kernel, loaded)
+        values = loaded.attributes(kernel, self._capability)
         told = [PARAMETER.pack(one.offset, one.size) for one in kernel.parameters]
         return FUNCTION.pack(number, *values, kernel.parameter_bytes, len(told)) + b"".join(told)
-
-    def _attributes(self, kernel: Kernel, loaded: Loaded) -> list[int]:
-        """A function's attributes, in the order of `CUfunction_attribute`."""
-        program = kernel.program
-        said = {
-            one.name: [value.value for value in one.values if isinstance(value, Integer)]
-            for one in program.entry.node.directives
-        }
-        static = program.shared_bytes - program.reserved_bytes
-        threads = prod(said.get("reqntid") or said.get("maxntid") or [1024])
-        # as many as the machine needs at a time, within what is said: ptxas has not been asked
-        needed = max(-(-program.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
-        registers = min([needed, loaded.registers, _MOST_REGISTERS, *said.get("maxnreg", [])])
-        major, minor = kernel.module.version
-        cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
-        values = [
-            threads, static, loaded.variables.memory["const"].nbytes, program.entry.frame_bytes - FRAME_HEAD,
-            registers, 10 * major + minor, self._capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
-            int(cluster[0] > 0), *cluster,
-        ]  # fmt: skip
-        return values + [0] * (FUNCTION_ATTRIBUTES - len(values))
 
     # -- launches
 
@@ -324,11 +267,14 @@ class Session:
         if kernel is None:
             return CudaError.INVALID_HANDLE, ENDING.pack(REFUSED)
         grid, block, cluster, shared_bytes = sizes[:3], sizes[3:6], sizes[6:9], sizes[9]
+        stack_bytes, printf_bytes, heap_bytes = sizes[11:14]
         self._report.launched()
         try:
             result = kernel.launch(
                 grid, block, data[LAUNCH.size :], shared_bytes, memory=self, contract=FUSED,
-                cluster=cluster if cluster[0] else None,
+                cluster=cluster if cluster[0] else None, stack_bytes=stack_bytes, printf_bytes=printf_bytes,
+                heap_bytes=None if heap_bytes == _HEAP_BYTES else heap_bytes,
+                memory_limit=min(self.memory.capacity + default_limit(), MEMORY_LIMIT),
             )  # fmt: skip
         except LaunchError as error:
             self._tell(kernel.name, error)

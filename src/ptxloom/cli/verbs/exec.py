@@ -43,14 +43,10 @@ def run(options: Options) -> Outcome:
 
 def _status(command: list[str], variables: dict[str, str]) -> int:
     """Run the program, which alone hears Ctrl-C, to its end."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with subprocess.Popen(command, env=variables, preexec_fn=_hear) as program:  # noqa: PLW1509 - no thread of ours is in a lock that this asks for
+    with subprocess.Popen(command, env=variables) as program:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
             status = program.wait()
-    finally:
-        signal.signal(signal.SIGINT, before)
+        finally:
+            signal.signal(signal.SIGINT, before)
     return _SIGNALLED - status if status < 0 else status
-
-
-def _hear() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -225,6 +225,8 @@ EXPORTED int cuCtxSynchronize_v2(void *handle) {
     return failed;
 }
 
+uint64_t context_limit(int which) { return limits[which]; }
+
 EXPORTED int cuCtxGetLimit(size_t *value, int limit) {
     CONTEXT;
     if (!value) return INVALID_VALUE;
@@ -236,6 +238,7 @@ EXPORTED int cuCtxGetLimit(size_t *value, int limit) {
 EXPORTED int cuCtxSetLimit(int limit, size_t value) {
     CONTEXT;
     if (limit < 0 || limit > 6) return UNSUPPORTED_LIMIT;
+    if (value > (limit == STACK_LIMIT ? 512u << 10 : 1u << 30)) return INVALID_VALUE;
     limits[limit] = value;
     return SUCCESS;
 }

@@ -132,8 +132,8 @@ EXPORTED int cuGetExportTable(const void **table, const void *id) {
     if (!table || !id) return INVALID_VALUE;
     *table = NULL;
     if (!told++)
-        fprintf(stderr, "ptxloom: this program holds NVIDIA's own CUDA runtime, which runs on NVIDIA's driver alone: "
-                        "build it with `nvcc -cudart shared`, or use its framework's own door (docs/driver.md)\n");
+        fprintf(stderr, "ptxloom: NVIDIA's own CUDA runtime in this program asks if the driver is NVIDIA's; if it needs that, "
+                        "build with `nvcc -cudart shared`, or use its framework's own door (docs/driver.md)\n");
     return NOT_FOUND;
 }
 

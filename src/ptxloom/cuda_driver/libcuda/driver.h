@@ -153,7 +153,8 @@ int is_device(int ordinal);
 /* -- contexts ------------------------------------------------------------------------------------------------------ */
 
 void *current_context(void);
-void contexts_forget(void);
+enum { STACK_LIMIT, PRINTF_LIMIT, HEAP_LIMIT };
+uint64_t context_limit(int which);
 
 /* -- memory ---------------------------------------------------------------------------------------------------------- */
 

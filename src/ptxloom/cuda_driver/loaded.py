@@ -1,0 +1,80 @@
+"""A module that a program has loaded: where its variables lie, and what is said of its kernels."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from ptxloom.cuda_driver.protocol import FUNCTION_ATTRIBUTES
+from ptxloom.isa.limits import LANES, STATIC_SHARED_BYTES
+from ptxloom.machine.memory.module_variables import place_variables
+from ptxloom.machine.program.signatures import FRAME_HEAD
+from ptxloom.syntax.tree import Integer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ptxloom.machine.kernel import Kernel
+    from ptxloom.machine.memory.device_memory import DeviceMemory
+    from ptxloom.syntax.module import Module
+
+MOST_REGISTERS: Final = 255
+_LEAST_REGISTERS: Final = 16
+_LANE_BYTES: Final = 4 * LANES  # that a register of 32 bits takes for a warp
+
+
+class Loaded:
+    """A module of the program's: variables of its own, and its kernels as far as they were asked for.
+
+    Args:
+        module: What was parsed.
+        memory: Where the variables go.
+        registers: That a thread is said to have at most.
+    """
+
+    def __init__(self, module: Module, memory: DeviceMemory, registers: int) -> None:
+        self._registers = registers
+        self._memory = memory
+        self._places: list[int] = []
+        self.module = module
+        self.variables = place_variables(module, self._room)
+        self.kernels: dict[str, int] = {}
+
+    def _room(self, size: int, alignment: int, space: str) -> NDArray[np.uint8]:
+        made = self._memory.allocate(max(size, 1) + alignment, f"the {space} variables", constant=space == "const")
+        self._places.append(made.address)
+        self._memory.written(made.address, made.nbytes)
+        start = -made.address % alignment
+        return self._memory.view(made.address, made.nbytes)[start : start + size]
+
+    def drop(self) -> None:
+        """Give the variables back."""
+        for place in self._places:
+            self._memory.free(place)
+
+    def attributes(self, kernel: Kernel, capability: int) -> list[int]:
+        """Those of a kernel of this module, in the order of `CUfunction_attribute`.
+
+        Args:
+            kernel: The kernel.
+            capability: The device's, times ten.
+        """
+        program = kernel.program
+        said = {
+            one.name: [value.value for value in one.values if isinstance(value, Integer)]
+            for one in program.entry.node.directives
+        }
+        static = program.shared_bytes - program.reserved_bytes
+        threads = prod(said.get("reqntid") or said.get("maxntid") or [1024])
+        # as many as the machine needs at a time, within what is said: ptxas has not been asked
+        needed = max(-(-program.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
+        registers = min([needed, self._registers, MOST_REGISTERS, *said.get("maxnreg", [])])
+        major, minor = kernel.module.version
+        cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
+        values = [
+            threads, static, self.variables.memory["const"].nbytes, program.entry.frame_bytes - FRAME_HEAD,
+            registers, 10 * major + minor, capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
+            int(cluster[0] > 0), *cluster,
+        ]  # fmt: skip
+        return values + [0] * (FUNCTION_ATTRIBUTES - len(values))

@@ -91,6 +91,7 @@ def test_the_version_is_the_same_everywhere() -> None:
     version = ptxloom.__version__
     assert json.loads(read("editors/vscode/package.json"))["version"] == version
     assert f"ptxloom-{version}.vsix" in read("editors/vscode/README.md")
+    assert f"## [{version}]" in read("CHANGELOG.md")
     pages = read("docs/continuous-integration.md") + read("docs/pytest.md")
     assert set(re.findall(r"(?:rev: |ptxloom@)(v[\d.]+)", pages)) == {f"v{version}"}
 

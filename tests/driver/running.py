@@ -41,5 +41,5 @@ class Running:
         """A program of `programs/` to its end, or with a time limit that nobody meets."""
         command = [sys.executable, str(PROGRAMS / program), *arguments]
         return subprocess.run(
-            command, capture_output=True, text=True, check=False, env=self.environment, timeout=60, cwd=PROGRAMS
+            command, capture_output=True, text=True, check=False, env=self.environment, timeout=300, cwd=PROGRAMS
         )

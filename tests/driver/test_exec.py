@@ -17,7 +17,7 @@ pytestmark = needs_compiler
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ptxloom", "exec", *arguments]
     plain = {name: value for name, value in os.environ.items() if name != "PTXLOOM_DRIVER"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=plain, cwd=PROGRAMS)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=plain, cwd=PROGRAMS)
 
 
 def test_a_program_and_what_it_starts_find_the_driver() -> None:
@@ -58,7 +58,7 @@ def test_the_driver_in_this_process() -> None:
     path = os.pathsep.join([str(Path(pl.__file__).parents[1]), str(PROGRAMS)])
     plain = {name: value for name, value in os.environ.items() if name != "PTXLOOM_DRIVER"} | {"PYTHONPATH": path}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=plain)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=plain)
     assert done.stdout.splitlines() == ["[5, 6]", "46"], done.stderr
 
 

@@ -34,8 +34,9 @@ def run(options: Options) -> Outcome:
     server = Server(options.device, checks, options.memory_limit or default_limit(), report)
     try:
         status = _status(command, environment(folder, server.path))
-    except OSError as error:
-        return Outcome("", COULD_NOT_RUN, f"ptxloom: {command[0]}: {error.strerror or error}")
+    except (OSError, ValueError) as error:  # a name that no file can have is the latter
+        why = error.strerror if isinstance(error, OSError) else None
+        return Outcome("", COULD_NOT_RUN, f"ptxloom: {command[0]}: {why or error}")
     finally:
         server.close()
     return Outcome("", status, report.summary())

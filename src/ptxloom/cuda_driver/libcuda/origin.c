@@ -42,7 +42,10 @@ static int find_python(struct python *p) {
     return p->initialized();
 }
 
-static int is_of_a_package(const char *file) { return strstr(file, "-packages/") || file[0] == '<'; }
+/* Of an installed package, or of Python's own library. */
+static int is_of_a_package(const char *file) {
+    return strstr(file, "-packages/") || strstr(file, "/lib/python3") || file[0] == '<';
+}
 
 /* The innermost frame that is the program's own, or else the innermost. */
 static int python_origin(char *text, size_t room) {

@@ -18,6 +18,7 @@ from ptxloom.machine.results.provenance_tags import ORIGIN, Kind
 from ptxloom.machine.results.shared_map import LINE_BYTES, SharedMap, interesting
 from ptxloom.syntax import parse
 from ptxloom.views.core.style import Style
+from ptxloom.views.drawing.formats import as_bytes, as_svg
 from ptxloom.views.runs import shared_maps
 from ptxloom.views.runs.shared_maps import Shown
 
@@ -83,7 +84,7 @@ def test_a_wrong_swizzle_shows() -> None:
 
 @pytest.mark.parametrize("shown", [Shown(), Shown(values=True), Shown(rows=2, by_chunk=True)])
 def test_the_picture_is_well_formed_and_has_a_cell_a_bank(shown: Shown) -> None:
-    root = ET.fromstring(shared_maps.svg(swizzled(), shown))  # noqa: S314 - our own text
+    root = ET.fromstring(as_svg(shared_maps.figure(swizzled(), shown)))  # noqa: S314 - our own text
     lines = min(shown.rows, 9)
     boxes = root.findall(".//{http://www.w3.org/2000/svg}rect")
     assert len(boxes) == 1 + min(lines, 8) * 32 + (6 if lines == 9 else 0)
@@ -110,13 +111,13 @@ def test_no_name_steers_a_terminal_or_a_page() -> None:
     )  # fmt: skip
     for text in (
         shared_maps.full(found, Shown()),
-        shared_maps.svg(found, Shown()),
-        shared_maps.html(found, Shown()),
+        as_svg(shared_maps.figure(found, Shown())),
+        as_bytes(shared_maps.figure(found, Shown()), "html").decode(),
         shared_maps.as_json(found),
     ):
         assert "\x1b" not in text
         assert "\u202e" not in text
-    page = shared_maps.html(found, Shown())
+    page = as_bytes(shared_maps.figure(found, Shown()), "html").decode()
     assert "<script" not in page
     assert "<b>" not in page
     HTMLParser().feed(page)

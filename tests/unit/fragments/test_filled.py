@@ -11,6 +11,7 @@ from ptxloom.fragments import fragment
 from ptxloom.fragments.execute import ldmatrix
 from ptxloom.fragments.filled import fill
 from ptxloom.isa.matrix import variants
+from ptxloom.views.drawing.formats import as_svg
 from ptxloom.views.fragments import filled_pictures
 from ptxloom.views.fragments.filled_pictures import number
 
@@ -76,6 +77,6 @@ def test_the_picture_says_every_value() -> None:
     filled = fill(fragment("m8n8.x1.b16"), np.arange(32, dtype=np.uint32)[:, None], "s16")
     text = filled_pictures.full(filled, list(range(0, 512, 16)))
     assert text.splitlines()[2].split() == ["0x0", "0", "0", "0", "1", "0", "2", "0", "3", "0"]
-    picture = filled_pictures.svg(filled, list(range(0, 512, 16)))
+    picture = as_svg(filled_pictures.figure([filled], list(range(0, 512, 16))))
     assert picture.count("held by lane 31 in register 0") == 2
     assert "lane 7 passes the address 0x70 of row 7" in picture

@@ -137,13 +137,13 @@ def dashed(points: list[Point], dash: tuple[float, ...]) -> list[list[Point]]:
         return [points]
     pieces: list[list[Point]] = []
     at, left, drawn = 0, dash[0], True
-    piece = [points[0]]
+    piece: list[Point] = [points[0]]
     for (x, y), (to_x, to_y) in pairwise(points):
         length = sqrt((to_x - x) ** 2 + (to_y - y) ** 2)
         done = 0.0
         while length - done > left:
             done += left
-            here = (x + (to_x - x) * done / length, y + (to_y - y) * done / length)
+            here: Point = (x + (to_x - x) * done / length, y + (to_y - y) * done / length)
             if drawn:
                 pieces.append([*piece, here])
             piece, drawn, at = [here], not drawn, (at + 1) % len(dash)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ptxloom import disk_cache
 from ptxloom.machine.native import apart, interrupts, translation
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
+from ptxloom.machine.native.standalone import is_standalone, standalone_of
 from ptxloom.machine.native.watching import absent, is_watching
 
 if TYPE_CHECKING:
@@ -50,10 +51,19 @@ def compiled(ir: str, level: int) -> bytes:
 
 
 def loaded(kept: bytes, symbol: str, *, watched: bool) -> Code:
-    """A function of an object file that `compiled` made; what it calls of the run-time has been loaded before."""
+    """A function of an object file that `compiled` made.
+
+    What it calls of the run-time has been loaded before, or is loaded now if it stands alone.
+    """
     names, _, code = kept.partition(b"\n")
-    known = ((name, _RUNTIME.get((name, watched))) for name in names.decode().split())
-    return load(code, symbol, {name: found.address for name, found in known if found is not None})
+    callees: dict[str, int] = {}
+    for name in names.decode().split():
+        function = standalone_of(name)
+        if (name, watched) in _RUNTIME:
+            callees[name] = _RUNTIME[name, watched].address
+        elif function is not None:
+            callees[name] = native_address(function, watched=watched)
+    return load(code, symbol, callees)
 
 
 def native_address(function: Callable[..., object], *, watched: bool = True) -> int:
@@ -108,7 +118,7 @@ def _needs_tools(parts: Parts) -> bytes:
 
 
 def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) -> str:
-    """A module that holds a function and, internally, every native function it calls.
+    """A module that holds a function and, internally, every native function it calls but those that stand alone.
 
     Args:
         ir: The function.
@@ -119,12 +129,14 @@ def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) ->
         TypeError: Two native functions have one name (a fault of ours).
     """
     inner: dict[str, str] = {}
-    for function in _reached(calls, watched=watched):
+    for function in _reached(calls, lambda one: not is_standalone(one) and (watched or not is_watching(one))):
         signature = translation.signature(function)
-        if watched or not is_watching(function):
-            inner[signature.name] = translation.translate(function).ir.replace("define ", "define internal ", 1)
-        else:
+        if not watched and is_watching(function):
             inner[signature.name] = absent(signature)
+        elif is_standalone(function):
+            inner[signature.name] = signature.declaration
+        else:
+            inner[signature.name] = translation.translate(function).ir.replace("define ", "define internal ", 1)
     own = _DEFINED.search(ir)
     if own is not None:
         inner.pop(own[1], None)  # it calls itself
@@ -136,8 +148,10 @@ def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) ->
     return "\n".join([*kept, *inner.values()]) + ATTRIBUTES
 
 
-def _reached(calls: Iterable[Callable[..., object]], *, watched: bool = True) -> Iterable[Callable[..., object]]:
-    """The native functions that some call, and those that these call.
+def _reached(
+    calls: Iterable[Callable[..., object]], enters: Callable[[Callable[..., object]], bool] = lambda _: True
+) -> Iterable[Callable[..., object]]:
+    """The native functions that some call, and those that these call if they are entered.
 
     Raises:
         TypeError: Two have one name (a fault of ours).
@@ -150,7 +164,7 @@ def _reached(calls: Iterable[Callable[..., object]], *, watched: bool = True) ->
             continue
         if known.setdefault(function.__name__, function) is not function:
             raise TypeError(f"two native functions are called {function.__name__}")
-        if watched or not is_watching(function):
+        if enters(function):
             waiting += _callees(function)
     return known.values()
 

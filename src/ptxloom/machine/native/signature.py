@@ -40,7 +40,12 @@ def signature(function: Callable[..., object]) -> NativeSignature:
     annotations = inspect.get_annotations(function)
     kinds = {name: kind_of(ast.parse(str(text), mode="eval").body, names) for name, text in annotations.items()}
     result = kinds.pop("return", VOID)
-    return NativeSignature(f"ptxloom_{function.__name__}", tuple(kinds), tuple(kinds.values()), result)
+    return NativeSignature(symbol_of(function), tuple(kinds), tuple(kinds.values()), result)
+
+
+def symbol_of(function: Callable[..., object]) -> str:
+    """What a function is called in object code."""
+    return f"ptxloom_{function.__name__}"
 
 
 def names_of(function: Callable[..., object]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import u32, u64
+from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, Event, Warp, Worker
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
     return entry_of_party(w.worker, kind, site, second_site, w.index, w.cta.ctaid)
 
 
+@standalone
 def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp: u32, block: Slice[u32]) -> u32:
     """The same of any warp of any CTA."""
     for index in range(worker.event_count):

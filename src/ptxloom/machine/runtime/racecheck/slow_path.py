@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, length, nothing, part, trailing_zeros, u32, u64, view
+from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
 from ptxloom.machine.runtime.racecheck.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
@@ -39,6 +40,7 @@ def shadow_at(w: Warp, at: u64) -> Shadow:
     return w.cta.peers[rank - 1].cta.shadow
 
 
+@standalone
 @watching
 def check(
     w: Warp, s: Shadow, lane: u32, at: u32, size: u32, stamp: u32, write: u32, values: Slice[u64], part_bytes: u32
@@ -175,6 +177,7 @@ def check_near(
         spill_reads(w, w.shadow, lanes, at, size)
 
 
+@standalone
 @watching
 def check_lane(
     w: Warp,
@@ -273,6 +276,7 @@ def replace_writes(s: Shadow, at: u32, size: u32, held: u32, stamp: u32) -> None
         sites[offset] = stamp
 
 
+@standalone
 def spill_reads(w: Warp, s: Shadow, lanes: u32, at: u32, size: u32) -> None:
     """Lanes read some bytes: keep those earlier reads of their warp that they do not come behind apart."""
     order = s.order

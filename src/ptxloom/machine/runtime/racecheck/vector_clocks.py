@@ -14,6 +14,7 @@ from ptxloom.machine.native.language import (
     fill,
     u32,
 )
+from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.places import warp_at
 from ptxloom.machine.runtime.racecheck.access_history import reset_crowds
@@ -82,6 +83,7 @@ def forget_syncs(order: Order) -> None:
     order.lost = 0
 
 
+@standalone
 def forget(cta: Cta, order: Order) -> None:
     """The clock's bits are used up: set it back, with empty shadows."""
     order.clock = 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from corpus_files import corpus_files
 from ptxloom.checker import check
 from ptxloom.checker.core.context import Platform, Site
 from ptxloom.checker.core.scope import VisibleNames
@@ -99,3 +100,11 @@ def test_the_page_calls_nothing_wrong_that_python_does_not(every: int) -> None:
         for case in together:
             ours = check(parse(case.text), target, version)
             assert any(one.severity is Severity.ERROR for one in ours), case.text
+
+
+def test_the_page_reads_every_statement_of_real_files_and_finds_no_error_that_python_does_not() -> None:
+    files = corpus_files()
+    texts = [file.read() for file in files]
+    for file, text, findings in zip(files, texts, ask([("check", text, {}) for text in texts]), strict=True):
+        ours = {(one.rule, one.span.start) for one in check(parse(text))} if findings else set[tuple[str, int]]()
+        assert [one for one in findings if one[1] == "unread" or (one[0], one[3]) not in ours] == [], file.name

@@ -6,6 +6,7 @@ import { readWord } from "./params.js";
 
 const LONGEST = 2_000_000;
 const LONGEST_IN_LINK = 4000;
+const AT_ONCE = 20_000;
 const MOST_SHOWN = 200;
 const EXAMPLE = `.version 8.6
 .target sm_90
@@ -31,7 +32,7 @@ export const checkView = { id: "check", title: "Check PTX", make: makeView };
 function makeView(app, panel) {
   const { facts } = app;
   const view = { text: EXAMPLE, target: "", version: "" };
-  const area = h("textarea", { class: "paste", rows: 22, spellcheck: "false", autocapitalize: "off", "aria-label": "PTX to check", maxlength: LONGEST, input: () => { view.text = area.value; draw(); app.changed(); } });
+  const area = h("textarea", { class: "paste", rows: 22, spellcheck: "false", autocapitalize: "off", "aria-label": "PTX to check", maxlength: LONGEST, input: () => { view.text = area.value; soon(); app.changed(); } });
   const results = h("div", { class: "results", role: "region", "aria-label": "Findings" });
   const rail = h("div", { class: "rail" });
   fill(panel, rail, h("div", { class: "main" }, area), h("div", { class: "findings-pane" }, results));
@@ -41,6 +42,12 @@ function makeView(app, panel) {
       field("PTX version", select([["", "as the text says"], ...[...facts.isa.versions].reverse()], view.version, change("version"))), limits());
   };
   const draw = () => drawFindings(facts, view, results, area);
+  let waiting = 0;
+  const soon = () => { // a long text is judged when the typing rests
+    clearTimeout(waiting);
+    if (view.text.length < AT_ONCE) draw();
+    else waiting = setTimeout(draw, 250);
+  };
   return {
     restore(params) {
       view.target = readWord(params, "target", facts.isa.targets, "");

@@ -6,6 +6,7 @@
 #                too, and 2^24 inputs of every instruction against sums recorded on hardware; INPUTS=32 for all (hours)
 #   make docs    the documentation as a site, in site/; a warning fails it
 #   make man     the manual page, build/ptxloom.1
+#   make suites  test suites of other projects that drive CUDA, on our driver (bench/suites.md), in an environment of their own
 #   make bench   the benchmarks, side by side
 #   make format  let the formatter and the safe fixes run
 VENV   := .venv
@@ -22,7 +23,7 @@ INPUTS := 24
 # Compiled modules are kept, whatever the environment says: the tests start Python more than a thousand times.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick lint types layers tests oracles docs man bench format clean
+.PHONY: demo test quick lint types layers tests oracles docs man suites bench format clean
 
 demo: $(VENV)/.run
 	$(BIN)/ptxloom run examples/hgemm.toml
@@ -61,6 +62,9 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs -b html . site
 	@echo "site/index.html"
 
+suites: $(VENV)-suites/.made
+	$(VENV)-suites/bin/python tools/suites/run.py $(SUITE)
+
 bench: $(VENV)/.dev
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
@@ -92,4 +96,12 @@ $(VENV)/.docs: $(VENV)/.made pyproject.toml
 $(VENV)/.oracles: $(VENV)/.dev
 	$(PIP) nvidia-cutlass-dsl triton nvidia-cuda-nvdisasm
 	$(PIP) --no-deps nvidia-cutlass
+	@touch $@
+
+# numba's target without nvJitLink, which makes machine code alone of what it links: without it, PTX is handed to the driver.
+$(VENV)-suites/.made: pyproject.toml Makefile
+	$(PYTHON) -m venv $(VENV)-suites
+	$(VENV)-suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' pytest filecheck psutil cffi cloudpickle \
+		numba-cuda 'cuda-core>=1' 'cuda-bindings>=13' 'nvidia-cuda-nvrtc>=13' 'nvidia-nvvm>=13' 'nvidia-cuda-runtime>=13' \
+		'nvidia-cuda-cccl>=13' tinygrad triton
 	@touch $@

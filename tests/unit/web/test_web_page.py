@@ -148,6 +148,7 @@ def test_arrows_move_enter_keeps_and_the_link_restores(shown: Browser, explorer:
     link = shown.run("location.hash")
     shown.open(explorer, link[1:])
     assert text(shown, ".holder") == "T8 V1:R0"
+    assert shown.run("document.title") == "ldmatrix.sync.aligned.m8n8.x4.b16: ptxloom explorer"
     assert shown.run("document.querySelectorAll('.cell.is-it').length") == 1
 
 

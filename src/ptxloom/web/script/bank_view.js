@@ -42,6 +42,7 @@ function makeView(app, panel) {
         also: readWord(params, "also", ALSO.map(([value]) => value), view.also),
       });
     },
+    caption: () => `Banks of ${view.access}`,
     params: () => ({
       access: view.access, along: view.along === "row" ? "" : view.along, rows: view.rows, columns: view.columns, element: view.element, pitch: view.pitch, padding: view.padding || "",
       swizzle: view.swizzle ? `${view.swizzle.bits}.${view.swizzle.base}.${view.swizzle.shift}` : "", warp: view.warp || "", phase: view.phase || "", also: view.also,

@@ -57,6 +57,7 @@ function makeView(app, panel) {
       drawRail();
       draw();
     },
+    caption: () => "Check PTX",
     params: () => ({ target: view.target, ptx: view.version, text: view.text !== EXAMPLE && view.text.length <= LONGEST_IN_LINK ? view.text : "" }),
   };
 }

@@ -35,6 +35,7 @@ function makeView(app, panel) {
         major: readWord(params, "major", ["k", "mn"], view.major), rows: readNumber(params, "rows", view.rows, 1, 256), columns: readNumber(params, "columns", view.columns, 1, 1024 / facts.elements[element]),
       });
     },
+    caption: () => `Descriptor ${hex(view.bits, 16)}`,
     params: () => ({ bits: hex(view.bits, 16), generation: view.generation, element: view.element, major: view.major, rows: view.rows, columns: view.columns }),
   };
 }

@@ -54,6 +54,7 @@ function makeView(app, panel) {
       view.pin = pinFrom(view, facts, params.get("pin"));
       light(view, parts, view.pin);
     },
+    caption: () => `${view.form}${view.operand === "r" ? "" : `, ${view.operand === "all" ? "A·B" : view.operand.toUpperCase()}`}`,
     params: () => ({
       form: view.form, operand: view.operand, by: view.by === "lane" ? "" : view.by, code: view.language === "cuda" ? "" : view.language,
       from: view.from.row || view.from.column ? `${view.from.row}.${view.from.column}` : "", pin: pinText(view.pin),
@@ -140,7 +141,7 @@ function drawGrids(view, parts, fragments, choose) {
     view.grids.push(grid);
     return h("figure", { class: `block in-${fragment.operand}` }, h("figcaption", {}, h("b", {}, name), ` ${axesOf(fragment)}`), grid.table);
   }));
-  fill(parts.stage, h("div", { class: isCorner ? "corner-stage" : "blocks" }, blocks));
+  fill(parts.stage, h("div", { class: isCorner ? "corner-stage" : blocks.length > 1 ? "blocks is-several" : "blocks" }, blocks));
   drawPager(view, parts, fragments[0], choose);
 }
 
@@ -319,7 +320,7 @@ function elementFacts(fragment, element, address) {
     ["Element", `row ${element.row}, column ${element.column}`],
     fragment.matrices > 1 ? ["Of", matrixTitle(fragment, element.matrix)] : null,
     ["Lane", String(element.lane)], ["Value", `V${element.value}`], ["Register", `R${element.register}`], ["Bits", bitsWords(element).replace(/^bits? /, "")],
-    address >= 0 ? ["Address", `lane ${address} passes the row's`] : null,
+    address >= 0 ? ["Address", `lane ${address} passes it`] : null,
   ];
   return h("dl", { class: "table" }, rows.filter(Boolean).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 }

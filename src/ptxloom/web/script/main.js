@@ -67,14 +67,15 @@ function show(app, id, params) {
     if (here) tab.setAttribute("aria-controls", `panel-${id}`);
     else tab.removeAttribute("aria-controls");
   }
-  document.title = `${VIEWS.find((each) => each.id === id).title}: ptxloom explorer`;
   writeLink(app);
 }
 
 function writeLink(app) {
   if (location.hash !== app.written) return; // a link was followed, and is about to be shown
+  const view = app.views.get(app.at);
+  document.title = `${view.caption()}: ptxloom explorer`;
   const params = new URLSearchParams({ view: app.at });
-  for (const [name, value] of Object.entries(app.views.get(app.at).params())) if (value !== "" && value !== null) params.set(name, value);
+  for (const [name, value] of Object.entries(view.params())) if (value !== "" && value !== null) params.set(name, value);
   try {
     history.replaceState(null, "", `#${params}`);
   } catch {

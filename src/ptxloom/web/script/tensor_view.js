@@ -38,6 +38,7 @@ function makeView(app, panel) {
         address: readNumber(params, "address", view.address), shared: readNumber(params, "shared", view.shared, 0, 2 ** 18),
       });
     },
+    caption: () => `Tensor map of ${view.dims}`,
     params: () => ({ ...view }),
   };
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _EXTRAS: Final = {
     "run": ("running PTX and working on arrays", ("numpy", "ml_dtypes", "llvmlite")),
     "completion": ("completing words in a shell", ("shtab",)),
-    "pictures": ("pictures as PNG and PDF", ("PIL", "reportlab")),
+    "pictures": ("drawing PNG and PDF", ("PIL", "reportlab")),
     "lsp": ("the language server", ("pygls", "lsprotocol")),
 }
 """By extra: what it is for, and the modules that it brings."""

@@ -5,7 +5,8 @@ import re
 import pytest
 
 import ptxloom as pl
-from ptxloom.atoms import TiledMma, atom, make_tiled_copy_a, make_tiled_mma
+from ptxloom.atoms import TiledMma, make_tiled_copy_a, make_tiled_mma, mma_atom
+from ptxloom.atoms.mma import Operand
 from ptxloom.banks.swizzles import find_swizzles, make_tile
 from ptxloom.layout import Layout, Swizzle, composition
 from ptxloom.views import bank_pictures
@@ -47,8 +48,9 @@ def test_each_bank_of_each_wavefront_is_the_lane_that_it_serves(pitch: int, by: 
 
 
 def test_before_stands_left_of_after() -> None:
-    swizzle = Swizzle(3, 4, 3)
-    before, after = (pl.bank_conflicts(X4, [at(128 * lane) for lane in range(32)]) for at in (lambda a: a, swizzle))
+    addresses = [128 * lane for lane in range(32)]
+    before = pl.bank_conflicts(X4, addresses)
+    after = pl.bank_conflicts(X4, [Swizzle(3, 4, 3)(address) for address in addresses])
     figure = bank_pictures.figure(after, before)
     assert [[grid.title.partition(":")[0] for grid in band if grid] for band in figure.bands] == [
         ["before", "after"]
@@ -86,7 +88,7 @@ def test_each_offset_of_a_layout_stands_at_its_coordinates() -> None:
     }
 
 
-def holders(mma: TiledMma, operand: str, rows: int) -> dict[tuple[int, int], set[tuple[int, int]]]:
+def holders(mma: TiledMma, operand: Operand, rows: int) -> dict[tuple[int, int], set[tuple[int, int]]]:
     """By place, every thread and value that holds it, asked of the layout one by one."""
     tv = mma.layout_tv(operand)
     found: dict[tuple[int, int], set[tuple[int, int]]] = {}
@@ -101,7 +103,8 @@ def holders(mma: TiledMma, operand: str, rows: int) -> dict[tuple[int, int], set
 def test_each_element_of_a_tiled_mma_names_who_holds_it(by: str) -> None:
     figure = layout_picture.tiled_mma(MMA, by)
     drawn = cells(as_svg(figure))
-    for operand, rows in (("a", 32), ("b", 16), ("c", 32)):
+    extents: tuple[tuple[Operand, int], ...] = (("a", 32), ("b", 16), ("c", 32))
+    for operand, rows in extents:
         grid = grid_of(figure, f"{operand.upper()}: ")
         expected = holders(MMA, operand, rows)
         assert len(grid.cells) == len(expected)
@@ -118,7 +121,7 @@ def test_every_atom_and_copy_is_drawn_in_every_place() -> None:
     copy = make_tiled_copy_a("SM75_U32x2_LDSM_N", MMA)
     for grid in layout_picture.tiled_copy(copy).grids:
         assert len(grid.cells) == 32 * 16
-    figure = layout_picture.mma_atom(atom("SM80_16x8x8_F32F16F16F32_TN"))
+    figure = layout_picture.mma_atom(mma_atom("SM80_16x8x8_F32F16F16F32_TN"))
     assert [len(grid.cells) for grid in figure.grids] == [64, 128, 128]
     with pytest.raises(pl.UsageError, match="colour_by is 'matrix'; it must be one of lane, register"):
         pl.draw(copy, colour_by="matrix")

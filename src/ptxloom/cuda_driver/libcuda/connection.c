@@ -169,6 +169,8 @@ int map_shared(uint64_t address, uint64_t size, int file) {
     return 1;
 }
 
+static char connected[sizeof ((struct sockaddr_un *)0)->sun_path]; /* to whom */
+
 static int open_socket(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return 0;
@@ -185,13 +187,30 @@ static int said(const char *sentence) {
     return NO_DEVICE;
 }
 
+/* The server is gone, and another one is named: everything begins anew. */
+static void start_again(void) {
+    if (server >= 0) close(server);
+    server = -1;
+    handles_forget();
+    contexts_forget();
+    allocations_forget();
+    host_memory_forget();
+    peers_forget();
+    munmap((void *)(uintptr_t)device.start, device.size);
+    if (device.marks) munmap((void *)(uintptr_t)device.marks, device.size);
+    memset(&device, 0, sizeof device);
+    failed = SUCCESS;
+}
+
 int connect_device(void) {
     const char *path = getenv("PTXLOOM_DRIVER");
     int files[2], count = 0;
     if (forked) return NOT_INITIALIZED;
+    if (device.size && path && *path && strcmp(path, connected)) start_again();
     if (device.size) return driver_error();
     if (!path || !*path) return said("this CUDA driver runs kernels in a process of ptxloom's: start the program by `ptxloom exec`");
     if (!open_socket(path)) return said("the process in which kernels run cannot be reached: start the program by `ptxloom exec`");
+    strcpy(connected, path);
     if (!greet(files, &count)) return said("the process in which kernels run is of another version");
     int well = map_shared(device.start, device.size, files[0]);
     if (count > 1) well = map_shared(device.marks, device.size, files[1]) && well;

@@ -35,6 +35,11 @@ static void *context_new(uint32_t flags) {
     return handle;
 }
 
+void contexts_forget(void) {
+    primary = NULL;
+    primary_uses = 0;
+}
+
 static int push(void *handle) {
     if (depth == DEPTH) return OUT_OF_MEMORY;
     stack[depth++] = handle;

@@ -148,6 +148,13 @@ struct device {
 };
 extern struct device device;
 int connect_device(void);
+
+/* What is left behind when a process turns to another server: nothing. */
+void handles_forget(void);
+void contexts_forget(void);
+void allocations_forget(void);
+void host_memory_forget(void);
+void peers_forget(void);
 int is_device(int ordinal);
 
 /* -- contexts ------------------------------------------------------------------------------------------------------ */

@@ -63,6 +63,11 @@ void handle_free(const void *handle) {
     if ((size_t)(entry - entries) < next_free) next_free = (size_t)(entry - entries);
 }
 
+void handles_forget(void) {
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].kind) handle_free(handle_at(i));
+}
+
 void *handle_next(enum kind kind, size_t *place) {
     while (*place < count) {
         size_t at = (*place)++;

@@ -58,6 +58,11 @@ void allocations_remove_of(uint64_t owner) {
         if (known[i].owner == owner && known[i].kind == VARIABLE_MEMORY) allocation_remove(&known[i]);
 }
 
+void allocations_forget(void) {
+    count = 0;
+    used = 0;
+}
+
 static int is_own(device_pointer address) { return address - device.start < device.size; }
 
 int in_device(device_pointer address) { return is_own(address) || allocation_at(address); }

@@ -20,7 +20,7 @@ static void *pool_new(uint64_t limit) {
 }
 
 static void *the_default(void) {
-    if (!default_pool) default_pool = pool_new(0);
+    if (!object_of(A_POOL, default_pool)) default_pool = pool_new(0);
     return default_pool;
 }
 

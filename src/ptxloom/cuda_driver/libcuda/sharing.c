@@ -19,6 +19,8 @@ struct memory_handle {
 
 static uint64_t mapped[PEERS]; /* where the memory of others starts that is seen here */
 
+void peers_forget(void) { memset(mapped, 0, sizeof mapped); }
+
 EXPORTED int cuIpcGetMemHandle(struct memory_handle *handle, device_pointer address) {
     CONTEXT;
     struct allocation *one = allocation_at(address);

@@ -39,6 +39,8 @@ COMMANDS = (
     "banks ldmatrix.m8n8.x4.b16 --pitch 128",
     "banks ld.shared.v4.b32 --stride 16",
     "swizzle 64x64 f16 cp.async ldmatrix.x4.trans",
+    "swizzle 128x128 bf16 tma ldmatrix.x4",
+    "swizzle 16x32 f16 ld.shared.b16@column",
     "atom SM75_U16x8_LDSM_T",
     "atom SM80_16x8x16_F32F16F16F32_TN",
     f"atom --mma {MMA} --blas TN",

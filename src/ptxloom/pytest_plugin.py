@@ -123,18 +123,44 @@ def ptxloom(request: pytest.FixtureRequest) -> Watched:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Watch the launches of fixtures, too; the test may take their hazards, and fails for those that it has not."""
+    return (yield from _watch(item))
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Watch the launches of a test, if anybody wants that, and fail it for hazards that it has not taken."""
-    asked = item.config.getoption("--ptxloom") or item.get_closest_marker(_MARKER) or _KEY in item.stash
-    if not asked:
+    result = yield from _watch(item)
+    _fail_for_hazards(item)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Watch what fixtures launch behind the test."""
+    if _KEY in item.stash:
+        item.stash[_KEY].take_hazards()  # of a test that has failed: they have been told
+    result = yield from _watch(item)
+    _fail_for_hazards(item)
+    return result
+
+
+def _watch(item: pytest.Item) -> Generator[None, object, object]:
+    """Watch the launches of a phase of a test, if anybody wants that."""
+    if not (item.config.getoption("--ptxloom") or item.get_closest_marker(_MARKER) or _KEY in item.stash):
         return (yield)
     watched = _watched(item)
     from ptxloom.machine.launch.watching import watching  # noqa: PLC0415 - as the module's docstring says
 
     with watching(watched.checks, watched.tell):
-        result = yield
-    watched.assert_no_hazards()
-    return result
+        return (yield)
+
+
+def _fail_for_hazards(item: pytest.Item) -> None:
+    """Fail for hazards that the test has not taken."""
+    if _KEY in item.stash:
+        item.stash[_KEY].assert_no_hazards()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -56,6 +56,34 @@ def test_race():
 """
 
 
+FIXTURES: Final = """
+@pytest.fixture
+def before():
+    pl.kernel(pl.parse(RACE), "race").launch(1, 64, WIDE)
+
+@pytest.fixture
+def behind():
+    yield
+    pl.kernel(pl.parse(RACE), "race").launch(1, 64, WIDE)
+
+def test_before(before):
+    pass
+
+def test_behind(behind):
+    pass
+
+def test_taken(before, ptxloom):
+    assert len(ptxloom.take_hazards()) == 1
+"""
+
+
+def test_the_launches_of_fixtures_are_watched_too(pytester: pytest.Pytester) -> None:
+    session(pytester, FIXTURES, "-k", "not taken").assert_outcomes(passed=2, deselected=1)
+    ran = session(pytester, FIXTURES, "--ptxloom")
+    ran.assert_outcomes(passed=2, failed=1, errors=1)
+    ran.stdout.fnmatch_lines(["*ERROR at teardown of test_behind*", "*racecheck*", "*test_before*", "*racecheck*"])
+
+
 def test_a_session_that_does_not_ask_is_left_alone(pytester: pytest.Pytester) -> None:
     session(pytester, RACES).assert_outcomes(passed=1)
 

@@ -165,11 +165,11 @@ def test_the_launch_file_itself_runs(run: Run, folder: Path) -> None:
         assert ran_well(run, written(TABLE, [OUT, IN, COUNT], [compared]), folder / "l.toml")
 
 
-PARTS: Final = 8  # of all wrong values: one is tried in every run
+PARTS: Final = 16  # of all wrong values: one is tried in every run
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=8)
+@pytest.mark.sample(every=16)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_wrong_value_ends_in_a_traceback(run: Run, folder: Path, part: int) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}

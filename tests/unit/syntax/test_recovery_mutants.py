@@ -11,6 +11,7 @@ import pytest
 from corpus_files import corpus_files
 from ptxloom.syntax import instructions, parse
 from ptxloom.syntax.lexer import Cursor
+from sweeps import part_and_whole
 
 if TYPE_CHECKING:
     from corpus_files import CorpusFile
@@ -20,7 +21,6 @@ pytestmark = pytest.mark.slow
 STRAY: Final = (*'{}()[];,x1+"@|:<', ".x")
 EACH: Final = 12
 """How many mutants of a file."""
-SAMPLE: Final = corpus_files()[::6]
 
 
 class Mutant(NamedTuple):
@@ -63,10 +63,12 @@ def judged(mutant: Mutant) -> Found:
     return Found(mutant, len(lines), any(abs(one - line) <= 1 for one in lines))
 
 
-@pytest.fixture(scope="module")
-def found() -> list[Found]:
+@pytest.fixture(scope="module", params=part_and_whole(12, 6))
+def found(request: pytest.FixtureRequest) -> list[Found]:
+    """Of every so many-th file."""
     chosen = random.Random(5)
-    every = [judged(mutant) for file in SAMPLE for mutant in mutants(file, chosen)]
+    sample = corpus_files()[:: request.param]
+    every = [judged(mutant) for file in sample for mutant in mutants(file, chosen)]
     return [one for one in every if one.errors]
 
 

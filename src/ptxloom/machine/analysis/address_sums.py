@@ -50,8 +50,8 @@ def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Op, Addr
         base = _address(op)
         if base is not None and base.offset in alive:
             alive[base.offset][2].append(op.site)
-        changed = {register.offset for register in written(op)}
-        if changed:
+        if alive:
+            changed = {register.offset for register in written(op)}
             for place, (made, sum_, sites) in tuple(alive.items()):
                 if place in changed or _register(made, sum_.varying).offset in changed:
                     yield made, sum_, sites

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ptxloom.machine.program.knowledge import AddressSum
-    from ptxloom.machine.program.model import BasicBlock
+    from ptxloom.machine.program.model import BasicBlock, Op
     from ptxloom.machine.program.symbols import Register
 
 
@@ -163,22 +163,28 @@ def _intervals(blocks: Sequence[BasicBlock], sums: Mapping[int, AddressSum]) -> 
     for block in blocks:
         ops = {op.site: op for op in block.ops}  # a sum and what uses it stand in one block
         for op in block.ops:
-            is_kept = op.node.predicate is not None or updates(op.node)
-            fresh = frozenset[int]() if is_kept else frozenset(r.offset for r in written(op))
-            sources = frozenset(r.offset for r in mentioned(op, op.operands[1:]))
-            summed = mentioned(ops[sums[op.site].site]) if op.site in sums else ()
-            for register in (*mentioned(op), *summed):
+            registers = mentioned(op)
+            if op.site in sums:
+                registers += mentioned(ops[sums[op.site].site])
+            fresh = _fresh(op) if any(register.offset not in found for register in registers) else frozenset[int]()
+            for register in registers:
                 seen = found.get(register.offset)
                 if seen is None:
-                    local = register.offset in fresh and register.offset not in sources
-                    found[register.offset] = _Interval(
-                        register, op.site, op.site, op.function.number, block.number if local else -1
-                    )
+                    number = block.number if register.offset in fresh else -1
+                    found[register.offset] = _Interval(register, op.site, op.site, op.function.number, number)
                 else:
                     seen.end = op.site
                     if seen.block != block.number:
                         seen.block = -1
     return found
+
+
+def _fresh(op: Op) -> frozenset[int]:
+    """The registers that an instruction writes whatever they held."""
+    if op.node.predicate is not None or updates(op.node):
+        return frozenset()
+    sources = {r.offset for r in mentioned(op, op.operands[1:])}
+    return frozenset(r.offset for r in written(op)) - sources
 
 
 def _cover(interval: _Interval, loops: Sequence[tuple[int, int]]) -> None:

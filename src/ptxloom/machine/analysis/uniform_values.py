@@ -33,16 +33,16 @@ _SPECIAL: Final = frozenset(
 def analyse(ops: Sequence[Op]) -> Knowledge:
     """Find the literals and the uniform registers of a program."""
     writes: dict[int, int] = {}
-    for op in ops:
-        for register in written(op):
+    results = [written(op) for op in ops]
+    for registers in results:
+        for register in registers:
             writes[register.offset] = writes.get(register.offset, 0) + 1
     literals: dict[int, int] = {}
     uniform = set[int]()
     sites = set[int]()
-    for op in ops:  # one pass: compilers write a register before they read it
+    for op, found in zip(ops, results, strict=True):  # one pass: compilers write a register before they read it
         if op.opcode not in _UNIFORM or op.node.predicate is not None or not op.types or op.has("cc"):
             continue
-        found = tuple(written(op))
         if len(found) != 1 or writes[found[0].offset] != 1 or not isinstance(op.operands[0], tree.Name):
             continue
         if found[0].type.kind == "p" or not _is_uniform(op, uniform):
@@ -55,25 +55,31 @@ def analyse(ops: Sequence[Op]) -> Knowledge:
     return Knowledge(literals, frozenset(uniform), frozenset(sites))
 
 
-def written(op: Op) -> Iterator[Register]:
+def written(op: Op) -> list[Register]:
     """The registers an instruction writes, parts of them too."""
-    for name, _ in destinations(op.node):
-        found = op.scope.find(name.text)
-        if isinstance(found, Register):
-            yield found
+    named = (op.scope.find(name.text) for name, _ in destinations(op.node))
+    return [found for found in named if isinstance(found, Register)]
 
 
-def mentioned(op: Op, operands: Sequence[tree.Operand] | None = None) -> Iterator[Register]:
-    """Every register in the operands (by default all) and the predicate of an instruction."""
-    waiting: list[object] = list(op.operands if operands is None else operands)
-    if op.node.predicate is not None:
-        waiting.append(tree.Name(op.node.predicate.name))
+def mentioned(op: Op, operands: Sequence[tree.Operand] | None = None) -> list[Register]:
+    """Every register in the operands (by default all) and the predicate of an instruction, the last one first."""
+    find = op.scope.find
+    predicate = op.node.predicate
+    found = [] if predicate is None else [find(predicate.name)]
+    for operand in reversed(op.operands if operands is None else operands):
+        if type(operand) is tree.Name:  # as most are
+            found.append(find(operand.text))
+        else:
+            found += [find(name) for name in _names(operand)]
+    return [one for one in found if isinstance(one, Register)]
+
+
+def _names(operand: tree.Operand) -> Iterator[str]:
+    waiting: list[object] = [operand]
     while waiting:
         node = waiting.pop()
         if isinstance(node, tree.Name):
-            found = op.scope.find(node.text)
-            if isinstance(found, Register):
-                yield found
+            yield node.text
         elif isinstance(node, tuple):
             waiting.extend(cast("tuple[object, ...]", node))  # nodes are tuples of their fields
 

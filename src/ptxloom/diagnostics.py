@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -16,7 +17,17 @@ if TYPE_CHECKING:
 
     from ptxloom.source import Span
 
-__all__ = ["TOOLS", "Diagnostic", "Fix", "Label", "PtxloomError", "Severity", "UnsupportedForm", "UsageError"]
+__all__ = [
+    "TOOLS",
+    "Diagnostic",
+    "Findings",
+    "Fix",
+    "Label",
+    "PtxloomError",
+    "Severity",
+    "UnsupportedForm",
+    "UsageError",
+]
 
 
 class Severity(StrEnum):
@@ -122,6 +133,34 @@ class Diagnostic:
     def __str__(self) -> str:
         return f"{self.span}: {self.severity}: {self.message} [{self.rule}]"
 
+
+class Findings(tuple[Diagnostic, ...]):
+    """What `check` found, in the order of the text: a tuple that draws itself, and whose `repr` is short.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> from ptxloom.checker import check
+        >>> check(parse(".version 9.0 .target sm_90 .entry k() { ldmatrix.sync.m8n8.x1.b16 {a}, [b]; }"))
+        <1 finding: error [missing-aligned]>
+    """
+
+    __slots__ = ()
+
+    _repr_mimebundle_ = mimebundle
+
+    def __repr__(self) -> str:
+        if not self:
+            return "()"
+        told = Counter(f"{one.severity} [{one.rule}]" for one in self)
+        shown = [f"{number} x {what}" if number > 1 else what for what, number in told.most_common(_MOST_RULES)]
+        more = ", ..." if len(told) > _MOST_RULES else ""
+        return f"<{len(self)} finding{'s' * (len(self) != 1)}: {', '.join(shown)}{more}>"
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "no findings"
+
+
+_MOST_RULES: Final = 6
 
 TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
 """Those that watch a kernel while it runs, by compute-sanitizer's names; each finds hazards of several kinds."""

@@ -18,6 +18,9 @@ RENDERERS: Final = {
     "ptxloom.atoms.tiled_copy.TiledCopy": "ptxloom.views.notebook.tiled_copy",
     "ptxloom.atoms.tiled_mma.TiledMma": "ptxloom.views.notebook.tiled_mma",
     "ptxloom.banks.report.BankReport": "ptxloom.views.notebook.bank_report",
+    "ptxloom.atoms.advice.Advice": "ptxloom.views.notebook.advice",
+    "ptxloom.banks.swizzles.Found": "ptxloom.views.notebook.swizzles",
+    "ptxloom.checker.pages.RulePage": "ptxloom.views.notebook.page",
     "ptxloom.comparison.model.Comparison": "ptxloom.views.notebook.comparison",
     "ptxloom.descriptors.box.Box": "ptxloom.views.notebook.box",
     "ptxloom.descriptors.matrix.MatrixDescriptor": "ptxloom.views.notebook.matrix_descriptor",
@@ -25,6 +28,10 @@ RENDERERS: Final = {
     "ptxloom.descriptors.tensor_map.TensorMap": "ptxloom.views.notebook.tensor_map",
     "ptxloom.descriptors.tile.SharedTile": "ptxloom.views.notebook.shared_tile",
     "ptxloom.diagnostics.Diagnostic": "ptxloom.views.notebook.diagnostic",
+    "ptxloom.diagnosis.model.Diagnosis": "ptxloom.views.notebook.diagnosis",
+    "ptxloom.diagnostics.Findings": "ptxloom.views.notebook.findings",
+    "ptxloom.explanation.Page": "ptxloom.views.notebook.page",
+    "ptxloom.flow.graph.FlowGraph": "ptxloom.views.notebook.flow_graph",
     "ptxloom.fragments.model.Fragment": "ptxloom.views.notebook.fragment",
     "ptxloom.layout.core.Layout": "ptxloom.views.notebook.layout",
     "ptxloom.layout.swizzle.ComposedLayout": "ptxloom.views.notebook.layout",
@@ -36,17 +43,20 @@ RENDERERS: Final = {
     "ptxloom.syntax.module.Module": "ptxloom.views.notebook.module",
 }
 
+_BRIEF: Final = "ptxloom.views.notebook.brief"
+"""What draws a class that is not listed: its fields, each in short."""
+
 
 def mimebundle(value: object, include: object = None, exclude: object = None) -> dict[str, str]:
     """What a notebook shows for `value`: MIME type -> text.
 
     Args:
-        value: An instance of a class in `RENDERERS`.
+        value: An instance of a class that has this hook.
         include: The protocol passes the wanted types; everything is cheap here, so all are given.
         exclude: Likewise the unwanted ones.
     """
     del include, exclude
     kind = type(value)
-    module, _, function = RENDERERS[f"{kind.__module__}.{kind.__qualname__}"].rpartition(".")
+    module, _, function = RENDERERS.get(f"{kind.__module__}.{kind.__qualname__}", _BRIEF).rpartition(".")
     render = cast("Renderer", getattr(import_module(module), function))
     return render(value)

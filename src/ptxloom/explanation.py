@@ -14,6 +14,7 @@ from ptxloom.atoms import copy_atoms
 from ptxloom.atoms.page import atom_page
 from ptxloom.checker import rule_page, rules
 from ptxloom.diagnostics import TOOLS, UsageError, must_be
+from ptxloom.display import mimebundle
 from ptxloom.hazards.kinds import BY_RULE
 from ptxloom.isa import instruction_page, instruction_spec, known, opcodes
 from ptxloom.isa.word_page import word_page
@@ -41,6 +42,8 @@ class Page:
     word: str
     kind: str
     markdown: str
+
+    _repr_mimebundle_ = mimebundle
 
     def __str__(self) -> str:
         return self.markdown

@@ -9,6 +9,7 @@ from ptxloom.atoms.copy import copy_atoms
 from ptxloom.atoms.fit import AXES, Fit, Major, Usage, fit
 from ptxloom.atoms.lookup import mma_atom
 from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.display import mimebundle
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import NEWEST
@@ -43,6 +44,8 @@ class Advice:
     best: Fit | None
     others: tuple[Fit, ...]
     elsewhere: Fit | None
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def then(self) -> str:

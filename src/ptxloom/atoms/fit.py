@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.isa.types import element_type
 from ptxloom.layout import LayoutError, recast
@@ -93,6 +94,8 @@ class Fit:
     reason: str
     rows: tuple[Coordinates, ...] = ()
     registers: tuple[Coordinates, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def fits(self) -> bool:

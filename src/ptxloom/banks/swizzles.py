@@ -15,6 +15,7 @@ from ptxloom.banks.access import access
 from ptxloom.banks.warps import ALL_LANES, Warp
 from ptxloom.descriptors import swizzle_mode
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.display import mimebundle
 from ptxloom.isa.limits import LANES, SHARED_BYTES
 from ptxloom.isa.types import element_type
 from ptxloom.layout import Swizzle
@@ -255,6 +256,8 @@ class Found:
     choices: tuple[Choice, ...]
     best: Choice
     by_tma: Choice | None = None
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def free(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ptxloom.diagnostics import UsageError, must_be
+from ptxloom.display import mimebundle
 from ptxloom.isa.spelling import near_misses
 
 HINTS: Final = frozenset(("unused-name", "unreachable-code", "missing-return"))
@@ -43,6 +44,8 @@ class RulePage:
     instead: str
     section: str
     markdown: str
+
+    _repr_mimebundle_ = mimebundle
 
     def __str__(self) -> str:
         return self.markdown

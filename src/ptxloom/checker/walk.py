@@ -28,7 +28,7 @@ from ptxloom.checker.module.line_info import lines
 from ptxloom.checker.module.names import names
 from ptxloom.checker.module.performance import function_directives
 from ptxloom.checker.module.variables import variables
-from ptxloom.diagnostics import Diagnostic, in_order, must_be
+from ptxloom.diagnostics import Findings, in_order, must_be
 from ptxloom.flow import flow_graphs
 from ptxloom.isa.load import instruction_classes, judged, known
 from ptxloom.syntax.bind import bind
@@ -38,6 +38,7 @@ from ptxloom.syntax.tree import Block, BranchTargets, Declaration, Function, Ins
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator
 
+    from ptxloom.diagnostics import Diagnostic
     from ptxloom.isa import PtxVersion, Target
     from ptxloom.syntax.tree import Statement
 
@@ -75,7 +76,7 @@ def check(
     ptx_version: PtxVersion | str | None = None,
     *,
     hints: bool = False,
-) -> tuple[Diagnostic, ...]:
+) -> Findings:
     r"""Everything that is wrong with a module, or may go wrong: what the parser found, then what the rules find.
 
     Args:
@@ -108,7 +109,7 @@ def check(
     if hints:
         findings += notes
     findings = of_series(module, in_order(without_guesses(module, findings)))
-    return in_order(heed(module, findings, notes))
+    return Findings(in_order(heed(module, findings, notes)))
 
 
 def _statements(statements: tuple[Statement, ...], platform: Platform) -> Iterator[Diagnostic]:

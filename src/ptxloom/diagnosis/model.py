@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnosis.causes import CAUSES
+from ptxloom.display import mimebundle
 from ptxloom.syntax.edits import edit
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ class Diagnosis:
     total: int
     repair: Repair | None = field(repr=False, default=None)
     picture: Picture | None = field(repr=False, default=None)
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def sentence(self) -> str:

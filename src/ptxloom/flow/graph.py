@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import must_be
+from ptxloom.display import mimebundle
 from ptxloom.flow import blocks
 from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.flow.loops import Loop, natural_loops
@@ -64,6 +65,8 @@ class BasicBlock:
     successors: tuple[Edge, ...]
     leaves: str = ""
 
+    _repr_mimebundle_ = mimebundle
+
     @property
     def last(self) -> Instruction | None:
         """The instruction that decides where control goes; None in an empty block."""
@@ -92,6 +95,8 @@ class FlowGraph:
     function: Function
     blocks: tuple[BasicBlock, ...]
     unresolved: tuple[Instruction, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def edges(self) -> tuple[Edge, ...]:

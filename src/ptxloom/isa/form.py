@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ptxloom.display import mimebundle
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -55,6 +57,8 @@ class Form:
     spec: InstructionSpec
     line: SyntaxLine
     filling: Mapping[str, str]
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def opcode(self) -> str:

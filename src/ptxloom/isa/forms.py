@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
+from ptxloom.display import mimebundle
 from ptxloom.isa.form import Form
 from ptxloom.isa.load import instruction_spec
 from ptxloom.isa.spaces import MEMORY
@@ -37,6 +38,8 @@ class Resolution:
     repeated: tuple[int, ...] = ()
     displaced: int | None = None
     others: tuple[Form, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
 
 
 @cache

@@ -13,6 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.display import mimebundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -93,6 +94,8 @@ class SyntaxLine:
     text: str
     line: int  # in the data file
     leads: frozenset[str] = frozenset()  # the qualifiers that belong to the opcode's name, and keep their order
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def spellings(self) -> int:

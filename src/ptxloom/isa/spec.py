@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ptxloom.display import mimebundle
 from ptxloom.isa.target import TargetRange
 from ptxloom.isa.version import PtxVersion
 
@@ -279,6 +280,8 @@ class InstructionSpec:
     examples: tuple[str, ...]
     file: str
     judged: bool = True  # whether its rules were compared with ptxas, so that the checker may go by them
+
+    _repr_mimebundle_ = mimebundle
 
     @cached_property
     def repeatable(self) -> frozenset[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Final
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Final, cast
 
 from ptxloom.descriptors import Box
 from ptxloom.descriptors.operand import assumed_operand
 from ptxloom.views import bank_pictures
-from ptxloom.views.atoms import atom_pages
+from ptxloom.views.atoms import atom_pages, swizzle_choices
 from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
 from ptxloom.views.findings.finding_reports import full
+from ptxloom.views.flow import graph_picture, graphs
 from ptxloom.views.fragments import filled_pictures, maps
 from ptxloom.views.layouts import layout_picture
 from ptxloom.views.modules import trees
@@ -18,11 +20,17 @@ from ptxloom.views.pictures import draw
 from ptxloom.views.runs import comparison_reports, hazard_reports, profiles, traces
 
 if TYPE_CHECKING:
-    from ptxloom.atoms import CopyAtom, MmaAtom, TiledCopy, TiledMma
-    from ptxloom.banks import BankReport
+    from collections.abc import Collection
+
+    from ptxloom.atoms import Advice, CopyAtom, MmaAtom, TiledCopy, TiledMma
+    from ptxloom.banks import BankReport, Found
+    from ptxloom.checker import RulePage
     from ptxloom.comparison import Comparison
     from ptxloom.descriptors import MatrixDescriptor, SharedOperand, SharedTile, TensorMap
-    from ptxloom.diagnostics import Diagnostic
+    from ptxloom.diagnosis import Diagnosis
+    from ptxloom.diagnostics import Diagnostic, Findings
+    from ptxloom.explanation import Page
+    from ptxloom.flow import FlowGraph
     from ptxloom.fragments import Fragment
     from ptxloom.fragments.filled import Filled
     from ptxloom.layout import ComposedLayout, Layout
@@ -32,6 +40,11 @@ if TYPE_CHECKING:
     from ptxloom.syntax import Module
 
 _SVG: Final = "image/svg+xml"
+_COLUMNS: Final = "font-family: monospace; white-space: pre; overflow-x: auto; line-height: 1.25"
+_MOST_LINES: Final = 120
+_MOST_BLOCKS: Final = 60
+_LINE: Final = 100  # characters
+_FEW: Final = 3
 
 
 def bank_report(value: BankReport) -> dict[str, str]:
@@ -148,6 +161,62 @@ def _picture(value: object) -> str:
     return draw(value).decode()
 
 
+def findings(value: Findings) -> dict[str, str]:
+    """What `check` found; equal findings once."""
+    return _preformatted(full(value) or "no findings\n")
+
+
+def diagnosis(value: Diagnosis) -> dict[str, str]:
+    """Why a result is wrong: the causes, a line each."""
+    return _preformatted(f"{value}\n")
+
+
+def flow_graph(value: FlowGraph) -> dict[str, str]:
+    """The table of the blocks; a small graph is drawn."""
+    bundle = _preformatted(graphs.full(value))
+    if len(value.blocks) <= _MOST_BLOCKS:
+        bundle[_SVG] = graph_picture.svg(value)
+    return bundle
+
+
+def page(value: Page | RulePage) -> dict[str, str]:
+    """A page as Markdown, which notebooks typeset."""
+    return {"text/plain": value.markdown, "text/markdown": value.markdown}
+
+
+def advice(value: Advice) -> dict[str, str]:
+    """The atom for an operand, and how to address it."""
+    return _preformatted(atom_pages.advice_full([value]))
+
+
+def swizzles(value: Found) -> dict[str, str]:
+    """How a tile may lie."""
+    return _preformatted(swizzle_choices.full(value))
+
+
+def brief(value: object) -> dict[str, str]:
+    """A value that has no view of its own: its kind, and each field in short."""
+    if not is_dataclass(value):
+        return _preformatted(f"{_short(value)}\n")
+    shown = [f"  {one.name}: {_short(getattr(value, one.name))}" for one in fields(value) if one.repr]
+    return _preformatted("\n".join([type(value).__name__, *shown]) + "\n")
+
+
+def _short(value: object) -> str:
+    """One line; of several values how many there are."""
+    is_long = len(repr(value)) > _LINE
+    if is_long and isinstance(value, (tuple, list, dict, frozenset)):
+        several = cast("Collection[object]", value)
+        kinds = {type(one).__name__ for one in several}
+        count = len(several)
+        return f"{count:,} of {', '.join(sorted(kinds))}" if len(kinds) <= _FEW else f"{count:,} values"
+    text = " ".join(f"{value!s}".split()) if is_long else repr(value)
+    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…"
+
+
 def _preformatted(text: str) -> dict[str, str]:
-    """Text that a notebook shows in a fixed-width font."""
-    return {"text/plain": text, "text/html": f"<pre>{html.escape(text)}</pre>"}
+    """Text with its columns, wherever it is shown: exported notebooks bring no style sheet, so it stands in the tag."""
+    lines = text.splitlines()
+    if len(lines) > _MOST_LINES:
+        text = "\n".join([*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES:,} lines more"]) + "\n"
+    return {"text/plain": text, "text/html": f'<pre style="{_COLUMNS}">{html.escape(text)}</pre>'}

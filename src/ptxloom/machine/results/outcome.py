@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.display import mimebundle
 from ptxloom.machine.results.hazard import Hazard, Hazards
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class LaunchResult:
     output_cut: int = 0
     provenance: ProvenanceRecord | None = None
     comparisons: tuple[Comparison, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def fidelity(self) -> Fidelity:

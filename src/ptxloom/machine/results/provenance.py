@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ptxloom.diagnostics import UsageError
+from ptxloom.display import mimebundle
 from ptxloom.machine.results.provenance_operands import by_element, first_bits, slot_items
 from ptxloom.machine.results.provenance_tags import NODE, ORIGIN, Kind, decoded, value_tags
 
@@ -190,6 +191,8 @@ class ProvenanceRecord:
     limits: tuple[str, ...]
     raw: RawProvenance = field(repr=False)
     program: Program = field(repr=False)
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def products(self) -> Sequence[ProductEvent]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.display import mimebundle
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -45,3 +47,5 @@ class Provenance:
     shared_at: Sequence[str | int] = ()
     shared_of: Blocks = (0,)
     budget: int = BUDGET_BYTES
+
+    _repr_mimebundle_ = mimebundle

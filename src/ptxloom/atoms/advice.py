@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.atoms.copy import copy_atoms
+from ptxloom.atoms.copy import CopyAtom, copy_atoms
 from ptxloom.atoms.fit import AXES, Fit, Major, Usage, fit
 from ptxloom.atoms.lookup import mma_atom
-from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.atoms.mma import MmaAtom
+from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.isa.forms import resolve
 from ptxloom.isa.target import Target
 from ptxloom.isa.version import NEWEST
 
 if TYPE_CHECKING:
-    from ptxloom.atoms.copy import CopyAtom
-    from ptxloom.atoms.mma import MmaAtom, Operand
+    from ptxloom.atoms.mma import Operand
     from ptxloom.isa.spec import Feature
 
 BLAS: Final = {"t": ("k", "n"), "n": ("m", "k")}  # transposed or not -> the contiguous coordinate of A, and of B
@@ -113,6 +113,9 @@ def usage_of(mma: MmaAtom, operand: str, major: str, element: str | None = None)
         UnsupportedForm: The product is that of a warpgroup.
         UsageError: One of them is not what it should be.
     """
+    must_be(MmaAtom, "mma", mma, "an mma atom, as `mma_atom` gives it")
+    must_be(str, "operand", operand, "a, b, c or d")
+    must_be(str, "major", major, "k, m or n")
     if mma.instruction.opcode == "wgmma":
         raise UnsupportedForm(f"`{mma}` takes B, and A where it can, from shared memory by descriptors, not by copies")
     lower = "c" if operand.lower() == "d" else operand.lower()
@@ -136,6 +139,7 @@ def blas_majors(letters: str) -> tuple[str, str]:
         >>> blas_majors("NT")
         ('m', 'n')
     """
+    must_be(str, "letters", letters, "TN, NT, NN or TT")
     lower = letters.lower()
     if len(lower) != 2 or any(letter not in BLAS for letter in lower):
         raise UsageError("transposition", letters, "TN, NT, NN or TT")
@@ -144,6 +148,7 @@ def blas_majors(letters: str) -> tuple[str, str]:
 
 def available(atom: CopyAtom, target: Target) -> bool:
     """Whether the newest PTX lets a target use an atom's instruction."""
+    must_be(CopyAtom, "atom", atom, "a copy atom, as `copy_atom` gives one")
     return all(feature.available(NEWEST, target) for feature in _features(atom))
 
 

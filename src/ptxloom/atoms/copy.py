@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.atoms.digits import bits_of_element, mode_of, thread_value_layout, worths
 from ptxloom.atoms.naming import copy_name, copy_operation
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, Fragment, fragment
 from ptxloom.isa.matrix import MatrixMove, matrix_move, spellings
@@ -155,6 +155,7 @@ def copy_atom_of(move: MatrixMove, permuted: bool = False) -> CopyAtom:
     Raises:
         UsageError: CuTe permutes no such move.
     """
+    must_be(MatrixMove, "move", move, "a matrix move, as `isa.MatrixMove` describes one")
     if permuted and (move.opcode != "ldmatrix" or move.shape.elements != 256):
         raise UsageError("permuted", permuted, f"False for {move}; CuTe permutes only what ldmatrix.m16n16 loads")
     if move.opcode == "movmatrix":

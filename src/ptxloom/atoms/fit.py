@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from ptxloom.atoms.copy import CopyAtom
+from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import fragment
 from ptxloom.isa.types import element_type
@@ -18,7 +20,6 @@ from ptxloom.layout import LayoutError, recast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.atoms.copy import CopyAtom
     from ptxloom.atoms.mma import MmaAtom, Operand
     from ptxloom.layout import Layout
 
@@ -124,6 +125,8 @@ def fit(atom: CopyAtom, usage: Usage) -> Fit:
         >>> print(fit(copy_atom("SM75_U32x4_LDSM_N"), usage).reason.partition(": ")[2])
         lane 0 would hold m=1, k=0 where the mma takes m=0, k=1
     """
+    must_be(CopyAtom, "atom", atom, "a copy atom, as `copy_atom` gives one")
+    must_be(Usage, "usage", usage, "the use of an operand, as `usage_of` gives it")
     held = None
     reason = _obstacle(atom, usage)
     if not reason:

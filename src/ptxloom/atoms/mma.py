@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from ptxloom.atoms.digits import mode_of, thread_value_layout
 from ptxloom.atoms.naming import mma_names, mma_operation
-from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.diagnostics import UnsupportedForm, must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, fragment
 from ptxloom.isa.products import MatrixForm, matrix_forms, mma_forms
@@ -121,6 +121,7 @@ def mma_atom_of(form: MatrixForm, a_source: Source | None = None) -> MmaAtom:
     Raises:
         UnsupportedForm: Atoms of the form are not known here, or it cannot take A from there.
     """
+    must_be(MatrixForm, "form", form, "a form, as `isa.matrix_form` gives it")
     warpgroup = form.opcode == "wgmma"
     source: Source = a_source or ("shared" if warpgroup else "registers")
     if form.opcode == "wmma" or (form.sparse and not warpgroup):

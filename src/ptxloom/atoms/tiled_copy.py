@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.atoms.copy import CopyAtom
 from ptxloom.atoms.fit import whole_elements
 from ptxloom.atoms.lookup import copy_atom
 from ptxloom.atoms.tiled_mma import AXES, ThreadValues, TiledMma, inner_layout
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout import (
     Layout,
@@ -28,7 +29,6 @@ from ptxloom.layout import (
 from ptxloom.layout.recast import blocks
 
 if TYPE_CHECKING:
-    from ptxloom.atoms.copy import CopyAtom
     from ptxloom.atoms.mma import Operand
 
 
@@ -184,6 +184,8 @@ def make_tiled_copy(atom: CopyAtom | str, threads: Layout, values: Layout, bits:
 
 
 def _for_operand(atom: CopyAtom | str, mma: TiledMma, operand: Operand, bits: int | None) -> TiledCopy:
+    must_be(CopyAtom | str, "atom", atom, "a copy atom, or what it is called")
+    must_be(TiledMma, "mma", mma, "a tiled mma, as `make_tiled_mma` gives it")
     first, second = AXES[operand]
     width = bits or mma.atom.instruction.container_bits(operand)
     tiler = (mma.tile_mnk[first], mma.tile_mnk[second])

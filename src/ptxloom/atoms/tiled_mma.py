@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.lookup import mma_atom
-from ptxloom.diagnostics import UsageError
+from ptxloom.atoms.mma import MmaAtom
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.layout import (
     ComposedLayout,
@@ -26,7 +27,7 @@ from ptxloom.layout import (
 )
 
 if TYPE_CHECKING:
-    from ptxloom.atoms.mma import MmaAtom, Operand
+    from ptxloom.atoms.mma import Operand
     from ptxloom.layout import Tiler
 
 AXES: Final = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}  # which of (M, N, K) each operand has
@@ -229,6 +230,7 @@ def make_tiled_mma(
         >>> mma.size, mma.tile_mnk
         (128, (32, 32, 16))
     """
+    must_be(MmaAtom | str, "atom", atom, "an mma atom, or what it is called")
     found = mma_atom(atom) if isinstance(atom, str) else atom
     layout = atom_layout if isinstance(atom_layout, Layout) else Layout(atom_layout)
     if layout.rank != len(found.shape_mnk):

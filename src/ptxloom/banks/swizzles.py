@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from ptxloom.banks.access import access
 from ptxloom.banks.warps import ALL_LANES, Warp
 from ptxloom.descriptors import swizzle_mode
-from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.diagnostics import PtxloomError, UsageError, must_be, must_be_several
 from ptxloom.display import mimebundle
 from ptxloom.isa.limits import LANES, SHARED_BYTES
 from ptxloom.isa.types import element_type
@@ -88,6 +88,8 @@ def make_tile(rows: int, columns: int, element: str, pitch_bytes: int | None = N
         >>> print(make_tile(64, 32, "f16"))
         64x32 f16, rows 64 bytes apart
     """
+    must_be(int, "rows", rows, "a whole number")
+    must_be(int, "columns", columns, "a whole number")
     tile = Tile(rows, columns, element, pitch_bytes or columns * element_type(element).container_bits // 8)
     if rows < 1 or columns < 1 or columns * tile.element_bits % (8 * _ROW_BYTES):
         raise UsageError("tile", f"{rows}x{columns} {element}", "of rows that are a multiple of 16 bytes")
@@ -286,6 +288,8 @@ def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
         >>> print(found.choices[0].arrangement, found.choices[0].arrangement.expression)
         Swizzle<3,3,3> (i = row * 64 + column, i ^ ((i >> 6 & 7) << 3))
     """
+    must_be(Tile, "tile", tile, "a tile, as `make_tile` gives it")
+    must_be_several("accesses", accesses, "accesses, such as ldmatrix.x4")
     if not accesses:
         raise UsageError("accesses", accesses, "at least one, such as ldmatrix.x4")
     traffic = [traffic_of(tile, name) for name in accesses]

@@ -12,7 +12,7 @@ from ptxloom.comparison import rounding
 from ptxloom.comparison.model import Comparison, Difference, Reference, Tolerance
 from ptxloom.comparison.moves import moves
 from ptxloom.comparison.places import places
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.fragments.number_types import is_complex, is_float, is_number
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def compare(
         >>> compare(ones, ones * (1 + 1e-6)).passed, compare(ones, ones * 1.5).patterns[0].sentence
         (True, 'every element')
     """
+    must_be(np.ndarray, name, got, "a NumPy array")
     reference = wanted if isinstance(wanted, Reference) else Reference(np.asarray(wanted), rtol, atol)
     must_compare(name, got, reference)
     return _Judge(got, reference, _tolerance(got.dtype, reference, precision), precision).comparison(name, grid)

@@ -58,6 +58,11 @@ def canonical_layout(
         >>> print(canonical_layout("k", swizzle_mode("128B"), 16, (64, 16), (16, 1024)))
         ((8,8),(8,8,1)):((64,512),(1,8,8))
     """
+    must_be(str, "major", major, "k or mn")
+    must_be(SwizzleMode, "mode", mode, "a mode, as `swizzle_mode` gives it")
+    must_be(int, "element_bits", element_bits, "a whole number")
+    must_be(tuple, "extent", extent, "two whole numbers")
+    must_be(tuple, "offsets", offsets, "two whole numbers")
     leading, stride = (8 * offset // element_bits for offset in offsets)
     per_chunk, rows = CHUNK_BITS // element_bits, mode.pattern_rows
     along, across = extent[::-1] if major == "k" else extent

@@ -14,12 +14,12 @@ from ptxloom.flow import blocks
 from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.flow.loops import Loop, natural_loops
 from ptxloom.source import Span
+from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Function
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Instruction
 
 _ASSERTION = "__assertfail"  # the driver's own: it ends the kernel, though older compilers do not declare it so
@@ -270,6 +270,7 @@ def flow_graphs(module: Module, *, marks: bool = True) -> tuple[FlowGraph, ...]:
         module: As the parser gave it.
         marks: Whether labels that nothing names, such as those of debug information, start blocks too.
     """
+    must_be(Module, "module", module, A_MODULE)
     functions = [one for one in module.statements if isinstance(one, Function)]
     noreturn = {f.name for f in functions if any(directive.name == "noreturn" for directive in f.directives)}
     noreturn |= {f.name for f in functions if f.name == _ASSERTION}

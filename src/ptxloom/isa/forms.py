@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
+from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
 from ptxloom.isa.form import Form
 from ptxloom.isa.load import instruction_spec
@@ -106,6 +107,9 @@ def resolve(opcode: str, qualifiers: tuple[str, ...], operands: int = -1) -> Res
     Raises:
         UnsupportedForm: The data does not describe the opcode.
     """
+    if not (isinstance(opcode, str) and isinstance(qualifiers, tuple)):  # asked often: no call
+        must_be(str, "opcode", opcode, "an opcode such as ldmatrix")
+        must_be(tuple, "qualifiers", qualifiers, "a tuple of qualifiers without their dots")
     if len(qualifiers) > MOST_QUALIFIERS:
         return Resolution(None)
     return _resolve(opcode, qualifiers, operands)

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.notation import DataError, SyntaxLine, read_syntax
 from ptxloom.isa.spec import (
     KINDS,
@@ -53,6 +53,7 @@ def instruction_spec(opcode: str) -> InstructionSpec:
     Raises:
         UnsupportedForm: The data does not describe it.
     """
+    must_be(str, "opcode", opcode, "an opcode such as ldmatrix")
     if not known(opcode):
         near = near_misses(opcode, opcodes())
         hint = f"did you mean `{near[0]}`?" if near else f"it describes {len(opcodes())} others"

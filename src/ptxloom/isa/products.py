@@ -11,7 +11,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 from ptxloom.isa.forms import forms, resolve
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.load import instruction_spec
@@ -215,6 +215,7 @@ def matrix_form(text: str) -> MatrixForm:
         >>> matrix_form("m64n8k16.f32.f16.f16").opcode
         'wgmma'
     """
+    must_be(str, "text", text, "a spelling such as mma.m16n8k16.row.col.f32.f16.f16.f32")
     words = tuple(word for word in text.strip().split(".") if word)
     opcode = words[0] if words[:1] and words[0] in PRODUCTS else _opcode_of(words)
     words = words[words[:1] == (opcode,) :]
@@ -246,6 +247,8 @@ def matrix_forms(opcode: str) -> tuple[MatrixForm, ...]:
     Args:
         opcode: One of `PRODUCTS`.
     """
+    if opcode not in PRODUCTS:
+        raise UsageError("opcode", opcode, f"one of {', '.join(PRODUCTS)}")
     leads = _LEADS[opcode]
     return tuple(dict.fromkeys(form_of(form) for form in forms(opcode) if set(leads).issubset(form.filling)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from ptxloom.diagnostics import UsageError
+from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.spelling import near_misses
 
 
@@ -99,6 +99,7 @@ def element_type(name: str) -> ElementType:
         >>> element_type("b6x16_p32").storage_bits, element_type("e2m1").bits, element_type("ue8m0").bits
         (128, 4, 8)
     """
+    must_be(str, "name", name, "a type such as f16")
     found = _find(name)
     if found is None:
         near = near_misses(name, ("b32", "u32", "s32", "f16", "f16x2", "bf16", "tf32", "e4m3", "e5m2", "pred"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxloom.diagnostics import must_be_several
 from ptxloom.layout.composition import coalesced, compose, modes_of
 from ptxloom.layout.core import Layout, a_layout, from_modes, make_layout
 from ptxloom.layout.errors import LayoutError
@@ -244,6 +245,7 @@ def layout_of(values: Sequence[int]) -> Layout:
         >>> print(layout_of([0, 8, 1, 9, 2, 10]))
         (2,3):(8,1)
     """
+    must_be_several("values", values, "whole numbers")
     if not values or values[0] != 0:
         raise LayoutError("the values of a layout start with 0")
     modes = modes_of(values)

@@ -7,7 +7,7 @@ modes of B carry into each other inside A. Divisibility proves almost every case
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, assert_never, overload
 
 from ptxloom.diagnostics import must_be
 from ptxloom.layout.core import Layout, a_layout, from_modes, from_valid, make_layout
@@ -54,6 +54,9 @@ def composition(a: Layout | ComposedLayout | Swizzle, b: Tiler) -> Layout | Comp
             return ComposedLayout(a.outer, a.offset, composition(a.inner, b))
         case Swizzle():
             return ComposedLayout(a, 0, _as_layout(b))
+        case _:
+            must_be(Layout, "a", a, "a Layout, such as Layout((8, 4), (1, 8)), or a swizzle")
+            assert_never(a)
 
 
 def _as_layout(b: Tiler) -> Layout:

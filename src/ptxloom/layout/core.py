@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 
 from ptxloom.diagnostics import must_be
 from ptxloom.display import mimebundle
@@ -122,6 +122,7 @@ class Layout:
         where = coordinate[0] if len(coordinate) == 1 else coordinate
         if isinstance(where, int):
             return self._at_index(where)
+        _must_be_coordinate(where)
         return _at_coordinate(where, self.shape, self.stride)
 
     def _at_index(self, index: int) -> int:
@@ -274,6 +275,19 @@ def make_layout(*layouts: Layout) -> Layout:
         a_layout("layouts", layout)
     modes = tuple([mode for layout in layouts for mode in layout.modes])
     return _made(tuple([layout.shape for layout in layouts]), tuple([layout.stride for layout in layouts]), modes)
+
+
+def _must_be_coordinate(value: object) -> None:
+    """Refuse what is neither a whole number, of Python's or of NumPy's, nor a tuple of such.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if isinstance(value, tuple):
+        for one in cast("tuple[object, ...]", value):
+            _must_be_coordinate(one)
+    else:
+        must_be(SupportsIndex, "coordinate", value, "a whole number, or a tuple of such, nested as the shape is")
 
 
 def _at_coordinate(where: Any, shape: IntTuple, stride: IntTuple) -> Any:

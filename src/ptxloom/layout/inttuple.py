@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.layout.errors import LayoutError
 
 IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
 Mode: TypeAlias = tuple[int, int]  # (shape, stride) of a mode that is not nested
 
 
+def must_nest(argument: str, value: object) -> None:
+    """Refuse what is neither an integer nor a tuple of such, for callers whom no type checker tells.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if not isinstance(value, (tuple, list)):
+        raise UsageError(argument, value, "a whole number, or a tuple of such, nested as you like")
+
+
 def product(shape: IntTuple) -> int:
     """How many coordinates a shape has: the product of its leaves."""
     if isinstance(shape, int):
         return shape
+    must_nest("shape", shape)
     result = 1
     for inner in shape:
         result *= inner if isinstance(inner, int) else product(inner)
@@ -24,6 +36,7 @@ def flatten(value: IntTuple) -> tuple[int, ...]:
     """The leaves, leftmost first."""
     if isinstance(value, int):
         return (value,)
+    must_nest("value", value)
     leaves: list[int] = []
     for inner in value:
         if isinstance(inner, int):
@@ -44,6 +57,8 @@ def congruent(left: IntTuple, right: IntTuple) -> bool:
     """Whether two nested tuples have the same profile (the same brackets)."""
     if isinstance(left, int) or isinstance(right, int):
         return isinstance(left, int) and isinstance(right, int)
+    must_nest("left", left)
+    must_nest("right", right)
     return len(left) == len(right) and all(map(congruent, left, right))
 
 
@@ -56,6 +71,9 @@ def compatible(coarse: IntTuple, fine: IntTuple) -> bool:
     """
     if isinstance(coarse, int):
         return coarse == product(fine)
+    must_nest("coarse", coarse)
+    if not isinstance(fine, int):
+        must_nest("fine", fine)
     return not isinstance(fine, int) and len(coarse) == len(fine) and all(map(compatible, coarse, fine))
 
 

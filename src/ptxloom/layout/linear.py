@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ptxloom.diagnostics import must_be
 from ptxloom.layout.composition import coalesced
 from ptxloom.layout.core import Layout, from_modes, make_layout
 from ptxloom.layout.errors import LayoutError
@@ -99,6 +100,7 @@ def to_linear(layout: Layout | ComposedLayout, *names: str) -> LinearLayout:
         >>> print(to_linear(Layout((8, 4), (4, 1)), "row", "column"))
         row: 4, 8, 16, column: 1, 2
     """
+    must_be(Layout | ComposedLayout, "layout", layout, "a Layout, such as Layout((8, 4), (1, 8))")
     match layout:
         case ComposedLayout(Swizzle() as swizzle, 0, inner):
             linear = to_linear(inner, *names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING
 
+from ptxloom.diagnostics import must_be
 from ptxloom.layout.core import Layout, a_layout, from_valid
 from ptxloom.layout.errors import LayoutError
 
@@ -31,6 +32,7 @@ def downcast(layout: Layout, count: int) -> Layout:
         >>> print(downcast(Layout((8, 4), (1, 8)), 2))
         (16,4):(1,16)
     """
+    a_layout("layout", layout)
     _check_count(count)
     if count == 1:
         return layout
@@ -131,6 +133,7 @@ def recast(layout: Layout, old_bits: int, new_bits: int) -> Layout:
 
 
 def _check_count(count: int) -> None:
+    must_be(int, "count", count, "a whole number from 1 up")
     if count < 1:
         raise LayoutError(f"an element cannot become {count} elements; the factor must be at least 1")
 

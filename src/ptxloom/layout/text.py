@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ptxloom.diagnostics import must_be
 from ptxloom.layout.core import Layout
 from ptxloom.layout.reader import Reader
 from ptxloom.layout.swizzle import ComposedLayout, Swizzle
@@ -19,6 +20,7 @@ def parse(text: str) -> Layout | ComposedLayout | Swizzle:
         >>> print(parse("Sw<3,3,3> o 0 o (8,64):(64,1)"))
         Sw<3,3,3> o 0 o (8,64):(64,1)
     """
+    must_be(str, "text", text, "a text such as (8,4):(1,8)")
     match = _SWIZZLE.match(text)
     if match is None:
         return Layout.parse(text)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptxloom.diagnostics import must_be
 from ptxloom.syntax.lexer import Cursor
+from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.printer import function_header, print_line
 from ptxloom.syntax.tree import Block, Data, Function, Label, Malformed, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
 
 
@@ -26,6 +27,7 @@ def format(module: Module) -> str:  # noqa: A001 - `fmt` and every formatter cal
         >>> format(parse("L:mov.u32   %r1,1;")).splitlines()
         ['L:', 'mov.u32 %r1, 1;']
     """
+    must_be(Module, "module", module, A_MODULE)
     writer = _Writer(module)
     for statement in module.statements:
         for line in _lines(statement, 0):

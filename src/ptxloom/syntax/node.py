@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
+from ptxloom.diagnostics import UsageError
 from ptxloom.source import Source, Span
 
 if TYPE_CHECKING:
@@ -244,6 +245,8 @@ else:
 
     def children(node: Node) -> list[Node]:
         """The nodes directly inside a node, in the order of its fields."""
+        if not isinstance(node, Node):
+            raise UsageError("node", node, "a node of a module")
         found = []
         for index in type(node)._moving[0]:  # noqa: SLF001 - the other half of the class
             value = tuple.__getitem__(node, index)

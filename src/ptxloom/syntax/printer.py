@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, assert_never, cast
 
+from ptxloom.diagnostics import must_be
 from ptxloom.syntax.node import Node, StatementNode
 from ptxloom.syntax.operands import PRECEDENCE
 from ptxloom.syntax.tree import (
@@ -51,8 +53,6 @@ from ptxloom.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ptxloom.syntax.tree import Operand, Statement
 
 _DOTTED: Final = re.compile(r"^\.[\w$:]+")
@@ -61,8 +61,10 @@ _DOTTED: Final = re.compile(r"^\.[\w$:]+")
 
 def print_statements(statements: Iterable[Statement]) -> str:
     """The PTX text of statements, ending in a line feed."""
+    must_be(Iterable, "statements", statements, "statements of a module")
     lines: list[str] = []
     for one in statements:
+        must_be(StatementNode, "statements", one, "statements of a module")
         _print(one, 0, lines)
     return "".join(line + "\n" for line in lines)
 
@@ -83,6 +85,7 @@ def print_node(node: Node) -> str:  # noqa: PLR0911 - one arm a node
         case StatementNode():
             return print_statements((cast("Statement", node),)).rstrip("\n")
         case _:
+            must_be(Node, "node", node, "a node of a module")
             return print_operand(cast("Operand", node))
 
 
@@ -114,6 +117,7 @@ def print_operand(node: Operand) -> str:  # noqa: C901, PLR0911, PLR0912 - one a
         case Unary() | Binary() | Ternary() | Cast():
             return _expression(node)
         case _:
+            must_be(Node, "node", node, "an operand of an instruction")
             assert_never(node)
 
 

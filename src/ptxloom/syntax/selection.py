@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from ptxloom.diagnostics import must_be
+from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Block, Function, Instruction
 from ptxloom.syntax.visitor import instructions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
 
 
@@ -45,6 +46,8 @@ def select(module: Module, wanted: Selection) -> tuple[Statement, ...]:
         >>> [s.span.line for s in select(m, Selection(function="g", pattern="ret"))]
         [2]
     """
+    must_be(Module, "module", module, A_MODULE)
+    must_be(Selection, "wanted", wanted, "a Selection")
     return tuple(one for _, one in placed(module, wanted))
 
 

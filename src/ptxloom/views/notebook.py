@@ -12,7 +12,7 @@ from ptxloom.views import bank_pictures
 from ptxloom.views.atoms import atom_pages, swizzle_choices
 from ptxloom.views.descriptors import descriptor_pages, tensor_map_pages
 from ptxloom.views.findings.finding_reports import full
-from ptxloom.views.flow import graph_picture, graphs
+from ptxloom.views.flow import graphs
 from ptxloom.views.fragments import filled_pictures, maps
 from ptxloom.views.layouts import layout_picture
 from ptxloom.views.modules import trees
@@ -175,7 +175,7 @@ def flow_graph(value: FlowGraph) -> dict[str, str]:
     """The table of the blocks; a small graph is drawn."""
     bundle = _preformatted(graphs.full(value))
     if len(value.blocks) <= _MOST_BLOCKS:
-        bundle[_SVG] = graph_picture.svg(value)
+        bundle[_SVG] = _picture(value)
     return bundle
 
 

@@ -101,5 +101,5 @@ def test_a_spelling_without_a_space_is_one_of_shared_memory() -> None:
 def test_what_there_is_not_is_refused() -> None:
     with pytest.raises(UsageError, match="cuda, ptx, triton, cute, cute-dsl"):
         emit("SM75_U32x1_LDSM_N", "rust")
-    with pytest.raises(UnsupportedForm, match="did you mean"):
+    with pytest.raises(UnsupportedForm, match="comes nearest"):
         emit("SM75_U32x9_LDSM_N")

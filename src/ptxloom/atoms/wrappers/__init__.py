@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.atoms.copy import CopyAtom
 from ptxloom.atoms.lookup import atom
+from ptxloom.atoms.mma import MmaAtom
 from ptxloom.atoms.wrappers.cuda import cuda
 from ptxloom.atoms.wrappers.cute import cute, cute_dsl
 from ptxloom.atoms.wrappers.ptx import ptx
 from ptxloom.atoms.wrappers.triton import triton
-from ptxloom.diagnostics import UnsupportedForm, UsageError
+from ptxloom.diagnostics import UnsupportedForm, UsageError, must_be
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ptxloom.atoms.mma import MmaAtom
     from ptxloom.layout import Swizzle
 
 LANGUAGES: Final[Mapping[str, Callable[[CopyAtom | MmaAtom], str]]] = {
@@ -53,6 +53,7 @@ def emit(what: CopyAtom | MmaAtom | str, language: str = "cuda", swizzle: Swizzl
             movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;
         }
     """
+    must_be(CopyAtom | MmaAtom | str, "what", what, "an atom, or what it is called")
     if language not in LANGUAGES:
         raise UsageError("language", language, f"one of {', '.join(LANGUAGES)}")
     found = atom(what) if isinstance(what, str) else what

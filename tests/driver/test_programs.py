@@ -111,6 +111,7 @@ def test_tensor_maps_host_memory_links_and_user_objects(running: Running) -> Non
         "[5, 6, 7, 8]",
         "[42] True",
         "218 ptxloom: module:4:31: error: `%r1` names no",
+        "cuLaunchKernel 1",
         "[]", "[7]",
     ], done.stderr  # fmt: skip
 

@@ -66,6 +66,14 @@ options, values = (ctypes.c_int * 2)(5, 6), (c_void_p * 2)(ctypes.addressof(log)
 wrong = c_char_p(f"{HEAD}.visible .entry k() {{ mov.u32 %r1, nowhere; }}".encode())
 print(cuda.answer("cuModuleLoadDataEx", byref(c_void_p()), wrong, 2, options, values), log.value.decode()[:43])
 
+FEW = f"{HEAD}.visible .entry fill(.param .u64 to, .param .u32 count) .maxntid 32, 1, 1 {{ ret; }}".encode()
+few = cuda.function(cuda.module(FEW))
+cuda.launch(few, array, 1, threads=32)
+try:
+    cuda.launch(few, array, 1, threads=33)
+except cuda.CudaError as error:
+    print(*error.args)
+
 gone: list[int] = []
 
 

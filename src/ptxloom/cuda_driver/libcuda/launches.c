@@ -14,7 +14,7 @@ static int shape_legal(const struct function *f, const struct shape *shape) {
         threads *= shape->block[i];
     }
     if (threads > (uint32_t)d[1]) return INVALID_VALUE;
-    if (threads > (uint32_t)f->attributes[0]) return 701;
+    if (threads > (uint32_t)f->attributes[0]) return INVALID_VALUE; /* more than its `.maxntid` */
     int64_t most = f->attributes[8] > d[8] - f->attributes[1] ? f->attributes[8] : d[8] - f->attributes[1];
     return (int64_t)shape->shared_bytes > most ? INVALID_VALUE : SUCCESS;
 }

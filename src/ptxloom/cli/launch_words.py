@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
-from argparse import Action, ArgumentTypeError
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.launch_keys import FILLS, LAUNCH, TITLE
+from ptxloom.cli.schema_action import PrintSchema
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
 
 _NAME: Final = re.compile(r"([A-Za-z_]\w{0,99})=(.*)", re.DOTALL)
 _EXTENTS: Final = re.compile(r"\d{1,18}([x,]\d{1,18})*")
@@ -24,25 +23,6 @@ _LEGAL: Final = "a number, a file (a.npy), or how an array is filled: normal:f16
 
 class BadWord(PtxloomError):  # noqa: N818 - reads as the sentence it prints
     """Words of the command line do not go together."""
-
-
-class PrintSchema(Action):
-    """Print the JSON Schema of launch files, and end."""
-
-    def __call__(
-        self,
-        parser: ArgumentParser,
-        namespace: Namespace,
-        values: str | Sequence[object] | None,
-        option_string: str | None = None,
-    ) -> None:
-        """As `--version` does."""
-        del namespace, values, option_string
-        from ptxloom.settings.toml_model import schema  # noqa: PLC0415 - only this asks for it
-        from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
-
-        sys.stdout.write(to_text(schema(LAUNCH, TITLE)))
-        parser.exit()
 
 
 def declare(parser: ArgumentParser) -> None:
@@ -74,7 +54,17 @@ def declare(parser: ArgumentParser) -> None:
     own.add_argument("--atol", type=float, metavar="A", help="absolute difference, likewise")
     own.add_argument("--save", action="append", default=[], metavar="NAME=FILE.npy", help="write an array afterwards")
     own.add_argument("--init", action="store_true", help="write a launch file for PTX, to be filled in; nothing runs")
-    own.add_argument("--schema", action=PrintSchema, nargs=0, help="print the JSON Schema of launch files, and end")
+    own.add_argument(
+        "--schema", action=PrintSchema, schema=_launch_schema, help="print the JSON Schema of launch files, and end"
+    )
+
+
+def _launch_schema() -> str:
+    """The JSON Schema of launch files."""
+    from ptxloom.settings.toml_model import schema  # noqa: PLC0415 - only this asks for it
+    from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
+
+    return to_text(schema(LAUNCH, TITLE))
 
 
 def extents(text: str) -> int | list[int]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import Action
 from typing import TYPE_CHECKING, Any, Final
 
+from ptxloom.cli.schema_action import PrintSchema
+
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from argparse import ArgumentParser
 
 BESIDE_TRACE: Final[dict[str, Any]] = {
     "trace_blocks": "0",
@@ -25,24 +24,6 @@ BESIDE_TRACE: Final[dict[str, Any]] = {
 """What goes with `--trace`, as it is where nothing is said."""
 
 
-class PrintSchema(Action):
-    """Print the JSON Schema of a profile, and end."""
-
-    def __call__(
-        self,
-        parser: ArgumentParser,
-        namespace: Namespace,
-        values: str | Sequence[object] | None,
-        option_string: str | None = None,
-    ) -> None:
-        """As `--version` does."""
-        del namespace, values, option_string
-        from ptxloom.views.runs.profile_schema import schema  # noqa: PLC0415 - only this asks for it
-
-        sys.stdout.write(schema())
-        parser.exit()
-
-
 def declare(parser: ArgumentParser) -> None:
     """Add them."""
     parser.add_argument("--profile", action="store_true", help="count what each instruction and source line costs")
@@ -52,7 +33,10 @@ def declare(parser: ArgumentParser) -> None:
         help="list which of the instructions that ran are confirmed by GPU recordings, and which rest on documents",
     )
     parser.add_argument(
-        "--profile-schema", action=PrintSchema, nargs=0, help="print the JSON Schema of a profile, and end"
+        "--profile-schema",
+        action=PrintSchema,
+        schema=_profile_schema,
+        help="print the JSON Schema of a profile, and end",
     )
     parser.add_argument(
         "--provenance",
@@ -83,6 +67,13 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument("--trace-operand", metavar="NAME", help="the operand to show: a, b, c, d")
     sources(parser, "instructions that are traced")
     parser.set_defaults(**BESIDE_TRACE)
+
+
+def _profile_schema() -> str:
+    """The JSON Schema of a profile."""
+    from ptxloom.views.runs.profile_schema import schema  # noqa: PLC0415 - only this asks for it
+
+    return schema()
 
 
 def sources(parser: ArgumentParser, what: str) -> None:

@@ -43,7 +43,7 @@ class MappedArray:
 
 
 def tensor_map(
-    array: NDArray[Any],
+    array: object,
     box_dim: Sequence[int],
     *,
     data_type: str | None = None,
@@ -85,14 +85,14 @@ def tensor_map(
         >>> made.map.global_dim, made.map.global_strides, made.map.transaction_bytes
         ((64, 32), (128,), 1024)
     """
-    array = must_be_array(array, "a tensor map")
-    tensor = _tensor(array, data_type, global_dim, global_strides, interleave)
+    found = must_be_array(array, "a tensor map")
+    tensor = _tensor(found, data_type, global_dim, global_strides, interleave)
     modes = (element_strides, interleave, swizzle, l2_promotion, oob_fill)
-    return MappedArray(array, encode_tiled(*tensor, box_dim, *modes))
+    return MappedArray(found, encode_tiled(*tensor, box_dim, *modes))
 
 
 def tensor_map_im2col(
-    array: NDArray[Any],
+    array: object,
     pixel_box_lower_corner: Sequence[int],
     pixel_box_upper_corner: Sequence[int],
     channels_per_pixel: int,
@@ -110,7 +110,7 @@ def tensor_map_im2col(
     """A tensor map of an array for copies of im2col's columns, by the parameters of `cuTensorMapEncodeIm2col`.
 
     Args:
-        array: The tensor, of shape (N, D, H, W, C) or without D, or H and D.
+        array: The tensor, of shape (N, D, H, W, C) or without D, or H and D; whose, as of `tensor_map`.
         pixel_box_lower_corner: Where the bounding box begins, in pixels: W, H, D.
         pixel_box_upper_corner: Where it ends, from the tensor's end: W, H, D.
         channels_per_pixel: How many elements of C a copy takes.
@@ -136,11 +136,11 @@ def tensor_map_im2col(
         >>> tensor_map_im2col(images, (-1, -1), (-1, -1), 32, 64).map.transaction_bytes
         4096
     """
-    array = must_be_array(array, "a tensor map")
-    tensor = _tensor(array, data_type, global_dim, global_strides, interleave)
+    found = must_be_array(array, "a tensor map")
+    tensor = _tensor(found, data_type, global_dim, global_strides, interleave)
     columns = (pixel_box_lower_corner, pixel_box_upper_corner, channels_per_pixel, pixels_per_column)
     modes = (element_strides, interleave, swizzle, l2_promotion, oob_fill)
-    return MappedArray(array, encode_im2col(*tensor, *columns, *modes))
+    return MappedArray(found, encode_im2col(*tensor, *columns, *modes))
 
 
 class _Tensor(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -115,7 +115,7 @@ class Surface:
 
 
 def texture(
-    array: NDArray[Any] | Sequence[NDArray[Any]],
+    array: object,
     geometry: str,
     *,
     address_mode: str | Sequence[str] = "wrap",
@@ -131,9 +131,10 @@ def texture(
     """A texture object over an array, as `cudaCreateTextureObject` makes it; what the kernel reads is the array itself.
 
     Args:
-        array: C-contiguous, of u8, s8, u16, s16, u32, s32, f16 or f32: (width), (height, width), (depth, height,
-            width), (layers, width), (layers, height, width), for cubes (6, width, width), or six for each layer; one
-            dimension more counts 1, 2 or 4 components. Several arrays are the levels of a mipmap, each half the size.
+        array: Of NumPy, or of a library that shares its memory by DLPack; C-contiguous, of u8, s8, u16, s16, u32, s32,
+            f16 or f32: (width), (height, width), (depth, height, width), (layers, width), (layers, height, width), for
+            cubes (6, width, width), or six for each layer; one dimension more counts 1, 2 or 4 components. Several
+            arrays are the levels of a mipmap, each half the size.
         geometry: "1d", "2d", "3d", "a1d", "a2d", "cube", "acube" as the instruction says, or "linear" for linear
             memory, which `tex.1d` takes with integers.
         address_mode: "wrap", "clamp", "mirror" or "border", or one for each dimension; without normalised
@@ -160,8 +161,8 @@ def texture(
         ('2d', 1)
     """
     _one_of("geometry", geometry, tuple(GEOMETRIES))
-    several = isinstance(array, (tuple, list))
-    levels = tuple(must_be_array(one, "a texture") for one in (array if several else (array,)))
+    several = cast("Sequence[object]", array) if isinstance(array, (tuple, list)) else (array,)
+    levels = tuple(must_be_array(one, "a texture") for one in several)
     if not 1 <= len(levels) <= native.MOST_LEVELS:
         raise UsageError("the number of levels", len(levels), f"1 to {native.MOST_LEVELS}")
     channels = min(_channels(level, geometry) for level in levels)
@@ -186,7 +187,7 @@ def texture(
     return Texture(levels, geometry, channels, sampling)
 
 
-def surface(array: NDArray[Any], geometry: str) -> Surface:
+def surface(array: object, geometry: str) -> Surface:
     """A surface object over an array, as `cudaCreateSurfaceObject` makes it: a kernel writes the array in place.
 
     Args:
@@ -205,11 +206,11 @@ def surface(array: NDArray[Any], geometry: str) -> Surface:
         2
     """
     _one_of("geometry", geometry, _SURFACES)
-    array = must_be_array(array, "a surface")
-    channels = _channels(array, geometry)
-    if not array.flags.writeable:
+    found = must_be_array(array, "a surface")
+    channels = _channels(found, geometry)
+    if not found.flags.writeable:
         raise UsageError("array", "an array that is read-only", "one that a kernel may write")
-    return Surface(array, geometry, channels)
+    return Surface(found, geometry, channels)
 
 
 def _one_of(name: str, value: object, legal: tuple[str, ...]) -> None:

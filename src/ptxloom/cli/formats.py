@@ -16,5 +16,8 @@ TABLE: Final = ("full", "concise", "csv", "markdown", "json")
 def formats(parser: ArgumentParser, names: Sequence[str]) -> None:
     """Have a verb print its result in one of some forms; the suffix of `-o` chooses where nothing else does."""
     parser.add_argument(
-        "--output-format", choices=names, help="how to print the result (default: as the suffix of -o says, or full)"
+        "--output-format",
+        choices=names,
+        metavar="FORMAT",  # a word that may be as long as all names cannot be broken by a manual page
+        help=f"{', '.join(names)} (default: as the suffix of -o says, or full)",
     )

@@ -22,12 +22,19 @@ def atom(parser: ArgumentParser) -> None:
         help="a CuTe C++ name, a CuTe DSL operation or a PTX spelling; if left out, all copy atoms are listed",
     )
     wanted = parser.add_argument_group("which atom for which operand")
-    wanted.add_argument("--mma", metavar="MMA", help="the mma, such as m16n8k16.row.col.f32.f16.f16.f32")
+    wanted.add_argument(
+        "--mma", metavar="MMA", help="the mma, such as m16n8k16.row.col.f32.f16.f16.f32; a shape alone is that of f16"
+    )
     wanted.add_argument("--operand", choices=("a", "b", "c", "d"), help="the operand in shared memory")
     wanted.add_argument("--major", choices=("k", "m", "n"), help="the coordinate along which it is contiguous")
     wanted.add_argument("--blas", metavar="XY", help="A and B at once: TN, NT, NN or TT (TN: both K-major)")
     wanted.add_argument("--element", metavar="TYPE", help="the type in memory, where it is not the mma's, such as e2m1")
     wanted.add_argument("--target", metavar="SM", help="the architecture (default sm_90)")
+    where = parser.add_argument_group(
+        "where the operand lies", "lane by lane, the byte offset of the row that it names"
+    )
+    where.add_argument("--tile", metavar="ROWSxCOLUMNS", type=tile, help="the tile, its columns contiguous")
+    where.add_argument("--pitch", type=int, metavar="BYTES", help="from one row to the next, if not dense")
     pictures(parser, FORMATS, ("lane", "register"))
 
 

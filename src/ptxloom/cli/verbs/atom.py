@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxloom.atoms import advise, atom, blas_majors, copy_atoms
+from ptxloom.atoms.addressing import row_offsets
+from ptxloom.banks.swizzles import make_tile
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError
+from ptxloom.isa.shapes import is_shape
 from ptxloom.views.atoms import atom_pages
 from ptxloom.views.pictures import atom_figure
 
 if TYPE_CHECKING:
     from ptxloom.atoms import Advice
+    from ptxloom.atoms.addressing import RowOffsets
     from ptxloom.cli.arguments import Options
 
 
@@ -24,7 +28,7 @@ def run(options: Options) -> Outcome:
     """
     if options.mma is not None:
         return _advised(options)
-    if any((options.operand, options.major, options.blas, options.element, options.target)):
+    if any((options.operand, options.major, options.blas, options.element, options.target, options.tile)):
         raise PtxloomError("say for which mma the atom is, such as `--mma m16n8k16.row.col.f32.f16.f16.f32`")
     if options.name is None:
         if wanted(options):
@@ -54,9 +58,26 @@ def _advised(options: Options) -> Outcome:
         case "concise":
             return Outcome(atom_pages.advice_concise(advices), code)
         case "json":
-            return Outcome(atom_pages.advice_json(advices), code)
+            return Outcome(atom_pages.advice_json(advices, _rows(options, advices)), code)
         case _:
-            return Outcome(atom_pages.advice_full(advices, style_for(options)), code)
+            return Outcome(atom_pages.advice_full(advices, style_for(options), _rows(options, advices)), code)
+
+
+def _rows(options: Options, advices: list[Advice]) -> list[RowOffsets | None]:
+    """Of each operand, where in the tile each lane's row begins, if there is a tile.
+
+    Raises:
+        UsageError: The operand does not fit the tile.
+    """
+    if options.tile is None:
+        if options.pitch is not None:
+            raise PtxloomError("`--pitch` is that of a tile: say which with `--tile 64x64`")
+        return [None] * len(advices)
+    tile = options.tile
+    return [
+        None if one.best is None else row_offsets(one.best, make_tile(*tile, one.usage.element, options.pitch))
+        for one in advices
+    ]
 
 
 def _asked(options: Options) -> list[tuple[str, str]]:
@@ -68,10 +89,15 @@ def _asked(options: Options) -> list[tuple[str, str]]:
     if options.blas is not None:
         a, b = blas_majors(options.blas)
         return [("a", a), ("b", b)]
+    if options.tile is not None and options.operand is None and options.major is None:
+        return [("a", "k"), ("b", "k")]
     if options.operand is None or options.major is None:
         raise PtxloomError("say which operand with `--operand` and `--major`, or A and B at once with `--blas TN`")
     return [(options.operand, options.major)]
 
 
 def _advice(options: Options, operand: str, major: str) -> Advice:
-    return advise(options.mma or "", operand, major, options.target or "sm_90", options.element)
+    mma = options.mma or ""
+    if is_shape(mma):
+        mma += ".row.col.f32.f16.f16.f32"
+    return advise(mma, operand, major, options.target or "sm_90", options.element)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ptxloom.atoms import Advice, Fit
+    from ptxloom.atoms.addressing import RowOffsets
     from ptxloom.views.core.json_text import Value
 
 Atom = CopyAtom | MmaAtom
@@ -104,9 +105,28 @@ def listed(atoms: Sequence[Atom], style: Style = PLAIN) -> str:
     return "\n".join(text_table(Table(("PTX", "CuTe C++", "CuTe DSL"), rows), style)) + "\n"
 
 
-def advice_full(advices: Sequence[Advice], style: Style = PLAIN) -> str:
+def advice_full(
+    advices: Sequence[Advice], style: Style = PLAIN, offsets: Sequence[RowOffsets | None] | None = None
+) -> str:
     """What to use for each operand, how to address it, and what must follow; or why there is nothing."""
-    return "\n\n".join("\n".join(_advice_lines(advice, style)) for advice in advices) + "\n"
+    placed = offsets or [None] * len(advices)
+    pages = [
+        [*_advice_lines(advice, style), *(_offset_lines(advice, of) if of is not None else [])]
+        for advice, of in zip(advices, placed, strict=True)
+    ]
+    return "\n\n".join("\n".join(lines) for lines in pages) + "\n"
+
+
+def _offset_lines(advice: Advice, of: RowOffsets) -> list[str]:
+    """Lane by lane, the byte at which its row begins; eight lanes a line, as they name one matrix."""
+    head = f"offsets   bytes from the start of a tile {of.tile}, lane by lane:"
+    wide = max(len(f"{offset:,}") for offset in of.lanes)
+    lines = [
+        f"  lanes {first:2} to {first + 7:2}  " + "  ".join(f"{one:>{wide},}" for one in of.lanes[first : first + 8])
+        for first in range(0, len(of.lanes), 8)
+    ]
+    x, y = ("m" if advice.usage.operand != "b" else "n"), ("n" if advice.usage.operand == "c" else "k")
+    return [head, *lines, f"next      along {x}: {of.steps[0]:,} bytes further; along {y}: {of.steps[1]:,}"]
 
 
 def _advice_lines(advice: Advice, style: Style) -> list[str]:
@@ -168,13 +188,13 @@ def advice_concise(advices: Sequence[Advice]) -> str:
     )
 
 
-def advice_json(advices: Sequence[Advice]) -> str:
+def advice_json(advices: Sequence[Advice], offsets: Sequence[RowOffsets | None] | None = None) -> str:
     """The answers as JSON."""
-    answers: list[Value] = [_advice_record(advice) for advice in advices]
-    return to_text(answers)
+    placed = offsets or [None] * len(advices)
+    return to_text([_advice_record(advice, of) for advice, of in zip(advices, placed, strict=True)])
 
 
-def _advice_record(advice: Advice) -> Value:
+def _advice_record(advice: Advice, of: RowOffsets | None) -> Value:
     usage = advice.usage
     rows: list[Value] = [[place.first, place.second] for place in advice.best.rows] if advice.best else []
     others: list[Value] = [str(one.atom) for one in advice.others]
@@ -187,6 +207,7 @@ def _advice_record(advice: Advice) -> Value:
         "atom": record(advice.best.atom) if advice.best else None,
         "whole": advice.best.whole if advice.best else None,
         "rows": rows,
+        "offsets": None if of is None else list(of.lanes),
         "then": advice.then or None,
         "others": others,
         "why_not": advice.why_not or None,

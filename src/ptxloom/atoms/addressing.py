@@ -1,0 +1,57 @@
+"""Where in a tile of shared memory each lane's row begins: what a kernel adds to the tile's address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptxloom.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    from ptxloom.atoms.fit import Fit
+    from ptxloom.banks.swizzles import Tile
+
+
+@dataclass(frozen=True, slots=True)
+class RowOffsets:
+    """The addresses of a copy's lanes.
+
+    Attributes:
+        tile: The tile.
+        lanes: By lane, the byte at which its row begins; lanes that name no row are not among them.
+        steps: To the next operand along M or N, and along K (of D: along N), in bytes.
+    """
+
+    tile: Tile
+    lanes: tuple[int, ...]
+    steps: tuple[int, int]
+
+
+def row_offsets(fit: Fit, tile: Tile) -> RowOffsets:
+    """Where each lane's row begins, the operand in the tile's first corner.
+
+    Args:
+        fit: How an atom fills an operand.
+        tile: Its columns are the coordinate along which the operand is contiguous.
+
+    Returns:
+        Offsets in bytes from the tile's address, without a swizzle.
+
+    Raises:
+        UsageError: The operand is larger than the tile.
+    """
+    first, second = fit.usage.mma.extent(fit.usage.operand)
+    along_first = fit.usage.along_first
+    rows, columns = (second, first) if along_first else (first, second)
+    if rows > tile.rows or columns > tile.columns:
+        raise UsageError("tile", f"{tile.rows}x{tile.columns}", f"at least {rows}x{columns}, what the operand takes")
+    lanes = tuple(
+        _offset(tile, *((place.second, place.first) if along_first else (place.first, place.second)))
+        for place in fit.rows
+    )
+    across, along = _offset(tile, rows, 0), _offset(tile, 0, columns)
+    return RowOffsets(tile, lanes, (along, across) if along_first else (across, along))
+
+
+def _offset(tile: Tile, row: int, column: int) -> int:
+    return row * tile.pitch_bytes + column * tile.element_bits // 8

@@ -78,5 +78,5 @@ def test_the_manual_page_has_every_verb_and_option(tmp_path: Path) -> None:
     assert sorted(option for option in options() if option not in {"-h", "--help"} and option not in plain) == []
     if shutil.which("groff"):
         (tmp_path / "p.1").write_text(page, encoding="utf-8")
-        command = ["groff", "-man", "-Tutf8", "-ww", str(tmp_path / "p.1")]
+        command = ["groff", "-man", "-Tutf8", "-ww", "-Wbreak", str(tmp_path / "p.1")]
         assert subprocess.run(command, capture_output=True, text=True, check=True).stderr == ""

@@ -41,6 +41,8 @@ def opcode_page(words: tuple[str, ...]) -> str:
 def _opcode_lines(spec: InstructionSpec, form: Form | None, qualifiers: tuple[str, ...]) -> Iterator[str]:
     yield f"**{spec.opcode}**: {spec.title}"
     yield ""
+    if form is not None:  # what people look for comes first: editors show the beginning of a page
+        yield from _matrices(form)
     yield " ".join(spec.about.split())
     yield ""
     yield "```ptx"
@@ -57,7 +59,6 @@ def _opcode_lines(spec: InstructionSpec, form: Form | None, qualifiers: tuple[st
         yield ""
         yield from (f"- {feature.name}: {needs(feature)}" for feature in form.features)
         yield ""
-        yield from _matrices(form)
     yield f"PTX ISA {spec.section}"
 
 

@@ -172,3 +172,12 @@ def test_a_float_is_said_in_decimal(text: str, value: str) -> None:
 )
 def test_of_some_things_nothing_is_said(text: str) -> None:
     assert nothing(text)
+
+
+def test_who_holds_what_comes_before_everything_else_that_is_known() -> None:
+    page = opcode_page(("ldmatrix", "sync", "aligned", "m8n8", "x4", "shared", "b16"))
+    first = page.splitlines()
+    assert first[0].startswith("**ldmatrix**: ")
+    assert first[2] == "#### Who holds what"
+    assert page.index("| T0 | 0 | T0 V0:R0 |") < page.index("```ptx") < page.index("PTX ISA")
+    assert page.count("#### ") == 1

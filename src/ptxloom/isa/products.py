@@ -216,7 +216,7 @@ def matrix_form(text: str) -> MatrixForm:
         'wgmma'
     """
     must_be(str, "text", text, "a spelling such as mma.m16n8k16.row.col.f32.f16.f16.f32")
-    words = tuple(word for word in text.strip().split(".") if word)
+    words = written = tuple(word for word in text.strip().split(".") if word)
     opcode = words[0] if words[:1] and words[0] in PRODUCTS else _opcode_of(words)
     words = words[words[:1] == (opcode,) :]
     leads, rest = (tuple(word for word in said if word not in words) for said in (_LEADS[opcode], ("sync", "aligned")))
@@ -225,6 +225,15 @@ def matrix_form(text: str) -> MatrixForm:
     if form is None:
         from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
+        if {*written} <= {
+            opcode,
+            *_LEADS[opcode],
+            "sync",
+            "aligned",
+        }:  # nothing is wrong with it but that it is not all
+            raise UnsupportedForm(f"`{text}` is not the whole of a form: {reasons(opcode, words)}")
+        if leads and resolve(opcode, words[len(leads) :]).form is not None:
+            raise UnsupportedForm(f"`{text}` is not a form of `{opcode}` that multiplies")
         raise UnsupportedForm(f"`{text}` is not a form of `{opcode}`: {reasons(opcode, words)}")
     if form.laxities:
         raise UnsupportedForm(f"`{text}` is not a form of `{opcode}` in the manual: {form.laxities[0].why}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
@@ -16,7 +17,8 @@ from ptxloom.lsp.changes import edited
 from ptxloom.lsp.convert import change_of, diagnostic
 from ptxloom.lsp.document import Document
 from ptxloom.lsp.positions import Encoding
-from ptxloom.lsp.settings import Settings, read_settings
+from ptxloom.lsp.settings import Settings, above_project, read_settings
+from ptxloom.settings import found as project_settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -94,7 +96,18 @@ class Server(LanguageServer):
     def put(self, uri: str, text: str, version: int) -> None:
         """Take a text as the newest version of a document."""
         name = _path_of(uri)
-        self.documents[uri] = Document(text, name, version=version, encoding=self.encoding, settings=self.settings)
+        if uri not in self.documents:
+            project_settings.forget()
+        settings = self.settings if name == uri else self._of_file(Path(name))
+        self.documents[uri] = Document(text, name, version=version, encoding=self.encoding, settings=settings)
+
+    def _of_file(self, file: Path) -> Settings:
+        """How a file is judged; of a project's settings that cannot be read the client is told."""
+        try:
+            return above_project(self.settings, project_settings.settings_for(file), file)
+        except project_settings.BadSettings as error:
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"ptxloom: {error}"))
+            return self.settings
 
     def change(self, uri: str, version: int, changes: Iterable[types.TextDocumentContentChangeEvent]) -> None:
         """Make a client's edits, and judge the text once the typing pauses."""
@@ -133,6 +146,7 @@ class Server(LanguageServer):
         except PtxloomError as error:
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"ptxloom: {error}"))
             return
+        project_settings.forget()
         for uri, document in list(self.documents.items()):
             self.put(uri, document.text, document.version)
             self.judge(uri)

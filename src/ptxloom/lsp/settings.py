@@ -11,6 +11,9 @@ from ptxloom.isa import PtxVersion, Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
+
+    from ptxloom.settings import found as project_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,19 @@ def read_settings(options: object, default: Settings) -> Settings:
     select, ignore = _list(table, "select"), _list(table, "ignore")
     selection = default.selection if select is None and ignore is None else Selection.of(select or (), ignore or ())
     return Settings(target, version, selection)
+
+
+def above_project(asked: Settings, project: project_settings.Settings, file: Path) -> Settings:
+    """How one file is judged: as was asked, and for the rest as its project says.
+
+    Args:
+        asked: What the command line and the client say; rules that they choose take the place of the project's.
+        project: What counts for the file.
+        file: The file.
+    """
+    chosen = asked.selection if asked.selection != Selection() else project.selection
+    selection = Selection(chosen.select, (*chosen.ignore, *project.ignored_in(file)))
+    return Settings(asked.target or project.target, asked.ptx_version or project.ptx_version, selection)
 
 
 def _text(table: Mapping[str, Any], key: str) -> str | None:

@@ -11,6 +11,8 @@ import ptxloom
 
 LACKING = ("ptxloom.triton.",) if find_spec("triton") is None else ()
 """What cannot be imported here: the parts of an extra that is not installed."""
+if not LACKING:
+    import_module("triton")  # which imports them: what they are made of is half made while they come first
 MODULES = sorted(
     m.name
     for m in pkgutil.walk_packages(ptxloom.__path__, "ptxloom.")

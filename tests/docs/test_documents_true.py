@@ -35,6 +35,12 @@ OF_PYTEST = set(re.findall(r'"(--ptxloom[\w-]*)"', (ROOT / "src/ptxloom/pytest_p
 OTHERS = OF_PYTEST | {"--update", "--dump-ptx", "--install-extension", "--rm", "--tag", "--volume"}
 """Options of other programs that they mention."""
 
+REFERENCE = ROOT / "docs/reference"
+OF_THE_REFERENCE = set(
+    re.findall(r'^    "([\w-]+)": ', (ROOT / "tools/docs/reference.py").read_text(encoding="utf-8"), re.MULTILINE)
+)
+"""The pages that it is made of, and folders of pages."""
+
 
 def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
@@ -47,7 +53,13 @@ def blocks(name: str, language: str) -> list[str]:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_links_lead_somewhere(name: str) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", read(name)):
-        assert "://" in target or (ROOT / name).parent.joinpath(target).exists(), target
+        if "://" in target:
+            continue
+        path = (ROOT / name).parent.joinpath(target).resolve()
+        if path.is_relative_to(REFERENCE):  # made when the site is built, and `make docs` looks for each page
+            assert path.relative_to(REFERENCE).parts[0].removesuffix(".md") in OF_THE_REFERENCE, target
+        else:
+            assert path.exists(), target
 
 
 def test_every_page_has_its_place_in_the_site() -> None:

@@ -62,6 +62,10 @@ def test_a_kernel_that_ends_can_leave_the_context_alone() -> None:
     assert done.stdout.splitlines() == ["cuLaunchKernel 700", "[5, 6]"]
 
 
+def test_a_cta_that_can_be_launched_has_room(running: Running) -> None:
+    assert running.run("occupancy.py").stdout == "True 1\n"
+
+
 def test_threads_share_a_device(running: Running) -> None:
     assert running.run("threads.py").stdout == "152 True\n"
 

@@ -176,7 +176,8 @@ EXPORTED int cuFuncLoad(void *handle) {
     return function_of(handle) ? SUCCESS : INVALID_HANDLE;
 }
 
-/* -- occupancy: as many CTAs as have room among threads, shared memory and registers -------------------------------- */
+/* -- occupancy: as many CTAs as have room among threads, shared memory and registers, which are those that PTX needs before
+   any is spilt: they let one CTA in, however large it is, as launches do ------------------------------------------------ */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -187,7 +188,7 @@ static int fits(const struct function *f, int64_t threads, int64_t shared_bytes)
     int64_t shared = f->attributes[1] + shared_bytes + d[111];
     count = least(count, d[81] / (shared > 0 ? shared : 1));
     int64_t registers = (f->attributes[4] + 7) / 8 * 8 * 32 * warps;
-    return (int)(registers ? least(count, d[82] / registers) : count);
+    return (int)(registers ? least(count, d[82] > registers ? d[82] / registers : 1) : count);
 }
 
 int resident(const void *handle, int64_t threads, int64_t shared_bytes) {

@@ -107,7 +107,7 @@ def resolve(opcode: str, qualifiers: tuple[str, ...], operands: int = -1) -> Res
     Raises:
         UnsupportedForm: The data does not describe the opcode.
     """
-    if not (isinstance(opcode, str) and isinstance(qualifiers, tuple)):  # asked often: no call
+    if not (isinstance(opcode, str) and isinstance(qualifiers, tuple)):  # pyright: ignore[reportUnnecessaryIsInstance] - asked often
         must_be(str, "opcode", opcode, "an opcode such as ldmatrix")
         must_be(tuple, "qualifiers", qualifiers, "a tuple of qualifiers without their dots")
     if len(qualifiers) > MOST_QUALIFIERS:

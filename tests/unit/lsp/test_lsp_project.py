@@ -56,7 +56,7 @@ def test_what_is_asked_comes_first(tmp_path: Path, asked: Settings, expected: Se
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "rules"),
-    [('ignore = ["missing-aligned"]', set()), ("", {"missing-aligned"}), ("x = 1", {"missing-aligned"})],
+    [('ignore = ["missing-aligned"]', set[str]()), ("", {"missing-aligned"}), ("x = 1", {"missing-aligned"})],
 )
 def test_a_file_is_judged_as_its_project_says(tmp_path: Path, text: str, rules: set[str]) -> None:
     project_file = tmp_path / "ptxloom.toml"

@@ -10,7 +10,8 @@ import pytest
 import ptxloom as pl
 from machine.instruments.test_shared_map import swizzled
 from ptxloom.atoms import atom, make_tiled_copy_a, make_tiled_mma
-from ptxloom.banks.swizzles import find_swizzles, make_tile
+from ptxloom.banks.swizzles import find_swizzles
+from ptxloom.banks.tiles import make_tile
 from ptxloom.comparison import Comparison, Reference
 from ptxloom.comparison import compare as held_against
 from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled

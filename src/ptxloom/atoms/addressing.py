@@ -9,7 +9,7 @@ from ptxloom.diagnostics import UsageError
 
 if TYPE_CHECKING:
     from ptxloom.atoms.fit import Fit
-    from ptxloom.banks.swizzles import Tile
+    from ptxloom.banks.tiles import Tile
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ptxloom.banks.access import Access, access
 from ptxloom.banks.report import BankReport, bank_conflicts
-from ptxloom.banks.swizzles import Arrangement, Choice, Cost, Found, NoTile, Tile, find_swizzles, make_tile
+from ptxloom.banks.swizzles import Choice, Cost, Found, find_swizzles
+from ptxloom.banks.tiles import Arrangement, Tile, make_tile
+from ptxloom.banks.traffic import NoTile
 from ptxloom.banks.warps import BankUse, Phase
 
 __all__ = [

@@ -10,7 +10,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.atoms.addressing import row_offsets
-from ptxloom.banks.swizzles import make_tile
+from ptxloom.banks.tiles import make_tile
 from ptxloom.cli import main
 
 if TYPE_CHECKING:

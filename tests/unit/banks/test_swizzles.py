@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from ptxloom.banks import bank_conflicts
-from ptxloom.banks.swizzles import Arrangement, Choice, NoTile, Tile, cost_of, find_swizzles, make_tile, traffic_of
+from ptxloom.banks.swizzles import Choice, cost_of, find_swizzles
+from ptxloom.banks.tiles import Arrangement, Tile, make_tile
+from ptxloom.banks.traffic import NoTile, traffic_of
 from ptxloom.descriptors import Box, encode_tiled
 from ptxloom.diagnostics import UnsupportedForm, UsageError
 from ptxloom.layout import Swizzle

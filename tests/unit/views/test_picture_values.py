@@ -7,7 +7,8 @@ import pytest
 import ptxloom as pl
 from ptxloom.atoms import TiledMma, make_tiled_copy_a, make_tiled_mma, mma_atom
 from ptxloom.atoms.mma import Operand
-from ptxloom.banks.swizzles import find_swizzles, make_tile
+from ptxloom.banks.swizzles import find_swizzles
+from ptxloom.banks.tiles import make_tile
 from ptxloom.layout import Layout, Swizzle, composition
 from ptxloom.views import bank_pictures
 from ptxloom.views.core.palette import HEAT, LIGHT, hue

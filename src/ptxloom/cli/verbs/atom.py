@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.atoms import advise, atom, blas_majors, copy_atoms
 from ptxloom.atoms.addressing import row_offsets
-from ptxloom.banks.swizzles import make_tile
+from ptxloom.banks.tiles import make_tile
 from ptxloom.cli.output import CLEAN, FINDINGS, Outcome, style_for
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError

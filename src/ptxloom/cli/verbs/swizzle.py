@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.banks.swizzles import find_swizzles, make_tile
+from ptxloom.banks.swizzles import find_swizzles
+from ptxloom.banks.tiles import make_tile
 from ptxloom.cli.output import Outcome, style_for
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.views.atoms import swizzle_choices

@@ -9,7 +9,8 @@ from ptxloom.views.core.style import PLAIN, Ink, Style
 from ptxloom.views.core.tables import Table, row, text_table
 
 if TYPE_CHECKING:
-    from ptxloom.banks.swizzles import Arrangement, Choice, Found
+    from ptxloom.banks.swizzles import Choice, Found
+    from ptxloom.banks.tiles import Arrangement
     from ptxloom.views.core.json_text import Value
 
 

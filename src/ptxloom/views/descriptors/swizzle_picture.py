@@ -9,7 +9,8 @@ from ptxloom.views.descriptors.shared_memory import LINE_BYTES, PIECE_BYTES, Pie
 from ptxloom.views.drawing.figure import Cell, Figure, Grid, Legend
 
 if TYPE_CHECKING:
-    from ptxloom.banks.swizzles import Arrangement, Choice, Found
+    from ptxloom.banks.swizzles import Choice, Found
+    from ptxloom.banks.tiles import Arrangement
 
 _MOST_LINES: Final = 16
 """Patterns repeat after eight rows."""

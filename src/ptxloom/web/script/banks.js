@@ -1,4 +1,4 @@
-// What an access to shared memory costs, and the swizzles that avoid it: ptxloom.banks.warps and ptxloom.banks.swizzles.
+// What an access to shared memory costs, and the swizzles that avoid it: ptxloom.banks.warps, .tiles, .traffic and .swizzles.
 
 const BANKS = 32;
 const WORD_BYTES = 4;

@@ -7,10 +7,10 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.isa.limits import LANES, LOCAL_BYTES, SHARED_BYTES
+from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.precision import precision_of
-from ptxloom.machine.compile import variant
+from ptxloom.machine.compile.kernel_code import KernelCode
 from ptxloom.machine.compile.meaning import lasting_names, names_register
 from ptxloom.machine.contraction.rewrite import Contraction, contracted
 from ptxloom.machine.instruments.provenance import words_of
@@ -19,7 +19,7 @@ from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.expected import outcomes, references_of
 from ptxloom.machine.launch.grid import Grid, Progress
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp, shape_of
-from ptxloom.machine.launch.launch_state import LaunchState, compiled_checks, function_table
+from ptxloom.machine.launch.launch_state import LaunchState, compile_first, function_table
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
     DEFAULT_CHECKS,
@@ -41,7 +41,6 @@ from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.heap import MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.native import interrupts
-from ptxloom.machine.native.llvm import LOCK
 from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.program.parameters import KernelParameter, kernel_parameters
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.launch.expected import References
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
-    from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.trace import Request
     from ptxloom.syntax.module import Module
@@ -92,11 +90,8 @@ class Kernel:
         timeout: float | None = None,
         contract: str = AS_WRITTEN,
     ) -> None:
-        with (
-            interrupts.guarded(),
-            interrupts.until(deadline_of(timeout)),
-            legality.explained(module, name, unchecked=unchecked),
-        ):
+        explained = partial(legality.explained, module, name, unchecked=unchecked)
+        with interrupts.guarded(), interrupts.until(deadline_of(timeout)), explained():
             self.name = name
             self.module = module
             self._contract = contract
@@ -106,13 +101,13 @@ class Kernel:
             cores = tensor_target(module) if target is None else str(target)
             self.program = plan(contraction.module, name, semantics.Table(), cores)
             self.memory = memory_of(module)
-            self._code: dict[tuple[bool, frozenset[str]], Code] = {}
-            self._judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
-            with LOCK:
-                whole = may_fill_a_warp(self.program.entry.node.directives)
-                self._accepted = variant.accepted(
-                    self.program, whole=whole, checks=frozenset(DEFAULT_CHECKS), judge=self._judge
-                )
+            self.code = KernelCode(
+                self.program,
+                whole=may_fill_a_warp(self.program.entry.node.directives),
+                checks=frozenset(DEFAULT_CHECKS),
+                judge=None if unchecked else cache(partial(legality.must_be_legal, module, name)),
+                explained=explained,
+            )
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
@@ -176,49 +171,6 @@ class Kernel:
             UsageError: The module has no such variable.
         """
         return self.memory.array(name)
-
-    def code(self, *, whole: bool, checks: frozenset[str]) -> int:
-        """The address of the code for whole warps, or for parts of warps; compiled when first asked for.
-
-        Args:
-            whole: For warps whose lanes all run.
-            checks: The tools that watch.
-
-        Returns:
-            An address to call.
-        """
-        with LOCK:
-            if (whole, checks) not in self._code:
-                with legality.explained(self.module, self.name, unchecked=self._unchecked):
-                    self._code[whole, checks] = variant.compile_variant(
-                        self.program, whole=whole, checks=checks, judge=self._judge, made=self._accepted
-                    )
-                    self._accepted = None
-            return self._code[whole, checks].address
-
-    def _compile(self, checks: frozenset[str], threads: int) -> None:
-        """Have the code that a launch with so many threads a CTA starts with.
-
-        Raises:
-            LaunchError: The time limit came first.
-        """
-        try:
-            self.code(whole=threads >= LANES, checks=compiled_checks(checks))
-        except interrupts.TimeIsUp as error:
-            raise LaunchError(str(error)) from None
-
-    def compiled(self, *, whole: bool, checks: frozenset[str]) -> int:
-        """The code for whole warps, or for parts of warps, if it has been compiled, else 0.
-
-        Args:
-            whole: For warps whose lanes all run.
-            checks: The tools that watch.
-
-        Returns:
-            An address to call, or 0.
-        """
-        code = self._code.get((whole, checks))
-        return 0 if code is None else code.address
 
     def local_bytes(self, stack_bytes: int) -> int:
         """What each lane needs of local memory: the kernel's frame, and `stack_bytes` more if it calls functions.
@@ -402,7 +354,7 @@ class Kernel:
             watched |= keys_of(recording.rooms)
         with interrupts.guarded():
             with interrupts.until(deadline):
-                chosen._compile(watched, shape.threads)  # noqa: SLF001 - a kernel, too
+                compile_first(chosen, watched, shape.threads)
             started = LaunchState(
                 chosen, shape, shared_bytes, params, touched, schedule_seed, stack_bytes, watched, budget, printf_bytes,
                 recording, following,

@@ -16,11 +16,11 @@ from ptxloom.machine.native import jit
 )
 def test_code_is_made_for_the_warps_that_run(block: int, variants: set[bool]) -> None:
     kernel = entry("st.global.u32 [%rd0], %r0;")
-    assert not kernel._code
+    assert not kernel.code.variants
     out = np.zeros(block, np.uint32)
     kernel.launch(1, block, [out])
     assert out.tolist() == list(range(block))
-    assert {whole for whole, _ in kernel._code} == variants
+    assert {whole for whole, _ in kernel.code.variants} == variants
 
 
 @pytest.mark.usefixtures("no_cache")
@@ -30,17 +30,17 @@ def test_whole_warps_may_come_after_parts_of_warps() -> None:
         out = np.zeros(block, np.uint32)
         kernel.launch(1, block, [out])
         assert out.tolist() == list(range(block))
-    assert {whole for whole, _ in kernel._code} == {True, False}
+    assert {whole for whole, _ in kernel.code.variants} == {True, False}
 
 
 @pytest.mark.usefixtures("no_cache")
 @pytest.mark.parametrize(("directive", "whole"), [("", True), (".maxntid 4, 4", False), (".reqntid 16, 2", True)])
 def test_what_is_translated_first_is_what_a_launch_needs(directive: str, whole: bool) -> None:
     kernel = of_any_target(f"{HEAD}.visible .entry k() {directive} {{ ret; }}", "k")
-    assert kernel._accepted is not None
-    assert kernel._accepted.builder.whole is whole
+    assert kernel.code.accepted is not None
+    assert kernel.code.accepted.builder.whole is whole
     kernel.launch(1, (16, 2) if whole else 16)
-    assert kernel._accepted is None
+    assert kernel.code.accepted is None
 
 
 @pytest.mark.usefixtures("no_cache")

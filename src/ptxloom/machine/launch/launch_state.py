@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ptxloom.isa.limits import LANES
 from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON
 from ptxloom.machine.instruments.profile import PROFILE
@@ -20,9 +21,10 @@ from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
 from ptxloom.machine.launch.shadows.racecheck import RaceShadow
 from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
-from ptxloom.machine.native import language
+from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.program.variables import function_codes
+from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.reporter import Reporter
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.calls import HEAD_CELLS
@@ -143,7 +145,9 @@ class LaunchState:
         for shadow in self.shadows:
             shadow.start(native)
         checks = compiled_checks(self.checks)
-        native.full, native.masked = (self.kernel.compiled(whole=whole, checks=checks) for whole in (True, False))
+        native.full, native.masked = (
+            self.kernel.code.known_address(whole=whole, checks=checks) for whole in (True, False)
+        )
         native.params = arena.put(params)
         native.params_end = native.params + len(params)
         module = self.kernel.memory
@@ -186,7 +190,7 @@ class LaunchState:
     def code(self, *, whole: bool, poisoned: bool = False) -> int:
         """The code of one variant for this launch's checks."""
         checks = compiled_checks(self.checks)
-        return self.kernel.code(whole=whole, checks=checks | {POISON} if poisoned else checks)
+        return self.kernel.code.address(whole=whole, checks=checks | {POISON} if poisoned else checks)
 
     def _publish(self) -> None:
         """Show native code the memory it may touch."""
@@ -262,6 +266,18 @@ def _words_at(address: int, count: int) -> NDArray[np.uint64]:
 def compiled_checks(checks: frozenset[str]) -> frozenset[str]:
     """The tools that need code of their own."""
     return checks - {LEAKS}
+
+
+def compile_first(kernel: Runnable, checks: frozenset[str], threads: int) -> None:
+    """Have the code that a launch with so many threads a CTA starts with.
+
+    Raises:
+        LaunchError: The time limit came first.
+    """
+    try:
+        kernel.code.address(whole=threads >= LANES, checks=compiled_checks(checks))
+    except interrupts.TimeIsUp as error:
+        raise LaunchError(str(error)) from None
 
 
 @lru_cache(64)

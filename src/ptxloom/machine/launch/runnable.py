@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from ptxloom.machine.compile.kernel_code import KernelCode
     from ptxloom.machine.memory.module_variables import ModuleMemory
     from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.profile import Countable
@@ -16,6 +17,7 @@ class Runnable(Protocol):
 
     program: Program
     memory: ModuleMemory
+    code: KernelCode
 
     @cached_property
     def countable(self) -> Countable:
@@ -30,14 +32,6 @@ class Runnable(Protocol):
     @cached_property
     def function_table(self) -> bytes:
         """The module's functions, for calls through addresses."""
-        ...
-
-    def code(self, *, whole: bool, checks: frozenset[str]) -> int:
-        """The address of a variant's code, which is compiled if nobody has asked for it before."""
-        ...
-
-    def compiled(self, *, whole: bool, checks: frozenset[str]) -> int:
-        """The address of a variant's code if it has been compiled, else 0."""
         ...
 
     def local_bytes(self, stack_bytes: int) -> int:

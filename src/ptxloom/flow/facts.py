@@ -192,7 +192,7 @@ class FlowFacts:
                     self._ask(BranchCondition(branch))
 
     def _write(self, node: Write) -> Bits | None:
-        instruction = self.graph.blocks[node.block].instructions[node.position]
+        instruction = self._registers.instruction(node)
         if not node.whole:
             return various(64, Level.UNKNOWN)
         missing = False

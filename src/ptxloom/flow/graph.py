@@ -272,9 +272,15 @@ def flow_graphs(module: Module, *, marks: bool = True) -> tuple[FlowGraph, ...]:
     """
     must_be(Module, "module", module, A_MODULE)
     functions = [one for one in module.statements if isinstance(one, Function)]
-    noreturn = {f.name for f in functions if any(directive.name == "noreturn" for directive in f.directives)}
-    noreturn |= {f.name for f in functions if f.name == _ASSERTION}
+    noreturn = never_returning(module)
     return tuple(flow_graph(f, noreturn=noreturn, marks=marks) for f in functions if f.body is not None)
+
+
+def never_returning(module: Module) -> frozenset[str]:
+    """The functions of a module that never return to where they are called."""
+    functions = [one for one in module.statements if isinstance(one, Function)]
+    noreturn = {f.name for f in functions if any(directive.name == "noreturn" for directive in f.directives)}
+    return frozenset(noreturn | {f.name for f in functions if f.name == _ASSERTION})
 
 
 def _reversed(ways: list[tuple[int, ...]] | tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:

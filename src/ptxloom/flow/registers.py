@@ -83,6 +83,31 @@ class RegisterWrites:
         """What a block leaves in a register."""
         return self.origin(block, len(self.graph.blocks[block].instructions), key)
 
+    def reaching(self, block: int, position: int, key: str) -> tuple[Write, ...]:
+        """Every write that a read just before an instruction may see, in the order of the text.
+
+        Behind a guarded write, or one of a part, the older ones are seen, too. `origin` takes no heed of ways on which
+        nothing was written; here whatever way leads back from the read counts.
+        """
+        writes, found = self._writes(key), list[Write]()
+        waiting, seen = [(block, position)], set[int]()
+        dead = frozenset[int]() if block in self.graph.unreachable else self.graph.unreachable
+        while waiting:
+            at, end = waiting.pop()
+            for one in reversed([each for each in writes.get(at, ()) if each.position < end]):
+                found.append(one)
+                if self._replaces(one):
+                    break
+            else:
+                before = [each for each in self.graph.predecessors[at] if each not in seen and each not in dead]
+                seen.update(before)
+                waiting += [(each, len(self.graph.blocks[each].instructions)) for each in before]
+        return tuple(sorted(set(found), key=lambda one: (one.block, one.position, one.place)))
+
+    def instruction(self, write: Write) -> Instruction:
+        """The instruction of a write."""
+        return self.graph.blocks[write.block].instructions[write.position]
+
     def written(self, key: str) -> bool:
         """Whether any instruction writes a register."""
         return key in self._index
@@ -149,11 +174,11 @@ class RegisterWrites:
 
     def _starts_over(self, writes: dict[int, list[Write]]) -> bool:
         """Whether a register that one block alone writes may be written under a guard, so that older values count."""
-        return any(
-            self.graph.blocks[one.block].instructions[one.position].predicate is not None or not one.whole
-            for block in writes.values()
-            for one in block
-        )
+        return not all(self._replaces(one) for block in writes.values() for one in block)
+
+    def _replaces(self, write: Write) -> bool:
+        """Whether nothing of an older value is left behind a write."""
+        return write.whole and self.instruction(write).predicate is None
 
     @cached_property
     def _frontiers(self) -> list[set[int]]:

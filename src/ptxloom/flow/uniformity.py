@@ -158,7 +158,7 @@ class Uniformity(FlowFacts):
 
     def instruction(self, node: Write) -> Instruction:
         """The instruction that writes a value."""
-        return self.graph.blocks[node.block].instructions[node.position]
+        return self._registers.instruction(node)
 
     def operand(self, node: Write, name: str) -> FlowNode | None:
         """What a name stands for at an instruction; None if no instruction writes it."""

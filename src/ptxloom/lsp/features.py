@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from ptxloom.isa import instruction_page, known
-from ptxloom.lsp import completion, edits, hover, outline, signature, tokens
+from ptxloom.lsp import completion, definition, edits, hover, outline, signature, tokens
 from ptxloom.lsp.convert import (
     code_action,
     completion_item,
@@ -26,6 +26,8 @@ from ptxloom.lsp.meaning import writes
 from ptxloom.lsp.server import Server
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ptxloom.lsp.document import Document
     from ptxloom.lsp.names import Occurrence
     from ptxloom.lsp.settings import Settings
@@ -112,30 +114,37 @@ def _resolve(_: Server, item: types.CompletionItem) -> types.CompletionItem:
     return item
 
 
-def _occurrences(
-    server: Server, uri: str, position: types.Position
-) -> tuple[Document, Occurrence | None, list[Occurrence]]:
+def _occurrences(server: Server, uri: str, position: types.Position) -> tuple[Document, list[Occurrence]]:
     document = server.document(uri)
     found = document.names.at(offset_of(document, position))
-    return document, found, document.names.alike(found) if found else []
+    return document, document.names.alike(found) if found else []
 
 
 def _definition(server: Server, params: types.DefinitionParams) -> list[types.Location] | None:
-    uri = params.text_document.uri
-    document, _, found = _occurrences(server, uri, params.position)
-    places = [types.Location(uri, range_of(document, one.start, one.end)) for one in found if one.declares]
-    return places or None
+    return _places(server, params.text_document.uri, params.position, definition.definitions)
+
+
+def _declaration(server: Server, params: types.DeclarationParams) -> list[types.Location] | None:
+    return _places(server, params.text_document.uri, params.position, definition.declarations)
+
+
+def _places(
+    server: Server, uri: str, position: types.Position, find: Callable[[Document, int], list[Occurrence]]
+) -> list[types.Location] | None:
+    document = server.document(uri)
+    found = find(document, offset_of(document, position))
+    return [types.Location(uri, range_of(document, one.start, one.end)) for one in found] or None
 
 
 def _references(server: Server, params: types.ReferenceParams) -> list[types.Location]:
     uri = params.text_document.uri
-    document, _, found = _occurrences(server, uri, params.position)
+    document, found = _occurrences(server, uri, params.position)
     wanted = [one for one in found if params.context.include_declaration or not one.declares]
     return [types.Location(uri, range_of(document, one.start, one.end)) for one in wanted]
 
 
 def _highlight(server: Server, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
-    document, _, found = _occurrences(server, params.text_document.uri, params.position)
+    document, found = _occurrences(server, params.text_document.uri, params.position)
     kinds = types.DocumentHighlightKind
     return [
         types.DocumentHighlight(
@@ -239,6 +248,7 @@ _FEATURES: Final[tuple[tuple[str, Any, Any], ...]] = (
     (types.TEXT_DOCUMENT_SIGNATURE_HELP, _signature, types.SignatureHelpOptions(trigger_characters=[" ", ","])),
     (types.COMPLETION_ITEM_RESOLVE, _resolve, None),
     (types.TEXT_DOCUMENT_DEFINITION, _definition, None),
+    (types.TEXT_DOCUMENT_DECLARATION, _declaration, None),
     (types.TEXT_DOCUMENT_REFERENCES, _references, None),
     (types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, _highlight, None),
     (types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename, None),

@@ -72,6 +72,11 @@ def test_everything_an_editor_asks() -> None:
         [target] = found if isinstance(found, (list, tuple)) else []
         assert isinstance(target, types.Location)
         assert target.range.start == place(KERNEL, "%r<9>")
+        read = place(KERNEL, "add.s32 %r2, %r1", len("add.s32 %r2, "))
+        written = await client.text_document_definition_async(types.DefinitionParams(here(), read))
+        assert written == [types.Location(URI, span(10, 17, 20))]
+        declared = await client.text_document_declaration_async(types.DeclarationParams(here(), read))
+        assert declared == [types.Location(URI, span(9, 14, 16))]
         context = types.ReferenceContext(include_declaration=True)
         named = await client.text_document_references_async(
             types.ReferenceParams(context=context, text_document=here(), position=at)

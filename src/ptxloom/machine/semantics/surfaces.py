@@ -39,7 +39,7 @@ def suld(b: Builder, op: Op) -> None:
     places = [b.scratch(scratch.VALUES + 4 * bits * n) for n in range(parts)]
     for place in places:
         b.store(b.constant(kind, 0), place, 32)
-    b.check(b.runtime(surfaces.load_surface, W, room, b.scratch(), reached, bits // 8, parts, op.site))
+    b.check(b.runtime(surfaces.move_surface, W, room, b.scratch(), reached, bits // 8, parts, 0, op.site))
     b.write_all(target, tuple(b.load(kind, place, 32) for place in places))
 
 
@@ -53,7 +53,7 @@ def sust(b: Builder, op: Op) -> None:
     for place, value in zip(places, b.read_all(source, f"b{bits}"), strict=True):
         b.store(value, place, 32)
     b.touch(Access(WRITE, state.GLOBAL, b.scratch(), bits, parts=parts, places=places, lanes=reached))
-    b.check(b.runtime(surfaces.store_surface, W, places[0], b.scratch(), reached, bits // 8, parts, op.site))
+    b.check(b.runtime(surfaces.move_surface, W, places[0], b.scratch(), reached, bits // 8, parts, 1, op.site))
 
 
 @family("sured", when=lambda op: op.has("b"))

@@ -98,43 +98,29 @@ def surface_bytes(w: Warp, lane: u32, at: u64, size: u64, is_write: u32, site: u
     return site_bytes(w.sites[site], at, size)
 
 
-def load_surface(
-    w: Warp,
-    out: Annotated[Slice[u8], "32 * size * parts"],
-    addresses: Ptr[u64],
-    mask: u32,
-    size: u32,
-    parts: u32,
-    site: u32,
-) -> u32:
-    """Load `parts` values of `size` bytes in each lane: number n of lane l goes to out[(n * 32 + l) * size]."""
-    for lane in range(32):
-        if mask >> lane & 1 != 0:
-            found = surface_bytes(w, lane, addresses[lane], u64(size * parts), 0, site)
-            if length(found) == 0:
-                return 1
-            for number in range(parts):
-                copy(part(out, (number * 32 + lane) * size, size), part(found, number * size, size), u64(size))
-    return 0
-
-
-def store_surface(
+def move_surface(
     w: Warp,
     values: Annotated[Slice[u8], "32 * size * parts"],
     addresses: Ptr[u64],
     mask: u32,
     size: u32,
     parts: u32,
+    is_write: u32,
     site: u32,
 ) -> u32:
-    """Store them, in the order of lanes."""
+    """Load or store `parts` values of `size` bytes, lane by lane: number n of lane l is values[(n * 32 + l) * size]."""
     for lane in range(32):
         if mask >> lane & 1 != 0:
-            found = surface_bytes(w, lane, addresses[lane], u64(size * parts), 1, site)
+            found = surface_bytes(w, lane, addresses[lane], u64(size * parts), is_write, site)
             if length(found) == 0:
                 return 1
             for number in range(parts):
-                copy(part(found, number * size, size), part(values, (number * 32 + lane) * size, size), u64(size))
+                inside = part(found, number * size, size)
+                value = part(values, (number * 32 + lane) * size, size)
+                if is_write != 0:
+                    copy(inside, value, u64(size))
+                else:
+                    copy(value, inside, u64(size))
     return 0
 
 

@@ -185,3 +185,34 @@ def test_calls_take_arguments_and_results_along() -> None:
     found = followed(text, numbers(64), out).contents("out").origins
     assert (found["kind"] == Kind.EXACT).all()
     assert (found["element"] + 1 == out).all()
+
+
+ON_DEVICE = """.visible .entry k(.param .u64 in, .param .u64 out) {
+.reg .b64 %p, %o; .reg .b32 %t, %r<4>;
+mov.u32 %t, %tid.x; ld.param.u64 %p, [in]; ld.param.u64 %o, [out];
+mad.wide.u32 %p, %t, 4, %p; mad.wide.u32 %o, %t, 4, %o;
+ld.global.u32 %r1, [%p]; st.global.u32 [%o], %r1; ret; }
+"""
+
+
+@pytest.mark.parametrize("named_too", [False, True])
+def test_arrays_of_a_device_are_named(*, named_too: bool) -> None:
+    """Allocations by the byte, registered arrays by their elements; one among the arguments is the parameter."""
+    device = pl.Device("sm_90")
+    weights, given = device.alloc(512, "weights"), numbers(32)
+    device.register(given, "given")
+    out = np.zeros(64, np.uint32)
+    found = device.kernel(HEAD + ON_DEVICE, "k")
+    for source, name, step, item in (
+        (weights.address, "weights", 4, "uint8"),
+        (given.ctypes.data, "given", 1, "uint32"),
+    ):
+        argument: object = given if named_too and name == "given" else source
+        record = record_of(found.launch(1, 32, [argument, out], memory=device, provenance=True))
+        origins = record.contents("out").origins[:32]
+        wanted = "in" if argument is given else name
+        arrays: list[int] = origins["array"].tolist()
+        assert {record.arrays[number].name for number in arrays} == {wanted}
+        assert record.array(wanted).dtype == np.dtype(item)
+        assert origins["element"].tolist() == [step * n for n in range(32)]
+        assert sum(one.nbytes == given.nbytes for one in record.arrays) == 1

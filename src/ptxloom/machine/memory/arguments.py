@@ -20,7 +20,7 @@ from ptxloom.machine.memory.textures import Surface, Texture, image_of
 from ptxloom.machine.runtime.tensor_boxes.model import MAP_ALIGNMENT, MAP_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -75,6 +75,14 @@ class Memory:
                 self.add(level, name, constant=is_texture)
             self.images[handle] = image_of(thing, handle)
         return handle
+
+    def named_arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """The arrays that have a name; of the device's those that the launch was not given itself."""
+        own = {(array.ctypes.data, array.nbytes) for array in self.arrays}
+        yield from ((name, array) for name, array in zip(self.names, self.arrays, strict=True) if name)
+        if self.device is not None:
+            held = tuple(self.device.arrays())
+            yield from (one for one in held if (one[1].ctypes.data, one[1].nbytes) not in own)
 
     def pieces(self) -> tuple[Piece, ...]:
         """The pieces that have a name."""

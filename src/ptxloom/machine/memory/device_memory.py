@@ -209,6 +209,16 @@ class DeviceMemory:
             yield from [Piece(one.name, one.address, one.nbytes) for one in self._live.values()]
             yield from [piece for several in self._registered.values() for _, piece, _ in several]
 
+    def arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """What lives, by name: allocations as bytes, registered arrays as they are."""
+        with self._lock:
+            live = tuple(self._live.values())
+            registered = [(piece.name, array) for several in self._registered.values() for array, piece, _ in several]
+        for one in live:
+            first = one.address - self._start
+            yield one.name, self.region.bytes[first : first + one.nbytes]
+        yield from registered
+
     def freed_at(self, address: int) -> Piece | None:
         """What was freed at an address, as long as nothing else has taken its place."""
         with self._lock:

@@ -202,17 +202,13 @@ class ProvenanceShadow(ShadowMaker):
         return model.PLACE_LIMIT  # an array of no bytes
 
     def _arrays(self) -> Iterator[tuple[int, TracedArray]]:
-        """The arrays of the launch that have a name, and where they lie."""
+        """The arrays of the launch and its device that have a name, and where they lie."""
         parameters = self._program.parameters
-        number = 0
-        for array, name in zip(self._memory.arrays, self._memory.names, strict=True):
-            if not name:
-                continue
+        for number, (name, array) in enumerate(self._memory.named_arrays()):
             place = int(name[5:-1]) if name.startswith("args[") and name[5:-1].isdecimal() else None
             called = name if place is None else parameters[place].name
             facts = (array.dtype, array.shape, array.strides, array.nbytes)
             yield array.ctypes.data, TracedArray(number, called, place, *facts)
-            number += 1
 
 
 _FIELDS: Final = {

@@ -16,7 +16,7 @@ import numpy as np
 from ptxloom.cli.launch_keys import MOST_DIMENSIONS
 from ptxloom.cli.output import CannotWrite, reason, replace_file
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.fragments.number_types import FLOATS, is_number
+from ptxloom.fragments.number_types import by_ptx_name, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"[a-z]\w*")
 _BYTES: Final = re.compile(r"[a-z]\d+")  # NumPy counts bytes there, PTX bits: what only NumPy knows is refused
-_KINDS: Final = {"s": "int", "u": "uint", "b": "uint"}
 _MAGIC: Final = b"\x93NUMPY"
 _LENGTHS: Final = {b"\x01\0": "<H", b"\x02\0": "<I"}  # how long the header of a .npy file is, by its version
 _LONGEST_HEADER: Final = 10_000
@@ -48,7 +47,7 @@ def dtype_of(name: object) -> np.dtype[Any]:
     """
     found: np.dtype[Any] | None = None
     if isinstance(name, str) and _NAME.fullmatch(name):
-        found = _of_ptx().get(name) or _narrow().get(name)
+        found = by_ptx_name().get(name) or _narrow().get(name)
         if found is None and not _BYTES.fullmatch(name):
             try:
                 found = np.dtype(name)
@@ -58,15 +57,6 @@ def dtype_of(name: object) -> np.dtype[Any]:
         known = "f16, bf16, e4m3, s8, u32, ..., float16, int32, ..."
         raise NoArray(f"has dtype = {name!r}, which neither PTX nor NumPy calls a type of numbers: {known}")
     return found
-
-
-@cache
-def _of_ptx() -> dict[str, np.dtype[Any]]:
-    """The types of PTX by name."""
-    whole = {
-        f"{letter}{bits}": np.dtype(f"{kind}{bits}") for letter, kind in _KINDS.items() for bits in (8, 16, 32, 64)
-    }
-    return {**whole, **{name: np.dtype(kind) for name, kind in FLOATS.items()}}
 
 
 @cache

@@ -1,8 +1,9 @@
-"""The floating-point types of PTX as NumPy holds them."""
+"""The types of PTX as NumPy holds them."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import ml_dtypes
@@ -25,7 +26,32 @@ FLOATS: Final[dict[str, Any]] = {
     "e2m1": ml_dtypes.float4_e2m1fn,
 }
 """PTX's name -> NumPy's type, or that of ml_dtypes."""
+_INTEGERS: Final = {"s": "int", "u": "uint", "b": "uint"}
 _NARROW_INTEGER: Final = re.compile(r"u?int[124]")  # of ml_dtypes
+
+
+@cache
+def by_ptx_name() -> dict[str, np.dtype[Any]]:
+    """The types of PTX that NumPy or ml_dtypes has.
+
+    Example:
+        >>> by_ptx_name()["b16"], by_ptx_name()["e4m3"]
+        (dtype('uint16'), dtype(float8_e4m3fn))
+    """
+    whole = {
+        f"{letter}{bits}": np.dtype(f"{kind}{bits}") for letter, kind in _INTEGERS.items() for bits in (8, 16, 32, 64)
+    }
+    return {**whole, **{name: np.dtype(kind) for name, kind in FLOATS.items()}}
+
+
+def ptx_name(dtype: np.dtype[Any]) -> str | None:
+    """What PTX calls a type of numbers; None if it has none such.
+
+    Example:
+        >>> [ptx_name(np.dtype(name)) for name in ("float32", "uint8", "bfloat16", "complex64")]
+        ['f32', 'u8', 'bf16', None]
+    """
+    return next((name for name, known in by_ptx_name().items() if known == dtype), None)
 
 
 def is_array(value: object) -> TypeGuard[NDArray[Any]]:

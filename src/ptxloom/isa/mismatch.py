@@ -49,8 +49,6 @@ _ELSEWHERE = {
 """What CUDA, CuTe, NumPy and BLAS call some qualifiers."""
 _SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
-"""The state spaces (PTX ISA 5.1); an address may name a part of one after `::`."""
-
 
 def problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
     """Why no form of `opcode` has these qualifiers; empty if one has.

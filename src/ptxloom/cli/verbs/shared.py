@@ -11,6 +11,7 @@ from ptxloom.cli.launch_file import read_launch
 from ptxloom.cli.output import Outcome, style_for, talk
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.fragments.number_types import ptx_name
 from ptxloom.isa.types import element_type
 from ptxloom.machine.kernels import kernel
 from ptxloom.machine.memory.address_map import shared_arrays
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.kernel import Kernel
     from ptxloom.machine.results.provenance import ProvenanceRecord
 
-_TYPES: Final = {"f": "f", "i": "s", "u": "u"}
-_OTHER_TYPES: Final = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
 _LONGEST_NUMBER: Final = 9  # digits
 _NOWHERE: Final = -1
 
@@ -144,6 +143,4 @@ def _type(asked: str | None, record: ProvenanceRecord, origins: NDArray[Any]) ->
     numbers: list[int] = origins["array"][origins["kind"] == Kind.EXACT].tolist()
     if not numbers:
         return "b32"
-    dtype = record.arrays[Counter(numbers).most_common(1)[0][0]].dtype
-    named = f"{_TYPES.get(dtype.kind, '')}{8 * dtype.itemsize}"
-    return _OTHER_TYPES.get(dtype.name, named if dtype.kind in _TYPES and dtype.itemsize <= 8 else "b32")
+    return ptx_name(record.arrays[Counter(numbers).most_common(1)[0][0]].dtype) or "b32"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-import ml_dtypes
 import numpy as np
 
 from ptxloom.diagnostics import UsageError, must_be_several
+from ptxloom.fragments.number_types import is_array, is_float
 from ptxloom.machine.memory.arena import zeroed
 from ptxloom.machine.memory.device_memory import DeviceMemory, Snapshot
 from ptxloom.machine.memory.foreign_arrays import brief, host_array
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.memory.spans import Span, Spans
     from ptxloom.machine.program.model import Parameter, Program
-
-
-_NARROW: Final = frozenset(  # floats of ml_dtypes, which are not `np.floating`
-    name for name in vars(ml_dtypes) if name.startswith(("bfloat", "float"))
-)
 
 
 @dataclass(slots=True)
@@ -256,7 +251,7 @@ def _structure(parts: Mapping[int, object], size: int, where: str, memory: Memor
 def _bytes(parameter: Parameter, value: object, where: str, wanted: str, memory: Memory) -> bytes:
     if isinstance(value, Mapping):
         return _structure(cast("Mapping[int, object]", value), parameter.size, where, memory)
-    data = value.tobytes() if _is_array(value) or _is_numpy_scalar(value) else value
+    data = value.tobytes() if is_array(value) or _is_numpy_scalar(value) else value
     if not _is_bytes(data) or len(bytes(data)) != parameter.size:
         raise UsageError(where, _brief(value), f"{parameter.size} bytes (or a NumPy value of that size) for {wanted}")
     return bytes(data)
@@ -289,11 +284,7 @@ def _as_float(number: int) -> float:
 
 
 def _brief(value: object) -> object:
-    return brief(value) if _is_array(value) else value
-
-
-def _is_array(value: object) -> TypeGuard[NDArray[Any]]:
-    return isinstance(value, np.ndarray)
+    return brief(value) if is_array(value) else value
 
 
 def _is_numpy_scalar(value: object) -> TypeGuard[np.generic[Any]]:
@@ -301,7 +292,7 @@ def _is_numpy_scalar(value: object) -> TypeGuard[np.generic[Any]]:
 
 
 def _is_float(value: object) -> TypeGuard[float]:
-    return isinstance(value, (float, np.floating)) or (_is_numpy_scalar(value) and value.dtype.name in _NARROW)
+    return isinstance(value, float) or (_is_numpy_scalar(value) and is_float(value.dtype))
 
 
 def _is_integer(value: object) -> TypeGuard[int]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptxloom.descriptors import TensorMap, encode_im2col, encode_tiled
-from ptxloom.descriptors.tensor_types import INTERLEAVES
+from ptxloom.descriptors.tensor_types import DATA_TYPES, INTERLEAVES
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.foreign_arrays import must_be_array
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SIGNED: Final = {"int8": "UINT8", "bool": "UINT8", "int16": "UINT16"}  # the driver has no types of their own for these
-_FLOATS: Final = {"float16": "FLOAT16", "float32": "FLOAT32", "float64": "FLOAT64", "bfloat16": "BFLOAT16"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,9 +191,7 @@ def _type_of(array: NDArray[Any]) -> str:
     name = array.dtype.name
     if array.dtype.itemsize == 1:
         return "UINT8"
-    found = _SIGNED.get(name) or _FLOATS.get(name)
-    if found is None and array.dtype.kind in "iu":
-        found = name.upper()
-    if found is None:
+    found = _SIGNED.get(name, name.upper())
+    if found not in DATA_TYPES:
         raise UsageError("array", f"{array.dtype} array", "one of a type that tensors have, or `data_type` said")
     return found

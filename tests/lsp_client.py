@@ -24,15 +24,21 @@ DIAGNOSTICS = "textDocument/publishDiagnostics"
 
 
 @asynccontextmanager
-async def connected(options: Any = None, encodings: list[str] | None = None) -> AsyncGenerator[LanguageClient]:
-    """A client with a server of its own."""
+async def connected(
+    options: Any = None, encodings: list[str] | None = None, folder: str | None = None
+) -> AsyncGenerator[LanguageClient]:
+    """A client with a server of its own, and perhaps a folder."""
     client = pytest_lsp.make_test_lsp_client()
     start: Any = getattr(client, "start_io")  # noqa: B009 - its further arguments are untyped
     await start(sys.executable, "-W", "error", "-m", "ptxloom", "lsp")
     capabilities = pytest_lsp.client_capabilities("visual-studio-code")
     if encodings is not None and capabilities.general is not None:
         capabilities.general.position_encodings = encodings
-    parameters = types.InitializeParams(capabilities=capabilities, initialization_options=options)
+    parameters = types.InitializeParams(
+        capabilities=capabilities,
+        initialization_options=options,
+        workspace_folders=[types.WorkspaceFolder(folder, "work")] if folder else None,
+    )
     await client.initialize_session(parameters)
     try:
         yield client

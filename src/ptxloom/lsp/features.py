@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from ptxloom.isa import instruction_page, known
-from ptxloom.lsp import completion, definition, edits, hover, outline, signature, tokens
+from ptxloom.lsp import completion, definition, edits, hover, links, outline, signature, tokens
 from ptxloom.lsp.convert import (
     code_action,
     completion_item,
@@ -154,6 +154,12 @@ def _highlight(server: Server, params: types.DocumentHighlightParams) -> list[ty
     ]
 
 
+def _links(server: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
+    document = server.document(params.text_document.uri)
+    found = links.links(document, server.source_folders(params.text_document.uri))
+    return [types.DocumentLink(range_of(document, one.start, one.end), one.target) for one in found]
+
+
 def _prepare_rename(server: Server, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder:
     document = server.document(params.text_document.uri)
     try:
@@ -251,6 +257,7 @@ _FEATURES: Final[tuple[tuple[str, Any, Any], ...]] = (
     (types.TEXT_DOCUMENT_DECLARATION, _declaration, None),
     (types.TEXT_DOCUMENT_REFERENCES, _references, None),
     (types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, _highlight, None),
+    (types.TEXT_DOCUMENT_DOCUMENT_LINK, _links, types.DocumentLinkOptions(resolve_provider=False)),
     (types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename, None),
     (types.TEXT_DOCUMENT_RENAME, _rename, types.RenameOptions(prepare_provider=True)),
     (types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, _symbols, None),

@@ -93,6 +93,13 @@ class Server(LanguageServer):
         """An open document; an empty one where none of that name is open."""
         return self.documents.get(uri) or Document("", uri)
 
+    def source_folders(self, uri: str) -> list[Path]:
+        """Where the program may be that a document was compiled from: below the workspace's folders, or beside it."""
+        folders = [one.uri for one in self.workspace.folders.values()] or [self.workspace.root_uri or ""]
+        found = [Path(path) for one in folders if (path := _path_of(one)) != one]
+        name = _path_of(uri)
+        return found if name == uri else [*found, Path(name).parent]
+
     def put(self, uri: str, text: str, version: int) -> None:
         """Take a text as the newest version of a document."""
         name = _path_of(uri)

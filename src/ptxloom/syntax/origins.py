@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.syntax.tree import Block, File, Function, Loc
+from ptxloom.syntax.tree import Block, File, Function, Loc, LocIntermediate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ class Origins:
         for statement in module.statements:
             if isinstance(statement, Function) and statement.body is not None:
                 self._note(statement.start, None)
-                self._note_all(locs(statement.body.statements))
+                self._note_all(one for one in places((statement,)) if isinstance(one, Loc))
                 self._note(statement.end, None)
 
     def _note_all(self, found: Iterable[Loc]) -> None:
@@ -81,17 +81,17 @@ class Origins:
         return line
 
 
-def locs(statements: Iterable[Statement]) -> Iterator[Loc]:
-    """The `.loc` directives among statements and their blocks, in the order of the text; without recursion."""
+def places(statements: Iterable[Statement]) -> Iterator[Loc | LocIntermediate]:
+    """The directives that name a place, among statements, functions and blocks, in the order of the text."""
     waiting = [iter(statements)]
     while waiting:
         statement = next(waiting[-1], None)
         match statement:
             case None:
                 waiting.pop()
-            case Block():
-                waiting.append(iter(statement.statements))
-            case Loc():
+            case Block(inner) | Function(body=Block(inner)):
+                waiting.append(iter(inner))
+            case Loc() | LocIntermediate():
                 yield statement
             case _:
                 pass

@@ -15,6 +15,8 @@ from lsprotocol import types
 from lsp_client import DIAGNOSTICS, URI, edited, here, opened, place, session, span
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_lsp import LanguageClient
 
 pytestmark = pytest.mark.slow
@@ -167,3 +169,23 @@ def test_settings_are_heard() -> None:
         assert "sm_90a" in client.messages[-1].message
 
     session(body, options={"target": "sm_70", "ignore": ["un*"]})
+
+
+@pytest.mark.parametrize("way", ["beside", "folder"])
+def test_line_information_leads_to_the_source(tmp_path: Path, way: str) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / ("deep" if way == "beside" else ".") / "k.cu").write_text("")
+    source = next(tmp_path.rglob("k.cu"))
+
+    async def body(client: LanguageClient) -> None:
+        uri = (tmp_path / "deep" / "k.ptx").as_uri()
+        text = '.version 9.0\n.target sm_90\n.entry k() {\n/* \U0001d11e */ .loc 1 5 2\nret;\n}\n.file 1 "/x/k.cu"\n'
+        item = types.TextDocumentItem(uri=uri, language_id="ptx", version=1, text=text)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        params = types.DocumentLinkParams(types.TextDocumentIdentifier(uri))
+        assert [*(await client.text_document_document_link_async(params) or ())] == [
+            types.DocumentLink(span(6, 8, 17), source.as_uri()),
+            types.DocumentLink(span(3, 9, 19), f"{source.as_uri()}#L5,2"),
+        ]
+
+    session(body, folder=tmp_path.as_uri() if way == "folder" else None)

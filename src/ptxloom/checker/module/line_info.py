@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from ptxloom.checker.core.suggestions import near_label
 from ptxloom.checker.findings.report import error, word_span
-from ptxloom.syntax.tree import Block, Function, Label, Loc, Section
+from ptxloom.syntax.origins import places
+from ptxloom.syntax.tree import Label, Loc, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ def lines(module: Module, _: Platform) -> Iterator[Diagnostic]:
     labels = {one.name for section in sections for one in section.contents if isinstance(one, Label)}
     seen: set[tuple[int, int, int]] = set()
     unknown: set[str] = set()
-    for node in _locs(module):
+    for node in (one for one in places(module.statements) if isinstance(one, Loc)):
         name = node.function_name
         if name is not None and name not in labels and name not in unknown:
             unknown.add(name)
@@ -40,17 +41,3 @@ def lines(module: Module, _: Platform) -> Iterator[Diagnostic]:
             why = "code is inlined at a place that an earlier `.loc` names"
             yield error("misplaced-directive", message, word_span(node, "inlined_at"), _SECTION, label=why)
         seen.add((node.file, node.line, node.column))
-
-
-def _locs(module: Module) -> Iterator[Loc]:
-    """Every `.loc`, in the order of the text."""
-    bodies = [one.body for one in module.statements if isinstance(one, Function) and one.body is not None]
-    waiting = [iter(body.statements) for body in reversed(bodies)]
-    while waiting:
-        one = next(waiting[-1], None)
-        if one is None:
-            waiting.pop()
-        elif type(one) is Loc:
-            yield one
-        elif isinstance(one, Block):
-            waiting.append(iter(one.statements))

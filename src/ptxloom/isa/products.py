@@ -225,12 +225,7 @@ def matrix_form(text: str) -> MatrixForm:
     if form is None:
         from ptxloom.isa.phrase import reasons  # noqa: PLC0415 - only a miss needs the words
 
-        if {*written} <= {
-            opcode,
-            *_LEADS[opcode],
-            "sync",
-            "aligned",
-        }:  # nothing is wrong with it but that it is not all
+        if written and {opcode, *_LEADS[opcode], "sync", "aligned"}.issuperset(written):  # right as far as it goes
             raise UnsupportedForm(f"`{text}` is not the whole of a form: {reasons(opcode, words)}")
         if leads and resolve(opcode, words[len(leads) :]).form is not None:
             raise UnsupportedForm(f"`{text}` is not a form of `{opcode}` that multiplies")

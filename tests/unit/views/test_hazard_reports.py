@@ -101,7 +101,7 @@ def test_the_way_through_library_headers_is_left_out() -> None:
 def test_nothing_found_is_nothing_printed_and_a_notebook_says_so() -> None:
     assert not hazard_reports.full(())
     assert Hazards(())._repr_mimebundle_()["text/plain"] == "no hazards\n"
-    assert "<pre>" in Hazards((RACE,))._repr_mimebundle_()["text/html"]
+    assert "<pre style=" in Hazards((RACE,))._repr_mimebundle_()["text/html"]
     assert Hazards((RACE,)) == (RACE,)
 
 

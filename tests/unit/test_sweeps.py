@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -49,3 +51,15 @@ def test_laws_try_more_where_more_are_asked_for(monkeypatch: pytest.MonkeyPatch)
     assert examples(30) == 30
     monkeypatch.setenv("PTXLOOM_LAWS", "4")
     assert examples(30) == 120
+
+
+def test_what_is_left_out_is_listed_folder_by_folder() -> None:
+    tests = Path(__file__).parents[1]
+    partial = re.compile(r"mark\.sweep|mark\.sample\(|from sweeps import")
+    folders = {
+        path.relative_to(tests).parts[0]
+        for path in tests.rglob("test_*.py")
+        if path != Path(__file__) and partial.search(path.read_text(encoding="utf-8"))
+    }
+    table = (tests / "README.md").read_text(encoding="utf-8").partition("leaves to `make oracles`:")[2]
+    assert set(re.findall(r"^\| `(\w+)/`", table, re.MULTILINE)) == folders

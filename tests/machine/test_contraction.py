@@ -9,6 +9,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom.cli import main
+from ptxloom.machine.contraction.rewrite import contracted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,6 +101,16 @@ def test_bits(type_: str, written: str, meant: str) -> None:
 def test_what_is_read_by_itself_is_kept() -> None:
     body = "mul.f32 e, a, b; add.f32 d, e, c; max.f32 d, d, e;"
     assert launched(body, contract="fused").tolist() == launched(body).tolist()
+
+
+def test_what_a_product_of_matrices_adds_to_is_kept() -> None:
+    body = """mul.f32 x0, a, b; mov.f32 x1, a; mov.f32 x2, b; mov.f32 x3, c; add.f32 d, x0, c;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {x0, x1, x2, x3}, i, o, 1, 1, 1, 0, 0;"""
+    text = (HEAD + ".reg .f32 x<4>;\n" + body + TAIL).replace("BYTES", "4").replace("BITS", "b32")
+    module = pl.parse(text.replace(".TYPE", ".f32").replace("sm_90", "sm_90a"))
+    fused = contracted(module, "k")
+    assert fused.fusions == {}
+    assert len(list(pl.instructions(fused.module, "mul.f32"))) == 1
 
 
 def test_a_quotient_that_is_fused_is_that_which_is_not() -> None:

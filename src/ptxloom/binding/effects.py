@@ -1,4 +1,4 @@
-"""Which registers an instruction writes, by what the ISA data says of its operands (PTX ISA 9.7)."""
+"""Which registers an instruction reads and writes, by what the ISA data says of its operands (PTX ISA 9.7)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from ptxloom.binding.call_graph import call_of
 from ptxloom.isa.load import instruction_spec, known
 from ptxloom.syntax.bind import bind
 from ptxloom.syntax.tree import Address, Arguments, Component, Name, Pair, Vector
+from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ptxloom.isa.notation import SyntaxLine
     from ptxloom.isa.spec import InstructionSpec
     from ptxloom.syntax.tree import Instruction, Operand
@@ -43,6 +46,25 @@ def destinations(instruction: Instruction) -> list[Destination]:
         return [Destination(operands[0], whole=True)]
     written = operands[:leading] if leading is not None else _written(instruction)
     return [one for operand in written for one in _names(operand)]
+
+
+def mentions(instruction: Instruction) -> Iterator[tuple[Name, bool]]:
+    """Every name in an instruction's operands, in the order of the text, and whether it is read there.
+
+    What is written in part, and what an instruction adds to, is read; the guard is not among them.
+
+    Example:
+        >>> from ptxloom.syntax import parse
+        >>> [one] = parse("ld.v2.b32 {%a, _}, [%b+4];").statements
+        >>> [(name.text, read) for name, read in mentions(one)]
+        [('%a', False), ('_', False), ('%b', True)]
+    """
+    written = set[int]() if updates(instruction) else {id(one.name) for one in destinations(instruction) if one.whole}
+    for operand in instruction.operands:
+        if type(operand) is Name:
+            yield operand, id(operand) not in written
+        else:
+            yield from ((one, id(one) not in written) for one in walk(operand) if type(one) is Name)
 
 
 def updates(instruction: Instruction) -> bool:

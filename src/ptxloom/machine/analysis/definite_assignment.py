@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from ptxloom.binding.effects import destinations, updates
+from ptxloom.binding.effects import destinations, mentions
 from ptxloom.machine.analysis.uniform_values import targets
 from ptxloom.machine.program.symbols import Register
 from ptxloom.syntax import tree
-from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,17 +50,15 @@ def key_of(scope: Scope, name: str) -> Key | None:
 
 def names_read(op: Op) -> Iterator[tuple[int, tree.Name]]:
     """The registers an instruction reads: each name with its number among all register names, in the text's order."""
-    written = set[int]() if updates(op.node) else {id(name) for name, whole in destinations(op.node) if whole}
     number = 0
     if op.node.predicate is not None:
         yield number, tree.Name(op.node.predicate.name)
         number += 1
-    for operand in op.operands:
-        for node in walk(operand):
-            if isinstance(node, tree.Name) and isinstance(op.scope.find(node.text), Register):
-                if id(node) not in written:
-                    yield number, node
-                number += 1
+    for name, is_read in mentions(op.node):
+        if isinstance(op.scope.find(name.text), Register):
+            if is_read:
+                yield number, name
+            number += 1
 
 
 def names_written(op: Op) -> tuple[str, ...]:

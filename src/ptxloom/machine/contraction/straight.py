@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.binding.effects import destinations
+from ptxloom.binding.effects import destinations, mentions
 from ptxloom.isa.load import instruction_spec, known
-from ptxloom.syntax.tree import Name
-from ptxloom.syntax.visitor import walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -107,15 +105,7 @@ def _is_selected(instruction: Instruction) -> bool:
 def reads(instruction: Instruction) -> list[str]:
     """The names in an instruction's operands that it does not just write; under a guard it keeps what it writes."""
     kept = instruction.predicate is not None
-    written = {id(one.name) for one in destinations(instruction) if one.whole and not kept}
-    found: list[str] = []
-    for operand in instruction.operands:
-        if type(operand) is Name:
-            if id(operand) not in written:
-                found.append(operand.text)
-        else:
-            found += [one.text for one in walk(operand) if type(one) is Name and id(one) not in written]
-    return found
+    return [name.text for name, is_read in mentions(instruction) if is_read or kept]
 
 
 def needed_after(

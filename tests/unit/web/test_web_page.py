@@ -290,3 +290,15 @@ def test_the_page_fits_a_narrow_screen(shown: Browser) -> None:
     for view in shown.run("all('[role=tab]').map((tab) => tab.id.slice(4))"):
         go(shown, f"view={view}")
         assert shown.run("document.documentElement.scrollWidth") <= 390, view
+
+
+def test_four_matrices_and_all_banks_are_seen_at_once_on_a_usual_screen(shown: Browser) -> None:
+    shown.size(1400, 900)
+    go(shown, "view=fragment&form=ldmatrix.m8n8.x4.b16")
+    tops = shown.run("all('.blocks > *').map((one) => Math.round(one.getBoundingClientRect().top))")
+    assert len(tops) == 4
+    assert len(set(tops)) == 2
+    go(shown, "view=banks")
+    hidden = shown.run("all('.picture').map((one) => one.scrollWidth - one.clientWidth)")
+    assert hidden
+    assert max(hidden) <= 0

@@ -25,15 +25,22 @@ DIAGNOSTICS = "textDocument/publishDiagnostics"
 
 @asynccontextmanager
 async def connected(
-    options: Any = None, encodings: list[str] | None = None, folder: str | None = None
+    options: Any = None,
+    encodings: list[str] | None = None,
+    folder: str | None = None,
+    refreshed: Callable[[], object] | None = None,
 ) -> AsyncGenerator[LanguageClient]:
-    """A client with a server of its own, and perhaps a folder."""
+    """A client with a server of its own, perhaps with a folder, perhaps one that asks for hints anew when told so."""
     client = pytest_lsp.make_test_lsp_client()
     start: Any = getattr(client, "start_io")  # noqa: B009 - its further arguments are untyped
     await start(sys.executable, "-W", "error", "-m", "ptxloom", "lsp")
     capabilities = pytest_lsp.client_capabilities("visual-studio-code")
     if encodings is not None and capabilities.general is not None:
         capabilities.general.position_encodings = encodings
+    if refreshed is not None and capabilities.workspace is not None:
+        capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+        answer: Callable[[None], object] = lambda _: refreshed()  # noqa: E731 - a type for its argument
+        client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(answer)
     parameters = types.InitializeParams(
         capabilities=capabilities,
         initialization_options=options,

@@ -2,7 +2,8 @@
 -- It needs `pip install 'ptxloom[lsp]'`.
 
 local command = { "ptxloom", "lsp" }
--- What `ptxloom check` takes as options: { target = "sm_90a", ignore = { "unused-ignore" } }
+-- What `ptxloom check` takes as options: { target = "sm_90a", ignore = { "unused-ignore" } };
+-- { inlayHints = true } says behind each register what it holds, once `:lua vim.lsp.inlay_hint.enable()` shows such hints.
 local options = vim.empty_dict()
 
 if vim.lsp.config then -- 0.11 and later

@@ -7,8 +7,8 @@ const { LanguageClient } = require("vscode-languageclient/node");
 let client;
 
 function settings() {
-  const { target, ptxVersion, select, ignore } = workspace.getConfiguration("ptxloom");
-  return { target, ptxVersion, select, ignore };
+  const { target, ptxVersion, select, ignore, inlayHints } = workspace.getConfiguration("ptxloom");
+  return { target, ptxVersion, select, ignore, inlayHints };
 }
 
 async function start() {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.lsp.completion import Proposal
     from ptxloom.lsp.document import Document
     from ptxloom.lsp.edits import Action, Edit
+    from ptxloom.lsp.inlay import Hint
     from ptxloom.lsp.outline import Entry
 
 SOURCE: Final = "ptxloom"
@@ -129,6 +130,12 @@ def completion_item(document: Document, proposal: Proposal) -> types.CompletionI
         filter_text=proposal.text,
         text_edit=types.TextEdit(range_of(document, proposal.start, proposal.end), proposal.text),
     )
+
+
+def inlay_hint(document: Document, hint: Hint) -> types.InlayHint:
+    """A word shown in the text."""
+    position = range_of(document, hint.offset, hint.offset).start
+    return types.InlayHint(position, hint.label, tooltip=hint.about, padding_left=True)
 
 
 def document_symbol(document: Document, entry: Entry) -> types.DocumentSymbol:

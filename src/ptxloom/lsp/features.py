@@ -12,11 +12,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from ptxloom.isa import instruction_page, known
-from ptxloom.lsp import completion, definition, edits, hover, links, outline, signature, tokens
+from ptxloom.lsp import completion, definition, edits, hover, inlay, links, outline, signature, tokens
 from ptxloom.lsp.convert import (
     code_action,
     completion_item,
     document_symbol,
+    inlay_hint,
     offset_of,
     range_of,
     text_edits,
@@ -154,6 +155,12 @@ def _highlight(server: Server, params: types.DocumentHighlightParams) -> list[ty
     ]
 
 
+def _hints(server: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
+    document = server.document(params.text_document.uri)
+    start, end = offset_of(document, params.range.start), offset_of(document, params.range.end)
+    return [inlay_hint(document, one) for one in inlay.hints(document, start, end)]
+
+
 def _links(server: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
     document = server.document(params.text_document.uri)
     found = links.links(document, server.source_folders(params.text_document.uri))
@@ -257,6 +264,7 @@ _FEATURES: Final[tuple[tuple[str, Any, Any], ...]] = (
     (types.TEXT_DOCUMENT_DECLARATION, _declaration, None),
     (types.TEXT_DOCUMENT_REFERENCES, _references, None),
     (types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, _highlight, None),
+    (types.TEXT_DOCUMENT_INLAY_HINT, _hints, types.InlayHintOptions(resolve_provider=False)),
     (types.TEXT_DOCUMENT_DOCUMENT_LINK, _links, types.DocumentLinkOptions(resolve_provider=False)),
     (types.TEXT_DOCUMENT_PREPARE_RENAME, _prepare_rename, None),
     (types.TEXT_DOCUMENT_RENAME, _rename, types.RenameOptions(prepare_provider=True)),

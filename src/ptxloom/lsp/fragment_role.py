@@ -20,14 +20,21 @@ _NAMES: Final = {"registers": "a", "factor": "a"}  # what the left factor of wgm
 
 def fragment_role(occurrence: Occurrence) -> str:
     """What every lane's register holds where a name stands in a matrix instruction; empty elsewhere."""
+    found = held_in(occurrence)
+    if found is None:
+        return ""
+    held, register = found
+    return f"register {register} of {held.registers}: {register_line(held, register)}. {evidence(held)}"
+
+
+def held_in(occurrence: Occurrence) -> tuple[Fragment, int] | None:
+    """The fragment and the number of its register where a name stands in a matrix instruction; None elsewhere."""
     instruction, place = occurrence.statement, occurrence.place
     if not isinstance(instruction, Instruction) or place < 0:
-        return ""
+        return None
     register = _number_of(instruction, occurrence)
-    held = _held(instruction, place)
-    if held is None or not 0 <= register < held.registers:
-        return ""
-    return f"register {register} of {held.registers}: {register_line(held, register)}. {evidence(held)}"
+    held = _held(instruction, place) if register >= 0 else None
+    return (held, register) if held is not None and register < held.registers else None
 
 
 def _held(instruction: Instruction, place: int) -> Fragment | None:

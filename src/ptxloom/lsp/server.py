@@ -157,6 +157,13 @@ class Server(LanguageServer):
         for uri, document in list(self.documents.items()):
             self.put(uri, document.text, document.version)
             self.judge(uri)
+        if self.documents and self._asks_again():
+            self.workspace_inlay_hint_refresh(None)
+
+    def _asks_again(self) -> bool:
+        """Whether the client asks for hints anew when told that they changed."""
+        workspace = self.client_capabilities.workspace
+        return bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
 
     def _cancel(self, uri: str) -> None:
         timer = self._waiting.pop(uri, None)

@@ -1,8 +1,8 @@
-"""What a client may set: for which target and version it judges, and which rules it wants to hear of."""
+"""What a client may set: for which target and version it judges, which rules it wants to hear of, what is shown."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from ptxloom.checker import Selection
@@ -24,15 +24,17 @@ class Settings:
         target: Judge for this target instead of the file's own.
         ptx_version: Judge for this PTX version instead of the file's own.
         selection: Which rules are heard.
+        inlay_hints: Whether registers of matrix instructions are followed by what they hold.
     """
 
     target: str | None = None
     ptx_version: str | None = None
     selection: Selection = field(default_factory=Selection)
+    inlay_hints: bool = False
 
 
 def read_settings(options: object, default: Settings) -> Settings:
-    """What a client sent as options: `target`, `ptxVersion`, `select`, `ignore`, alone or below `ptxloom`.
+    """What a client sent: `target`, `ptxVersion`, `select`, `ignore`, `inlayHints`, alone or below `ptxloom`.
 
     Raises:
         UsageError: One of them has a value that it cannot have.
@@ -50,7 +52,10 @@ def read_settings(options: object, default: Settings) -> Settings:
         PtxVersion.parse(version)
     select, ignore = _list(table, "select"), _list(table, "ignore")
     selection = default.selection if select is None and ignore is None else Selection.of(select or (), ignore or ())
-    return Settings(target, version, selection)
+    hints = table.get("inlayHints", default.inlay_hints)
+    if not isinstance(hints, bool):
+        raise UsageError("inlayHints", hints, "true or false")
+    return Settings(target, version, selection, hints)
 
 
 def above_project(asked: Settings, project: project_settings.Settings, file: Path) -> Settings:
@@ -63,7 +68,8 @@ def above_project(asked: Settings, project: project_settings.Settings, file: Pat
     """
     chosen = asked.selection if asked.selection != Selection() else project.selection
     selection = Selection(chosen.select, (*chosen.ignore, *project.ignored_in(file)))
-    return Settings(asked.target or project.target, asked.ptx_version or project.ptx_version, selection)
+    target, version = asked.target or project.target, asked.ptx_version or project.ptx_version
+    return replace(asked, target=target, ptx_version=version, selection=selection)
 
 
 def _text(table: Mapping[str, Any], key: str) -> str | None:

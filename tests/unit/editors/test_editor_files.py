@@ -58,9 +58,15 @@ def test_the_extension_offers_the_settings_that_the_server_reads() -> None:
     default = {name.removeprefix("ptxloom."): one["default"] for name, one in offered.items()}
     assert default.pop("command") == ["ptxloom", "lsp"]
     assert read_settings(default, Settings()) == Settings()
-    chosen = {"target": "sm_90a", "ptxVersion": "9.0", "select": ["missing-*"], "ignore": ["no-form"]}
+    chosen = {
+        "target": "sm_90a",
+        "ptxVersion": "9.0",
+        "select": ["missing-*"],
+        "ignore": ["no-form"],
+        "inlayHints": True,
+    }
     assert set(chosen) == set(default)
-    wanted = Settings("sm_90a", "9.0", Selection(("missing-*",), ("no-form",)))
+    wanted = Settings("sm_90a", "9.0", Selection(("missing-*",), ("no-form",)), inlay_hints=True)
     assert read_settings(chosen, Settings()) == read_settings({"ptxloom": chosen}, Settings()) == wanted
     assert package["version"] == __version__
 
@@ -73,6 +79,7 @@ def test_the_extension_offers_the_settings_that_the_server_reads() -> None:
         {"ptxVersion": "nine"},
         {"select": "all"},
         {"ignore": [1]},
+        {"inlayHints": "yes"},
         {"ignore": ["no-rule"]},
     ],
 )

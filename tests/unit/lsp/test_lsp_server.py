@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -169,6 +170,23 @@ def test_settings_are_heard() -> None:
         assert "sm_90a" in client.messages[-1].message
 
     session(body, options={"target": "sm_70", "ignore": ["un*"]})
+
+
+def test_hints_are_shown_once_the_settings_want_them() -> None:
+    told = asyncio.Event()
+
+    async def body(client: LanguageClient) -> None:
+        await opened(client, KERNEL)
+        params = types.InlayHintParams(here(), types.Range(types.Position(0, 0), types.Position(99, 0)))
+        assert not await client.text_document_inlay_hint_async(params)
+        settings = {"ptxloom": {"inlayHints": True}}
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        await asyncio.wait_for(told.wait(), 60)
+        found = await client.text_document_inlay_hint_async(params)
+        wanted = [(f"m{at}", place(KERNEL, "{%r3, %r4", len("{%r3") + 5 * at)) for at in range(4)]
+        assert [(one.label, one.position) for one in found or []] == wanted
+
+    session(body, refreshed=told.set)
 
 
 @pytest.mark.parametrize("way", ["beside", "folder"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptxloom.fragments import Axis
 from ptxloom.fragments.model import numerals
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ptxloom.fragments import Digit, Fragment
+
+_ALONE: Final = "r"
+"""The only operand of an instruction that has one."""
 
 
 def register_line(fragment: Fragment, register: int) -> str:
@@ -30,6 +33,51 @@ def register_line(fragment: Fragment, register: int) -> str:
     return f"lane T holds row {row}, column {column}{matrix}{several}"
 
 
+def register_part(fragment: Fragment, register: int) -> str:
+    """Which part of the matrices one register holds, over all lanes: a matrix, or rows and columns as Python slices.
+
+    Rows or columns that are no slice, such as 0 to 7 of every 16, are left open: `…`.
+
+    Example:
+        >>> from ptxloom.fragments import fragment
+        >>> register_part(fragment("m8n8.x4.b16"), 2)
+        'm2'
+        >>> register_part(fragment("mma.m16n8k16.row.col.f32.bf16.bf16.f32", "d"), 3)
+        'd[8:16, 1:8:2]'
+    """
+    whole = range(fragment.rows), range(fragment.columns)
+    held = [coordinates(fragment, axis, register) for axis in (Axis.ROW, Axis.COLUMN)]
+    rows, columns = (_slice(one, of) for one, of in zip(held, whole, strict=True))
+    name = "" if fragment.operand == _ALONE else fragment.operand
+    matrices = coordinates(fragment, Axis.MATRIX, register)
+    if len(matrices) == 1 and fragment.addressed:
+        name = f"m{matrices[0]}"
+    elif len(matrices) == 1 < fragment.matrices:
+        name = f"{name} of {matrix_title(fragment, matrices[0])} ".removeprefix(" of ")
+    return name if fragment.addressed and rows == columns == ":" else f"{name}[{rows}, {columns}]"
+
+
+def coordinates(fragment: Fragment, axis: Axis, register: int) -> list[int]:
+    """The values that a coordinate has in one register, over all lanes, in ascending order."""
+    inside = held_together(fragment).bit_length() - 1
+    found = {_constant(fragment, axis, register)}
+    for digit in (*fragment.lanes, *fragment.values[:inside]):
+        if digit.axis is axis:
+            found = {one + digit.weight * count for one in found for count in range(digit.radix)}
+    return sorted(found)
+
+
+def _slice(held: list[int], whole: range) -> str:
+    """Coordinates as Python writes a slice of them."""
+    step = held[1] - held[0] if len(held) > 1 else 1
+    if held != list(range(held[0], held[-1] + 1, step)):
+        return "…"
+    if len(held) == len(whole):
+        return ":"
+    end = held[-1] + step - held[0] % step
+    return f"{held[0]}:{end}" + (f":{step}" if step > 1 else "")
+
+
 def held_together(fragment: Fragment) -> int:
     """How many elements one register holds."""
     return max(1, fragment.register_bits // fragment.stride)
@@ -38,11 +86,16 @@ def held_together(fragment: Fragment) -> int:
 def coordinate(fragment: Fragment, axis: Axis, register: int) -> str:
     """A coordinate of the elements in a register, by the lane T and the element's number e in the register."""
     inside = held_together(fragment).bit_length() - 1
-    outside = numerals(register, fragment.values[inside:])
-    constant = sum(digit.weight * count for digit, count in outside if digit.axis is axis)
+    constant = _constant(fragment, axis, register)
     terms = [*_terms("T", fragment.lanes, axis), *_terms("e", fragment.values[:inside], axis)]
     terms += [str(constant)] * bool(constant or not terms)
     return " + ".join(terms)
+
+
+def _constant(fragment: Fragment, axis: Axis, register: int) -> int:
+    """The part of a coordinate that the register's number gives."""
+    outside = numerals(register, fragment.values[held_together(fragment).bit_length() - 1 :])
+    return sum(digit.weight * count for digit, count in outside if digit.axis is axis)
 
 
 def _terms(name: str, digits: Sequence[Digit], axis: Axis) -> Iterator[str]:

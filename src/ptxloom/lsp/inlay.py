@@ -1,0 +1,50 @@
+"""What stands behind a register in a matrix instruction: which part of the matrices it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ptxloom.isa import instruction_spec, known
+from ptxloom.lsp.fragment_role import fragment_role, held_in
+from ptxloom.syntax.tree import Instruction
+from ptxloom.views.fragments.formulas import register_part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ptxloom.lsp.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A word that an editor shows in the text.
+
+    Attributes:
+        offset: What it stands before.
+        label: The word.
+        about: What it means, in a sentence.
+    """
+
+    offset: int
+    label: str
+    about: str
+
+
+def hints(document: Document, start: int, end: int) -> Iterator[Hint]:
+    """The hints in a stretch of text, if the settings ask for them."""
+    if not document.settings.inlay_hints:
+        return
+    for one in document.names.between(start, end):
+        if isinstance(one.statement, Instruction) and _has_matrices(one.statement.opcode):
+            held = held_in(one)
+            if held is not None:
+                yield Hint(one.end, register_part(*held), fragment_role(one))
+
+
+@cache
+def _has_matrices(opcode: str) -> bool:
+    """Whether some operand of an opcode may hold a part of a matrix."""
+    rules = instruction_spec(opcode).operands.values() if known(opcode) else ()
+    return any(rule.kind in {"fragment", "factor"} for rule in rules)

@@ -41,13 +41,13 @@ _NUMBERED = re.compile(r"[vxL]?\d+|\d+d|\w+::\d+")
 _DIGITS = re.compile(r"\d+")
 _MOST_NEAR = 3
 _LEAST = 3  # letters of a qualifier that a longer word may stand for
-_ELSEWHERE = {
+ELSEWHERE = {
     "t": "trans", "half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16", "float": "f32", "float32": "f32",
     "fp32": "f32", "double": "f64", "float64": "f64", "fp64": "f64", "tfloat32": "tf32", "int8": "s8", "int16": "s16",
     "int32": "s32", "int": "s32", "int64": "s64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
 }  # fmt: skip
 """What CUDA, CuTe, NumPy and BLAS call some qualifiers."""
-_SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
+SCOPES = ("cta", "cluster", "gpu", "gl", "sys")
 
 
 def problems(opcode: str, qualifiers: Words) -> tuple[Problem, ...]:
@@ -143,7 +143,7 @@ def _longer(pool: _Pool, words: Words, at: int) -> Words:
 
 def _called(word: str, known: Words) -> Words:
     """What the instruction calls what others call by this word, or by a longer one: `.trans` for `.transposed`."""
-    name = _ELSEWHERE.get(word.lower(), "")
+    name = ELSEWHERE.get(word.lower(), "")
     shorter = (other for other in known if len(other) >= _LEAST and word.isalpha() and word.lower().startswith(other))
     return (name,) if name in known else tuple(sorted(shorter, key=len))[-1:]
 
@@ -158,7 +158,7 @@ def _near(word: str, known: Words) -> Words:
 def _like(word: str, opcode: str) -> Words:
     """The qualifiers of the instruction that are of the same sort as a word."""
     known = _vocabulary(opcode)
-    for sort in (is_shape, is_type, _is_space, _is_count, _SCOPES.__contains__):
+    for sort in (is_shape, is_type, _is_space, _is_count, SCOPES.__contains__):
         if sort(word):
             return tuple(other for other in known if sort(other))
     if _NUMBERED.fullmatch(word):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa import instruction_classes, instruction_spec, judged, opcodes, targets, versions
+from ptxloom.isa.mismatch import ELSEWHERE, SCOPES
 from ptxloom.isa.spaces import MEMORY, SPACES
 from ptxloom.isa.target import RENAMED
 
@@ -25,6 +26,8 @@ def instruction_facts() -> dict[str, object]:
         "renamed": RENAMED,
         "spaces": list(SPACES),
         "memory": list(MEMORY),
+        "elsewhere": ELSEWHERE,
+        "scopes": SCOPES,
     }
 
 

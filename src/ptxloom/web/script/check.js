@@ -15,7 +15,7 @@ export function makeIsa(facts) {
   const specs = new Map();
   return {
     spaces: facts.spaces, memory: facts.memory, opcodes: facts.opcodes, targets: facts.targets, versions: facts.versions,
-    renamed: facts.renamed,
+    renamed: facts.renamed, elsewhere: facts.elsewhere, scopes: facts.scopes,
     registersOf: facts.registersOf || (() => 0),
     spec(opcode) {
       if (!Object.hasOwn(facts.specs, opcode)) return null;

@@ -5,18 +5,12 @@ import { nearMisses } from "./spelling.js";
 
 const NUMBERED = /^(?:[vxL]?\d+|\d+d|\w+::\d+)$/;
 const SHAPE = /^m[1-9][0-9]{0,3}n[1-9][0-9]{0,3}(?:k[1-9][0-9]{0,3})?$/;
-const SCOPES = ["cta", "cluster", "gpu", "gl", "sys"];
 const MOST_FORMS = 2000;
 const MOST_NEAR = 3;
 const LEAST = 3;
 const MOST_LISTED = 12;
-const ELSEWHERE = {
-  t: "trans", half: "f16", float16: "f16", fp16: "f16", bfloat16: "bf16", float: "f32", float32: "f32", fp32: "f32",
-  double: "f64", float64: "f64", fp64: "f64", tfloat32: "tf32", int8: "s8", int16: "s16", int32: "s32", int: "s32",
-  int64: "s64", uint8: "u8", uint16: "u16", uint32: "u32", uint64: "u64",
-};
 
-// `isa` holds `spaces` and `memory`, the names of state spaces.
+// `isa` holds `spaces` and `memory`, the names of state spaces, `scopes`, and what others call qualifiers, `elsewhere`.
 export function problemsOf(spec, qualifiers, isa) {
   if (qualifiers.length > MOST_QUALIFIERS) return [{ kind: "too-many", most: MOST_QUALIFIERS }];
   const resolution = resolve(spec, qualifiers, -1, isa.memory);
@@ -57,7 +51,7 @@ function unknown(pool, kept) {
     } else if (!pool.slots.has(word)) {
       const expected = likeWords(pool, word);
       const fitting = expected.filter((other) => fits(pool, words, at, other));
-      const near = firstOf(calledElsewhere(word, pool.vocabulary), () => longerWords(pool, words, at),
+      const near = firstOf(calledElsewhere(pool, word, pool.vocabulary), () => longerWords(pool, words, at),
         () => nearWord(word, firstOf(fitting, () => expected, () => pool.vocabulary)));
       found.push({ kind: "unknown", place, near, expected: fitting.length ? fitting : expected });
     }
@@ -77,9 +71,9 @@ function longerWords(pool, words, at) {
   return fitting.length ? fitting : longer.slice(0, MOST_NEAR);
 }
 
-function calledElsewhere(word, known) {
+function calledElsewhere(pool, word, known) {
   const low = word.toLowerCase();
-  const name = Object.hasOwn(ELSEWHERE, low) ? ELSEWHERE[low] : "";
+  const name = Object.hasOwn(pool.isa.elsewhere, low) ? pool.isa.elsewhere[low] : "";
   if (known.includes(name)) return [name];
   const letters = /^[A-Za-z]+$/.test(word);
   const shorter = known.filter((other) => other.length >= LEAST && letters && low.startsWith(other));
@@ -93,7 +87,7 @@ function nearWord(word, known) {
 // The qualifiers of the instruction that are of the same sort as a word.
 function likeWords(pool, word) {
   const isSpace = (each) => pool.isa.spaces.includes(each.split("::")[0]);
-  const sorts = [(each) => SHAPE.test(each), isType, isSpace, (each) => /^x[0-9]+$/.test(each), (each) => SCOPES.includes(each)];
+  const sorts = [(each) => SHAPE.test(each), isType, isSpace, (each) => /^x[0-9]+$/.test(each), (each) => pool.isa.scopes.includes(each)];
   const sort = sorts.find((is) => is(word));
   if (sort) return pool.vocabulary.filter(sort);
   if (!NUMBERED.test(word)) return [];

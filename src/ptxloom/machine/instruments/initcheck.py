@@ -12,6 +12,7 @@ from ptxloom.machine.codegen.access import READ, WRITE
 from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.native.ir import Value
+from ptxloom.machine.program.parts import LOADS
 from ptxloom.machine.runtime import state
 from ptxloom.machine.runtime.initcheck import poison, slow_path
 from ptxloom.machine.runtime.initcheck.fast_path import PARAMETERS, init_name
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.builder import Builder
     from ptxloom.machine.program.model import Op
 
-LOADS: Final = frozenset(("ld", "ldu"))
 MATRIX_MOVES: Final = frozenset(("ldmatrix", "stmatrix"))
 _NONE: Final = Value("i32", "0")
 

@@ -103,7 +103,7 @@ class Poisoning(Instrument):
         self._rule(op)(b, values, results)
 
     def _rule(self, op: Op) -> Callable[[Builder, list[Register], list[Register]], None]:
-        if op.opcode in initcheck.LOADS:
+        if op.opcode in parts.LOADS:
             return self._load
         if op.opcode == "st" and initcheck.moves_poison(op):
             return self._store

@@ -22,6 +22,16 @@ def to_text(value: Value) -> str:
     return _NOT_ASCII.sub(_escaped, text) + "\n"
 
 
+def schema_of(properties: dict[str, Value], optional: tuple[str, ...] = ()) -> dict[str, Value]:
+    """The JSON Schema of an object that has these properties and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": False,
+    }
+
+
 def _escaped(found: re.Match[str]) -> str:
     """A character as JSON can say it, if it must not be printed as it is."""
     return found[0] if visible(found[0]) == found[0] else json.dumps(found[0])[1:-1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.views.core.json_text import schema_of
+
 if TYPE_CHECKING:
     from ptxloom.views.core.json_text import Value
 
@@ -16,8 +18,8 @@ _PLACE: Final[dict[str, Value]] = {
 
 def finding_schema() -> dict[str, Value]:
     """What `machine_readable.finding` writes."""
-    fix = _object({"description": _TEXT, **_PLACE, "replacement": _TEXT, "safe": {"type": "boolean"}})
-    return _object(
+    fix = schema_of({"description": _TEXT, **_PLACE, "replacement": _TEXT, "safe": {"type": "boolean"}})
+    return schema_of(
         {
             "rule": _TEXT,
             "severity": {"enum": ["error", "warning", "note"]},
@@ -27,15 +29,6 @@ def finding_schema() -> dict[str, Value]:
             "section": _TEXT,
             "help": _TEXT,
             "fix": {"anyOf": [{"type": "null"}, fix]},
-            "related": {"type": "array", "items": _object({"message": _TEXT, **_PLACE})},
+            "related": {"type": "array", "items": schema_of({"message": _TEXT, **_PLACE})},
         }
     )
-
-
-def _object(properties: dict[str, Value]) -> dict[str, Value]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Union, cast, get_args, get_origin,
 
 from ptxloom.syntax import Node, tree
 from ptxloom.syntax.node import StatementNode
-from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.json_text import schema_of, to_text
 from ptxloom.views.findings.finding_schema import finding_schema
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def schema() -> str:
             "title": "What ptxloom reads in PTX files",
             "description": "One object a file. `statements` is there where the tree was asked for.",
             "type": "array",
-            "items": _object(
+            "items": schema_of(
                 {
                     "file": _TEXT,
                     "ptx_version": {"type": ["string", "null"], "pattern": r"^\d+\.\d+$"},
@@ -68,7 +68,7 @@ def _node(kind: type[Node]) -> Value:
     """One class: its kind, its place, its fields."""
     hints = get_type_hints(kind)
     fields: dict[str, Value] = {name: _type(hints[name]) for name in cast("tuple[str, ...]", kind.__match_args__)}
-    made = _object({"node": {"const": kind.__name__}, **_SPAN, **fields})
+    made = schema_of({"node": {"const": kind.__name__}, **_SPAN, **fields})
     return {"description": " ".join((kind.__doc__ or "").partition("\n\n")[0].split()), **made}
 
 
@@ -100,17 +100,8 @@ def _union(alias: Any) -> Value:
     return {"anyOf": [_type(one) for one in get_args(alias)]}
 
 
-def _object(properties: dict[str, Value], optional: tuple[str, ...] = ()) -> dict[str, Value]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [name for name in properties if name not in optional],
-        "additionalProperties": False,
-    }
-
-
 def _function() -> Value:
-    loop = _object(
+    loop = schema_of(
         {
             "label": _TEXT,
             "line": _NUMBER,
@@ -120,7 +111,7 @@ def _function() -> Value:
             "instructions": _NUMBER,
         }
     )
-    return _object(
+    return schema_of(
         {
             "name": _TEXT,
             "kind": {"enum": ["entry", "func"]},

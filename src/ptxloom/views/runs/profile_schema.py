@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.views.core.json_text import to_text
+from ptxloom.views.core.json_text import schema_of, to_text
 from ptxloom.views.runs.profiles import VERSION
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _MEANINGS: Final = {
 
 def schema() -> str:
     """The schema as JSON."""
-    remedy = _object(
+    remedy = schema_of(
         {
             "line": _LINE,
             "array": _TEXT,
@@ -40,18 +40,18 @@ def schema() -> str:
     )
     source: Value = {"type": ["string", "null"]}
     instruction: dict[str, Value] = {"line": _LINE, "instruction": _TEXT, "function": _TEXT, "source": source}
-    definitions: dict[str, Value] = {"counts": _object(_counts()), "change": _change(), "remedy": remedy}
+    definitions: dict[str, Value] = {"counts": schema_of(_counts()), "change": _change(), "remedy": remedy}
     return to_text(
         {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "What a run of a PTX kernel cost",
-            **_object(
+            **schema_of(
                 {
                     "version": {"const": VERSION},
                     "kernel": _TEXT,
                     "totals": {"$ref": "#/$defs/counts"},
-                    "instructions": {"type": "array", "items": _object({**instruction, **_counts()})},
-                    "sources": {"type": "array", "items": _object({"file": _TEXT, "line": _NUMBER, **_counts()})},
+                    "instructions": {"type": "array", "items": schema_of({**instruction, **_counts()})},
+                    "sources": {"type": "array", "items": schema_of({"file": _TEXT, "line": _NUMBER, **_counts()})},
                     "remedies": {"type": "array", "items": {"$ref": "#/$defs/remedy"}},
                 }
             ),
@@ -70,7 +70,7 @@ def _counts() -> dict[str, Value]:
 
 def _change() -> dict[str, Value]:
     integers: Value = {"type": "integer"}
-    return _object(
+    return schema_of(
         {
             "swizzle": {"type": ["array", "null"], "items": integers, "minItems": 3, "maxItems": 3},
             "element_bits": {"type": "integer", "minimum": 8},
@@ -78,13 +78,3 @@ def _change() -> dict[str, Value]:
             "conflicts_left": _NUMBER,
         }
     )
-
-
-def _object(properties: dict[str, Value]) -> dict[str, Value]:
-    """An object that has these properties and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }

@@ -132,7 +132,9 @@ def _done(one: Instruction, number: int, operand: Address) -> tuple[str, ...]:
     if one.opcode == "cp":
         if "tensor" in one.qualifiers and operand.extra:
             return ("map",)
-        return ("stored",) if number == 0 else ("loaded",)
+        if number or "prefetch" in one.qualifiers:
+            return ("loaded",)
+        return ("loaded", "stored") if "reduce" in one.qualifiers else ("stored",)
     return ("stored",) if one.opcode == "st" else ("loaded",)
 
 

@@ -35,13 +35,19 @@ def script() -> ModuleType:
     return module
 
 
-def test_the_grammar_is_that_of_the_data() -> None:
-    assert (VSCODE / "syntaxes" / "ptx.tmLanguage.json").read_text(encoding="utf-8") == script().text()
+def test_the_grammars_are_those_of_the_data() -> None:
+    files: dict[Path, str] = script().files()
+    assert {str(path.relative_to(ROOT / "editors")) for path in files} == {
+        "vim/syntax/ptx.vim",
+        "vscode/syntaxes/ptx.tmLanguage.json",
+    }
+    for path, text in files.items():
+        assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("file", corpus_files()[::20], ids=lambda file: file.name)
 def test_the_grammar_knows_every_instruction(file: CorpusFile) -> None:
-    patterns: list[dict[str, Any]] = script().grammar()["patterns"]
+    patterns: list[dict[str, Any]] = script().textmate()["patterns"]
     [opcode] = [one["match"] for one in patterns if "1" in one.get("captures", {}) and "ldmatrix" in one["match"]]
     matches = re.compile(opcode)
     module = parse(file.read())

@@ -21,9 +21,11 @@ _NAMES: Final = {"registers": "a", "factor": "a"}  # what the left factor of wgm
 def fragment_role(occurrence: Occurrence) -> str:
     """What every lane's register holds where a name stands in a matrix instruction; empty elsewhere."""
     found = held_in(occurrence)
-    if found is None:
-        return ""
-    held, register = found
+    return "" if found is None else role(*found)
+
+
+def role(held: Fragment, register: int) -> str:
+    """What every lane's register holds."""
     return f"register {register} of {held.registers}: {register_line(held, register)}. {evidence(held)}"
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.isa import instruction_spec, known
-from ptxloom.lsp.fragment_role import fragment_role, held_in
+from ptxloom.lsp.fragment_role import held_in, role
 from ptxloom.syntax.tree import Instruction
 from ptxloom.views.fragments.formulas import register_part
 
@@ -36,11 +36,17 @@ def hints(document: Document, start: int, end: int) -> Iterator[Hint]:
     """The hints in a stretch of text, if the settings ask for them."""
     if not document.settings.inlay_hints:
         return
+    words: dict[tuple[str, str, int], tuple[str, str]] = {}  # a program says the same instructions over and over
     for one in document.names.between(start, end):
         if isinstance(one.statement, Instruction) and _has_matrices(one.statement.opcode):
-            held = held_in(one)
-            if held is not None:
-                yield Hint(one.end, register_part(*held), fragment_role(one))
+            found = held_in(one)
+            if found is None:
+                continue
+            held, register = found
+            key = held.spelling, held.operand, register
+            if key not in words:
+                words[key] = register_part(held, register), role(held, register)
+            yield Hint(one.end, *words[key])
 
 
 @cache

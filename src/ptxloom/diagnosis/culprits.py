@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from ptxloom.diagnosis.model import Repair
+from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.isa.matrix import matrix_move
 from ptxloom.syntax import print_operand, print_statements, tree
 
 if TYPE_CHECKING:
@@ -71,10 +73,9 @@ def culprit(
     if named.cause == "transposed" and moves:
         extra = [op for op in moves if op.has("trans")]
         moves = extra or [op for op in moves if op.opcode == moves[0].opcode]
-        edits = tuple((op.node, _without_trans(op) if extra else _with_trans(op)) for op in moves)
-        return Culprit(
-            "trans-extra" if extra else "trans-missing", moves[0], Repair(record.program.module, edits), concerned
-        )
+        edits = tuple((op.node, text) for op in moves if (text := transposing(op)) is not None)
+        repair = Repair(record.program.module, edits) if len(edits) == len(moves) else None
+        return Culprit("trans-extra" if extra else "trans-missing", moves[0], repair, concerned)
     if named.cause in ("registers-exchanged", "matrices-exchanged"):
         return _exchanged(named, role, moves, products=products, concerned=concerned, module=record.program.module)
     return Culprit(named.cause, _named(named.cause, role, ways[0] if ways else (), products), None, concerned)
@@ -113,15 +114,15 @@ def _named(cause: str, role: str, way: tuple[Op, ...], products: Sequence[Op]) -
     return (chosen or list(way) or list(products))[-1]
 
 
-def _with_trans(op: Op) -> str:
-    """A matrix move with `.trans`, where the manual has it."""
-    words = list(op.qualifiers)
-    at = next((n for n, word in enumerate(words) if word in ("x1", "x2", "x4")), 2) + 1
-    return _spelled(op, (*words[:at], "trans", *words[at:]))
-
-
-def _without_trans(op: Op) -> str:
-    return _spelled(op, tuple(word for word in op.qualifiers if word != "trans"))
+def transposing(move: Op) -> str | None:
+    """A matrix move with `.trans` if it has none, else without; None if it has no such form."""
+    others = [word for word in move.qualifiers if word != "trans"]
+    words = others if move.has("trans") else [*others, "trans"]
+    try:
+        spelling = matrix_move(".".join((move.opcode, *words))).spelling
+    except UnsupportedForm:
+        return None
+    return _spelled(move, spelling.split(".")[1:])
 
 
 def _spelled(op: Op, words: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ptxloom.banks.access import access
 from ptxloom.banks.tiles import ROW_BYTES
 from ptxloom.diagnostics import PtxloomError, UsageError
+from ptxloom.isa.spelled import spelling_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +68,7 @@ def _spelled(what: str) -> str:
     if not any(word.startswith("m") for word in words):
         number = [word for word in words if word.startswith("x")] or ["x4"]
         words = ["m8n8", *number, *(["trans"] if "trans" in words else []), "b16"]
-    return ".".join((opcode, *(word for word in ("sync", "aligned") if word not in words), *words))
+    return spelling_of(".".join((opcode, *words)))
 
 
 def _matrices(tile: Tile, name: str, spelling: str) -> Traffic:

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import Action
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.schema_action import PrintSchema
+
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from argparse import ArgumentParser
 
 FILES: Final = "PTX files, folders of them, CUDA C++ (.cu), compiled files with PTX in them, or - for standard input"
-
-
-class PrintSettingsSchema(Action):
-    """Print the JSON Schema of settings, and end."""
-
-    def __call__(
-        self,
-        parser: ArgumentParser,
-        namespace: Namespace,
-        values: str | Sequence[object] | None,
-        option_string: str | None = None,
-    ) -> None:
-        """As `--version` does."""
-        del namespace, values, option_string
-        from ptxloom.settings.keys import SETTINGS, TITLE  # noqa: PLC0415 - only this asks for it
-        from ptxloom.settings.toml_model import schema  # noqa: PLC0415 - likewise
-        from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
-
-        sys.stdout.write(to_text(schema(SETTINGS, TITLE)))
-        parser.exit()
 
 
 def files(parser: ArgumentParser) -> None:
@@ -56,7 +35,10 @@ def project(parser: ArgumentParser) -> None:
     )
     which.add_argument("--isolated", action="store_true", help="use no settings at all")
     which.add_argument(
-        "--settings-schema", action=PrintSettingsSchema, nargs=0, help="print the JSON Schema of settings, and end"
+        "--settings-schema",
+        action=PrintSchema,
+        schema=_settings_schema,
+        help="print the JSON Schema of settings, and end",
     )
 
 
@@ -76,3 +58,12 @@ def judging(parser: ArgumentParser) -> None:
     how.add_argument(
         "-v", "--verbose", action="store_true", help="show which settings apply, and which files are left out and why"
     )
+
+
+def _settings_schema() -> str:
+    """The JSON Schema of settings."""
+    from ptxloom.settings.keys import SETTINGS, TITLE  # noqa: PLC0415 - only this asks for it
+    from ptxloom.settings.toml_model import schema  # noqa: PLC0415 - likewise
+    from ptxloom.views.core.json_text import to_text  # noqa: PLC0415 - likewise
+
+    return to_text(schema(SETTINGS, TITLE))

@@ -1,13 +1,21 @@
 """Renderings as files that open. `pytest tests/golden --update` rewrites them; look at the result before committing."""
 
+import sys
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
+from pkgutil import walk_packages
+from types import CodeType
 from typing import Any, Final
 
 import numpy as np
 import pytest
 
 import ptxloom as pl
+import ptxloom.views
+from golden.command_lines import COMMANDS, printed
 from machine.instruments.test_shared_map import swizzled
 from ptxloom.atoms import atom, make_tiled_copy_a, make_tiled_mma
 from ptxloom.banks.swizzles import find_swizzles
@@ -16,6 +24,7 @@ from ptxloom.comparison import Comparison, Reference
 from ptxloom.comparison import compare as held_against
 from ptxloom.descriptors import Box, SharedOperand, SharedTile, encode_im2col, encode_tiled
 from ptxloom.difference import ModuleDifference, compare
+from ptxloom.hazards.kinds import KINDS
 from ptxloom.inspection import Inspection, inspect
 from ptxloom.layout import Swizzle, composition
 from ptxloom.machine.results.trace import TraceRecord
@@ -28,8 +37,16 @@ from ptxloom.views.drawing.formats import as_bytes, as_svg
 from ptxloom.views.findings import finding_reports, machine_readable
 from ptxloom.views.findings.sarif import sarif
 from ptxloom.views.fragments import fragment_picture, maps, places
+from ptxloom.views.layouts import layout_picture
 from ptxloom.views.modules import differences, inspections, trees
-from ptxloom.views.runs import comparison_reports, launch_templates, profile_picture, shared_maps
+from ptxloom.views.runs import (
+    comparison_reports,
+    hazard_reports,
+    launch_templates,
+    profile_picture,
+    profiles,
+    shared_maps,
+)
 from ptxloom.views.runs.shared_maps import Shown
 
 FILES: Final = Path(__file__).parent / "files"
@@ -249,7 +266,32 @@ RENDERINGS: Final[dict[str, Callable[[], str]]] = {
     "picture_profile.html": lambda: drawn(profiled(), "html"),
     "picture_graph.svg": lambda: drawn(pl.flow_graph(function_of(RACING))),
     "tree.txt": lambda: trees.text(pl.parse(BROKEN, "broken.ptx")),
+    "picture_descriptor.svg": lambda: drawn(pl.MatrixDescriptor(0x400, 16, 1024, "128B")),
+    "picture_descriptor_tile.svg": lambda: drawn(SharedTile(8, 64, "bf16")),
+    "picture_tensor_map.svg": lambda: drawn(encode_tiled("INT64", 0, (16,), (), (16,))),
+    "profile.json": lambda: profiles.as_json(profiled()),
+    "shared.json": lambda: shared_maps.as_json(swizzled()),
+    "layout.txt": lambda: layout_picture.text(composition(Swizzle(2, 0, 3), pl.layout.Layout((8, 8), (8, 1)))),
+    "race.sarif": lambda: hazard_reports.sarif([race()], "0.0.0", KINDS),
+    **{name: partial(printed, words) for name, words in COMMANDS.items()},
 }
+
+NO_VIEWS: Final = {"core", "drawing", "notebook", "formulas"}
+"""What draws and lays out whatever a view says, passes views on to notebooks, or is a sentence in a hover."""
+RESULTS: Final = {"str", "str | None", "Figure", "Figure | Scene", "Scene"}
+
+
+def views() -> dict[str, CodeType]:
+    """Every public function of `ptxloom.views` that gives a text or a picture: module and name, and its code."""
+    found: dict[str, CodeType] = {}
+    for info in walk_packages(ptxloom.views.__path__, "ptxloom.views."):
+        if info.ispkg or NO_VIEWS & {*info.name.split(".")}:
+            continue
+        for name, one in vars(import_module(info.name)).items():
+            is_own = isfunction(one) and one.__module__ == info.name and not name.startswith("_")
+            if is_own and one.__annotations__.get("return") in RESULTS:
+                found[f"{info.name}.{name}"] = one.__code__
+    return found
 
 
 @pytest.mark.parametrize("name", RENDERINGS)
@@ -258,6 +300,20 @@ def test_a_rendering_is_what_a_human_approved(name: str, request: pytest.Fixture
     if request.config.getoption("--update"):
         path.write_text(text, encoding="utf-8", newline="")
     assert text == path.read_text(encoding="utf-8")
+
+
+def test_every_view_has_a_golden_file() -> None:
+    """Watched while all files are rendered: a view that is not called is one that nobody looks at."""
+    wanted, called = views(), set[CodeType]()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: called.add(frame.f_code) if event == "call" else None)
+    try:
+        for rendering in RENDERINGS.values():
+            rendering()
+    finally:
+        sys.setprofile(before)
+    assert len(wanted) > 80
+    assert [name for name, code in wanted.items() if code not in called] == []
 
 
 def test_no_golden_file_is_left_over() -> None:

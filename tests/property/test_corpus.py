@@ -28,6 +28,7 @@ def test_the_manifest_names_every_file_of_the_corpus() -> None:
     assert {name: digest[:16] for name, digest in written.items()} == stated
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_what_compilers_write_reads_and_prints(file: CorpusFile) -> None:
     module = read(file)
@@ -39,11 +40,13 @@ def test_what_compilers_write_reads_and_prints(file: CorpusFile) -> None:
     assert str(again) == printed
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_no_instruction_is_lost(file: CorpusFile) -> None:
     assert sum(1 for _ in instructions(read(file))) == count_instructions(file.read())
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_what_ptxas_accepts_has_no_errors(file: CorpusFile) -> None:
     found = check(read(file))

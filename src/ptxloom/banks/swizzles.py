@@ -99,6 +99,7 @@ def find_swizzles(tile: Tile, accesses: Sequence[str]) -> Found:
         UnsupportedForm: It is spelled wrong.
 
     Example:
+        >>> from ptxloom.banks.tiles import make_tile
         >>> found = find_swizzles(make_tile(64, 64, "f16"), ["cp.async", "ldmatrix.x4.trans"])
         >>> print(found.choices[0].arrangement, found.choices[0].arrangement.expression)
         Swizzle<3,3,3> (i = row * 64 + column, i ^ ((i >> 6 & 7) << 3))

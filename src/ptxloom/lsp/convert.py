@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptxloom.lsp.completion import Proposal
     from ptxloom.lsp.document import Document
     from ptxloom.lsp.edits import Action, Edit
-    from ptxloom.lsp.inlay import Hint
+    from ptxloom.lsp.hints import Hint
     from ptxloom.lsp.outline import Entry
 
 SOURCE: Final = "ptxloom"

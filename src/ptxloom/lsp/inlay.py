@@ -1,13 +1,14 @@
-"""What stands behind a register in a matrix instruction: which part of the matrices it holds."""
+"""What stands behind the registers of matrix instructions: the parts that they hold; and what a profile counted."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.isa import instruction_spec, known
+from ptxloom.lsp.conflicts import conflicts
 from ptxloom.lsp.fragment_role import held_in, role
+from ptxloom.lsp.hints import Hint
 from ptxloom.syntax.tree import Instruction
 from ptxloom.views.fragments.formulas import register_part
 
@@ -15,21 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.lsp.document import Document
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """A word that an editor shows in the text.
-
-    Attributes:
-        offset: What it stands before.
-        label: The word.
-        about: What it means, in a sentence.
-    """
-
-    offset: int
-    label: str
-    about: str
 
 
 def hints(document: Document, start: int, end: int) -> Iterator[Hint]:
@@ -47,6 +33,7 @@ def hints(document: Document, start: int, end: int) -> Iterator[Hint]:
             if key not in words:
                 words[key] = register_part(held, register), role(held, register)
             yield Hint(one.end, *words[key])
+    yield from conflicts(document, start, end)
 
 
 @cache

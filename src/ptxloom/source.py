@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 __all__ = ["Source", "Span"]
+
+
+from ptxloom.lazy import cached_property
 
 
 class Source:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.checker import Selection
 from ptxloom.cli.output import talk
+from ptxloom.lazy import cached_property
 from ptxloom.settings import found, git
 from ptxloom.settings.patterns import Patterns
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.flow.dominance import immediate_dominators, reachable
+from ptxloom.lazy import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import must_be
@@ -13,6 +12,7 @@ from ptxloom.display import mimebundle
 from ptxloom.flow import blocks
 from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.flow.loops import Loop, natural_loops
+from ptxloom.lazy import cached_property
 from ptxloom.source import Span
 from ptxloom.syntax.module import A_MODULE, Module
 from ptxloom.syntax.tree import Function

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ptxloom.binding.effects import destinations
 from ptxloom.binding.names import Scope, has_needless_zeros
+from ptxloom.lazy import cached_property
 from ptxloom.syntax.tree import Block, Declaration, Instruction
 
 if TYPE_CHECKING:

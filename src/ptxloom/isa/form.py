@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxloom.display import mimebundle
+from ptxloom.lazy import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

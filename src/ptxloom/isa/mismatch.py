@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spaces import SPACES
 from ptxloom.isa.spelling import near_misses
 from ptxloom.isa.types import is_type
+from ptxloom.lazy import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.display import mimebundle
+from ptxloom.lazy import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

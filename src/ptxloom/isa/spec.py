@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxloom.display import mimebundle
 from ptxloom.isa.target import TargetRange
 from ptxloom.isa.version import PtxVersion
+from ptxloom.lazy import cached_property
 
 if TYPE_CHECKING:
     from ptxloom.isa.notation import SyntaxLine

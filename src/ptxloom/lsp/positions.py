@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from enum import StrEnum
-from functools import cached_property
 from typing import Final, NamedTuple
+
+from ptxloom.lazy import cached_property
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 

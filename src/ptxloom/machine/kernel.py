@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
+from ptxloom.lazy import cached_property
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.compile.kernel_code import KernelCode

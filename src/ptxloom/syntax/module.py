@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.display import mimebundle
+from ptxloom.lazy import cached_property
 from ptxloom.source import Source, Span
 from ptxloom.syntax.lexer import comments
 from ptxloom.syntax.printer import print_statements

@@ -151,7 +151,7 @@ compile(0)
 threads = [threading.Thread(target=work) for _ in range(2)]
 for thread in threads:
     thread.start()
-for turn in range(12):
+for turn in range(24):
     child = os.fork()
     if child == 0:
         compile(-turn - 1)

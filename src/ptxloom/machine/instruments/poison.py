@@ -13,10 +13,10 @@ instruction, until none is left.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.isa.limits import LANES
+from ptxloom.lazy import cached_property
 from ptxloom.machine.analysis.definite_assignment import names_read, names_written
 from ptxloom.machine.codegen import scratch
 from ptxloom.machine.codegen.addresses import base_and_offset, lane_addresses, resolved_space, space_of

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
+
+from ptxloom.lazy import cached_property
 
 if TYPE_CHECKING:
     from ptxloom.machine.compile.kernel_code import KernelCode

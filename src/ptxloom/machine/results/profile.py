@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ptxloom.display import mimebundle
+from ptxloom.lazy import cached_property
 from ptxloom.machine.instruments.profile import Counters, bank_access
 from ptxloom.machine.native import language
 from ptxloom.machine.program.parts import copied_bytes, parts_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import UnsupportedForm
@@ -13,6 +12,7 @@ from ptxloom.hazards.memcheck import MORE_SHARED
 from ptxloom.hazards.racecheck import AFTER_COPY, AFTER_PRODUCT, BETWEEN_CTAS, IN_CLUSTER
 from ptxloom.isa import instruction_spec
 from ptxloom.isa.matrix import MOVES, matrix_move
+from ptxloom.lazy import cached_property
 from ptxloom.machine.analysis.definite_assignment import unsure_registers
 from ptxloom.machine.analysis.product_registers import product_registers
 from ptxloom.machine.instruments.variable_bounds import points_to

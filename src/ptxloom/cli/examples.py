@@ -88,7 +88,7 @@ EXAMPLES: Final = {
     ),
     "web": (
         ("web", "write explorer.html: one file that opens from disk"),
-        ("web -o /tmp/explorer.html --open", "and show it in the browser"),
+        ("web -o page.html --open", "and show it in the browser"),
     ),
     "run": (
         ("run launch.toml", "run a kernel, compare with NumPy"),

@@ -44,6 +44,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_example_runs(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setattr("webbrowser.open", bool)  # asked for an address, it says that it was shown
     if " | " in command:
         piped = io.TextIOWrapper(io.BytesIO((work / "kernel.ptx").read_bytes()))
         monkeypatch.setattr(sys, "stdin", piped)
@@ -86,3 +87,21 @@ def test_help_of_everything_names_every_verb(run: Run, monkeypatch: pytest.Monke
     assert max(map(len, ran.out.splitlines())) <= 110
     for verb, (summary, _) in VERBS.items():
         assert any(line.split()[:1] == [verb] and line.endswith(summary) for line in ran.out.splitlines())
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_the_explorer_is_shown_by_the_browser_that_is_there(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, opens: bool
+) -> None:
+    asked: list[str] = []
+
+    def browse(address: str) -> bool:
+        asked.append(address)
+        return opens
+
+    monkeypatch.setattr("webbrowser.open", browse)
+    target = tmp_path / "page.html"
+    ran = run("web", "-o", str(target), "--open")
+    assert asked == [target.as_uri()]
+    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert ("open it in a browser" in ran.err) is not opens

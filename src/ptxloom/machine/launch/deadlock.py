@@ -88,7 +88,7 @@ def _askers(reporter: Reporter, w: Any, group: _LaneGroup) -> Iterator[_LaneGrou
         return
     asked: dict[tuple[int, int], list[int]] = {}
     for lane in group.lanes:
-        host = int(w.awaited[lane])
+        host = int(w.awaited[lane]) if w.asking >> lane & 1 else 0
         asked.setdefault((host, int(w.awaiting[lane]) if host else group.op.site), []).append(lane)
     for (host, site), lanes in asked.items():
         yield replace(group, lanes=tuple(lanes), op=reporter.program.ops[site], mbarrier=host)

@@ -119,9 +119,10 @@ def mbarriers_of(
 
 def remember_answer(w: Warp, lane: u32, host: u64, completed: u64, site: u32) -> u32:
     """Keep at which mbarrier an instruction has told a lane to wait; 1 if it has."""
-    w.awaited[lane] = 0
+    w.asking = w.asking & ~(1 << lane)
     if completed != 0:
         return 0
+    w.asking = w.asking | 1 << lane
     w.awaited[lane] = host
     w.awaiting[lane] = site
     return 1

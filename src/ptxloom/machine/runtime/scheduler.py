@@ -72,7 +72,7 @@ def start_warp(w: Warp, mask: u32) -> None:
     w.product_groups = 0
     w.product_waiting = 0
     w.product_done = 0
-    fill(w.awaited, 0)
+    w.asking = 0
     if w.launch.has_calls != 0:
         fill(w.sp, 0)
         fill(w.depth, 0)
@@ -105,6 +105,7 @@ def start_cta(cta: Cta, index: u64) -> None:
         start_tags(cta)
     cta.cluster_arrived = 0
     cta.refused = 0
+    cta.uniform_steps = 0
     left = launch.threads
     for number in range(launch.warps):
         mask: u32 = NONE

@@ -227,6 +227,7 @@ class Cta:
     barriers: Annotated[Array[Barrier], 16]
     cluster_arrived: u32  # live threads of the cluster at its barrier (kept by its first CTA)
     refused: u32  # 1: it has seen that a request to cancel the launch of a cluster was refused
+    uniform_steps: u32  # 1: some warp has executed what its warpgroup must execute alike
     shadow: Shadow  # null unless racecheck watches
     written: Annotated[Slice[u8], "launch.shared_bytes"]  # initcheck's marks of shared memory; null unless it watches
     tags: Annotated[Slice[u64], "launch.shared_bytes"]  # provenance's, of shared memory
@@ -292,14 +293,40 @@ class Warp:
 
     scratch: Annotated[Array[u8], SCRATCH_BYTES]  # operands and results of run-time calls; first, so that it is aligned
     nowhere: Annotated[Array[u32], 32]  # zeros, which nobody writes: addresses of what is told by a constant offset
+    # From here on to `index`: what every start of a warp sets or run of it looks at, in as few cache lines as can be.
     mask: u32  # the lanes that run now
     live: u32  # the lanes that have not exited
     blocked: u32  # the lanes that wait
+    sync_blocked: u32  # lanes that wait for others of the warp
+    passing: u32  # lanes that need not wait again at the warp-synchronous instruction they are at
+    forced: u32  # those among them whose members wait elsewhere
+    hasty: (
+        u32  # lanes that wait at an `.aligned` instruction, where hardware would not: they go on before all stand still
+    )
+    waited: u32  # lanes that wait at a warp-synchronous instruction, or look again whether they must
+    starved: u32  # how often the others spent their budget meanwhile
+    present: u32  # the lanes the warp started with
     pc: u32  # the block that `mask` is in
     pending: u32  # the smallest block where other runnable lanes are; NONE if there are none
     budget: i32
-    index: u32
     rotate: u32  # 1: give the lanes that wait their turn
+    reducing: u32  # lanes that wait for the result of a `bar.red`
+    cluster_arrived: u32  # lanes that have arrived at the cluster's barrier
+    cluster_waiting: u32  # those of them that wait
+    cluster_passed: u32  # lanes for which it has completed since they arrived
+    group_steps: u32  # what the warp has executed that its warpgroup must execute alike
+    group_site: u32  # the last of it
+    group_trail: u32  # what it was, in its order
+    product_groups: u32  # groups of `wgmma` committed
+    product_wanted: u32  # how many of these the whole warpgroup must have committed, for the lanes that wait
+    product_waiting: u32  # these lanes
+    product_done: u32  # groups that it has waited for
+    asking: u32  # lanes that an mbarrier has told to wait, where `awaited` says
+    poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
+    resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
+    instructions: u64
+    traced: u64  # how many records the warp has
+    index: u32
     cta: Cta
     launch: Launch
     worker: Worker
@@ -313,18 +340,8 @@ class Warp:
     params: Annotated[Slice[u8], "params_end - address(params)"]
     params_end: u64
     tids: Annotated[Slice[u32], "96"]
-    instructions: u64
     symbols: u64
     waiting: u32  # barrier the whole warp waits at + 1
-    sync_blocked: u32  # lanes that wait for others of the warp
-    passing: u32  # lanes that need not wait again at the warp-synchronous instruction they are at
-    forced: u32  # those among them whose members wait elsewhere
-    hasty: (
-        u32  # lanes that wait at an `.aligned` instruction, where hardware would not: they go on before all stand still
-    )
-    waited: u32  # lanes that wait at a warp-synchronous instruction, or look again whether they must
-    starved: u32  # how often the others spent their budget meanwhile
-    present: u32  # the lanes the warp started with
     profile: u64  # where its worker counts; 0 if nobody does
     moved: Annotated[
         Slice[u64], "moved_counters"
@@ -332,14 +349,9 @@ class Warp:
     moved_counters: u64
     trace: Annotated[Slice[TracedSite], "trace_sites"]  # the instructions that are recorded
     trace_sites: u64
-    traced: u64  # how many records the warp has
     carry: u32  # CC.CF of each lane
     members: Annotated[Array[u32], 32]  # whom each waiting lane waits for
     waits: Annotated[Array[u32], 16]  # by barrier: the lanes that wait there
-    reducing: u32  # lanes that wait for the result of a `bar.red`
-    cluster_arrived: u32  # lanes that have arrived at the cluster's barrier
-    cluster_waiting: u32  # those of them that wait
-    cluster_passed: u32  # lanes for which it has completed since they arrived
     results: Annotated[Array[u32], 32]  # by lane: where in the warp's state the result of its `bar.red` goes
     kinds: Annotated[Array[u32], 32]  # and which operation it is
     witnesses: Annotated[Array[u32], 32]  # the lanes that lived when each lane came to a warp-synchronous instruction
@@ -364,19 +376,10 @@ class Warp:
         Slice[u8], "shared_bytes"
     ]  # initcheck's marks of shared memory, and of lane 0's local memory; null unless it watches
     local_written: Annotated[Slice[u8], "32 * local_bytes"]
-    poisoned: u32  # 1: bits of some register are unwritten; the variant that follows them runs
-    resume: u32  # 1 + the instruction at which that variant is to go on; 0: the start of the block
     source: Annotated[Array[PoisonSource], 1]  # of what the last load found unwritten
     starts: Annotated[Array[u32], 32]  # where each lane's access starts
-    awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that told each lane to wait; 0 after a yes
+    awaited: Annotated[Array[u64], 32]  # the host address of the mbarrier that told each lane in `asking` to wait
     awaiting: Annotated[Array[u32], 32]  # the site of the instruction that asked it
-    group_steps: u32  # what the warp has executed that its warpgroup must execute alike
-    group_site: u32  # the last of it
-    group_trail: u32  # what it was, in its order
-    product_groups: u32  # groups of `wgmma` committed
-    product_wanted: u32  # how many of these the whole warpgroup must have committed, for the lanes that wait
-    product_waiting: u32  # these lanes
-    product_done: u32  # groups that it has waited for
     product_head: u32  # factors of products that racecheck has been told of
     groups: Annotated[Array[u32], 32]  # groups of copies each lane has committed
     bulk_groups: Annotated[Array[u32], 32]  # groups of bulk copies

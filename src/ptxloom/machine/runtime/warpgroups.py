@@ -19,6 +19,7 @@ _FACTOR: Final = 0x9E3779B1
 
 def keep_step(w: Warp, site: u32, operands: u64) -> None:
     """A warp executes what its warpgroup must execute alike, with operands that must be alike, too."""
+    w.cta.uniform_steps = 1
     w.group_steps = w.group_steps + 1
     w.group_site = site
     w.group_trail = (w.group_trail ^ site + 1) * _FACTOR
@@ -28,6 +29,8 @@ def keep_step(w: Warp, site: u32, operands: u64) -> None:
 
 def compare_steps(cta: Cta) -> None:
     """A CTA has ended: note warpgroups whose warps have not all executed the same."""
+    if cta.uniform_steps == 0:
+        return
     for group in range(cta.launch.warps // WARPGROUP):
         most = warp_at(cta, group * WARPGROUP)
         for index in range(1, WARPGROUP):

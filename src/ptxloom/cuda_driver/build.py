@@ -65,6 +65,8 @@ LIBRARIES: Final = (
         flags=("-Wl,-rpath,$ORIGIN",),
         neighbours=("libcuda.so.1",),
     ),
+    Library("libptxloom-nvrtc.so", "libnvrtc"),
+    Library("libptxloom-nvjitlink.so", "libnvjitlink", flags=("-Wl,-rpath,$ORIGIN",), neighbours=("libcuda.so.1",)),
 )
 """In an order in which they can be linked."""
 

@@ -1,0 +1,261 @@
+/* nvJitLink: LTO-IR is linked by NVIDIA's, to PTX; PTX, and what holds it, is linked by the driver; then both together. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../libnvrtc/theirs.h"
+
+/* Results, and kinds of input, of nvJitLink. */
+enum { SUCCESS = 0, INVALID_INPUT = 3, PTX_COMPILE = 4, INTERNAL = 6, NULL_INPUT = 10 };
+enum { CUBIN = 1, PTX, LTOIR, FATBIN, OBJECT, LIBRARY, INDEX, ANY = 10 };
+
+/* The driver's: options of a link, kinds of input. */
+enum { MAX_REGISTERS = 0, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
+static const int DRIVERS[] = {[CUBIN] = 0, [PTX] = 1, [FATBIN] = 2, [OBJECT] = 3, [LIBRARY] = 4};
+
+enum { LOG_BYTES = 4096 };
+
+struct input {
+    int kind; /* the driver's */
+    void *data;
+    size_t size;
+};
+
+struct link {
+    void *theirs;
+    int as_it_is;    /* whether the program asked for something else than machine code */
+    int lto;
+    size_t lto_count; /* of inputs that NVIDIA's links */
+    unsigned registers;
+    struct input *inputs;
+    size_t count;
+    void *made;
+    size_t size;
+    char log[LOG_BYTES];
+};
+
+int cuInit(unsigned flags);
+int cuCtxGetCurrent(void **context);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link);
+int cuLinkAddData_v2(void *link, int kind, void *data, size_t size, const char *name, unsigned count, int *options, void **values);
+int cuLinkComplete(void *link, void **image, size_t *size);
+int cuLinkDestroy(void *link);
+
+static int ask(const char *name, void *link, word a, word b, word c, word d) {
+    function *call = theirs(name);
+    return call ? (int)call((word)link, a, b, c, d, 0) : INTERNAL;
+}
+
+static void drop(struct link *link) {
+    for (size_t i = 0; i < link->count; i++) free(link->inputs[i].data);
+    free(link->inputs);
+    free(link->made);
+    free(link);
+}
+
+/* -- a link ------------------------------------------------------------------------------------------------------ */
+
+static void read_option(struct link *link, const char *option) {
+    if (!strcmp(option, "-lto") || !strcmp(option, "-dlto")) link->lto = 1;
+    if (!strcmp(option, "-ptx") || !strcmp(option, "-r")) link->as_it_is = 1;
+    if (!strncmp(option, "-maxrregcount=", 14)) link->registers = (unsigned)strtoul(option + 14, NULL, 10);
+}
+
+EXPORTED int nvJitLinkCreate(void **handle, uint32_t count, const char **options);
+EXPORTED int nvJitLinkCreate(void **handle, uint32_t count, const char **options) {
+    if (!handle || (count && !options)) return NULL_INPUT;
+    struct link *link = calloc(1, sizeof *link);
+    const char **all = calloc((size_t)count + 1, sizeof *all);
+    if (!link || !all) {
+        free(link);
+        free(all);
+        return INTERNAL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        all[i] = options[i];
+        if (options[i]) read_option(link, options[i]);
+    }
+    all[count] = "-ptx";
+    int error = ask("nvJitLinkCreate", &link->theirs, count + (link->lto && !link->as_it_is), (word)all, 0, 0);
+    free(all);
+    *handle = link; /* a link that could not be made has a log */
+    return error;
+}
+
+EXPORTED int nvJitLinkDestroy(struct link **handle);
+EXPORTED int nvJitLinkDestroy(struct link **handle) {
+    if (!handle || !*handle) return NULL_INPUT;
+    int error = (*handle)->theirs ? ask("nvJitLinkDestroy", &(*handle)->theirs, 0, 0, 0, 0) : SUCCESS;
+    drop(*handle);
+    *handle = NULL;
+    return error;
+}
+
+static int keep(struct link *link, int kind, const void *data, size_t size) {
+    struct input *inputs = realloc(link->inputs, (link->count + 1) * sizeof *inputs);
+    if (!inputs) return INTERNAL;
+    link->inputs = inputs;
+    inputs[link->count] = (struct input){kind, malloc(size ? size : 1), size};
+    if (!inputs[link->count].data) return INTERNAL;
+    memcpy(inputs[link->count++].data, data, size);
+    return SUCCESS;
+}
+
+/* -- the driver, with a context, as it wants one ------------------------------------------------------------------ */
+
+struct context {
+    void *context;
+    int pushed;
+};
+
+static int enter(struct context *here) {
+    *here = (struct context){0};
+    if (cuInit(0)) return INTERNAL;
+    if (!cuCtxGetCurrent(&here->context) && here->context) return SUCCESS;
+    if (cuDevicePrimaryCtxRetain(&here->context, 0)) return INTERNAL;
+    here->pushed = !cuCtxPushCurrent_v2(here->context);
+    return here->pushed ? SUCCESS : INTERNAL;
+}
+
+static void leave(const struct context *here) {
+    void *popped;
+    if (!here->pushed) return;
+    cuCtxPopCurrent_v2(&popped);
+    cuDevicePrimaryCtxRelease_v2(0);
+}
+
+/* One PTX text of some inputs, in memory of its own. */
+static int join(struct link *link, const struct input *inputs, size_t count, void **made, size_t *size) {
+    int options[] = {ERROR_LOG, ERROR_LOG_BYTES, MAX_REGISTERS};
+    void *values[] = {link->log, (void *)(uintptr_t)(LOG_BYTES - 1), (void *)(uintptr_t)link->registers};
+    void *joined, *image = NULL;
+    struct context here;
+    *made = NULL;
+    int error = enter(&here);
+    if (error) return error;
+    error = cuLinkCreate_v2(link->registers ? 3 : 2, options, values, &joined);
+    if (!error) {
+        for (size_t i = 0; !error && i < count; i++)
+            error = cuLinkAddData_v2(joined, inputs[i].kind, inputs[i].data, inputs[i].size, NULL, 0, NULL, NULL);
+        if (!error) error = cuLinkComplete(joined, &image, size);
+        *made = error ? NULL : malloc(*size);
+        if (*made) memcpy(*made, image, *size);
+        cuLinkDestroy(joined);
+    }
+    leave(&here);
+    return error ? PTX_COMPILE : *made ? SUCCESS : INTERNAL;
+}
+
+/* -- inputs -------------------------------------------------------------------------------------------------------- */
+
+static int has_ptx(struct link *link, const struct input *input) {
+    void *made;
+    size_t size;
+    int error = join(link, input, 1, &made, &size);
+    link->log[0] = 0;
+    free(made);
+    return !error;
+}
+
+EXPORTED int nvJitLinkAddData(struct link *link, int kind, const void *data, size_t size, const char *name);
+EXPORTED int nvJitLinkAddData(struct link *link, int kind, const void *data, size_t size, const char *name) {
+    if (!link || !data) return NULL_INPUT;
+    int known = kind >= CUBIN && kind <= LIBRARY && kind != LTOIR;
+    struct input input = {DRIVERS[known ? kind : PTX], (void *)(uintptr_t)data, size};
+    int ours = !link->as_it_is && (known || kind == ANY);
+    /* What may hold LTO-IR, PTX or both: of two that say the same, PTX needs no linking here. */
+    if (ours && kind != PTX && (link->lto || kind == ANY)) ours = has_ptx(link, &input);
+    if (ours) return keep(link, input.kind, data, size);
+    int error = ask("nvJitLinkAddData", link->theirs, (word)kind, (word)data, size, (word)name);
+    link->lto_count += !error;
+    return error;
+}
+
+EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path);
+EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path) {
+    if (!link || !path) return NULL_INPUT;
+    FILE *file = fopen(path, "rb");
+    if (!file) return ask("nvJitLinkAddFile", link->theirs, (word)kind, (word)path, 0, 0);
+    char *data = NULL;
+    size_t size = 0;
+    int error = fseek(file, 0, SEEK_END) || ftell(file) < 0 ? INVALID_INPUT : SUCCESS;
+    if (!error) {
+        size = (size_t)ftell(file);
+        rewind(file);
+        data = calloc(size + 1, 1);
+        if (!data) error = INTERNAL;
+        else if (fread(data, 1, size, file) != size) error = INVALID_INPUT;
+    }
+    fclose(file);
+    if (!error) error = nvJitLinkAddData(link, kind, data, size, path);
+    free(data);
+    return error;
+}
+
+EXPORTED int nvJitLinkComplete(struct link *link);
+EXPORTED int nvJitLinkComplete(struct link *link) {
+    if (!link) return NULL_INPUT;
+    if (link->as_it_is || (!link->count && !link->lto_count)) return ask("nvJitLinkComplete", link->theirs, 0, 0, 0, 0);
+    if (link->lto_count) {
+        size_t size = 0;
+        int error = ask("nvJitLinkComplete", link->theirs, 0, 0, 0, 0);
+        if (!error) error = ask("nvJitLinkGetLinkedPtxSize", link->theirs, (word)&size, 0, 0, 0);
+        char *text = error ? NULL : calloc(size + 1, 1);
+        if (text) error = ask("nvJitLinkGetLinkedPtx", link->theirs, (word)text, 0, 0, 0);
+        if (!error) error = text ? keep(link, DRIVERS[PTX], text, size + 1) : INTERNAL;
+        free(text);
+        if (error) return error;
+    }
+    return join(link, link->inputs, link->count, &link->made, &link->size);
+}
+
+/* -- what came of it ----------------------------------------------------------------------------------------------- */
+
+EXPORTED int nvJitLinkGetLinkedCubinSize(struct link *link, size_t *size);
+EXPORTED int nvJitLinkGetLinkedCubinSize(struct link *link, size_t *size) {
+    if (!link || !size) return NULL_INPUT;
+    if (!link->made) return ask("nvJitLinkGetLinkedCubinSize", link->theirs, (word)size, 0, 0, 0);
+    *size = link->size;
+    return SUCCESS;
+}
+
+EXPORTED int nvJitLinkGetLinkedCubin(struct link *link, void *image);
+EXPORTED int nvJitLinkGetLinkedCubin(struct link *link, void *image) {
+    if (!link || !image) return NULL_INPUT;
+    if (!link->made) return ask("nvJitLinkGetLinkedCubin", link->theirs, (word)image, 0, 0, 0);
+    memcpy(image, link->made, link->size);
+    return SUCCESS;
+}
+
+EXPORTED int nvJitLinkGetErrorLogSize(struct link *link, size_t *size);
+EXPORTED int nvJitLinkGetErrorLogSize(struct link *link, size_t *size) {
+    if (!link || !size) return NULL_INPUT;
+    if (!link->log[0]) return ask("nvJitLinkGetErrorLogSize", link->theirs, (word)size, 0, 0, 0);
+    *size = strlen(link->log) + 1;
+    return SUCCESS;
+}
+
+EXPORTED int nvJitLinkGetErrorLog(struct link *link, char *log);
+EXPORTED int nvJitLinkGetErrorLog(struct link *link, char *log) {
+    if (!link || !log) return NULL_INPUT;
+    if (!link->log[0]) return ask("nvJitLinkGetErrorLog", link->theirs, (word)log, 0, 0, 0);
+    memcpy(log, link->log, strlen(link->log) + 1);
+    return SUCCESS;
+}
+
+#define OF_THEIRS(name)                                                                                                \
+    EXPORTED int name(struct link *link, void *answer);                                                                \
+    EXPORTED int name(struct link *link, void *answer) {                                                               \
+        return link ? ask(#name, link->theirs, (word)answer, 0, 0, 0) : NULL_INPUT;                                    \
+    }
+OF_THEIRS(nvJitLinkGetInfoLog)
+OF_THEIRS(nvJitLinkGetInfoLogSize)
+OF_THEIRS(nvJitLinkGetLinkedLTOIR)
+OF_THEIRS(nvJitLinkGetLinkedLTOIRSize)
+OF_THEIRS(nvJitLinkGetLinkedPtx)
+OF_THEIRS(nvJitLinkGetLinkedPtxSize)
+FORWARD(nvJitLinkVersion, INTERNAL)

@@ -1,0 +1,64 @@
+"""Who asks NVIDIA's compiler and linker for machine code gets PTX; what stands for them here is a few lines of C."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from driver.running import PROGRAMS, Running, needs_compiler
+
+pytestmark = needs_compiler
+COMPILER = os.environ.get("CC", "cc")
+
+
+def _compiled(made: Path, source: str, *flags: str) -> Path:
+    made.parent.mkdir(parents=True, exist_ok=True)
+    command = [COMPILER, "-shared", "-fPIC", f"-Wl,-soname,{made.name}", *flags, "-x", "c", "-", "-o", str(made)]
+    subprocess.run(command, input=source, text=True, check=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("theirs")
+    source = (PROGRAMS / "theirs.c").read_text(encoding="utf-8")
+    _compiled(folder / "libnvrtc.so.13", source, "-DNVRTC")
+    _compiled(folder / "libnvJitLink.so.13", source)
+    return folder
+
+
+def test_a_program_gets_ptx_for_machine_code(theirs: Path) -> None:
+    running = Running()
+    done = running.run("machine_code.py", str(theirs))
+    running.server.close()
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "True True False",  # no library, nowhere
+        "True False",  # the linker's names are everywhere, the compiler's nowhere
+        "[0, 0, 0, 0] [7]",  # two texts
+        "0 None",
+        "[0, 0, 0, 0] [7]",  # LTO-IR and a text
+        "0 None",
+        "[0, 0, 0] True",  # whoever asks for PTX gets theirs
+        "[0, 0, 4] True",
+        "[1, 18, 6] b'theirs\\x00'",
+        "10 10",
+        "0 13 5",
+        "True",
+        "False",
+        "11",  # what theirs lacks
+    ]
+
+
+def test_other_libraries_are_looked_for_as_before(tmp_path: Path) -> None:
+    _compiled(tmp_path / "near" / "libptxloom-inner.so", "int inner(void) { return 3; }")
+    source = '#include <dlfcn.h>\nint outer(void) { return dlopen("libptxloom-inner.so", RTLD_NOW) != 0; }'
+    outer = _compiled(tmp_path / "libouter.so", source, "-Wl,--enable-new-dtags,-rpath,$ORIGIN/near", "-ldl")
+    running = Running()
+    code = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).outer())"
+    command = [sys.executable, "-c", code, str(outer)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment)
+    running.server.close()
+    assert (done.stdout, done.stderr) == ("1\n", "")

@@ -98,10 +98,9 @@ $(VENV)/.oracles: $(VENV)/.dev
 	$(PIP) --no-deps nvidia-cutlass
 	@touch $@
 
-# numba's target without nvJitLink, which makes machine code alone of what it links: without it, PTX is handed to the driver.
+# As their users install them.
 $(VENV)-suites/.made: pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)-suites
 	$(VENV)-suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' pytest filecheck psutil cffi cloudpickle \
-		numba-cuda 'cuda-core>=1' 'cuda-bindings>=13' 'nvidia-cuda-nvrtc>=13' 'nvidia-nvvm>=13' 'nvidia-cuda-runtime>=13' \
-		'nvidia-cuda-cccl>=13' tinygrad triton
+		'numba-cuda[cu13]' 'cuda-core[cu13]>=1' tinygrad triton
 	@touch $@

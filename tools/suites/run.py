@@ -2,14 +2,17 @@
 
     python tools/suites/run.py [NAME...]
 
-Runs in the environment that `make suites` makes, of what the package index carries. Prints a table, and writes what
-each test came to into `bench/out/`. Ends with 1 if something failed for a reason that is not known.
+Runs in the environment that `make suites` makes, of what the package index carries. A module of tests is a process, so
+that one that does not end takes no other with it. NAME is a suite, its last word, or a module of tests. Prints a table,
+and writes what each test came to into `bench/out/`. Ends with 1 if something failed for a reason that is not known.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -22,7 +25,7 @@ from xml.etree import ElementTree as ET
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[1]
 _OUT: Final = _ROOT / "bench" / "out"
-_LIMIT_SECONDS: Final = 3000
+_LIMIT_SECONDS: Final = 600
 _NOT_KNOWN: Final = "not known"
 
 
@@ -44,7 +47,7 @@ class Suite:
 SUITES: Final = (
     *(
         Suite(f"numba-cuda {part}", "numba-cuda", f"numba.cuda.tests.{part}")
-        for part in ("cudadrv", "cudapy", "nocuda", "nrt", "doc_examples", "core")
+        for part in ("cudadrv", "cudapy", "nocuda", "nrt", "doc_examples")
     ),
     Suite("programs of ours for numba, cuda.core, tinygrad and Triton", "ptxloom", "tests/integrations"),
 )
@@ -65,15 +68,17 @@ REASONS: Final = (
 
 def main(names: list[str]) -> int:
     """Run the suites of these names, or all."""
-    chosen = [suite for suite in SUITES if not names or suite.name in names or suite.name.split()[-1] in names]
-    if not chosen:
+    chosen = {suite: _modules(suite, names) for suite in SUITES}
+    if not any(chosen.values()):
         print(f"no suite is called {' '.join(names)}: there are {', '.join(suite.name for suite in SUITES)}")
         return 2
     _OUT.mkdir(parents=True, exist_ok=True)
     print("| suite | version | passed | failed | skipped | why |\n|---|---|---|---|---|---|")
     unknown = 0
-    for suite in chosen:
-        told = _run(suite)
+    for suite, modules in chosen.items():
+        if not modules:
+            continue
+        told = _run(suite, modules)
         counts = Counter(outcome for outcome, _ in told.values())
         why = Counter(_reason(said) for outcome, said in told.values() if outcome == "failed")
         unknown += why[_NOT_KNOWN]
@@ -83,49 +88,72 @@ def main(names: list[str]) -> int:
     return int(unknown > 0)
 
 
-def _run(suite: Suite) -> dict[str, list[str]]:
+def _modules(suite: Suite, names: list[str]) -> list[str]:
+    """The modules of a suite that somebody who says these names wants; all if the suite is named, or nothing is."""
+    if "/" in suite.tests:
+        there = [suite.tests]
+    else:
+        listing = subprocess.run(
+            [sys.executable, _HERE / "unittests.py", "--list", suite.tests], check=True, capture_output=True, text=True
+        )
+        there = listing.stdout.split()
+    if not names or suite.name in names or suite.name.split()[-1] in names:
+        return there
+    return [module for module in there if module.rpartition(".")[2] in names]
+
+
+def _run(suite: Suite, modules: list[str]) -> dict[str, tuple[str, str]]:
     """What each test came to: passed, failed or skipped, and what it said."""
     stem = re.sub(r"\W+", "_", suite.name)
-    out, log = _OUT / f"{stem}.out", _OUT / f"{stem}.log"
-    out.unlink(missing_ok=True)
-    ours = "/" in suite.tests
-    if ours:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-c",
-            "/dev/null",
-            f"--junitxml={out}",
-        ]
-        command.append(str(_ROOT / suite.tests))
-    else:
-        command = [sys.executable, "-m", "ptxloom", "exec", "--on-hazard", "end", "--"]
-        command += [sys.executable, str(_HERE / "unittests.py"), str(out), suite.tests]
-    with log.open("w") as stream:
+    log, told = _OUT / f"{stem}.log", dict[str, tuple[str, str]]()
+    log.unlink(missing_ok=True)
+    for module in modules:
+        out = _OUT / f"{stem}.out"
+        out.unlink(missing_ok=True)
+        how = _ended(_command(module, out), log)
+        came_to = _of_junit(out) if "/" in module else _of_lines(out, how)
+        told |= came_to or {module: ("failed", f"{how} before a test was done; see {log.name}")}
+    (_OUT / f"{stem}.json").write_text(json.dumps(told, indent=1))
+    return told
+
+
+def _command(module: str, out: Path) -> list[str]:
+    if "/" in module:
+        options = ["-q", "-p", "no:cacheprovider", "-c", "/dev/null", f"--junitxml={out}"]
+        return [sys.executable, "-m", "pytest", *options, str(_ROOT / module)]
+    ours = [sys.executable, "-m", "ptxloom", "exec", "--on-hazard", "end", "--destroy-on-device-error", "kernel", "--"]
+    return [*ours, sys.executable, str(_HERE / "unittests.py"), str(out), module]
+
+
+def _ended(command: list[str], log: Path) -> str:
+    """How a process ended that writes to a log; one that takes too long is ended, and all that it started."""
+    with log.open("a") as stream:
+        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            ended = subprocess.run(
-                command, stdout=stream, stderr=subprocess.STDOUT, check=False, timeout=_LIMIT_SECONDS
-            )
-            how = f"ended with {ended.returncode}"
+            return f"ended with {process.wait(_LIMIT_SECONDS)}"
         except subprocess.TimeoutExpired:
-            how = f"took longer than {_LIMIT_SECONDS} seconds"
-    if not out.exists():
-        return {suite.name: ["failed", f"the suite {how} before it was done; see {log.name}"]}
-    return _of_junit(out) if ours else json.loads(out.read_text())
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return f"took longer than {_LIMIT_SECONDS} seconds"
 
 
-def _of_junit(path: Path) -> dict[str, list[str]]:
-    told: dict[str, list[str]] = {}
-    for case in ET.parse(path).iter("testcase"):  # noqa: S314 - pytest wrote it a moment ago
+def _of_lines(path: Path, how: str) -> dict[str, tuple[str, str]]:
+    lines = path.read_text().splitlines() if path.exists() else []
+    told = {test: (outcome, said) for test, outcome, said in map(json.loads, lines)}
+    return {
+        test: ("failed", f"its module {how}") if outcome == "began" else (outcome, said)
+        for test, (outcome, said) in told.items()
+    }
+
+
+def _of_junit(path: Path) -> dict[str, tuple[str, str]]:
+    told = dict[str, tuple[str, str]]()
+    for case in ET.parse(path).iter("testcase") if path.exists() else ():  # noqa: S314 - pytest wrote it a moment ago
         name = f"{case.get('classname')}.{case.get('name')}"
-        told[name] = ["passed", ""]
+        told[name] = ("passed", "")
         for part in case:
             if part.tag in {"failure", "error", "skipped"}:
-                told[name] = ["skipped" if part.tag == "skipped" else "failed", part.get("message") or ""]
+                told[name] = ("skipped" if part.tag == "skipped" else "failed", part.get("message") or "")
     return told
 
 

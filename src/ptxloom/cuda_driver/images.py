@@ -10,6 +10,7 @@ from ptxloom.diagnostics import Severity
 from ptxloom.files import UnreadableFile, texts_of
 from ptxloom.files.fatbins import ptx_in
 from ptxloom.files.reading import decoded, is_compiled
+from ptxloom.isa import Target
 from ptxloom.source import Source
 from ptxloom.syntax import parse
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _NO_PTX = (
     "this program hands machine code to the driver, which holds no PTX: build it with "
-    "`-gencode arch=compute_80,code=compute_80`, or have its framework make PTX (docs/driver.md)"
+    "`-gencode arch=compute_80,code=compute_80` or `-lineinfo`, or have its framework make PTX (docs/driver.md)"
 )
 
 
@@ -65,7 +66,7 @@ def _source(image: bytes, path: str, capability: int) -> Source:
 
 def ptx_for(image: bytes, name: str, capability: int) -> list[tuple[int, bytes]]:
     """The PTX in an image that a device can take, each with what it was made for."""
-    numbered = [(int(arch.removeprefix("sm_")), text) for arch, text in ptx_in(image, name)]
+    numbered = [(Target.parse(arch).number, text) for arch, text in ptx_in(image, name)]
     return [(number, text) for number, text in numbered if number <= capability]
 
 

@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.files.cubins import ptx_of
 from ptxloom.files.errors import UnreadableFile
 from ptxloom.files.packed import lz4, zstandard
 from ptxloom.files.packed.damage import DamagedError
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 MAGIC: Final = b"\x50\xed\x55\xba"
 _HEADER: Final = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of all entries
 _ENTRY: Final = struct.Struct("<HHIQIIHHIIIQQQ")
-_PTX: Final = 1  # the kind of an entry
+_PTX: Final = 1  # kinds of entries
+_CUBIN: Final = 2
 _LZ4: Final = 0x2000
 _ZSTD: Final = 0x8000
-_MOST_BYTES: Final = 1 << 28  # of one text
+_MOST_BYTES: Final = 1 << 28  # of one image
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Entry:
     """One image of a fatbin.
 
     Attributes:
-        kind: 1 for PTX.
+        kind: 1 for PTX, 2 for a cubin.
         arch: Its architecture, such as 80.
         flags: How it is compressed.
         size: Bytes that it makes, if it is compressed.
@@ -46,7 +48,7 @@ class Entry:
 
 
 def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
-    """Every PTX text in the fatbins of a file, in order.
+    """Every PTX text in the fatbins of a file, in order; where there is none, that of which its machine code was made.
 
     Args:
         data: The file.
@@ -58,7 +60,12 @@ def ptx_in(data: bytes, name: str) -> tuple[tuple[str, bytes], ...]:
     Raises:
         UnreadableFile: What holds one is damaged.
     """
-    return tuple((f"sm_{entry.arch}", _text(entry, name)) for entry in entries(data) if entry.kind == _PTX)
+    found = tuple(entries(data))
+    texts = tuple((f"sm_{entry.arch}", _unpacked(entry, name).strip(b"\0")) for entry in found if entry.kind == _PTX)
+    if texts:
+        return texts
+    cubins = (data, *(_unpacked(entry, name) for entry in found if entry.kind == _CUBIN))
+    return tuple(one for one in map(ptx_of, cubins) if one)
 
 
 def entries(data: bytes) -> Iterator[Entry]:
@@ -86,18 +93,18 @@ def _entries(body: bytes) -> Iterator[Entry]:
         at = start + size
 
 
-def _text(entry: Entry, name: str) -> bytes:
-    """What an entry says, unpacked.
+def _unpacked(entry: Entry, name: str) -> bytes:
+    """The bytes of an entry, unpacked.
 
     Raises:
         UnreadableFile: It is damaged.
     """
     if not entry.flags & (_LZ4 | _ZSTD):
-        return entry.data.strip(b"\0")
+        return entry.data
     if entry.size > _MOST_BYTES:
-        raise UnreadableFile(f"{name}: a PTX text in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read")
+        raise UnreadableFile(f"{name}: an image in it would have {entry.size:,} bytes; {_MOST_BYTES:,} are read")
     unpack = lz4.decompress if entry.flags & _LZ4 else zstandard.decompress
     try:
-        return unpack(entry.data, entry.size).strip(b"\0")
+        return unpack(entry.data, entry.size)
     except DamagedError:
-        raise UnreadableFile(f"{name}: a PTX text in it is damaged, and cannot be unpacked") from None
+        raise UnreadableFile(f"{name}: an image in it is damaged, and cannot be unpacked") from None

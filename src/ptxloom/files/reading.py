@@ -1,7 +1,8 @@
 """What a file is, and the PTX in it: the one place that decides.
 
 PTX text is itself. CUDA C++ (`.cu`) is compiled. A fatbin, and whatever holds some (an object, a library, an archive, a
-program), gives the PTX in them. A cubin holds none; Triton and others keep it beside, in a file of the same name.
+program), gives the PTX in them. A cubin holds what it was made of if that was compiled with line information; Triton
+and others keep it beside, in a file of the same name.
 A folder, such as one of Triton's cache, gives the `.ptx` files in it.
 """
 
@@ -104,7 +105,7 @@ def _beside(name: str) -> tuple[Source, ...]:
         return (_plain(_bytes(str(beside)), str(beside)),)
     raise UnreadableFile(
         f"{name}: this is a compiled file that holds no PTX, only machine code, if any; nvcc puts PTX in it "
-        "with `-gencode arch=compute_80,code=compute_80`"
+        "with `-gencode arch=compute_80,code=compute_80`, or with `-lineinfo`"
     )
 
 

@@ -1,0 +1,56 @@
+"""The PTX in cubins: what was compiled with line information (`-lineinfo`) carries the text that it was made of.
+
+A cubin is an ELF file for CUDA's machine. Its section `.nv_debug_ptx_txt` holds the lines of the PTX, each ended by a
+zero, with what comments and directives of lines said left out, so that lines keep their numbers. None of this is
+documented; it was read off the files that ptxas 13.4 and 13.5 write.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SECTION: Final = b".nv_debug_ptx_txt"
+_CUDA: Final = 190  # e_machine
+_CLASS_64: Final = 2
+_HEADER: Final = struct.Struct("<4sB13xH20xQ10xHHH")  # magic, class, machine, where sections are, bytes, number, names
+_HEADING: Final = struct.Struct("<II16xQQ24x")  # of a section: name, type, offset, bytes
+_NO_BITS: Final = 8
+_TARGET: Final = re.compile(rb"^\s*\.target\s+(sm_\d+[af]?)", re.MULTILINE)
+_VERSION: Final = re.compile(rb"^\s*\.version\s", re.MULTILINE)
+
+
+def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
+    """The PTX that a cubin was made of, and the target it names; None if it carries none, or is no cubin.
+
+    Args:
+        cubin: The file. What is damaged carries none.
+    """
+    for name, data in _sections(cubin):
+        if name == _SECTION:
+            text = data.replace(b"\0", b"\n")
+            target = _TARGET.search(text)
+            if target and len(_VERSION.findall(text)) == 1:  # several modules, linked: their lines are mixed
+                return target[1].decode("ascii"), text
+    return None
+
+
+def _sections(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The sections of a cubin: names and contents."""
+    if len(data) < _HEADER.size:
+        return
+    magic, width, machine, at, each, count, names = _HEADER.unpack_from(data)
+    if (magic, width, machine, each) != (b"\x7fELF", _CLASS_64, _CUDA, _HEADING.size) or names >= count:
+        return
+    if at + count * each > len(data):
+        return
+    headings: list[tuple[int, int, int, int]] = [_HEADING.unpack_from(data, at + each * n) for n in range(count)]
+    _, _, start, size = headings[names]
+    spelled = data[start : start + size]
+    for name, kind, start, size in headings:
+        if kind != _NO_BITS and start + size <= len(data):
+            yield spelled[name : max(spelled.find(b"\0", name), name)], data[start : start + size]

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.oracle
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def _run(name: str, tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    known = {key: value for key, value in os.environ.items() if not key.startswith("PTXLOOM_")}
-    known |= {"CACHEDB": str(tmp_path / "tinygrad"), **environment}
-    command = [sys.executable, "-m", "ptxloom", "exec", "--", sys.executable, str(PROGRAMS / name)]
+def _run(name: str, tmp_path: Path, device: str = "sm_80", **environment: str) -> subprocess.CompletedProcess[str]:
+    known = {key: value for key, value in os.environ.items() if not key.startswith(("PTXLOOM_", "CUTE_DSL_"))}
+    known |= {"CACHEDB": str(tmp_path / "tinygrad"), "CUTE_DSL_CACHE_DIR": str(tmp_path / "cute"), **environment}
+    command = [sys.executable, "-m", "ptxloom", "exec", "--device", device, "--", sys.executable, str(PROGRAMS / name)]
     return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -46,3 +46,12 @@ def test_numba(tmp_path: Path) -> None:
 def test_tinygrad(tmp_path: Path, backend: str) -> None:
     done = _run("tiny_tensors.py", tmp_path, DEV=backend)
     assert done.stdout.splitlines() == ["CUDA True", "gradient True"], done.stderr
+
+
+@_needs("cutlass.cute")
+@_needs("tvm_ffi")
+@_needs("cuda.core")
+@pytest.mark.parametrize("device", ["sm_80", "sm_90"])
+def test_cute_dsl(tmp_path: Path, device: str) -> None:
+    done = _run("cute_products.py", tmp_path, device)
+    assert done.stdout.splitlines() == ["sum True", "product True"], done.stderr

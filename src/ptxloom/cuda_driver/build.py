@@ -67,6 +67,12 @@ LIBRARIES: Final = (
     ),
     Library("libptxloom-nvrtc.so", "libnvrtc"),
     Library("libptxloom-nvjitlink.so", "libnvjitlink", flags=("-Wl,-rpath,$ORIGIN",), neighbours=("libcuda.so.1",)),
+    Library(
+        "libcute_dsl_runtime.so",
+        "libcute_dsl_runtime",
+        flags=("-Wl,-rpath,$ORIGIN",),
+        neighbours=("libcuda.so.1", f"libcudart.so.{runtime_names.major()}"),
+    ),
 )
 """In an order in which they can be linked."""
 

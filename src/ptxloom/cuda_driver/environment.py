@@ -22,9 +22,20 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
         given: What it has so far; by default this process's.
 
     Returns:
-        The same and more: libraries of this name are found here first, whoever looks for them.
+        The same and more: libraries of this name are found here first, whoever looks for them, and compilers that have
+        settings for it make code that holds PTX.
     """
-    made = dict(os.environ if given is None else given)
+    made = _for_cute_dsl(folder) | dict(os.environ if given is None else given)
     for name, first in (("LD_LIBRARY_PATH", str(folder)), ("LD_PRELOAD", str(folder / _LIBRARY))):
         made[name] = f"{first}:{made[name]}" if made.get(name) else first
     return made | {SOCKET: socket}
+
+
+def _for_cute_dsl(folder: Path) -> dict[str, str]:
+    """What the CuTe DSL's documented settings have to say, if the program says nothing else.
+
+    Its own runtime library holds NVIDIA's CUDA runtime, which asks if the driver is NVIDIA's, and so does the Python
+    package by which it launches unless TVM FFI does. With line information its machine code carries the PTX.
+    """
+    library = str(folder / "libcute_dsl_runtime.so")
+    return {"CUTE_DSL_LIBS": library, "CUTE_DSL_LINEINFO": "1", "CUTE_DSL_ENABLE_TVM_FFI": "1"}

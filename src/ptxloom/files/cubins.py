@@ -43,7 +43,8 @@ def _sections(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The sections of a cubin: names and contents."""
     if len(data) < _HEADER.size:
         return
-    magic, width, machine, at, each, count, names = _HEADER.unpack_from(data)
+    header: tuple[bytes, int, int, int, int, int, int] = _HEADER.unpack_from(data)
+    magic, width, machine, at, each, count, names = header
     if (magic, width, machine, each) != (b"\x7fELF", _CLASS_64, _CUDA, _HEADING.size) or names >= count:
         return
     if at + count * each > len(data):

@@ -36,6 +36,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of cases are there to stay: no collection needs to look at them."""
+    """Thousands of cases are there to stay: no collection needs to look at them, and few at what modules keep.
+
+    Every parse of a long text would lead to one otherwise, over all that is kept.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)

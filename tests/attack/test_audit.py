@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -52,6 +53,7 @@ def variants_of(ptx: str, name: str, tools: tuple[str, ...]) -> list[tuple[Varia
     return [(translate(program, whole=whole, checks=checks), sites) for whole in ways]
 
 
+@cache
 def attacked(tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
     """The code of every instruction that has an address."""
     return variants_of(kernel_of(statements(), narrow=False, guard=True), "k", tools)
@@ -63,7 +65,7 @@ def test_the_code_of_every_instruction_with_an_address_keeps_the_rule(tools: tup
         assert broken_rules(variant, sites) == []
 
 
-@pytest.mark.sample(every=25)
+@pytest.mark.sample(every=60)
 @pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_the_code_of_recorded_kernels_keeps_the_rule(case: KernelCase, architecture: str) -> None:
     number = PAIRS.index((case, architecture))

@@ -12,7 +12,7 @@ from kernels.tiles import array_of
 ALL = [(case, architecture) for case in cases() for architecture in case.architectures]
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize(("case", "architecture"), ALL, ids=[f"{c.name}-{a}" for c, a in ALL])
 def test_a_kernel_leaves_what_hardware_left(case: KernelCase, architecture: str) -> None:
     arguments = case.arguments()

@@ -28,7 +28,7 @@ def test_the_manifest_names_every_file_of_the_corpus() -> None:
     assert {name: digest[:16] for name, digest in written.items()} == stated
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_what_compilers_write_reads_and_prints(file: CorpusFile) -> None:
     module = read(file)
@@ -46,7 +46,7 @@ def test_no_instruction_is_lost(file: CorpusFile) -> None:
     assert sum(1 for _ in instructions(read(file))) == count_instructions(file.read())
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_what_ptxas_accepts_has_no_errors(file: CorpusFile) -> None:
     found = check(read(file))

@@ -42,7 +42,7 @@ def renamed(text: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("file", SMALL[::2], ids=lambda file: file.path.name)
 def test_a_module_says_the_same_under_other_names(file: CorpusFile) -> None:
     text = file.read()

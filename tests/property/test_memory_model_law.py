@@ -347,7 +347,7 @@ def compare(arena: Arena, program: list[Step], seed: int, threads: int = 1) -> N
 
 @pytest.mark.parametrize("arena", ARENAS, ids=lambda arena: arena.name)
 def test_races_are_those_of_the_memory_model(arena: Arena) -> None:
-    @settings(max_examples=examples(15), deadline=None)
+    @settings(max_examples=examples(8), deadline=None)
     @given(st.integers(0, 1 << 32), st.integers(0, 3))
     def law(number: int, seed: int) -> None:
         program = Author(arena, number).program()

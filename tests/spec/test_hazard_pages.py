@@ -109,6 +109,7 @@ def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
     return {(h.line, h.rule) for h in result.hazards}
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
 def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
     assert case.twin != bool(case.wanted)
@@ -125,6 +126,7 @@ def test_no_order_of_warps_hides_a_hazard(case: Case, seed: int, threads: int) -
     assert hazards(again) == case.wanted
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("case", [case for case in ASYNCHRONOUS if case.twin], ids=lambda c: c.place)
 def test_a_clock_set_back_again_and_again_accuses_nobody(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     many = case.options.get("block", 32) > 64  # threads take a bit more, and leave as many ticks
@@ -139,7 +141,7 @@ def test_no_page_holds_an_error_that_the_checker_finds(case: Case) -> None:
     assert not [d for d in check(module) if d.severity is Severity.ERROR]
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=12)
 @pytest.mark.oracle
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

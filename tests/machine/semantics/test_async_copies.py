@@ -168,6 +168,7 @@ COMBINED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]] = {
 }
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(("name", "kind"), REDUCTIONS)
 def test_a_bulk_reduction_combines_every_element_with_what_is_there(name: str, kind: str) -> None:
     dtype = ml_dtypes.bfloat16 if kind == "bf16" else np.dtype(KINDS[kind[0]] + str(int(kind[1:]) // 8))

@@ -30,6 +30,7 @@ def launched(case: KernelCase, architecture: str, contract: str) -> dict[str, ND
     return {f"{case.name}/{architecture}/{position}": arguments[position] for position in case.outputs}
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_that_fusing_changes(name: str) -> None:
     kernel, _, architecture = name.partition("/")
@@ -40,7 +41,7 @@ def test_kernels_that_fusing_changes(name: str) -> None:
     assert all(differs(apart[key], wanted[key], 0.0) for key in wanted)
 
 
-@pytest.mark.sample(every=17)
+@pytest.mark.sample(every=35)
 @pytest.mark.parametrize("part", range(8))
 @pytest.mark.parametrize("name", [name for name, mixture in MIXTURES.items() if mixture.target == "sm_90"])
 def test_programs(name: str, part: int) -> None:

@@ -47,7 +47,7 @@ def groups() -> dict[str, list[MatrixForm]]:
     return found
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("kind", groups())
 def test_results_are_those_of_the_hardware(kind: str) -> None:
     for form in groups()[kind]:

@@ -89,7 +89,7 @@ def opcode(instruction: str) -> str:
     return ".".join(parts[:2]) if parts[0] == "wmma" else parts[0]
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_kernel_costs_what_ncu_counted(case: KernelCase | Example) -> None:
     counted = dict(zip(COUNTERS, COUNTS[f"{case.name} O0"], strict=True))

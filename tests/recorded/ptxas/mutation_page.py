@@ -59,15 +59,13 @@ def page(recording: Recording, judged: Sequence[Judged]) -> str:
     differing = [one for one in judged if one.differs]
     both = [one for one in judged if one.case.rejected and one.ours]
     right = sum(one.right_line for one in both)
-    opcodes = {one.case.opcode for one in judged}
-    rejected = sum(one.case.rejected for one in judged)
     return "\n".join(
         (
             f"# Verdicts on mutated instructions against ptxas {recording.ptxas}",
             "",
             _ABOUT,
             "",
-            f"{len(judged):,} cases of {len(opcodes)} opcodes; ptxas rejects {rejected:,} of them.",
+            counted(recording),
             f"Of {len(both):,} that both reject, our error stands on the right line in {right:,}.",
             "",
             *_table("instructions", "cases | the same verdict | differ", _groups(judged)),
@@ -77,6 +75,13 @@ def page(recording: Recording, judged: Sequence[Judged]) -> str:
             *_differences(differing),
         )
     )
+
+
+def counted(recording: Recording) -> str:
+    """The page's sentence on the recording itself."""
+    opcodes = {case.opcode for case in recording.cases}
+    rejected = sum(case.rejected for case in recording.cases)
+    return f"{len(recording.cases):,} cases of {len(opcodes)} opcodes; ptxas rejects {rejected:,} of them."
 
 
 def _table(what: str, columns: str, rows: Iterable[tuple[str, list[Judged]]]) -> list[str]:
@@ -109,11 +114,12 @@ def _differences(differing: Sequence[Judged]) -> list[str]:
     lines = ["## The differences", ""]
     for why, count in reasons.most_common():
         lines += [f"### {why or 'not looked into yet'} ({count})", ""]
-        lines += ["```text", *sorted(_line(one) for one in differing if reason(one) == why), "```", ""]
+        lines += ["```text", *sorted(line_of(one) for one in differing if reason(one) == why), "```", ""]
     return lines
 
 
-def _line(one: Judged) -> str:
+def line_of(one: Judged) -> str:
+    """A difference as the page lists it."""
     said = "ptxas rejects it" if one.case.rejected else f"ptxas accepts it, we say {one.ours}"
     text = one.case.text if len(one.case.text) < 200 else f"{one.case.text[:200]}..."
     return f"{one.case.platform}: {text} // {said}"

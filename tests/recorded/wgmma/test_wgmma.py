@@ -28,7 +28,7 @@ def test_every_instruction_was_recorded() -> None:
     assert set(recorded()) == {it.name for it in instructions()}
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=11)
 @pytest.mark.parametrize("it", instructions(), ids=lambda it: it.name)
 def test_results_are_those_of_the_hardware(it: Instruction) -> None:
     given = inputs(it)

@@ -165,16 +165,16 @@ def test_the_launch_file_itself_runs(run: Run, folder: Path) -> None:
         assert ran_well(run, written(TABLE, [OUT, IN, COUNT], [compared]), folder / "l.toml")
 
 
-PARTS: Final = 16  # of all wrong values: one is tried in every run
+PARTS: Final = 48  # of all wrong values: one is tried in every run
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=16)
+@pytest.mark.sample(every=48)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_wrong_value_ends_in_a_traceback(run: Run, folder: Path, part: int) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     texts = [text for number, text in enumerate(dict.fromkeys(launches())) if number % PARTS == part]
-    assert len(texts) > 250
+    assert len(texts) > 80
     ran = 0
     for text in texts:
         ran += ran_well(run, text, folder / "l.toml")
@@ -182,7 +182,7 @@ def test_no_wrong_value_ends_in_a_traceback(run: Run, folder: Path, part: int) -
             if not path.is_file() or path.read_bytes() != data:  # saved there
                 path.unlink(missing_ok=True)
                 path.write_bytes(data)
-    assert 10 < ran < len(texts) / 2
+    assert 3 < ran < len(texts) / 2
 
 
 @pytest.mark.parametrize(

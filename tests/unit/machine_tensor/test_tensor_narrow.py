@@ -231,7 +231,7 @@ NEW = tuple(
 )
 
 
-@pytest.mark.sample(every=11)
+@pytest.mark.sample(every=23)
 @pytest.mark.parametrize("case", ["bits", "numbers"])
 @pytest.mark.parametrize("form", NEW, ids=lambda form: form.spelling)
 def test_every_form_is_the_sum_that_is_published(form: MatrixForm, case: str) -> None:

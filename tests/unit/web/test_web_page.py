@@ -95,6 +95,7 @@ def test_the_policy_lets_no_other_script_run_and_no_request_out(chromium: Browse
     chromium.messages.clear()
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("move", variants(), ids=str)
 def test_each_of_the_moves_is_drawn_element_by_element(shown: Browser, move: object) -> None:
     spelling = str(move)
@@ -185,6 +186,7 @@ PARAMETERS = {
 }
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("view", PARAMETERS)
 def test_a_hostile_link_does_nothing(shown: Browser, view: str) -> None:
     for value in HOSTILE:
@@ -268,6 +270,7 @@ def axe() -> str | None:
     return (folder / "axe.min.js").read_text(encoding="utf-8") if folder else None
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
 def test_the_accessibility_checker_finds_no_fault(shown: Browser, scheme: str, width: int) -> None:
     script = axe()

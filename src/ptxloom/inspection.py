@@ -12,6 +12,7 @@ from ptxloom.diagnostics import PtxloomError, Severity
 from ptxloom.fragments import Fragment, fragment, fragment_operands
 from ptxloom.fragments.derive import HOLDERS
 from ptxloom.isa import judged
+from ptxloom.isa.matrix import MOVES
 from ptxloom.survey import declarations, limits, parameter_text, registers
 from ptxloom.syntax import instructions
 from ptxloom.syntax.origins import Origins, SourceLine
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax import Module
 
-MATRIX_MOVES: Final = ("ldmatrix", "stmatrix", "movmatrix", "mma")
+MATRIX_MOVES: Final = (*MOVES, "mma")
 """The opcodes all of whose forms hold matrices; of others those instructions count that do."""
 
 
@@ -47,7 +48,7 @@ class Move:
     @property
     def spelling(self) -> str:
         """Opcode and qualifiers as the file has them."""
-        return ".".join((self.instruction.opcode, *self.instruction.qualifiers))
+        return self.instruction.spelling
 
 
 @dataclass(frozen=True, slots=True)

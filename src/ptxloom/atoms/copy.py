@@ -15,7 +15,7 @@ from ptxloom.atoms.naming import copy_name, copy_operation
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.display import mimebundle
 from ptxloom.fragments import Axis, Fragment, fragment
-from ptxloom.isa.matrix import MatrixMove, matrix_move, spellings
+from ptxloom.isa.matrix import MatrixMove, spellings, transpose
 from ptxloom.layout import Layout, make_layout
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _permute(registers: Registers) -> Registers:
 def copy_atoms() -> tuple[CopyAtom, ...]:
     """Every copy atom: each ldmatrix, stmatrix and movmatrix, and the permuted ones, with or without a CuTe name."""
     moves = [move for move in spellings() if move.space == "shared"]
-    moves.append(matrix_move("movmatrix.sync.aligned.m8n8.trans.b16"))
+    moves.append(transpose())
     plain = [copy_atom_of(move) for move in moves]
     return (*plain, *(copy_atom_of(move, permuted=True) for move in moves if move.shape.elements == 256))
 

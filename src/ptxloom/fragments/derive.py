@@ -30,7 +30,7 @@ from ptxloom.fragments.wmma import wmma_fragment
 from ptxloom.isa import known
 from ptxloom.isa.form import Form
 from ptxloom.isa.forms import resolve
-from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move
+from ptxloom.isa.matrix import MOVES, MatrixMove, memory_move, transpose
 from ptxloom.isa.products import PRODUCTS, MatrixForm, form_of, matrix_form
 from ptxloom.isa.shapes import is_shape
 from ptxloom.isa.spelled import spelling_of
@@ -87,6 +87,14 @@ def fragment(instruction: str | Spelled | MatrixMove | MatrixForm, operand: str 
             if operand not in (None, "r"):
                 raise UsageError("operand", operand, f"left out: {part.opcode} has one that holds elements here")
             return _of_part(part)
+
+
+@cache
+def transposition() -> tuple[int, ...]:
+    """For each half of movmatrix's destination, by lane, the half of the source that it takes."""
+    source, destination = fragment(transpose(), "a"), fragment(transpose(), "d")
+    held = (source.holder(row=e.row, column=e.column) for e in destination)
+    return tuple(2 * half.lane + source.value_of(half) for half in held)
 
 
 def fragment_operands(instruction: str | Spelled | MatrixMove | MatrixForm) -> tuple[str | None, ...]:

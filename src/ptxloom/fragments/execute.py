@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,7 +20,7 @@ from ptxloom.fragments.arguments import (
     prove_apart,
     prove_rows,
 )
-from ptxloom.fragments.derive import fragment
+from ptxloom.fragments.derive import fragment, transposition
 from ptxloom.fragments.native import native
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import MatrixMove, matrix_move
@@ -139,16 +138,7 @@ def movmatrix(registers: Registers) -> Registers:
     """
     values = np.ascontiguousarray(as_registers(registers, 1))
     halves = values.view(np.uint16).reshape(-1, 64)
-    return halves.take(_transposition(), axis=1).view(np.uint32).reshape(values.shape)
-
-
-@cache
-def _transposition() -> npt.NDArray[np.intp]:
-    """For each half of the destination, by lane, the half of the source that it takes."""
-    form = "movmatrix.sync.aligned.m8n8.trans.b16"
-    source, destination = fragment(form, "a"), fragment(form, "d")
-    halves = (source.holder(row=e.row, column=e.column) for e in destination)
-    return np.array([2 * half.lane + source.value_of(half) for half in halves], np.intp)
+    return halves.take(transposition(), axis=1).view(np.uint32).reshape(values.shape)
 
 
 def _move(opcode: str, form: str | Spelled | MatrixMove) -> tuple[MatrixMove, Fragment]:

@@ -173,6 +173,17 @@ def spellings() -> tuple[MatrixMove, ...]:
     return tuple(of_form(form) for opcode in ("ldmatrix", "stmatrix") for form in forms(opcode))
 
 
+def transpose() -> MatrixMove:
+    """The one movmatrix that there is.
+
+    Example:
+        >>> transpose().spelling
+        'movmatrix.sync.aligned.m8n8.trans.b16'
+    """
+    (form,) = forms("movmatrix")
+    return of_form(form)
+
+
 def of_form(form: Form) -> MatrixMove:
     """A bound form of a matrix move as a value."""
     return _move(form.opcode, form.words)

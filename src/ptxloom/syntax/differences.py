@@ -75,8 +75,8 @@ def _instruction(old: Instruction, new: Instruction, text: str) -> Iterator[Chan
         return
     start, end = _spelling(old, text)
     yield from _guard(old.predicate, new.predicate, start)
-    if (old.opcode, old.qualifiers) != (new.opcode, new.qualifiers):
-        yield Rewritten(start, end, ".".join((new.opcode, *new.qualifiers)))
+    if old.spelling != new.spelling:
+        yield Rewritten(start, end, new.spelling)
     for before, after in zip(old.operands, new.operands, strict=True):
         yield from differences(before, after, text)
 

@@ -284,9 +284,8 @@ def _instruction(node: Instruction) -> str:
     guard = ""
     if node.predicate is not None:
         guard = f"{print_node(node.predicate)} "
-    spelling = ".".join((node.opcode, *node.qualifiers))
     listed = _DOTTED.sub(r"(\g<0>)", _commas(node.operands))
-    return f"{guard}{spelling} {listed}".rstrip() + ";"
+    return f"{guard}{node.spelling} {listed}".rstrip() + ";"
 
 
 def _declaration(node: Declaration) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.diagnostics import must_be
 from ptxloom.syntax.module import A_MODULE, Module
-from ptxloom.syntax.tree import Block, Function, Instruction
+from ptxloom.syntax.tree import Block, Function
 from ptxloom.syntax.visitor import instructions
 
 if TYPE_CHECKING:
@@ -83,8 +83,3 @@ def _meets(statement: Statement, lines: tuple[int, int] | None) -> bool:
         return True
     span = statement.span
     return span.line <= lines[1] and lines[0] <= span.end_line
-
-
-def spelling(instruction: Instruction) -> str:
-    """Opcode and qualifiers as written."""
-    return ".".join((instruction.opcode, *instruction.qualifiers))

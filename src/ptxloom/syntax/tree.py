@@ -205,6 +205,11 @@ class Instruction(StatementNode):
     qualifiers: tuple[str, ...] = ()
     operands: tuple[Operand, ...] = ()
 
+    @property
+    def spelling(self) -> str:
+        """Opcode and qualifiers as written: "ld.global.v2.f32"."""
+        return ".".join((self.opcode, *self.qualifiers))
+
 
 class Label(StatementNode):
     """`name:`; the directive it names, if any, is the next statement."""

@@ -75,7 +75,7 @@ def instructions(node: Node | Module, pattern: str | None = None) -> Iterator[In
     if pattern.isidentifier():
         return (one for one in found if one.opcode == pattern)
     matches = _compiled(pattern).match
-    return (one for one in found if matches(".".join((one.opcode, *one.qualifiers))))
+    return (one for one in found if matches(one.spelling))
 
 
 def _instructions(nodes: Iterable[Node]) -> Iterator[Instruction]:

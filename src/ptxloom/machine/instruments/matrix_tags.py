@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.fragments.derive import fragment
 from ptxloom.isa.limits import LANES
-from ptxloom.isa.matrix import matrix_move
+from ptxloom.isa.matrix import MOVES, matrix_move
 from ptxloom.machine.runtime.trail import BIT_SHIFT, STAGE, UNPACKED
 from ptxloom.syntax import tree
 from ptxloom.syntax.constants import constant
@@ -60,15 +60,10 @@ def lane_maps(program: Program) -> tuple[dict[str, int], list[int]]:
     starts: dict[str, int] = {}
     table: list[int] = []
     for op in program.ops:
-        if op.opcode in {"ldmatrix", "stmatrix", "movmatrix"} and spelling_of(op) not in starts:
-            starts[spelling_of(op)] = len(table)
-            table += lane_map(spelling_of(op))
+        if op.opcode in MOVES and op.spelling not in starts:
+            starts[op.spelling] = len(table)
+            table += lane_map(op.spelling)
     return starts, table
-
-
-def spelling_of(op: Op) -> str:
-    """An instruction's opcode and qualifiers."""
-    return f"{op.opcode}.{'.'.join(op.qualifiers)}"
 
 
 def element_bytes(form: MatrixForm, operand: str) -> int:

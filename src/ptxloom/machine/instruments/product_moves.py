@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.products import matrix_form
 from ptxloom.machine.codegen.warp import W
-from ptxloom.machine.instruments.matrix_tags import element_bytes, factors_of, spelling_of
+from ptxloom.machine.instruments.matrix_tags import element_bytes, factors_of
 from ptxloom.machine.native.ir import Value
 from ptxloom.machine.runtime.provenance import product_tags
 from ptxloom.syntax import tree
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def product(f: TagPlaces, b: Builder, op: Op) -> bool:
     """D is made of A, B and C: note where these come from."""
-    form = matrix_form(spelling_of(op))
+    form = matrix_form(op.spelling)
     sources = op.operands[1:]
     size = form.register_bits // 8
     count = sum(
@@ -41,7 +41,7 @@ def warpgroup(f: TagPlaces, b: Builder, op: Op) -> bool:
     """`wgmma`: D is made of A and B, which may lie in shared memory, and of D if `scale-d` says so."""
     if not op.has("mma_async"):
         return True
-    form = matrix_form(spelling_of(op))
+    form = matrix_form(op.spelling)
     kept = b.read_mask(op.operands[5 if form.sparse else 3])
     factors = factors_of(op, form)
     sizes = [element_bytes(form, name) for name in "abc"]

@@ -172,7 +172,7 @@ def bank_access(op: Op, size: int) -> banks.Access | None:
     words = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "v4.b32"}
     match op.opcode:
         case "ldmatrix" | "stmatrix":
-            spelling = f"{op.opcode}.{'.'.join(op.qualifiers)}"
+            spelling = op.spelling
         case "atom" | "red":
             spelling = f"{op.opcode}.shared.{'.'.join(op.qualifiers)}"
         case "wmma":

@@ -21,7 +21,7 @@ from ptxloom.machine.codegen.builder import Instrument
 from ptxloom.machine.codegen.warp import W
 from ptxloom.machine.codegen.wmma_matrix import WmmaMatrix, pieces
 from ptxloom.machine.instruments import bit_moves, product_moves
-from ptxloom.machine.instruments.matrix_tags import lane_maps, spelling_of
+from ptxloom.machine.instruments.matrix_tags import lane_maps
 from ptxloom.machine.instruments.tag_places import Held, TagPlaces
 from ptxloom.machine.native.ir import constant_vector
 from ptxloom.machine.program.parts import is_sink
@@ -173,11 +173,11 @@ class Following(TagPlaces, Instrument):
         """Rows of matrices go between memory and registers."""
         write = op.opcode == "stmatrix"
         memory, registers = op.operands[:2] if write else op.operands[1::-1]
-        move = matrix_move(spelling_of(op))
+        move = matrix_move(op.spelling)
         space = state.SHARED if move.space else state.GENERIC
         at = addresses_at(b, memory, scratch.ADDRESSES, space)
         facts = (W, op.site, b.active_mask, move.address_lanes, at, space, move.row_bytes)
-        start = self.maps[spelling_of(op)]
+        start = self.maps[op.spelling]
         if not write:
             b.runtime(memory_tags.stage_rows, *facts)
         for number, element in enumerate(tree.elements_of(registers)):
@@ -199,7 +199,7 @@ class Following(TagPlaces, Instrument):
             self.clear(b, held)
         elif held is not None and source is not None:
             b.runtime(register_tags.stage_register, W, op.site, source.place)
-            b.runtime(memory_tags.gather_tags, W, b.active_mask, self.maps[spelling_of(op)], held.place)
+            b.runtime(memory_tags.gather_tags, W, b.active_mask, self.maps[op.spelling], held.place)
         return True
 
     def convert(self, b: Builder, op: Op) -> bool:
@@ -236,7 +236,7 @@ class Following(TagPlaces, Instrument):
         """`wmma`: a product, or a matrix between memory and registers."""
         if op.has("mma"):
             return product_moves.product(self, b, op)
-        held, write = fragment(spelling_of(op)), op.has("store")
+        held, write = fragment(op.spelling), op.has("store")
         memory, registers = op.operands[:2] if write else op.operands[1::-1]
         at = WmmaMatrix(b, op, memory, op.operands[2:3], held)
         elements = tree.elements_of(registers)

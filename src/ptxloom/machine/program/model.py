@@ -53,6 +53,11 @@ class Op:
         return self.node.opcode
 
     @property
+    def spelling(self) -> str:
+        """Such as `ld.global.nc.v4.f32`."""
+        return ".".join((self.opcode, *self.qualifiers))
+
+    @property
     def qualifiers(self) -> tuple[str, ...]:
         """Such as ("global", "nc", "v4", "f32")."""
         return self.node.qualifiers

@@ -338,7 +338,7 @@ def element_of(op: Op, lane: int) -> str:
     """
     if op.opcode not in MOVES or op.opcode == "movmatrix":
         return ""
-    move = matrix_move(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+    move = matrix_move(op.spelling)
     held = fragment(move)
     place = held.addressed_row(lane)
     if place is None:

@@ -62,7 +62,7 @@ def matrix_operands(node: tree.Instruction) -> tuple[MatrixOperand, ...]:
         >>> [(one.name, one.type, one.fragment.rows, one.warps) for one in matrix_operands(parse(text).statements[0])]
         [('d', 'f32', 16, 4)]
     """
-    spelling = ".".join((node.opcode, *node.qualifiers))
+    spelling = node.spelling
     names = next((found for start, found in _OPERANDS.items() if f"{spelling}.".startswith(f"{start}.")), ())
     if ".sp" in spelling:
         names = names if node.opcode == "mma" or not names else names[:1]

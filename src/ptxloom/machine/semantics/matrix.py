@@ -6,11 +6,10 @@ hold, without an error; `synccheck` is what tells of it.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.fragments.derive import fragment
+from ptxloom.fragments.derive import transposition
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.matrix import matrix_move
 from ptxloom.isa.products import matrix_form
@@ -72,21 +71,12 @@ def movmatrix(b: Builder, op: Op) -> None:
     b.write(op.operands[0], b.bitcast(b.shuffle(halves, transposition()), vector("i32")))
 
 
-@cache
-def transposition() -> tuple[int, ...]:
-    """For each half of `movmatrix`'s destination, by lane, the half of the source that it takes."""
-    form = "movmatrix.sync.aligned.m8n8.trans.b16"
-    source, destination = fragment(form, "a"), fragment(form, "d")
-    held = (source.holder(row=e.row, column=e.column) for e in destination)
-    return tuple(2 * half.lane + source.value_of(half) for half in held)
-
-
 @family("mma", starts=True)
 @family("wmma", when=lambda op: op.has("mma"), starts=True)
 def mma(b: Builder, op: Op) -> None:
     """D = A * B + C, with the tensor cores' own rounding; `mma.sp` takes metadata too, block-scaled forms scales."""
     try:
-        form = matrix_form(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+        form = matrix_form(op.spelling)
         function = emit.function(form, b.program.target, *_selectors(b, op, form))
     except (UnsupportedForm, UsageError) as why:
         raise op.unsupported(str(why)) from why
@@ -165,7 +155,7 @@ def _constant(b: Builder, operand: tree.Operand, what: str) -> int:
 
 def _move(op: Op) -> MatrixMove:
     try:
-        return matrix_move(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+        return matrix_move(op.spelling)
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm
+from ptxloom.fragments.derive import transposition
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.products import matrix_form
 from ptxloom.machine.codegen.convergence import aligned
@@ -19,7 +20,6 @@ from ptxloom.machine.program.symbols import Register
 from ptxloom.machine.runtime import warpgroups
 from ptxloom.machine.runtime.wgmma import operands, waiting
 from ptxloom.machine.runtime.wgmma.operands import CORE_BYTES
-from ptxloom.machine.semantics.matrix import transposition
 from ptxloom.machine.tensor import emit
 from ptxloom.machine.tensor.wgmma import sign_bits, tile
 from ptxloom.syntax import tree
@@ -69,7 +69,7 @@ def wait_group(b: Builder, op: Op) -> None:
 def mma_async(b: Builder, op: Op) -> None:
     """D = A * B, plus D if `scale-d` says so, with the tensor cores' own rounding."""
     try:
-        product = _Product(b, op, matrix_form(f"wgmma.{'.'.join(op.qualifiers)}"))
+        product = _Product(b, op, matrix_form(op.spelling))
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
     aligned(b)

@@ -64,7 +64,7 @@ def store(b: Builder, op: Op) -> None:
 
 def _held(op: Op) -> Fragment:
     try:
-        return fragment(f"{op.opcode}.{'.'.join(op.qualifiers)}")
+        return fragment(op.spelling)
     except UnsupportedForm as why:
         raise op.unsupported(str(why)) from why
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ptxloom.syntax import print_operand
-from ptxloom.syntax.selection import spelling
 from ptxloom.views.core.cells import harmless
 from ptxloom.views.core.json_text import place, to_text
 from ptxloom.views.core.style import PLAIN, Ink, Style
@@ -83,7 +82,7 @@ def table(found: Sequence[Match]) -> Table:
 
 def counts(found: Sequence[Match]) -> Table:
     """How often each spelling is met, the most first."""
-    met = Counter(spelling(one.instruction) for one in found)
+    met = Counter(one.instruction.spelling for one in found)
     return Table(("count", "instruction"), tuple(row(count, harmless(text)) for text, count in met.most_common()))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ptxloom.diagnostics import UsageError, must_be
 from ptxloom.isa.limits import LANES
 from ptxloom.isa.products import matrix_form
-from ptxloom.machine.instruments.matrix_tags import factors_of, lane_maps, spelling_of
+from ptxloom.machine.instruments.matrix_tags import factors_of, lane_maps
 from ptxloom.machine.instruments.tag_places import SPARE_LANE_BYTES, spare_place
 from ptxloom.machine.launch.shadows.shadow import ShadowMaker, warps_of
 from ptxloom.machine.memory.arena import zeroed
@@ -234,5 +234,5 @@ def budget_of(asked: Provenance) -> int:
 
 
 def _site(op: Op) -> ProductSite:
-    form = matrix_form(spelling_of(op))
+    form = matrix_form(op.spelling)
     return ProductSite(op.site, op.line, op.text, form, factors_of(op, form))

@@ -62,6 +62,23 @@ def test_gates(version: str, target: str, body: str, messages: list[str]) -> Non
     assert [one.message for one in judge(version, target, body)] == messages
 
 
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        (".alias", ".func f() { ret; }\n.func g();\n.alias g, f;"),
+        (".loc_intermediate", '.file 1 "a"\n.entry k() { .loc 1 1 1\n.loc_intermediate 1 1 1\nret; }'),
+        (".reqnctapercluster", ".entry k() .reqnctapercluster 2 .reqntid 32 { ret; }"),
+        ("%clusterid", ".entry k() { .reg .b32 %r; mov.u32 %r, %clusterid.x; ret; }"),
+    ],
+)
+def test_every_word_that_is_too_new_is_told_in_one_way(word: str, text: str) -> None:
+    (found,) = [one for one in check(parse(f".version 6.2\n.target sm_90\n{text}")) if one.rule == "needs-version"]
+    assert found.message.startswith(f"`{word}` needs PTX ")
+    assert found.message.endswith(" or later; the module says 6.2")
+    assert found.fix is not None
+    assert [(one.span.text, one.text) for one in found.related] == [(".version 6.2", "the version is stated here")]
+
+
 # What ptxas 13.5 says of each of these is noted beside it.
 @pytest.mark.parametrize(
     ("version", "header", "rules"),

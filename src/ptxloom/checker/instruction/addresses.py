@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.classify import see
 from ptxloom.checker.core.operand_kind import What
-from ptxloom.checker.instruction.row_address import minus_fix, parenthesised
+from ptxloom.checker.instruction.row_address import minus_fix, parenthesised, unbracketed
 from ptxloom.checker.instruction.values import undeclared
-from ptxloom.diagnostics import Fix, Label
+from ptxloom.diagnostics import Label
 from ptxloom.isa.spaces import MEMORY
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.syntax.tree import Address, Indexed, Integer, Name
@@ -35,7 +35,7 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
         yield from _element(site, wanted, operand)
         return
     if not isinstance(operand, Address):
-        yield _unbracketed(site, wanted, operand)
+        yield unbracketed(site, operand, wanted.about)
         return
     reason = _misshapen(site, operand, wanted)
     if reason is not None:
@@ -73,15 +73,6 @@ def _element(site: Site, wanted: Wanted, operand: Indexed) -> Iterator[Diagnosti
     else:
         message = "an element is named by an array and, in brackets, an integer, a register, or both with `+` between"
         yield site.error("address-form", message, site.span(operand), label=wanted.about)
-
-
-def _unbracketed(site: Site, wanted: Wanted, operand: Operand) -> Diagnostic:
-    span = site.span(operand)
-    fix = (
-        Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]", is_safe=True) if isinstance(operand, Name) else None
-    )
-    message = f"`{site.name}` takes an address in brackets here"
-    return site.error("operand-kind", message, span, label=wanted.about, fix=fix)
 
 
 def _misshapen(site: Site, operand: Address, wanted: Wanted) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.diagnostics import Fix, Label
+from ptxloom.checker.core.lacking import needs_target, needs_version
 from ptxloom.isa.target import Target
 
 if TYPE_CHECKING:
@@ -25,15 +25,7 @@ def version_suffices(site: Site) -> Iterator[Diagnostic]:
     needed = [(_version_of(feature, site.platform.target), feature) for feature in site.bound.features]
     least, feature = max(needed, key=lambda pair: pair[0])
     if least > version:
-        where = site.platform.version_span
-        yield site.error(
-            "needs-version",
-            f"`{_name(site, feature)}` needs PTX {least} or later; {_says(where)} {version}",
-            _place(site, feature),
-            label=f"new in PTX {least}",
-            fix=Fix(f"say `.version {least}`", where, f".version {least}") if where else None,
-            related=(Label(where, "the version is stated here"),) if where else (),
-        )
+        yield needs_version(_name(site, feature), least, site.platform, _place(site, feature), site.spec.section)
 
 
 def target_suffices(site: Site) -> Iterator[Diagnostic]:
@@ -43,17 +35,10 @@ def target_suffices(site: Site) -> Iterator[Diagnostic]:
         return
     lacking = [feature for feature in site.bound.features if not _has(feature, target)]
     if lacking:
-        feature, where = lacking[-1], site.platform.target_span
-        better = _suffixed(feature, target)
+        feature = lacking[-1]
         ranges = ", or ".join(dict.fromkeys(str(need.targets) for need in feature.needs if need.targets))
-        yield site.error(
-            "needs-target",
-            f"`{_name(site, feature)}` needs {ranges}; {_says(where)} {target}",
-            _place(site, feature),
-            label=f"not on {target}",
-            fix=Fix(f"say `{better}`", where, str(better)) if where and better else None,
-            related=(Label(where, "the target is stated here"),) if where else (),
-        )
+        place, better = _place(site, feature), _suffixed(feature, target)
+        yield needs_target(_name(site, feature), ranges, site.platform, place, site.spec.section, better=better)
 
 
 def still_there(site: Site) -> Iterator[Diagnostic]:
@@ -95,7 +80,3 @@ def _place(site: Site, feature: Feature) -> Span:
     wanted = {value for _, values in feature.when.allowed for value in values if value}
     places = [place for place, word in enumerate(site.instruction.qualifiers) if word in wanted]
     return site.bound.qualifier_span(places[0] if places else -1)
-
-
-def _says(where: Span | None) -> str:
-    return "the module says" if where else "it is checked for"

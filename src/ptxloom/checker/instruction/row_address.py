@@ -28,7 +28,7 @@ _NOT_GENERIC = ("param", "const")  # variables that have no generic address of t
 def row_address(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Diagnostic]:
     """The findings about an operand that is an address."""
     if not isinstance(operand, Address):
-        yield _unbracketed(site, rule, operand)
+        yield unbracketed(site, operand, rule.about)
         return
     if (reason := _misshapen(operand) or parenthesised(site, operand)) is not None:
         yield site.error("address-form", reason, site.span(operand), fix=minus_fix(site, operand))
@@ -46,13 +46,14 @@ def row_address(site: Site, rule: OperandRule, operand: Operand) -> Iterator[Dia
         yield from _space(site, operand, symbol)
 
 
-def _unbracketed(site: Site, rule: OperandRule, operand: Operand) -> Diagnostic:
+def unbracketed(site: Site, operand: Operand, about: str) -> Diagnostic:
+    """The finding that an address, which is about something, stands without brackets."""
     span = site.span(operand)
     fix = (
         Fix(f"write `[{operand.text}]`", span, f"[{operand.text}]", is_safe=True) if isinstance(operand, Name) else None
     )
-    message = f"`{site.opcode}` takes an address in brackets here"
-    return site.error("operand-kind", message, span, label=rule.about, fix=fix)
+    message = f"`{site.name}` takes an address in brackets here"
+    return site.error("operand-kind", message, span, label=about, fix=fix)
 
 
 def _misshapen(operand: Address) -> str | None:

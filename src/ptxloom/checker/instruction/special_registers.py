@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
+from ptxloom.checker.core.lacking import lacking
 from ptxloom.isa.special import special_register
 from ptxloom.syntax.tree import Component, Name, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.checker.core.context import Platform, Site
-    from ptxloom.isa.spec import Need
-    from ptxloom.source import Span
+    from ptxloom.checker.core.context import Site
+    from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.tree import Operand
 
 
@@ -23,36 +22,7 @@ def special_registers_exist(site: Site) -> Iterator[Diagnostic]:
         for name in _names(operand):
             register = special_register(name.text) if name.text[:1] == "%" else None
             if register is not None and site.scope.find(name.text) is None:
-                yield from _lacking(name.text, register.needs, site.platform, site.span(name), register.section)
-
-
-def _lacking(word: str, needs: Need, platform: Platform, place: Span, section: str) -> Iterator[Diagnostic]:
-    """The finding that a module's version, or its target, does not have a word yet."""
-    if platform.version is not None and platform.version < needs.version:
-        where = platform.version_span
-        says = "the module says" if where else "it is checked for"
-        yield Diagnostic(
-            "needs-version",
-            Severity.ERROR,
-            f"`{word}` needs PTX {needs.version} or later; {says} {platform.version}",
-            place,
-            f"new in PTX {needs.version}",
-            section,
-            fix=Fix(f"say `.version {needs.version}`", where, f".version {needs.version}") if where else None,
-            related=(Label(where, "the version is stated here"),) if where else (),
-        )
-    if platform.target is not None and needs.targets is not None and platform.target not in needs.targets:
-        where = platform.target_span
-        says = "the module says" if where else "it is checked for"
-        yield Diagnostic(
-            "needs-target",
-            Severity.ERROR,
-            f"`{word}` needs {needs.targets}; {says} {platform.target}",
-            place,
-            f"not on {platform.target}",
-            section,
-            related=(Label(where, "the target is stated here"),) if where else (),
-        )
+                yield from lacking(name.text, register.needs, site.platform, site.span(name), register.section)
 
 
 def _names(operand: Operand) -> tuple[Name, ...]:

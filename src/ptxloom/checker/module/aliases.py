@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.checker.core.lacking import needs_version
 from ptxloom.checker.findings.report import error, word_span
 from ptxloom.checker.module.names import prototypes_differ
 from ptxloom.isa.version import PtxVersion
@@ -33,7 +34,7 @@ def aliases(module: Module, platform: Platform) -> Iterator[Diagnostic]:
             variables.update(declarator.name for declarator in one.declarators)
         elif isinstance(one, Alias):
             if platform.version is not None and platform.version < _SINCE:
-                yield error("needs-version", f"`.alias` needs PTX {_SINCE} or later", one.span, _SECTION)
+                yield needs_version(".alias", _SINCE, platform, one.span, _SECTION)
             yield from _alias(one, functions, variables)
 
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ptxloom.checker.core.context import Platform
+from ptxloom.checker.core.lacking import needs_version
 from ptxloom.checker.findings.report import error
 from ptxloom.diagnostics import Diagnostic, Fix, Severity, UsageError
 from ptxloom.isa.spelling import near_misses
@@ -181,14 +182,12 @@ def _places(module: Module, platform: Platform) -> Iterator[Diagnostic]:
             word = _LOCS[type(statement)]
             yield error("misplaced-directive", f"`.{word}` stands in a function", statement.span, "11.5")
     words = directives()["loc_intermediate"]
-    since, where = words.needs.version, platform.version_span
+    since = words.needs.version
     if platform.version is None or platform.version >= since or ".loc_intermediate" not in module.source.text:
         return
-    said = "the version is stated here"
     for node in walk(module):
         if isinstance(node, LocIntermediate):
-            message = f"`.loc_intermediate` needs PTX {since} or later"
-            yield error("needs-version", message, node.span, words.section, first=where, said=said)
+            yield needs_version(".loc_intermediate", since, platform, node.span, words.section)
 
 
 def _in_itself(directive: Statement) -> Iterator[Diagnostic]:

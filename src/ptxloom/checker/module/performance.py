@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.checker.core.lacking import lacking
 from ptxloom.checker.findings.report import error
 from ptxloom.diagnostics import Diagnostic, Fix, Label, Severity
 from ptxloom.isa.spelling import near_misses
@@ -122,15 +123,7 @@ def _available(function: Function, directive: PerformanceDirective, platform: Pl
     words = directives().get(directive.name)
     if words is None or words.place != "header":
         return
-    span, needs = _span(function, directive), words.needs
-    if platform.version is not None and platform.version < needs.version:
-        message = f"`.{directive.name}` needs PTX {needs.version} or later"
-        where, said = platform.version_span, "the version is stated here"
-        yield error("needs-version", message, span, words.section, first=where, said=said)
-    if platform.target is not None and needs.targets is not None and platform.target not in needs.targets:
-        message = f"`.{directive.name}` needs {needs.targets}"
-        where, said = platform.target_span, "the target is stated here"
-        yield error("needs-target", message, span, words.section, first=where, said=said)
+    yield from lacking(f".{directive.name}", words.needs, platform, _span(function, directive), words.section)
 
 
 def _together(function: Function) -> Iterator[Diagnostic]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptxloom.machine.native.language import (
     address,
     copy,
@@ -28,12 +26,11 @@ from ptxloom.machine.runtime.state import (
     Warp,
 )
 
-if TYPE_CHECKING:
-    pass
-
 
 def find_sync(order: Order, key: u64, make: u32) -> u32:
     """The number of the sync at a host address; SYNCS if there is none, and none is to be (or can be) made."""
+    if address(order.known) == 0:
+        return SYNCS
     slot = u32((key >> 2) * 0x9E3779B97F4A7C15 >> 40) % SYNCS
     for _probe in range(SYNCS):
         sync = order.syncs[slot]
@@ -65,8 +62,6 @@ def renew_sync(order: Order, number: u32) -> None:
 def arrive_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
     """A lane arrives at an mbarrier, which releases; a relaxed arrival publishes what lies before its last fence."""
     order = w.shadow.order
-    if address(order.known) == 0:
-        return
     number = find_sync(order, host, 1)
     if number < SYNCS:
         arriving = at_row(order.arriving, order, number)
@@ -87,8 +82,6 @@ def start_phases(w: Warp, host: u64) -> None:
 def complete_phase(w: Warp, host: u64) -> None:
     """A phase of an mbarrier is complete: who waits for it learns of those who arrived in it, and of no others."""
     order = w.shadow.order
-    if address(order.known) == 0:
-        return
     number = find_sync(order, host, 0)
     if number < SYNCS:
         arrived = at_row(order.arriving, order, number)
@@ -100,8 +93,6 @@ def complete_phase(w: Warp, host: u64) -> None:
 def wait_at(w: Warp, lane: u32, host: u64, relaxed: u32) -> None:
     """A lane has seen that a phase of an mbarrier is complete, and acquires; a relaxed one does at its next fence."""
     order = w.shadow.order
-    if address(order.known) == 0:
-        return
     number = find_sync(order, host, 0)
     if number < SYNCS:
         if relaxed == 0:

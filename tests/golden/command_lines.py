@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "atom.concise": "atom SM75_U16x8_LDSM_T --output-format concise",
     "atom.json": "atom SM75_U16x8_LDSM_T --output-format json",
     "atoms.txt": "atom",
+    "atoms.json": "atom --output-format json",
     "atom_product.txt": "atom SM80_16x8x16_F32F16F16F32_TN",
     "advice.txt": f"atom --mma {_MMA} --operand b --major n",
     "advice.concise": f"atom --mma {_MMA} --operand b --major n --output-format concise",

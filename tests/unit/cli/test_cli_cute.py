@@ -37,6 +37,16 @@ def test_an_atom_shows_its_names_layouts_and_evidence(run: Run) -> None:
     assert found["src_layout"] == "(32,128):(128,1)"
 
 
+def test_all_copy_atoms_are_listed_in_every_format(run: Run) -> None:
+    atoms = copy_atoms()
+    listed = json.loads(run("atom", "--output-format", "json").out)
+    assert [one["ptx"] for one in listed] == [atom.ptx for atom in atoms]
+    concise = run("atom", "--output-format", "concise").out.splitlines()
+    assert [line.split(" = ")[0] for line in concise] == [atom.ptx for atom in atoms]
+    table = run("atom").out.splitlines()
+    assert [line.split()[0] for line in table] == ["PTX", *(atom.ptx for atom in atoms)]
+
+
 def test_the_advisor_answers_for_both_operands(run: Run) -> None:
     ran = run("atom", "--mma", F16, "--blas", "NN")
     assert ran.code == 0

@@ -33,7 +33,7 @@ def run(options: Options) -> Outcome:
     if options.name is None:
         if wanted(options):
             raise PtxloomError("a picture shows one atom: name it, or say for which operand of which `--mma`")
-        return Outcome(atom_pages.listed(copy_atoms(), style_for(options)))
+        return _listed(options)
     found = atom(options.name)
     if wanted(options):
         return drawn(atom_figure(found, options.colour_by), options)
@@ -44,6 +44,16 @@ def run(options: Options) -> Outcome:
             return Outcome(atom_pages.as_json(found))
         case _:
             return Outcome(atom_pages.full(found, style_for(options)))
+
+
+def _listed(options: Options) -> Outcome:
+    match options.output_format:
+        case "concise":
+            return Outcome("".join(map(atom_pages.concise, copy_atoms())))
+        case "json":
+            return Outcome(atom_pages.listed_json(copy_atoms()))
+        case _:
+            return Outcome(atom_pages.listed(copy_atoms(), style_for(options)))
 
 
 def _advised(options: Options) -> Outcome:

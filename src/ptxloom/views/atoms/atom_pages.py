@@ -105,6 +105,11 @@ def listed(atoms: Sequence[Atom], style: Style = PLAIN) -> str:
     return "\n".join(text_table(Table(("PTX", "CuTe C++", "CuTe DSL"), rows), style)) + "\n"
 
 
+def listed_json(atoms: Sequence[Atom]) -> str:
+    """Many atoms as JSON."""
+    return to_text([record(atom) for atom in atoms])
+
+
 def advice_full(
     advices: Sequence[Advice], style: Style = PLAIN, offsets: Sequence[RowOffsets | None] | None = None
 ) -> str:

@@ -240,7 +240,8 @@ class FlowFacts:
             case Name(text):
                 return self._name(instruction, block, position, text)
             case Component(Name(text), field):
-                special = self._launch.special(text, field)
+                hidden = self._registers.declares(instruction, text)
+                special = None if hidden else self._launch.special(text, field)
                 return special or various(64, Level.UNKNOWN)
             case Unary("!", inner):
                 found = self._operand(instruction, block, position, inner, 1)
@@ -260,13 +261,16 @@ class FlowFacts:
 
     def _name(self, instruction: Instruction, block: int, position: int, text: str) -> Bits | None:
         node = self._node(block, position, self._registers.key(instruction, text))
-        return self._unwritten(text) if isinstance(node, str) else self._known(node)
+        return self._unwritten(instruction, text) if isinstance(node, str) else self._known(node)
 
-    def _unwritten(self, name: str) -> Bits:
+    def _unwritten(self, instruction: Instruction, name: str) -> Bits:
         """What a name stands for that no instruction writes."""
         if name in self._given:
             return various(64, Level.UNKNOWN)
-        return fixed(32) if name == "WARP_SZ" else self._launch.special(name, "") or shared(64)
+        if name == "WARP_SZ":
+            return fixed(32)
+        special = self._launch.special(name, "")
+        return shared(64) if special is None or self._registers.declares(instruction, name) else special
 
     def _address(self, instruction: Instruction, block: int, position: int, address: Address) -> Bits | None:
         offset, extra = -address.offset if address.minus else address.offset, address.extra

@@ -68,6 +68,10 @@ class RegisterWrites:
         """A name that only one register of the function has."""
         return self._names.key(instruction, name)
 
+    def declares(self, instruction: Instruction, name: str) -> bool:
+        """Whether the function's body declares a name, which then hides a special register."""
+        return self._names.declares(instruction, name)
+
     def origin(self, block: int, position: int, key: str) -> Origin:
         """What a read sees just before an instruction; `position` may be the number of a block's instructions."""
         if key not in self._index:
@@ -217,6 +221,10 @@ class _Names:
         if found is None:
             found = known[name] = self._key(scope, name)
         return found
+
+    def declares(self, instruction: Instruction, name: str) -> bool:
+        """Whether braces around an instruction declare a name."""
+        return self._inside.get(id(instruction), self._top).place(name) is not None
 
     def _key(self, scope: Scope[None, None], name: str) -> str:
         place = scope.place(name)

@@ -53,7 +53,7 @@ class Uniformity(FlowFacts):
         """What is known of a register just before an instruction, given by its place in a block."""
         instruction = self.graph.blocks[block].instructions[position]
         node = self._node(block, position, self._registers.key(instruction, name))
-        return self._unwritten(name) if isinstance(node, str) else self._settled(node)
+        return self._unwritten(instruction, name) if isinstance(node, str) else self._settled(node)
 
     def guard(self, block: int, position: int) -> Bits:
         """What is known of whether an instruction's guard lets it run: of 1 bit, always 1 if it has no guard."""

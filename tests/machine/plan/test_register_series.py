@@ -64,6 +64,8 @@ NAMES = {
     "the outer one keeps its value": """add.u32 %r1, %r0, 5;
         { mov.u32 %r2, %r1; .reg .b32 %r1; mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; } }
         st.global.u32 [%rd0], %r1;""",
+    "a register hides a special one": """.reg .b32 %laneid; add.u32 %laneid, %r0, 5; mov.b64 %rd3, {%laneid, %r0};
+        st.global.u32 [%rd0], %laneid; cvt.u32.u64 %r1, %rd3; st.global.u32 [%rd0], %r1;""",
     "a label hides no register that is named before it": """.reg .b32 L; add.u32 L, %r0, 5;
         { st.global.u32 [%rd0], L; L: mov.u32 %r1, 0; }""",
     "a branch goes to the label of its own braces": """mov.u32 %r1, %r0; bra L; L: add.u32 %r1, %r1, 5;

@@ -52,3 +52,46 @@ def test_the_grid_number_may_be_read_as_it_once_was() -> None:
     body = "mov.u32 r, %gridid; mov.u64 l, %gridid; cvt.u32.u32 r, %gridid; ret;"
     assert found("9.0", "sm_90", body) == []
     assert found("9.0", "sm_90", f"mov.u32 r, %clock64; {body}") == ["operand-type"]
+
+
+def hiding(declaration: str, body: str) -> list[tuple[str, str]]:
+    text = f".reg {declaration}; .reg .b32 %r<3>; .reg .b64 %rd1; ld.global.u32 %r1, [%rd1]; {body}"
+    module = parse(f".version 8.0\n.target sm_90\n.address_size 64\n.entry k() {{ {text} }}")
+    return [(one.severity.value, one.message) for one in check(module)]
+
+
+@pytest.mark.parametrize("name", ["%tid", "%laneid", "%clock64", "%nwarpid"])
+def test_a_register_that_hides_a_special_one_is_told(name: str) -> None:
+    said = f"`{name}` hides the special register of this name, and ptxas mixes up the two"
+    assert hiding(f".b32 {name}", "") == [("warning", said)]
+    assert hiding(f".b32 {name}<4>", "") == []
+
+
+def test_a_series_hides_its_members() -> None:
+    said = "`%pm1` hides the special register of this name, and ptxas mixes up the two"
+    assert hiding(".b32 %pm<4>", "") == [("warning", said)]
+
+
+@pytest.mark.parametrize(
+    ("body", "name"), [("mov.u32 %r1, %tid.x;", "`mov`"), ("st.global.v2.u32 [%rd1], {%tid.x, %r1};", "vector")]
+)
+def test_it_has_none_of_the_parts(body: str, name: str) -> None:
+    """As ptxas says: `Unknown video selector: '.x'`."""
+    _, (severity, message) = hiding(".b32 %tid", body)
+    assert severity == "error"
+    assert name in message
+    assert message.endswith("`%tid.x` is a part of a special register that a declaration hides")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "mov.u32 %laneid, %r1; add.u32 %r1, %laneid, 1;",
+        "movmatrix.sync.aligned.m8n8.trans.b16 %r1, %laneid;",
+        "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r1], {%laneid, %r1};",
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%laneid, %r1}, [%r1];",
+    ],
+)
+def test_it_is_a_register_in_every_instruction(body: str) -> None:
+    """As in ptxas, which accepts these; with the special register `movmatrix` is refused."""
+    assert [severity for severity, _ in hiding(".b32 %laneid", body)] == ["warning"]

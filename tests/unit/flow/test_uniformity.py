@@ -69,6 +69,10 @@ STRAIGHT = {
     "mov.u32 %r2, %ctaid.x; shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;": UNIFORM,
     "mov.u32 %r2, %tid.x; redux.sync.add.u32 %r1, %r2, -1;": UNIFORM,
     "mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 3; vote.sync.ballot.b32 %r1, %p1, -1;": UNIFORM,
+    # a register of the function that hides a special one
+    ".reg .b32 %laneid; mov.u32 %laneid, %ctaid.x; mov.u32 %r1, %laneid;": UNIFORM,
+    ".reg .b32 %laneid; mov.u32 %r1, %laneid;": UNIFORM,
+    ".reg .v4 .b32 %ctaid; mov.u32 %r1, %ctaid.x;": UNKNOWN,
     "elect.sync _|%p1, -1; selp.u32 %r1, 1, 2, %p1;": DIVERGENT,
     "atom.shared.add.u32 %r1, [tile], 1;": DIVERGENT,
     "mov.u32 %r1, 1; mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 3; @%p1 mov.u32 %r1, 2;": DIVERGENT,

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, assert_never
 
 from ptxloom.binding.constants import WHOLE, sort_of
-from ptxloom.checker.core.operand_kind import FUNCTION, INTEGER, LABEL, ODD, SINK, UNKNOWN, Seen, What, seen
+from ptxloom.checker.core.operand_kind import (
+    FUNCTION,
+    HIDDEN,
+    INTEGER,
+    LABEL,
+    NO_PART,
+    ODD,
+    SINK,
+    UNKNOWN,
+    Seen,
+    What,
+    seen,
+)
 from ptxloom.isa.special import special_register
 from ptxloom.isa.types import Kind, element_type, is_type
 from ptxloom.isa.version import PtxVersion
@@ -116,7 +128,7 @@ def _component(text: str, field: str, scope: VisibleNames) -> Seen:
         case What.UNKNOWN:
             return UNKNOWN
         case _:
-            return ODD
+            return NO_PART if special_register(text) is None else HIDDEN
 
 
 def _expression(operand: Operand, scope: VisibleNames) -> Seen:

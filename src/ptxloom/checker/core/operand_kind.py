@@ -23,6 +23,8 @@ class What(StrEnum):
     ADDRESS = "an address"
     NEGATED = "a negated operand"
     PART = "a part of a register"
+    NO_PART = "a part that this name does not have"
+    HIDDEN = "a part of a special register that a declaration hides"
     PAIR = "a pair"
     LIST = "a list"
     SUM = "a name and an offset"
@@ -60,6 +62,8 @@ def seen(what: What, type: str = "", length: int = 0, space: str = "", owner: st
 INTEGER = seen(What.INTEGER)
 SINK = seen(What.SINK)
 ODD = seen(What.ODD)
+NO_PART = seen(What.NO_PART)
+HIDDEN = seen(What.HIDDEN)
 UNKNOWN = seen(What.UNKNOWN)
 LABEL = seen(What.LABEL)
 FUNCTION = seen(What.FUNCTION)

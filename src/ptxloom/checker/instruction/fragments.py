@@ -261,10 +261,10 @@ def _element(site: Site, node: Operand) -> VectorElement:
 def _named(site: Site, node: Name, text: str) -> VectorElement:
     if text == SINK:
         return VectorElement(node)
-    if (special := special_register(text)) is not None:
+    symbol = site.scope.find(text)
+    if symbol is None and (special := special_register(text)) is not None:
         part = ("not-a-register", f"`{text}` is a vector; name one part, such as `{text}.x`")
         return VectorElement(node, problem=part) if special.vector else VectorElement(node, special.type, special=True)
-    symbol = site.scope.find(text)
     if symbol is None:
         return VectorElement(node, problem=("undeclared-name", ""))
     if symbol.space != "reg":
@@ -279,11 +279,11 @@ def _named(site: Site, node: Name, text: str) -> VectorElement:
 
 def _component(site: Site, node: Component, text: str, field: str) -> VectorElement:
     place = next((letters.index(field) for letters in _FIELDS if len(field) == 1 and field in letters), -1)
-    if (special := special_register(text)) is not None:
+    symbol = site.scope.find(text)
+    if symbol is None and (special := special_register(text)) is not None:
         if special.vector and place >= 0:
             return VectorElement(node, special.type, special=True)
         return VectorElement(node, problem=("not-a-register", f"`{text}` has no part `.{field}`"))
-    symbol = site.scope.find(text)
     if symbol is None:
         return VectorElement(node.base, problem=("undeclared-name", ""))
     if symbol.space != "reg" or not symbol.vector or place < 0:

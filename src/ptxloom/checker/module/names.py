@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ptxloom.binding.names import Scope
 from ptxloom.binding.sizes import alignment_of
 from ptxloom.checker.findings.report import error, name_span, word_span
+from ptxloom.diagnostics import Diagnostic, Severity
 from ptxloom.isa.special import special_register
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ptxloom.checker.core.context import Platform
-    from ptxloom.diagnostics import Diagnostic
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Declarator, Statement
 
@@ -82,6 +82,7 @@ def _declare(frame: _Braces, declaration: Declaration) -> Iterator[Diagnostic]:
     for declarator in declaration.declarators:
         name, this = declarator.name, (declaration, declarator)
         yield from _reserved(name, name_span(declaration, declarator))
+        yield from _hides(declarator, name_span(declaration, declarator))
         first = _before(frame, declarator)
         if first is None:
             frame.declare(name, this, declarator.count)
@@ -92,10 +93,22 @@ def _declare(frame: _Braces, declaration: Declaration) -> Iterator[Diagnostic]:
 def _reserved(name: str, span: Span, *, top: bool = False) -> Iterator[Diagnostic]:
     """Some names have a meaning of their own; those of special registers may be hidden in a function only."""
     meaning = _RESERVED.get(name, "")
-    if top and not meaning and name.startswith("%") and special_register(name) is not None:
+    if top and not meaning and special_register(name) is not None:
         meaning = "a special register"
     if meaning:
         yield error("reserved-name", f"`{name}` means something already: {meaning}", span, "4.4")
+
+
+def _hides(declarator: Declarator, span: Span) -> Iterator[Diagnostic]:
+    """A name in a function may hide a special register.
+
+    ptxas 13.5 takes the one for the other at times: where `ldmatrix` had written a declared `%laneid`, it stored the
+    special register.
+    """
+    name = declarator.name if declarator.count is None else f"{declarator.name}1"
+    if special_register(name) is not None:
+        message = f"`{name}` hides the special register of this name, and ptxas mixes up the two"
+        yield Diagnostic("reserved-name", Severity.WARNING, message, span, "choose another name", "4.4")
 
 
 def _before(frame: _Braces, declarator: Declarator) -> _Thing | None:

@@ -233,6 +233,8 @@ def must_be_several(argument: str, value: object, what: str) -> None:
         Traceback (most recent call last):
         ptxloom.diagnostics.UsageError: checks is 'racecheck'; it must be a sequence of names of tools
     """
+    if isinstance(value, (tuple, list)):  # asking for a protocol takes longer
+        return
     if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, AbstractSet)):
         raise UsageError(argument, value, f"a sequence of {what}")
 

@@ -18,7 +18,7 @@ from ptxloom.machine.instruments.provenance import words_of
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.expected import outcomes, references_of
-from ptxloom.machine.launch.grid import Grid, Progress
+from ptxloom.machine.launch.facts import Facts
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp, shape_of
 from ptxloom.machine.launch.launch_state import LaunchState, compile_first, function_table
 from ptxloom.machine.launch.options import (
@@ -36,6 +36,7 @@ from ptxloom.machine.launch.options import (
     unwritten_arrays,
     wanted_provenance,
 )
+from ptxloom.machine.launch.warm import WarmLaunches
 from ptxloom.machine.launch.watching import tell, watched_checks
 from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
@@ -59,8 +60,10 @@ if TYPE_CHECKING:
     from ptxloom.comparison.rounding import Precision
     from ptxloom.isa.target import Target
     from ptxloom.machine.launch.expected import References
+    from ptxloom.machine.launch.grid import Progress
     from ptxloom.machine.memory.device_memory import MemoryHolder
     from ptxloom.machine.memory.textures import Surface, Texture
+    from ptxloom.machine.program.model import Program
     from ptxloom.machine.results.provenance_choice import Provenance
     from ptxloom.machine.results.trace import Request
     from ptxloom.syntax.module import Module
@@ -102,6 +105,7 @@ class Kernel:
             cores = tensor_target(module) if target is None else str(target)
             self.program = plan(contraction.module, name, semantics.Table(), cores)
             self.memory = memory_of(module)
+            self.warm = WarmLaunches()
             self.code = KernelCode(
                 self.program,
                 whole=may_fill_a_warp(self.program.entry.node.directives),
@@ -126,7 +130,7 @@ class Kernel:
         Raises:
             LaunchError: The time limit came first.
         """
-        if known_contract(contract) == AS_WRITTEN:
+        if known_contract(contract) in {AS_WRITTEN, self._contract}:
             return self
         try:
             with interrupts.guarded(), interrupts.until(deadline):
@@ -342,25 +346,34 @@ class Kernel:
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
         budget.charge("the arrays of args", touched.nbytes)
         self.memory.charge(budget, self.runtime_calls, heap_bytes)
+        self.memory.show(touched)
         if "vprintf" in self.runtime_calls:
             budget.charge("what is printed", printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         if following is not None:
-            sites = (named_sites(what, chosen.program, "shared_at") for what in following.shared_at)
-            watched |= words_of(site for several in sites for site in several)
+            watched |= _words_of(following, chosen.program)
         recording = None
         if trace:
             traced = choose(trace, chosen.program, shape.grid, -(-shape.threads // 32))
             recording = Recording(chosen.program, traced, shape.grid, shape.block, budget)
             watched |= keys_of(recording.rooms)
-        with interrupts.guarded():
+        facts = Facts(shape, shared_bytes, schedule_seed, stack_bytes, watched, printf_bytes)
+
+        def make() -> LaunchState:
             with interrupts.until(deadline):
                 compile_first(chosen, watched, shape.threads)
-            started = LaunchState(
-                chosen, shape, shared_bytes, params, touched, schedule_seed, stack_bytes, watched, budget, printf_bytes,
-                recording, following,
-            )  # fmt: skip
-            result = Grid(started).result(count, deadline, progress)
+            return LaunchState(chosen, facts, params, touched, budget, recording=recording, provenance=following)
+
+        with interrupts.guarded():
+            result = chosen.warm.run(
+                facts, params, touched, budget, make=make, result=lambda grid: grid.result(count, deadline, progress)
+            )
         if compared:
             result = replace(result, comparisons=outcomes(compared, chosen.program, shape.grid, result.provenance))
         return tell(self.name, result)
+
+
+def _words_of(following: Provenance, program: Program) -> frozenset[str]:
+    """What provenance has compiled into a kernel."""
+    sites = (named_sites(what, program, "shared_at") for what in following.shared_at)
+    return words_of(site for several in sites for site in several)

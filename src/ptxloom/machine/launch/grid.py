@@ -77,11 +77,11 @@ class _Crew:
 
 
 class Grid:
-    """A launch and the threads over it."""
+    """A launch and the threads over it, of which the first is this one."""
 
-    def __init__(self, launch: LaunchState) -> None:
+    def __init__(self, launch: LaunchState, first: Worker) -> None:
         self.launch = launch
-        self.workers: list[Worker] = []
+        self.workers = [first]
         self.instructions = 0
         self.hazards = Hazards()
 
@@ -136,11 +136,8 @@ class Grid:
                 return
 
     def _work(self, threads: int | None, deadline: float | None) -> None:
-        launch, budget = self.launch, self.launch.budget
-        before = budget.taken
-        first = Worker(launch, 0)
-        self.workers = [first]
-        crew = _Crew(self, threads or default_threads(), budget.taken - before, deadline)
+        first = self.workers[0]
+        crew = _Crew(self, threads or default_threads(), first.nbytes, deadline)
         if threads is not None:
             crew.start()
         try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LIMITS: Final = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64), "cluster": (16, 16, 16)}
 _CLUSTER_CTAS: Final = 16
+_NO_CLUSTER: Final = (1, 1, 1)
 _THREAD_LIMIT: Final = 1024
 
 
@@ -43,7 +44,7 @@ def shape_of(grid: object, block: object, cluster: object, directives: Iterable[
     """
     directives = tuple(directives)
     required = next((_values(one) for one in directives if one.name == "reqnctapercluster"), None)
-    wanted = (1, 1, 1) if required is None else extent("cluster", required)
+    wanted = _NO_CLUSTER if required is None else extent("cluster", required)
     given = wanted if cluster is None else extent("cluster", cluster)
     if required is not None and given != wanted:
         raise UsageError("cluster", cluster, f"{wanted}, as the kernel's `.reqnctapercluster` says")
@@ -58,10 +59,11 @@ def _values(directive: PerformanceDirective) -> tuple[int, ...]:
 
 
 def _check_shape(shape: Shape, directives: Iterable[PerformanceDirective]) -> None:
-    if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
-        raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
-    if prod(shape.cluster) > _CLUSTER_CTAS:
-        raise UsageError("cluster", shape.cluster, f"at most {_CLUSTER_CTAS} CTAs")
+    if shape.cluster != _NO_CLUSTER:
+        if any(g % c for g, c in zip(shape.grid, shape.cluster, strict=True)):
+            raise UsageError("cluster", shape.cluster, f"a divisor of the grid {shape.grid}")
+        if prod(shape.cluster) > _CLUSTER_CTAS:
+            raise UsageError("cluster", shape.cluster, f"at most {_CLUSTER_CTAS} CTAs")
     if shape.threads > _THREAD_LIMIT:
         raise UsageError("block", shape.block, f"at most {_THREAD_LIMIT} threads")
     for directive in directives:

@@ -33,9 +33,7 @@ from ptxloom.machine.runtime.spans import SPANS_HEAD, LastSpan, Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from ptxloom.machine.launch.launch_limits import Shape
+    from ptxloom.machine.launch.facts import Facts
     from ptxloom.machine.launch.runnable import Runnable
     from ptxloom.machine.launch.shadows.shadow import ShadowMaker
     from ptxloom.machine.memory.arena import Budget
@@ -54,47 +52,49 @@ LEAKS: Final = "memcheck:leaks"
 
 
 class LaunchState:
-    """One launch on its way; `native` is what compiled code reads."""
+    """One launch on its way; `native` is what compiled code reads.
 
-    def __init__(  # noqa: PLR0917 - one launch has as many facts
+    It has no way back to its kernel, which keeps it for the next launch if that may be warm (`warm.Warm`).
+    """
+
+    def __init__(
         self,
         kernel: Runnable,
-        shape: Shape,
-        shared_bytes: int,
+        facts: Facts,
         params: bytes,
         memory: Memory,
-        seed: int,
-        stack_bytes: int,
-        checks: frozenset[str],
         budget: Budget,
-        printf_bytes: int,
-        recording: Recording | None,
+        *,
+        recording: Recording | None = None,
         provenance: Provenance | None = None,
     ) -> None:
-        self.kernel = kernel
+        shape, checks = facts.shape, facts.checks
+        self._code = kernel.code  # not the kernel itself, which may keep this
+        self.is_plain = not kernel.runtime_calls and not kernel.has_workspace
+        self.facts = facts
         self.checks = checks
         self.program = kernel.program
         self.budget = budget
         self.arena = Arena(budget)
         self.lock = threading.Lock()
         self.noted: list[Hazard] = []  # by Python; what native code notes stays with its worker
-        self.printed = Printed(printf_bytes)
+        self.printed = Printed(facts.printf_bytes)
         self.memory = memory
+        self.variables = kernel.memory
         self.heap = kernel.memory.heap
         self.workers: list[Any] = []  # the state of each, as native code reads it
         self.failure: BaseException | None = None
         self.recording = recording
-        self.shared_bytes = self.program.shared_bytes + shared_bytes
+        self.shared_bytes = self.program.shared_bytes + facts.shared_bytes
         members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
         self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes, members)
         self.reporter = Reporter(self.program, self.atlas)
-        self.local_bytes = -(-kernel.local_bytes(stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
+        self.local_bytes = -(-kernel.local_bytes(facts.stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         # frames of nothing but their heads fill both stacks at once
-        self.control_cells = stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
+        self.control_cells = facts.stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
         self.profile = ProfileShadow(self.arena, kernel.countable) if PROFILE in checks else None
         self.provenance: ProvenanceShadow | None = None
         self._wanted = provenance
-        self._shape = shape
         self.shadows = tuple(self._shadows())
         room = self.program.register_bytes + sum(shadow.warp_bytes for shadow in self.shadows)
         self.warp_bytes = state.REGISTERS + room
@@ -102,7 +102,7 @@ class LaunchState:
             self.arena.take(language.record(state.Launch).size)
         )
         self.site_bytes = max(len(self.program.ops), 1) * language.record(LastSpan).size
-        self._fill(shape, params, memory, seed)
+        self._fill(kernel, params, memory)
 
     def _shadows(self) -> Iterator[ShadowMaker]:
         """Those of the instruments that look on."""
@@ -116,7 +116,7 @@ class LaunchState:
         if self._wanted is not None:
             self.provenance = ProvenanceShadow(
                 self.arena, self.budget, self.program, self.memory,
-                asked=self._wanted, shape=self._shape, before=before, moments=moments_in(self.checks),
+                asked=self._wanted, shape=self.facts.shape, before=before, moments=moments_in(self.checks),
             )  # fmt: skip
             yield self.provenance
         if self.profile is not None:
@@ -124,8 +124,9 @@ class LaunchState:
         if self.recording is not None:
             yield TraceShadow(self.recording)
 
-    def _fill(self, shape: Shape, params: bytes, memory: Memory, seed: int) -> None:
+    def _fill(self, kernel: Runnable, params: bytes, memory: Memory) -> None:
         native, arena = self.native, self.arena
+        shape = self.facts.shape
         grid, block, cluster, native.clustered = shape
         native.threads = shape.threads
         native.members = self.members = cluster[0] * cluster[1] * cluster[2]
@@ -141,23 +142,18 @@ class LaunchState:
         native.sites = max(len(self.program.ops), 1)
         native.first_frame = self.program.entry.frame_bytes
         native.has_calls = int(self.program.has_calls)
-        native.seed = seed & 0xFFFFFFFF
+        native.seed = self.facts.seed & 0xFFFFFFFF
         for shadow in self.shadows:
             shadow.start(native)
         checks = compiled_checks(self.checks)
-        native.full, native.masked = (
-            self.kernel.code.known_address(whole=whole, checks=checks) for whole in (True, False)
-        )
+        native.full, native.masked = (self._code.known_address(whole=whole, checks=checks) for whole in (True, False))
         native.params = arena.put(params)
         native.params_end = native.params + len(params)
-        module = self.kernel.memory
+        module = kernel.memory
         constants = module.memory["const"]
         native.constants = constants.ctypes.data
         native.constants_end = native.constants + constants.nbytes
-        for variables in (module.memory["global"], constants):
-            if variables.size:
-                memory.add(variables, constant=variables is constants)
-        if self.kernel.has_workspace:
+        if kernel.has_workspace:
             native.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
         self._publish()
         images = b"".join(bytes(memory.images[handle]) for handle in sorted(memory.images))
@@ -165,7 +161,7 @@ class LaunchState:
         native.image_count = len(memory.images)
         native.tids = arena.put(_thread_ids(block, native.warps))
         native.symbols = arena.put(module.addresses)
-        native.functions = arena.put(self.kernel.function_table)
+        native.functions = arena.put(kernel.function_table)
         native.function_count = len(self.program.module.functions)
 
     @property
@@ -190,7 +186,7 @@ class LaunchState:
     def code(self, *, whole: bool, poisoned: bool = False) -> int:
         """The code of one variant for this launch's checks."""
         checks = compiled_checks(self.checks)
-        return self.kernel.code.address(whole=whole, checks=checks | {POISON} if poisoned else checks)
+        return self._code.address(whole=whole, checks=checks | {POISON} if poisoned else checks)
 
     def _publish(self) -> None:
         """Show native code the memory it may touch."""
@@ -199,10 +195,13 @@ class LaunchState:
             self.memory.add(heap.region)
             for shadow in self.shadows:
                 shadow.add_heap(heap.region, (b.piece for b in heap.live))
+        self.native.spans = self.arena.put(self.table())
+
+    def table(self) -> bytes:
+        """The memory that the kernel may touch, as native code reads it (`spans.Spans`)."""
+        heap = self.heap
         spans = self.memory.table()
-        size = SPANS_HEAD + len(spans) * _SPAN_BYTES
-        at = self.arena.take(size)
-        words = _words_at(at, size // 8)
+        words = np.zeros((SPANS_HEAD + len(spans) * _SPAN_BYTES) // 8, np.uint64)
         words[0] = len(spans)
         table = words[SPANS_HEAD // 8 :].reshape(len(spans), _SPAN_BYTES // 8)
         table[:, :3] = spans
@@ -212,7 +211,11 @@ class LaunchState:
             shadow.mark(table)
         if heap is not None:
             table[table[:, 0] == heap.region.ctypes.data, 5] = heap.address
-        self.native.spans = at
+        return words.tobytes()
+
+    def touch(self, memory: Memory) -> None:
+        """Have another memory to touch than before; native code is not told."""
+        self.memory = self.atlas.memory = memory
 
     def allocate(self, size: int, maker: Maker) -> int:
         """The address of new memory for the kernel; 0 if there is none."""
@@ -255,12 +258,6 @@ def function_table(program: Program) -> bytes:
         if not f.is_entry:
             table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
     return bytes(table)
-
-
-def _words_at(address: int, count: int) -> NDArray[np.uint64]:
-    """Memory of the arena as numbers."""
-    words: NDArray[np.uint64] = np.ctypeslib.as_array((ctypes.c_uint64 * count).from_address(address))
-    return words
 
 
 def compiled_checks(checks: frozenset[str]) -> frozenset[str]:

@@ -31,6 +31,11 @@ class Runnable(Protocol):
         ...
 
     @cached_property
+    def runtime_calls(self) -> frozenset[str]:
+        """Those of CUDA's device run-time calls that it makes."""
+        ...
+
+    @cached_property
     def function_table(self) -> bytes:
         """The module's functions, for calls through addresses."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.compile.variant import is_watched
@@ -29,6 +30,7 @@ class Worker:
     def __init__(self, launch: LaunchState, number: int) -> None:
         self.launch = launch
         arena = launch.arena
+        before = arena.taken
         self.address = arena.take(language.record(state.Worker).size)
         self.state: Any = language.structure(state.Worker).from_address(self.address)
         self.state.launch = ctypes.addressof(launch.native)
@@ -45,6 +47,7 @@ class Worker:
         self.room = 1
         launch.workers.append(self.state)
         self.add_cluster()
+        self.nbytes = arena.taken - before
 
     def run(self, deadline: float | None, looks: Iterator[int] = _NEVER) -> None:
         """Run CTAs until the grid is done; errors go to the launch.
@@ -54,10 +57,8 @@ class Worker:
             looks: Asked now and then, gives the rounds until it is to be asked again.
         """
         try:
-            watched = is_watched(self.launch.checks)
-            entry = _RUN(jit.native_address(scheduler.run_worker, watched=watched))
             with interrupts.until(deadline):
-                self._run(entry, looks)
+                self._run(_entry(watched=is_watched(self.launch.checks)), looks)
         except interrupts.TimeIsUp:
             self.launch.fail(self._too_slow())
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that launched
@@ -174,3 +175,9 @@ class Worker:
         """Who waits where; a hazard of this rule for each place."""
         ctas = (language.structure(state.Cta).from_address(at) for at in self.ctas)
         return deadlock.waiting(self.launch.reporter, (cta for cta in ctas if cta.running), rule)
+
+
+@cache
+def _entry(*, watched: bool) -> Callable[[int], int]:
+    """The native function that runs a worker."""
+    return _RUN(jit.native_address(scheduler.run_worker, watched=watched))

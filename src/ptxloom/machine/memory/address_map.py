@@ -56,14 +56,19 @@ class Located(NamedTuple):
 
 
 class Atlas:
-    """Knows every named piece of memory of a launch."""
+    """Knows every named piece of memory of a launch.
+
+    Attributes:
+        memory: What its kernel may touch.
+        shared_bytes: Of a CTA.
+    """
 
     def __init__(
         self, program: Program, module: ModuleMemory, memory: Memory, shared_bytes: int, members: int = 1
     ) -> None:
         self._program = program
         self._module = module
-        self._memory = memory
+        self.memory = memory
         self.shared_bytes = shared_bytes
         self._members = members  # the CTAs of a cluster
 
@@ -120,12 +125,12 @@ class Atlas:
         freed = heap.freed_at(address) if heap is not None else None
         if freed is not None:
             return Located(space, address, _plus(freed.piece.name, address - freed.start), is_freed=True)
-        gone = self._memory.freed_at(address)
+        gone = self.memory.freed_at(address)
         if gone is not None:
             return Located(space, address, _plus(gone.name, address - gone.start), is_freed=True)
         if address < _NULL:
             return Located(space, address, is_null=True)
-        pieces = [*self._module.pieces(), *self._memory.pieces(), *(heap.pieces() if heap is not None else ())]
+        pieces = [*self._module.pieces(), *self.memory.pieces(), *(heap.pieces() if heap is not None else ())]
         return Located(space, address, *(_nearest(address, pieces) or ("", "")))
 
 

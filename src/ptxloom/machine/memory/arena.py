@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ALIGNMENT: Final = 64
 _PIECE: Final = 1 << 16  # what an arena takes from NumPy at a time, which is slow
-_STATE: Final = "what the run keeps of itself"
+STATE: Final = "what the run keeps of itself"
 
 
 class OverBudget(UsageError):  # noqa: N818 - says what happened, as UnsupportedForm does
@@ -73,21 +73,28 @@ def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
 
 
 class Arena:
-    """Zeroed memory that stays where it is as long as the launch lives, within a budget."""
+    """Zeroed memory that stays where it is as long as the launch lives, within a budget.
+
+    Attributes:
+        budget: Pays for it.
+        taken: Bytes so far.
+    """
 
     def __init__(self, budget: Budget) -> None:
-        self._budget = budget
+        self.budget = budget
+        self.taken = 0
         self._kept: list[NDArray[np.uint8]] = []
         self._next = self._end = 0  # what is left of the last piece
 
-    def take(self, size: int, what: str = _STATE) -> int:
+    def take(self, size: int, what: str = STATE) -> int:
         """The address of `size` zeroed bytes for `what`, aligned to 64.
 
         Raises:
             OverBudget: The run may not have as many.
         """
         size += -size % _ALIGNMENT
-        self._budget.charge(what, size)
+        self.budget.charge(what, size)
+        self.taken += size
         if size > self._end - self._next:
             if size > _PIECE // 4:
                 return self._new(size, what)
@@ -108,3 +115,13 @@ class Arena:
         at = self.take(len(content))
         ctypes.memmove(at, content, len(content))
         return at
+
+    def image(self) -> tuple[tuple[int, bytes], ...]:
+        """Where its memory lies, and what is there now."""
+        return tuple((int(kept.ctypes.data), kept.tobytes()) for kept in self._kept)
+
+
+def put_back(image: tuple[tuple[int, bytes], ...]) -> None:
+    """Make memory be what it was when the image was taken."""
+    for at, content in image:
+        ctypes.memmove(at, content, len(content))

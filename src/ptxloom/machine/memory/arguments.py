@@ -50,7 +50,7 @@ class Memory:
     snapshot: Snapshot = field(init=False)
 
     def __post_init__(self) -> None:
-        self.snapshot = Snapshot(NO_SPANS, ()) if self.device is None else self.device.snapshot()
+        self.snapshot = Snapshot(NO_SPANS, (), 0) if self.device is None else self.device.snapshot()
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""
@@ -91,14 +91,16 @@ class Memory:
 
     def table(self) -> Spans:
         """The spans in order, overlapping ones joined as far as they may be written."""
-        return table_of(self.spans) if self.device is None else with_spans(self.snapshot.table, self.spans)
+        if self.device is None:
+            return table_of(self.spans)
+        return with_spans(self.snapshot.table, self.spans) if self.spans else self.snapshot.table
 
     @property
     def nbytes(self) -> int:
         """What the spans hold together."""
         if self.device is None:
             return sum(end - start for start, end, _ in in_order(self.spans))
-        return covered_bytes(self.table())
+        return covered_bytes(self.table()) if self.spans else self.snapshot.nbytes
 
     def span_at(self, address: int) -> tuple[int, int]:
         """Start and end of the piece that holds an address; nothing from 0 on if none does."""
@@ -166,7 +168,7 @@ def bind(
 
 
 def _pack_one(parameter: Parameter, value: object, where: str, memory: Memory) -> bytes:
-    wanted = f"{parameter.name}, a .{parameter.type.name}{f'[{parameter.size}]' if parameter.is_array else ''}"
+    wanted = parameter.wanted
     if isinstance(value, MappedArray) or _is_list_of_maps(value):
         return _maps(parameter, value, where, wanted, memory)
     array = host_array(value, where, wanted)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.piece import Piece
-from ptxloom.machine.memory.spans import NO_SPANS, Spans, table_of, with_spans
+from ptxloom.machine.memory.spans import NO_SPANS, Spans, covered_bytes, table_of, with_spans
 from ptxloom.machine.native import forks
 from ptxloom.machine.native.host_memory import Refused
 from ptxloom.machine.runtime.initcheck import slow_path
@@ -66,10 +66,11 @@ class Allocation:
 
 
 class Snapshot(NamedTuple):
-    """The memory that a launch may touch: its spans, and what keeps them alive."""
+    """The memory that a launch may touch: its spans, what keeps them alive, and how many bytes they hold."""
 
     table: Spans
     kept: tuple[object, ...]
+    nbytes: int
 
 
 class Region(Protocol):
@@ -121,7 +122,7 @@ class DeviceMemory:
         self._made = 0
         self._table = NO_SPANS  # of the live allocations
         self._registered: dict[int, list[tuple[NDArray[Any], Piece, bool]]] = {}
-        self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self.region,))
+        self._snapshot: Snapshot | None = Snapshot(NO_SPANS, (self.region,), 0)
 
     def __contains__(self, address: int) -> bool:
         """Whether an address belongs to the device, allocated or not."""
@@ -200,7 +201,8 @@ class DeviceMemory:
                 spans = table_of((p.start, p.start + p.size, writable) for _, p, writable in held)
                 rows = [(start, end, bool(writable)) for start, end, writable in spans.tolist()]
                 kept = (self.region, *(array for array, _, _ in held))
-                self._snapshot = Snapshot(with_spans(self._table, rows), kept)
+                table = with_spans(self._table, rows)
+                self._snapshot = Snapshot(table, kept, covered_bytes(table))
             return self._snapshot
 
     def pieces(self) -> Iterator[Piece]:

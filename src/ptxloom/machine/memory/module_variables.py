@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.machine.memory.arena import Budget
+    from ptxloom.machine.memory.arguments import Memory
 
     Room: TypeAlias = Callable[[int, int, str], NDArray[np.uint8]]
 
@@ -133,6 +134,12 @@ class ModuleMemory:
     def nbytes(self) -> int:
         """What the variables take."""
         return sum(memory.nbytes for memory in self.memory.values())
+
+    def show(self, memory: Memory) -> None:
+        """Let a launch touch the variables."""
+        for space, variables in self.memory.items():
+            if variables.size:
+                memory.add(variables, constant=space == "const")
 
     def charge(self, budget: Budget, calls: frozenset[str], heap_bytes: int | None) -> None:
         """What a launch that calls these functions takes: the variables, and the heap.

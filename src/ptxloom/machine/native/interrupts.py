@@ -39,7 +39,7 @@ class Guard:
         self._frame: FrameType | None = None
 
     def __enter__(self) -> None:
-        if _ACTIVE or threading.current_thread() is not threading.main_thread():
+        if _ACTIVE or self.thread != threading.main_thread().ident:
             return
         before = _SIGNAL.getsignal(_SIGINT)
         if callable(before):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptxloom.machine.program.signatures import FRAME_HEAD, Service, Signature
@@ -137,7 +137,11 @@ class FunctionPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """A parameter of the entry: where it lies and how it is declared."""
+    """A parameter of the entry: where it lies and how it is declared.
+
+    Attributes:
+        wanted: What messages call it.
+    """
 
     name: str
     type: Type
@@ -145,6 +149,11 @@ class Parameter:
     size: int
     is_array: bool
     alignment: int
+    wanted: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        wanted = f"{self.name}, a .{self.type.name}{f'[{self.size}]' if self.is_array else ''}"
+        object.__setattr__(self, "wanted", wanted)
 
 
 class Kept(NamedTuple):

@@ -318,6 +318,8 @@ def joined(hazards: Iterable[Hazard]) -> Hazards:
             first = min(seen, hazard, key=lambda h: _rank(h.party))
             hazard = replace(first, count=seen.count + hazard.count)  # noqa: PLW2901 - the two made one
         found[key] = hazard
+    if not found:
+        return Hazards()
     races = {key[1:] for key, h in found.items() if h.tool == "racecheck" and h.kind != "warp-order"}
     told = (h for key, h in found.items() if h.kind != "warp-order" or key[1:] not in races)
     return Hazards(sorted(told, key=lambda h: (h.span.start, h.rule, h.other is None or h.other.span.start)))

@@ -77,8 +77,7 @@ class Watched:
             module = pl.parse(source)
         else:
             module = pl.syntax.load(source, self.device)
-        names = [one for one, function in module.functions.items() if function.kind == "entry"]
-        return pl.kernel(module, name or (names[0] if len(names) == 1 else ""), self.device)
+        return pl.kernel(module, name, self.device)
 
     def tell(self, _kernel: str, result: LaunchResult) -> None:
         """Note what a launch did wrong."""

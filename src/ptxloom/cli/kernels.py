@@ -23,7 +23,7 @@ def chosen_kernel(module: Module, pattern: str | None, option: str) -> str:
         UsageError: There is no such kernel.
         PtxloomError: The module has none, or several, and nobody says which.
     """
-    names = [f.name for f in module.functions.values() if f.kind == "entry"]
+    names = module.kernels
     if not names:
         raise PtxloomError(f"{module.source.name} holds no kernel")
     if pattern is None and len(names) > 1:

@@ -228,7 +228,7 @@ class Session:
 
     def _list(self, data: bytes) -> bytes:
         _, loaded, _ = self._of(data)
-        return b"".join(f"{name}\0".encode() for name, one in loaded.module.functions.items() if one.kind == "entry")
+        return b"".join(f"{name}\0".encode() for name in loaded.module.kernels)
 
     def _global(self, data: bytes) -> bytes:
         _, loaded, name = self._of(data)

@@ -69,7 +69,7 @@ class Device:
         self.checks = tuple(checks)
         self.memory = DeviceMemory(capacity, watched="initcheck:global" in self.checks)
         self._modules: dict[str, Module] = {}
-        self._kernels: dict[tuple[str, str], Kernel] = {}
+        self._kernels: dict[tuple[str, str | None], Kernel] = {}
 
     def __repr__(self) -> str:
         return f"Device({self.arch!r}, {self.memory.allocated:,} of {self.memory.capacity:,} bytes allocated)"
@@ -203,12 +203,12 @@ class Device:
             self.memory.register(variables["const"], "", constant=True)
         return found
 
-    def kernel(self, text: str | Module, name: str) -> Kernel:
+    def kernel(self, text: str | Module, name: str | None = None) -> Kernel:
         """A kernel, made ready for this device; the same one each time.
 
         Args:
             text: PTX, or a parsed module.
-            name: The kernel's name.
+            name: The kernel's name; it may be left out if the module has one kernel.
 
         Returns:
             The kernel; launch it with `memory=device`.

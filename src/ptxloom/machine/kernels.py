@@ -18,7 +18,7 @@ _KERNELS: WeakValueDictionary[tuple[int, str, str, bool], Kernel] = WeakValueDic
 
 def kernel(
     module: Module,
-    name: str,
+    name: str | None = None,
     target: Target | str | None = None,
     *,
     unchecked: bool = False,
@@ -28,7 +28,7 @@ def kernel(
 
     Args:
         module: The parsed module.
-        name: The kernel's name.
+        name: The kernel's name; it may be left out if the module has one kernel.
         target: Whose tensor cores compute, `sm_75` to `sm_121`: they differ in the last bits. By default the module's
             target (the nearest of these).
         unchecked: Run what can be run, even if the kernel is not legal PTX.
@@ -38,20 +38,22 @@ def kernel(
         The kernel; `.launch(...)` runs it.
 
     Raises:
-        UsageError: The module has no kernel of this name, or there is no such architecture.
+        UsageError: The module has no kernel of this name, or several and none is named; or the architecture is unknown.
         IllegalPtx: The checker finds errors in what the kernel reaches; `diagnostics` holds them.
         UnsupportedInstruction: The machine cannot run one of its instructions; it names the line.
         TimeIsUp: The time limit has come.
 
     Example:
         >>> from ptxloom.syntax import parse
-        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry nothing() { ret; }"), "nothing")
+        >>> k = kernel(parse(".version 9.0 .target sm_90 .entry nothing() { ret; }"))
         >>> k.launch(grid=2, block=32).instructions
         2
     """
     must_be(Module, "module", module, A_MODULE)
     if target is not None:
         architecture(target)
+    if name is None:
+        name = module.kernels[0] if len(module.kernels) == 1 else ""
     key = (id(module), name, str(target), unchecked)
     known = _KERNELS.get(key)
     if known is None or known.module is not module:

@@ -33,8 +33,8 @@ class Module:
     Example:
         >>> from ptxloom.syntax import parse
         >>> module = parse(".version 9.0 .target sm_90a .entry main() { ret; }")
-        >>> module.version, module.target, list(module.functions)
-        ((9, 0), ('sm_90a',), ['main'])
+        >>> module.version, module.target, module.kernels
+        ((9, 0), ('sm_90a',), ('main',))
     """
 
     _repr_mimebundle_ = mimebundle
@@ -75,6 +75,11 @@ class Module:
             if isinstance(one, Function) and (one.body is not None or one.name not in found):
                 found[one.name] = one
         return found
+
+    @cached_property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of its kernels, in the order of the text."""
+        return tuple(one.name for one in self.functions.values() if one.kind == "entry")
 
     @cached_property
     def comments(self) -> tuple[tuple[int, int], ...]:

@@ -50,8 +50,7 @@ def plan(module: Module, name: str, boundaries: Boundaries, target: str = "sm_90
     """
     function = module.functions.get(name)
     if function is None or function.kind != "entry" or function.body is None:
-        kernels = [f.name for f in module.functions.values() if f.kind == "entry"]
-        raise UsageError("name", name, f"a kernel of the module: {', '.join(kernels) or 'it has none'}")
+        raise UsageError("name", name, f"a kernel of the module: {', '.join(module.kernels) or 'it has none'}")
     return _Planner(module, function, boundaries).run(target)
 
 

@@ -35,11 +35,19 @@ def module_of(image: bytes, path: str, capability: int) -> Module:
         Refused: There is no PTX in it, or none for this device, or it is not legal.
     """
     source = _source(image, path, capability)
+    if ".version" not in source.text:
+        raise Refused(CudaError.INVALID_IMAGE)
     module = parse(source.text, source.name)
     wrong = [d for d in module.diagnostics if d.severity is Severity.ERROR]
     wrong = wrong or [d for d in check(module) if d.severity is Severity.ERROR]
     if wrong:
         raise Refused(CudaError.INVALID_PTX, "\n".join(f"ptxloom: {d}" for d in wrong[:8]))
+    made_for = max((Target.parse(name).number for name in module.target if name.startswith("sm_")), default=0)
+    if made_for > capability:
+        why = f"ptxloom: {source.name} was made for sm_{made_for}; the device is sm_{capability} (`--device`)"
+        raise Refused(CudaError.INVALID_PTX, why)
+    if ".address_size" in source.text and module.address_size == 32:
+        raise Refused(CudaError.INVALID_PTX, f"ptxloom: {source.name} has addresses of 32 bits")
     return module
 
 

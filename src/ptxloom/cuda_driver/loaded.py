@@ -66,7 +66,7 @@ class Loaded:
             for one in program.entry.node.directives
         }
         static = program.shared_bytes - program.reserved_bytes
-        threads = prod(said.get("reqntid") or said.get("maxntid") or [1024])
+        threads = prod(said.get("maxntid") or [1024])
         # as many as the machine needs at a time, within what is said: ptxas has not been asked
         needed = max(-(-program.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
         registers = min([needed, self._registers, MOST_REGISTERS, *said.get("maxnreg", [])])

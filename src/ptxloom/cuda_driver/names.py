@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Final
+
+_EXPORTED: Final = re.compile(r"EXPORTED int (cu[\w#]+)\(")
+_FILL_WIDTHS: Final = ("8", "16", "32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,15 @@ def names() -> Names:
     return Names(version, found.functions, found.aliases, found.errors, found.attributes)
 
 
+@cache
+def written() -> frozenset[str]:
+    """The symbols of the functions that there are; all others answer CUDA_ERROR_NOT_SUPPORTED."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).with_name("libcuda").glob("*.c"))]
+    found = {name for text in texts for name in _EXPORTED.findall(text)}
+    made = {name for name in found if "##bits##" in name}
+    return frozenset(found - made | {name.replace("##bits##", width) for name in made for width in _FILL_WIDTHS})
+
+
 def source() -> str:
     """The C source. What another file defines takes the place of its stub, which is weak."""
     known = names()
@@ -64,7 +78,8 @@ def source() -> str:
     lines += ["};", "const int function_name_count = sizeof function_names / sizeof *function_names;", ""]
     lines += ["const struct error_name error_names[] = {"]
     lines += [f'    {{{number}, "{name}", "{_words(name)}"}},' for number, name in known.errors.items()]
-    lines += ["};", "const int error_name_count = sizeof error_names / sizeof *error_names;", ""]
+    lines += ["};", "const int error_name_count = sizeof error_names / sizeof *error_names;"]
+    lines += [f"const int last_device_attribute = {max(known.attributes)};", ""]
     return "\n".join(lines)
 
 

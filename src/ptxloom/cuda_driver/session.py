@@ -239,7 +239,7 @@ class Session:
                 except UsageError:  # a texture's, which has no bytes
                     raise Refused(CudaError.NOT_SUPPORTED) from None
                 return PAIR.pack(piece.start, piece.size)
-        raise Refused(CudaError.NOT_FOUND)
+        raise Refused(CudaError.INVALID_VALUE if name in loaded.module.functions else CudaError.NOT_FOUND)
 
     def _function(self, data: bytes) -> bytes:
         _, loaded, name = self._of(data)

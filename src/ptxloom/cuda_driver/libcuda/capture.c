@@ -4,7 +4,9 @@
 
 #include "graphs.h"
 
-enum { NOT_CAPTURING, CAPTURING };
+enum { NOT_CAPTURING, CAPTURING, INVALIDATED };
+enum { GLOBAL, THREAD_LOCAL, RELAXED };
+static __thread int own_mode;
 static uint64_t captures;
 
 static int set_last(struct stream *stream, void *const *nodes, size_t count) {
@@ -17,17 +19,53 @@ static int set_last(struct stream *stream, void *const *nodes, size_t count) {
     return SUCCESS;
 }
 
+int capture_invalidate(void *handle) {
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (graph) graph->is_invalid = 1;
+    return STREAM_CAPTURE_UNSUPPORTED;
+}
+
+int capture_lost(const struct stream *stream) {
+    struct graph *graph = object_of(A_GRAPH, stream->capture);
+    return graph && graph->is_invalid ? STREAM_CAPTURE_INVALIDATED : SUCCESS;
+}
+
+static int forbidden(int in_any_mode) {
+    size_t place = 0;
+    int error = SUCCESS;
+    for (void *handle; (handle = handle_next(A_GRAPH, &place));) {
+        struct graph *graph = object_of(A_GRAPH, handle);
+        if (!graph->is_recorded) continue;
+        int is_own = graph->thread == &own_mode;
+        int minds = graph->mode == GLOBAL ? is_own || own_mode == GLOBAL : graph->mode == THREAD_LOCAL && is_own;
+        if (in_any_mode || (minds && own_mode != RELAXED)) error = capture_invalidate(handle);
+    }
+    return error;
+}
+
+int capture_forbids(void) { return forbidden(0); }
+int capture_forbids_all(void) { return forbidden(1); }
+
 int work_submit(void *handle, const struct work *work) {
     struct stream *stream;
     void *node;
     TRY(stream_of(handle, &stream));
     if (!stream->capture) return work_do(work);
+    TRY(capture_lost(stream));
     TRY(graph_append(stream->capture, work, stream->last, stream->last_count, &node));
     return set_last(stream, &node, 1);
 }
 
 int capture_join(struct stream *stream, void *graph, void *origin, void *node) {
-    if (stream->capture && stream->capture != graph) return 905;
+    if (stream->capture && stream->capture != graph) {
+        capture_invalidate(stream->capture);
+        capture_invalidate(graph);
+        return STREAM_CAPTURE_MERGE;
+    }
+    if (!stream->capture && !stream->id) {
+        capture_invalidate(graph);
+        return STREAM_CAPTURE_IMPLICIT;
+    }
     if (!stream->capture) {
         struct stream *first = object_of(A_STREAM, origin);
         stream->capture = graph;
@@ -54,9 +92,12 @@ static int begin(void *handle, void *graph, void *const *after, size_t count, in
     if ((uintptr_t)handle < 2) return STREAM_CAPTURE_UNSUPPORTED;
     if (stream->capture) return ILLEGAL_STATE;
     TRY(set_last(stream, after, count));
+    struct graph *recorded = object_of(A_GRAPH, graph);
+    recorded->is_recorded = 1;
+    recorded->mode = mode;
+    recorded->thread = &own_mode;
     stream->capture = graph;
     stream->origin = handle;
-    stream->mode = mode;
     stream->capture_id = ++captures;
     return SUCCESS;
 }
@@ -72,6 +113,7 @@ EXPORTED int cuStreamBeginCapture_v2(void *stream, int mode) {
 EXPORTED int cuStreamBeginCapture(void *stream) { return cuStreamBeginCapture_v2(stream, 0); }
 
 EXPORTED int cuStreamBeginCaptureToGraph(void *stream, void *handle, void *const *after, const void *data, size_t count, int mode) {
+    GIVEN(handle);
     CONTEXT;
     struct graph *graph = object_of(A_GRAPH, handle);
     (void)data;
@@ -84,32 +126,41 @@ EXPORTED int cuStreamBeginCaptureToGraph(void *stream, void *handle, void *const
 EXPORTED int cuStreamEndCapture(void *handle, void **graph) {
     CONTEXT;
     struct stream *stream;
-    if (!graph) return INVALID_VALUE;
     TRY(stream_of(handle, &stream));
     if (!stream->capture) return ILLEGAL_STATE;
-    if (stream->origin != handle) return STREAM_CAPTURE_UNMATCHED;
-    *graph = stream->capture;
-    stream->capture = NULL;
-    stream->last_count = 0;
-    streams_leave(*graph);
-    return SUCCESS;
+    void *recorded = stream->capture;
+    int lost = capture_lost(stream);
+    if (stream->origin != handle) {
+        capture_invalidate(recorded);
+        return lost ? lost : STREAM_CAPTURE_UNMATCHED;
+    }
+    streams_leave(recorded);
+    struct graph *made = object_of(A_GRAPH, recorded);
+    if (made) made->is_recorded = made->is_invalid = 0;
+    if (lost || !graph) graph_destroy(recorded);
+    if (graph) *graph = lost ? NULL : recorded;
+    return lost;
+}
+
+static int status_of(const struct stream *stream) {
+    return !stream->capture ? NOT_CAPTURING : capture_lost(stream) ? INVALIDATED : CAPTURING;
 }
 
 EXPORTED int cuStreamIsCapturing(void *handle, int *status) {
+    GIVEN(status);
     CONTEXT;
     struct stream *stream;
-    if (!status) return INVALID_VALUE;
     TRY(stream_of(handle, &stream));
-    *status = stream->capture ? CAPTURING : NOT_CAPTURING;
+    *status = status_of(stream);
     return SUCCESS;
 }
 
 EXPORTED int cuStreamGetCaptureInfo_v2(void *handle, int *status, uint64_t *id, void **graph, void *const **last, size_t *count) {
+    GIVEN(status);
     CONTEXT;
     struct stream *stream;
-    if (!status) return INVALID_VALUE;
     TRY(stream_of(handle, &stream));
-    *status = stream->capture ? CAPTURING : NOT_CAPTURING;
+    *status = status_of(stream);
     if (!stream->capture) return SUCCESS;
     if (id) *id = stream->capture_id;
     if (graph) *graph = stream->capture;
@@ -145,11 +196,10 @@ EXPORTED int cuStreamUpdateCaptureDependencies_v2(void *stream, void **nodes, co
 }
 
 EXPORTED int cuThreadExchangeStreamCaptureMode(int *mode) {
-    static __thread int current;
     DRIVER;
-    if (!mode || *mode < 0 || *mode > 2) return INVALID_VALUE;
-    int before = current;
-    current = *mode;
+    if (!mode) return INVALID_VALUE;
+    int before = own_mode;
+    own_mode = *mode;
     *mode = before;
     return SUCCESS;
 }

@@ -72,7 +72,10 @@ void lock_take(int times) {
     while (times--) lock_driver();
 }
 
+__thread int calling_host;
+
 int driver_error(void) {
+    if (calling_host) return NOT_PERMITTED;
     if (forked || device.size == 0) return NOT_INITIALIZED;
     return server < 0 ? DEVICE_UNAVAILABLE : SUCCESS;
 }

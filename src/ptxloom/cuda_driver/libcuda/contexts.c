@@ -12,20 +12,30 @@ struct context {
     uint64_t id;
 };
 
-static void *primary;
+static void *primary; /* once made, it keeps its handle: released and retained again it is the same */
+static int primary_active;
 static uint32_t primary_flags;
 static int primary_uses;
 static uint64_t made;
-static size_t limits[16] = {[0] = 16384, [1] = 1 << 20, [2] = 8 << 20, [3] = 2, [4] = 2048, [5] = 128, [6] = 0};
+static int cache_config;
+static size_t limits[16] = {
+    [STACK_LIMIT] = 16384, [PRINTF_LIMIT] = 1 << 20, [HEAP_LIMIT] = 8 << 20, [PENDING_LAUNCHES] = 2048, [FETCH_GRANULARITY] = 64};
 
-void *current_context(void) {
-    while (depth && !object_of(A_CONTEXT, stack[depth - 1])) depth--; /* those that were destroyed */
-    return depth ? stack[depth - 1] : NULL;
-}
+/* One that was destroyed by another thread, or below the top of the stack, stays where it is. */
+void *current_context(void) { return depth ? stack[depth - 1] : NULL; }
+
+static int is_alive(void *handle) { return object_of(A_CONTEXT, handle) && (handle != primary || primary_active); }
 
 int context_error(void) {
-    if (!current_context()) return INVALID_CONTEXT;
-    return failed;
+    if (!depth) return INVALID_CONTEXT;
+    return is_alive(current_context()) ? failed : CONTEXT_IS_DESTROYED;
+}
+
+enum { SCHEDULING = 7, MAPS_HOST = 8, RESIZES = 16, DUMPS = 0x60, DUMPS_ANY = 0x20, SYNCHRONOUS = 0x80 };
+
+static int flags_legal(unsigned flags) {
+    unsigned scheduling = flags & SCHEDULING;
+    return flags <= (SCHEDULING | MAPS_HOST | RESIZES | DUMPS | SYNCHRONOUS) && !(scheduling & (scheduling - 1));
 }
 
 static void *context_new(uint32_t flags) {
@@ -37,6 +47,7 @@ static void *context_new(uint32_t flags) {
 
 void contexts_forget(void) {
     primary = NULL;
+    primary_active = 0;
     primary_uses = 0;
 }
 
@@ -50,24 +61,19 @@ EXPORTED int cuDevicePrimaryCtxRetain(void **context, int which) {
     DRIVER;
     if (!context) return INVALID_VALUE;
     if (!is_device(which)) return INVALID_DEVICE;
-    if (!primary && !(primary = context_new(primary_flags))) return OUT_OF_MEMORY;
+    if (!primary_active) TRY(failed);
+    if (!primary && !(primary = context_new(0))) return OUT_OF_MEMORY;
+    primary_active = 1;
     primary_uses++;
     *context = primary;
     return SUCCESS;
-}
-
-static void primary_end(void) {
-    handle_free(primary);
-    primary = NULL;
-    primary_uses = 0;
-    failed = SUCCESS;
 }
 
 EXPORTED int cuDevicePrimaryCtxRelease_v2(int which) {
     DRIVER;
     if (!is_device(which)) return INVALID_DEVICE;
     if (!primary_uses) return INVALID_CONTEXT;
-    if (--primary_uses == 0) primary_end();
+    if (--primary_uses == 0) primary_active = 0;
     return SUCCESS;
 }
 
@@ -76,7 +82,7 @@ EXPORTED int cuDevicePrimaryCtxRelease(int which) { return cuDevicePrimaryCtxRel
 EXPORTED int cuDevicePrimaryCtxReset_v2(int which) {
     DRIVER;
     if (!is_device(which)) return INVALID_DEVICE;
-    if (primary) primary_end();
+    primary_active = 0; /* whoever retained it still has to release it */
     return SUCCESS;
 }
 
@@ -85,29 +91,31 @@ EXPORTED int cuDevicePrimaryCtxReset(int which) { return cuDevicePrimaryCtxReset
 EXPORTED int cuDevicePrimaryCtxSetFlags_v2(int which, unsigned flags) {
     DRIVER;
     if (!is_device(which)) return INVALID_DEVICE;
-    if (flags > 0xff) return INVALID_VALUE;
+    if (!flags_legal(flags) || flags & MAPS_HOST) return INVALID_VALUE;
     primary_flags = flags;
-    struct context *context = object_of(A_CONTEXT, primary);
-    if (context) context->flags = flags;
     return SUCCESS;
 }
 
-EXPORTED int cuDevicePrimaryCtxSetFlags(int which, unsigned flags) { return cuDevicePrimaryCtxSetFlags_v2(which, flags); }
+EXPORTED int cuDevicePrimaryCtxSetFlags(int which, unsigned flags) {
+    DRIVER;
+    return primary_active ? PRIMARY_CONTEXT_ACTIVE : cuDevicePrimaryCtxSetFlags_v2(which, flags);
+}
 
 EXPORTED int cuDevicePrimaryCtxGetState(int which, unsigned *flags, int *active) {
+    GIVEN(flags && active);
     DRIVER;
-    if (!flags || !active) return INVALID_VALUE;
     if (!is_device(which)) return INVALID_DEVICE;
     *flags = primary_flags;
-    *active = primary != NULL;
+    *active = primary_active;
     return SUCCESS;
 }
 
 EXPORTED int cuCtxCreate_v2(void **context, unsigned flags, int which) {
     DRIVER;
-    if (!context || flags > 0xff) return INVALID_VALUE;
+    if (!context || !flags_legal(flags)) return INVALID_VALUE;
     if (!is_device(which)) return INVALID_DEVICE;
-    void *handle = context_new(flags);
+    TRY(failed);
+    void *handle = context_new(flags & DUMPS ? (flags & ~DUMPS) | DUMPS_ANY : flags);
     if (!handle || push(handle)) return OUT_OF_MEMORY;
     *context = handle;
     return SUCCESS;
@@ -122,17 +130,18 @@ EXPORTED int cuCtxCreate_v4(void **context, void *parameters, unsigned flags, in
 }
 
 EXPORTED int cuCtxDestroy_v2(void *handle) {
+    GIVEN(handle);
     DRIVER;
-    if (!object_of(A_CONTEXT, handle)) return INVALID_CONTEXT;
     if (handle == primary) return INVALID_CONTEXT;
+    if (!object_of(A_CONTEXT, handle)) return handle_gone(handle) ? CONTEXT_IS_DESTROYED : INVALID_CONTEXT;
+    if (current_context() == handle) depth--;
     handle_free(handle);
-    failed = SUCCESS;
-    current_context();
     return SUCCESS;
 }
 
 EXPORTED int cuCtxPushCurrent_v2(void *handle) {
     DRIVER;
+    if (!handle) return INVALID_VALUE;
     return object_of(A_CONTEXT, handle) ? push(handle) : INVALID_CONTEXT;
 }
 
@@ -160,8 +169,8 @@ EXPORTED int cuCtxGetCurrent(void **handle) {
 }
 
 EXPORTED int cuCtxGetDevice(int *which) {
+    GIVEN(which);
     DRIVER;
-    if (!which) return INVALID_VALUE;
     if (!current_context()) return INVALID_CONTEXT;
     *which = 0;
     return SUCCESS;
@@ -170,40 +179,43 @@ EXPORTED int cuCtxGetDevice(int *which) {
 static int chosen(void *handle, struct context **context) {
     if (!handle) handle = current_context();
     *context = object_of(A_CONTEXT, handle);
-    return *context ? SUCCESS : INVALID_CONTEXT;
+    if (!handle) return INVALID_CONTEXT;
+    return is_alive(handle) ? SUCCESS : CONTEXT_IS_DESTROYED;
 }
 
 EXPORTED int cuCtxGetDevice_v2(int *which, void *handle) {
+    GIVEN(which);
     DRIVER;
     struct context *context;
-    if (!which) return INVALID_VALUE;
     TRY(chosen(handle, &context));
     *which = 0;
     return SUCCESS;
 }
 
 EXPORTED int cuCtxGetFlags(unsigned *flags) {
+    GIVEN(flags);
     DRIVER;
     struct context *context;
-    if (!flags) return INVALID_VALUE;
     TRY(chosen(NULL, &context));
-    *flags = context->flags;
+    *flags = current_context() == primary ? primary_flags | MAPS_HOST : context->flags;
     return SUCCESS;
 }
 
 EXPORTED int cuCtxSetFlags(unsigned flags) {
     DRIVER;
     struct context *context;
-    if (flags > 0xff) return INVALID_VALUE;
+    if (!flags_legal(flags)) return INVALID_VALUE;
     TRY(chosen(NULL, &context));
-    context->flags = flags;
+    unsigned settable = flags & ~(unsigned)(DUMPS | MAPS_HOST);
+    if (current_context() == primary) primary_flags = settable;
+    else context->flags = settable | (context->flags & (DUMPS | MAPS_HOST));
     return SUCCESS;
 }
 
 EXPORTED int cuCtxGetId(void *handle, uint64_t *id) {
+    GIVEN(id);
     DRIVER;
     struct context *context;
-    if (!id) return INVALID_VALUE;
     TRY(chosen(handle, &context));
     *id = context->id;
     return SUCCESS;
@@ -212,15 +224,15 @@ EXPORTED int cuCtxGetId(void *handle, uint64_t *id) {
 EXPORTED int cuCtxGetApiVersion(void *handle, unsigned *version) {
     DRIVER;
     struct context *context;
-    if (!version) return INVALID_VALUE;
     TRY(chosen(handle, &context));
+    if (!version) return INVALID_VALUE;
     *version = 3020;
     return SUCCESS;
 }
 
 EXPORTED int cuCtxSynchronize(void) {
     CONTEXT;
-    return SUCCESS;
+    return capture_forbids_all();
 }
 
 EXPORTED int cuCtxSynchronize_v2(void *handle) {
@@ -232,18 +244,40 @@ EXPORTED int cuCtxSynchronize_v2(void *handle) {
 
 uint64_t context_limit(int which) { return limits[which]; }
 
+static int limit_legal(int limit) {
+    if (limit < 0 || limit >= LIMITS) return INVALID_VALUE;
+    return limit == SYNC_DEPTH || limit == GRAPHICS_DRAWS ? UNSUPPORTED_LIMIT : SUCCESS;
+}
+
 EXPORTED int cuCtxGetLimit(size_t *value, int limit) {
     CONTEXT;
     if (!value) return INVALID_VALUE;
-    if (limit < 0 || limit > 6) return UNSUPPORTED_LIMIT;
-    *value = limits[limit];
+    TRY(limit_legal(limit));
+    *value = limit == SHARED_MEMORY ? (size_t)device.attributes[97] : limits[limit];
     return SUCCESS;
 }
 
+static size_t at_least(size_t value, size_t least) { return value < least ? least : value; }
+static size_t at_most(size_t value, size_t most) { return value > most ? most : value; }
+
 EXPORTED int cuCtxSetLimit(int limit, size_t value) {
     CONTEXT;
-    if (limit < 0 || limit > 6) return UNSUPPORTED_LIMIT;
-    if (value > (limit == STACK_LIMIT ? 512u << 10 : 1u << 30)) return INVALID_VALUE;
+    TRY(limit_legal(limit));
+    switch (limit) {
+    case STACK_LIMIT:
+        if (value > 512u << 10) return INVALID_VALUE;
+        value = (value + 15) / 16 * 16;
+        break;
+    case PRINTF_LIMIT: value = at_most(at_least(value, 512u << 10), 1u << 30); break;
+    case HEAP_LIMIT: value = at_most(at_least(value, 4u << 20), 1u << 30); break;
+    case FETCH_GRANULARITY:
+        if (value > 128) return INVALID_VALUE;
+        break;
+    case PERSISTING_L2: value = at_most(value, (size_t)device.attributes[108]); break;
+    case SHARED_MEMORY:
+    case GRAPHICS: return NOT_PERMITTED;
+    default: break;
+    }
     limits[limit] = value;
     return SUCCESS;
 }
@@ -251,13 +285,15 @@ EXPORTED int cuCtxSetLimit(int limit, size_t value) {
 EXPORTED int cuCtxGetCacheConfig(int *config) {
     CONTEXT;
     if (!config) return INVALID_VALUE;
-    *config = 0;
+    *config = cache_config;
     return SUCCESS;
 }
 
 EXPORTED int cuCtxSetCacheConfig(int config) {
     CONTEXT;
-    return config < 0 || config > 3 ? INVALID_VALUE : SUCCESS;
+    if (config < 0 || config > 3) return INVALID_VALUE;
+    cache_config = config;
+    return SUCCESS;
 }
 
 EXPORTED int cuCtxGetSharedMemConfig(int *config) {
@@ -287,7 +323,7 @@ EXPORTED int cuCtxResetPersistingL2Cache(void) {
 EXPORTED int cuCtxEnablePeerAccess(void *peer, unsigned flags) {
     CONTEXT;
     if (flags) return INVALID_VALUE;
-    return object_of(A_CONTEXT, peer) ? INVALID_DEVICE : INVALID_CONTEXT;
+    return object_of(A_CONTEXT, peer) ? PEER_ACCESS_UNSUPPORTED : INVALID_CONTEXT;
 }
 
 EXPORTED int cuCtxDisablePeerAccess(void *peer) {

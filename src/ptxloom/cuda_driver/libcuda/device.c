@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "names.h"
 
 struct device device;
 
@@ -30,9 +31,9 @@ EXPORTED int cuDeviceGet(int *found, int ordinal) {
 
 EXPORTED int cuDeviceGetName(char *name, int length, int which) {
     DRIVER;
-    if (!name || length <= 0) return INVALID_VALUE;
+    if (!name || !length) return INVALID_VALUE; /* a negative length is a large one */
     if (!is_device(which)) return INVALID_DEVICE;
-    snprintf(name, (size_t)length, "%s", device.name);
+    snprintf(name, length < 0 ? sizeof device.name : (size_t)length, "%s", device.name);
     return SUCCESS;
 }
 
@@ -47,14 +48,16 @@ EXPORTED int cuDeviceGetUuid_v2(unsigned char *uuid, int which) {
 EXPORTED int cuDeviceGetUuid(unsigned char *uuid, int which) { return cuDeviceGetUuid_v2(uuid, which); }
 
 EXPORTED int cuDeviceGetAttribute(int *value, int attribute, int which) {
+    GIVEN(value);
     DRIVER;
-    if (!value || attribute <= 0 || attribute >= ATTRIBUTES) return INVALID_VALUE;
     if (!is_device(which)) return INVALID_DEVICE;
+    if (attribute <= 0 || attribute > last_device_attribute) return INVALID_VALUE;
     *value = device.attributes[attribute];
     return SUCCESS;
 }
 
 EXPORTED int cuDeviceComputeCapability(int *major, int *minor, int which) {
+    DRIVER;
     TRY(cuDeviceGetAttribute(major, 75, which));
     return cuDeviceGetAttribute(minor, 76, which);
 }
@@ -67,18 +70,22 @@ EXPORTED int cuDeviceTotalMem_v2(size_t *bytes, int which) {
     return SUCCESS;
 }
 
+static const char bus[] = "0000:00:00.0";
+
 EXPORTED int cuDeviceGetPCIBusId(char *text, int length, int which) {
     DRIVER;
-    if (!text || length <= 0) return INVALID_VALUE;
+    if (!text || length <= (int)strlen(bus)) return INVALID_VALUE;
     if (!is_device(which)) return INVALID_DEVICE;
-    snprintf(text, (size_t)length, "0000:00:00.0");
+    strcpy(text, bus);
     return SUCCESS;
 }
 
 EXPORTED int cuDeviceGetByPCIBusId(int *which, const char *text) {
     DRIVER;
     if (!which || !text) return INVALID_VALUE;
-    if (strcmp(text, "0000:00:00.0")) return INVALID_DEVICE;
+    unsigned domain, number, slot, function;
+    if (sscanf(text, "%x:%x:%x.%x", &domain, &number, &slot, &function) != 4) return INVALID_VALUE;
+    if (domain || number || slot || function) return INVALID_DEVICE;
     *which = 0;
     return SUCCESS;
 }
@@ -118,9 +125,13 @@ EXPORTED int cuDeviceGetExecAffinitySupport(int *supported, int type, int which)
     return SUCCESS;
 }
 
+static int is_format(int format) {
+    return (format >= 1 && format <= 3) || (format >= 8 && format <= 10) || format == 0x10 || format == 0x20;
+}
+
 EXPORTED int cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, int which) {
     DRIVER;
-    if (!width || format <= 0 || channels == 0 || channels > 4) return INVALID_VALUE;
+    if (!width || !is_format(format) || channels == 0 || channels > 4 || channels == 3) return INVALID_VALUE;
     if (!is_device(which)) return INVALID_DEVICE;
     *width = (size_t)device.attributes[69];
     return SUCCESS;

@@ -22,6 +22,7 @@ enum error {
     INVALID_IMAGE = 200,
     INVALID_CONTEXT = 201,
     UNSUPPORTED_LIMIT = 215,
+    PEER_ACCESS_UNSUPPORTED = 217,
     INVALID_PTX = 218,
     FILE_NOT_FOUND = 301,
     INVALID_HANDLE = 400,
@@ -29,14 +30,22 @@ enum error {
     NOT_FOUND = 500,
     NOT_READY = 600,
     ILLEGAL_ADDRESS = 700,
+    LAUNCH_OUT_OF_RESOURCES = 701,
     PEER_ACCESS_NOT_ENABLED = 705,
     PRIMARY_CONTEXT_ACTIVE = 708,
+    CONTEXT_IS_DESTROYED = 709,
     HOST_MEMORY_ALREADY_REGISTERED = 712,
     HOST_MEMORY_NOT_REGISTERED = 713,
+    NOT_PERMITTED = 800,
     NOT_SUPPORTED = 801,
     STREAM_CAPTURE_UNSUPPORTED = 900,
     STREAM_CAPTURE_UNMATCHED = 903,
+    STREAM_CAPTURE_INVALIDATED = 901,
+    STREAM_CAPTURE_MERGE = 902,
+    STREAM_CAPTURE_ISOLATION = 905,
     STREAM_CAPTURE_IMPLICIT = 906,
+    CAPTURED_EVENT = 907,
+    GRAPH_EXEC_UPDATE_FAILURE = 910,
     INVALID_CLUSTER_SIZE = 912,
 };
 
@@ -64,9 +73,22 @@ void lock_take(int times); /* as often again */
 /* As DRIVER, with a current context in which no kernel has failed. */
 #define CONTEXT                                                                                                        \
     DRIVER;                                                                                                            \
+    CURRENT
+
+#define CURRENT                                                                                                        \
     do {                                                                                                               \
         int context_error_ = context_error();                                                                          \
         if (context_error_) return context_error_;                                                                     \
+    } while (0)
+
+/* What has to be there at all is asked before anything else, as on silicon. */
+#define GIVEN(all)                                                                                                     \
+    do {                                                                                                               \
+        if (!(all)) return INVALID_VALUE;                                                                              \
+    } while (0)
+#define HANDLE(all)                                                                                                    \
+    do {                                                                                                               \
+        if (!(all)) return INVALID_HANDLE;                                                                             \
     } while (0)
 
 #define TRY(call)                                                                                                      \
@@ -76,6 +98,7 @@ void lock_take(int times); /* as often again */
     } while (0)
 
 int driver_error(void);
+extern __thread int calling_host; /* while a stream calls a function of the program, which may not call the driver */
 int context_error(void);
 extern int failed; /* the error that ended a kernel: every call answers it, until the context is reset */
 int function_missing(const char *name);
@@ -99,6 +122,7 @@ enum kind {
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
 void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
 void handle_free(const void *handle);                  /* and its object */
+int handle_gone(const void *handle);                   /* it has been one */
 void *handle_next(enum kind kind, size_t *place);      /* one after the other, from a place of 0; NULL behind the last */
 
 /* -- the server ------------------------------------------------------------------------------------------------ */
@@ -160,7 +184,7 @@ int is_device(int ordinal);
 /* -- contexts ------------------------------------------------------------------------------------------------------ */
 
 void *current_context(void);
-enum { STACK_LIMIT, PRINTF_LIMIT, HEAP_LIMIT };
+enum { STACK_LIMIT, PRINTF_LIMIT, HEAP_LIMIT, SYNC_DEPTH, PENDING_LAUNCHES, FETCH_GRANULARITY, PERSISTING_L2, SHARED_MEMORY, GRAPHICS, GRAPHICS_DRAWS, LIMITS };
 uint64_t context_limit(int which);
 
 /* -- memory ---------------------------------------------------------------------------------------------------------- */
@@ -175,8 +199,13 @@ struct allocation {
     void *context, *pool;
     uint64_t owner; /* a module, for its variables */
 };
+struct location {
+    int type, id;
+};
+int prefetch(device_pointer start, uint64_t size, struct location where);
 struct allocation *allocation_at(device_pointer address);
 int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner);
+uint64_t allocation_id(void); /* that nothing else has */
 void allocations_remove_of(uint64_t owner);
 int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start);
 int memory_free(device_pointer start, int kinds);
@@ -187,6 +216,8 @@ void memory_written(device_pointer address, uint64_t size);
 void host_memory_in(void); /* what kernels see of registered memory, before a launch and behind it */
 void host_memory_out(void);
 int host_memory_seen(void *address, device_pointer *found);
+int host_memory_known(device_pointer address, struct allocation *told); /* whether it is registered */
+device_pointer host_memory_device(device_pointer address);
 int host_memory_flags(void *address, unsigned *flags);
 
 /* -- work, done at once or recorded in a graph -------------------------------------------------------------------- */
@@ -270,18 +301,18 @@ int work_submit(void *stream, const struct work *work); /* done at once, or reco
 int work_copy(struct work *to, const struct work *from);
 void work_drop(struct work *work);
 int graph_run(void *graph);
+int graph_holds(void *graph, device_pointer start); /* memory that it has allocated and not freed */
 int graph_append(void *graph, const struct work *work, void *const *after, size_t count, void **node);
 
 /* -- streams and events ---------------------------------------------------------------------------------------------- */
 
 struct stream {
     uint32_t flags;
-    int32_t priority;
+    int32_t priority, synchronization;
     uint64_t id;
     void *context;
     void *capture; /* the graph that it is recorded in */
     void *origin;  /* the stream with which that capture began */
-    int mode;
     uint64_t capture_id;
     void **last; /* nodes on which the next one depends */
     size_t last_count;
@@ -290,6 +321,10 @@ int stream_of(void *handle, struct stream **stream);
 void streams_leave(void *graph); /* the streams that joined its recording */
 int event_record(void *event);
 int capture_join(struct stream *stream, void *graph, void *origin, void *node); /* a stream that waits for a recorded event */
+int capture_invalidate(void *graph); /* what is recorded is lost; gives the error of whoever asked for what cannot be recorded */
+int capture_lost(const struct stream *stream); /* an error if what it records is lost */
+int capture_forbids(void);     /* whether this thread may not do now what waits for the device: an error, if so */
+int capture_forbids_all(void); /* the same, in any mode */
 
 /* -- functions ---------------------------------------------------------------------------------------------------------- */
 

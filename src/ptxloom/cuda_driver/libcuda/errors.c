@@ -26,28 +26,29 @@ EXPORTED int cuGetErrorString(int error, const char **words) {
 }
 
 EXPORTED int cuDriverGetVersion(int *version) {
-    if (!version) return INVALID_VALUE;
+    GIVEN(version);
     *version = driver_version;
     return SUCCESS;
 }
 
 EXPORTED int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status) {
     enum { FOUND, NOT_FOUND_AT_ALL, VERSION_NOT_SUFFICIENT };
+    enum { LEGACY_STREAM = 1, THREAD_STREAM = 2 };
     const struct function_name *best = NULL;
     int known = 0;
     if (status) *status = NOT_FOUND_AT_ALL;
-    if (!name || !address || flags > 2) return INVALID_VALUE;
+    if (!name || !address || flags > (LEGACY_STREAM | THREAD_STREAM) || version > driver_version) return INVALID_VALUE;
     for (int i = 0; i < function_name_count; i++) {
         if (strcmp(function_names[i].name, name)) continue;
         known = 1;
-        if (function_names[i].version <= version) best = &function_names[i];
+        if (version < 0 || function_names[i].version <= version) best = &function_names[i];
     }
     *address = best ? (void *)best->address : NULL;
     if (status) *status = best ? FOUND : known ? VERSION_NOT_SUFFICIENT : NOT_FOUND_AT_ALL;
-    if (best || status) return SUCCESS;
-    return NOT_FOUND;
+    return SUCCESS;
 }
 
 EXPORTED int cuGetProcAddress(const char *name, void **address, int version, uint64_t flags) {
-    return cuGetProcAddress_v2(name, address, version, flags, NULL);
+    TRY(cuGetProcAddress_v2(name, address, version, flags, NULL));
+    return *address ? SUCCESS : NOT_FOUND;
 }

@@ -11,6 +11,7 @@ static void executable_drop(struct executable *one) {
     }
     struct list kept = one->kept;
     free(one->works);
+    free(one->edges);
     list_drop(&one->nodes);
     *one = (struct executable){0};
     user_objects_drop(&kept);
@@ -22,11 +23,13 @@ static int executable_fill(struct executable *one, const struct graph *graph) {
     *one = (struct executable){0};
     if (!order) return INVALID_VALUE;
     one->works = calloc(graph->nodes.count + 1, sizeof *one->works);
-    int error = one->works ? user_objects_keep(&one->kept, &graph->kept) : OUT_OF_MEMORY;
+    one->edges = calloc(graph->nodes.count + 1, sizeof *one->edges);
+    int error = one->works && one->edges ? user_objects_keep(&one->kept, &graph->kept) : OUT_OF_MEMORY;
     for (size_t i = 0; !error && i < graph->nodes.count; i++) {
         struct node *node = object_of(A_NODE, order[i]);
         struct list old = {0}, new = {0};
         error = list_add(&one->nodes, order[i]);
+        one->edges[i] = node->after.count;
         if (!error) error = work_copy(&one->works[i], &node->work);
         if (!error && node->work.kind == GRAPH_WORK) error = graph_clone(node->work.handle, &one->works[i].handle, &old, &new);
         list_drop(&old);
@@ -40,13 +43,15 @@ static int executable_fill(struct executable *one, const struct graph *graph) {
 EXPORTED int cuGraphInstantiateWithFlags(void **made, void *handle, uint64_t flags) {
     CONTEXT;
     struct graph *graph = object_of(A_GRAPH, handle);
-    if (!made || !graph || flags > 15) return INVALID_VALUE;
-    if (flags & 4) return NOT_SUPPORTED; /* to be launched by a kernel */
+    enum { AUTO_FREE = 1, FROM_DEVICE = 4, NODE_PRIORITY = 8 };
+    if (!made || !graph || flags & ~(uint64_t)(AUTO_FREE | FROM_DEVICE | NODE_PRIORITY)) return INVALID_VALUE;
+    if (graph->is_recorded) return capture_invalidate(handle);
+    if (flags & FROM_DEVICE) return INVALID_VALUE; /* no kernel here launches graphs */
     void *found = handle_new(AN_EXECUTABLE, sizeof(struct executable));
     if (!found) return OUT_OF_MEMORY;
     int error = executable_fill(object_of(AN_EXECUTABLE, found), graph);
     if (error) handle_free(found);
-    else *made = found;
+    else *made = found, ((struct executable *)object_of(AN_EXECUTABLE, found))->flags = flags & AUTO_FREE;
     return error;
 }
 EXPORTED int cuGraphInstantiate(void **made, void *graph, void **node, char *log, size_t log_bytes) {
@@ -64,7 +69,7 @@ struct instantiation {
     int result;
 };
 EXPORTED int cuGraphInstantiateWithParams(void **made, void *graph, struct instantiation *how) {
-    if (!how) return INVALID_VALUE;
+    GIVEN(how);
     how->node = NULL;
     int error = cuGraphInstantiateWithFlags(made, graph, how->flags);
     how->result = error ? 1 : 0;
@@ -99,8 +104,9 @@ EXPORTED int cuGraphUpload(void *handle, void *where) {
 
 EXPORTED int cuGraphExecGetFlags(void *handle, uint64_t *flags) {
     DRIVER;
-    if (!object_of(AN_EXECUTABLE, handle) || !flags) return INVALID_VALUE;
-    *flags = 0;
+    struct executable *one = object_of(AN_EXECUTABLE, handle);
+    if (!one || !flags) return INVALID_VALUE;
+    *flags = one->flags;
     return SUCCESS;
 }
 
@@ -109,25 +115,34 @@ struct update {
     void *node, *from;
 };
 
-static int alike(const struct executable *a, const struct executable *b) {
-    if (a->nodes.count != b->nodes.count) return 0;
-    for (size_t i = 0; i < a->nodes.count; i++)
-        if (a->works[i].kind != b->works[i].kind) return 0;
-    return 1;
+enum { UPDATED = 0, TOPOLOGY_CHANGED = 2, TYPE_CHANGED = 3 };
+
+/* What is the first thing that an update cannot change. */
+static struct update differing(const struct executable *old, const struct executable *fresh) {
+    if (old->nodes.count != fresh->nodes.count) return (struct update){TOPOLOGY_CHANGED, NULL, NULL};
+    for (size_t i = 0; i < fresh->nodes.count; i++) {
+        const struct node *node = object_of(A_NODE, fresh->nodes.items[i]);
+        if (old->works[i].kind != fresh->works[i].kind) return (struct update){TYPE_CHANGED, fresh->nodes.items[i], NULL};
+        if (node && old->edges[i] != node->after.count) return (struct update){TOPOLOGY_CHANGED, fresh->nodes.items[i], NULL};
+    }
+    return (struct update){UPDATED, NULL, NULL};
 }
 
 EXPORTED int cuGraphExecUpdate_v2(void *handle, void *graph_handle, struct update *update) {
-    CONTEXT;
+    DRIVER;
+    GIVEN(handle && graph_handle);
+    CURRENT;
     struct executable *one = object_of(AN_EXECUTABLE, handle), fresh;
     struct graph *graph = object_of(A_GRAPH, graph_handle);
-    enum { CHANGED = 2 };
-    if (!one || !graph || !update) return INVALID_VALUE;
+    struct update ignored;
+    if (!one || !graph) return INVALID_VALUE;
+    if (!update) update = &ignored;
     TRY(executable_fill(&fresh, graph));
-    *update = (struct update){0};
-    if (!alike(one, &fresh)) {
+    fresh.flags = one->flags;
+    *update = differing(one, &fresh);
+    if (update->result != UPDATED) {
         executable_drop(&fresh);
-        update->result = CHANGED;
-        return 910;
+        return GRAPH_EXEC_UPDATE_FAILURE;
     }
     executable_drop(one);
     *one = fresh;
@@ -186,7 +201,9 @@ static int kernel_work(const struct kernel_node *p, int version, struct work *wo
 }
 
 static int add_kernel(void **node, void *graph, void *const *after, size_t count, const struct kernel_node *p, int version) {
-    CONTEXT;
+    DRIVER;
+    GIVEN(graph);
+    CURRENT;
     struct work work;
     TRY(kernel_work(p, version, &work));
     return add(node, graph, after, count, &work);
@@ -199,6 +216,7 @@ EXPORTED int cuGraphAddKernelNode_v2(void **node, void *graph, void *const *afte
 }
 
 static int set_kernel(struct work *place, const struct kernel_node *p, int version) {
+    GIVEN(place && p);
     CONTEXT;
     struct work work;
     TRY(kernel_work(p, version, &work));
@@ -207,14 +225,17 @@ static int set_kernel(struct work *place, const struct kernel_node *p, int versi
 EXPORTED int cuGraphKernelNodeSetParams(void *node, const struct kernel_node *p) { return set_kernel(work_of_node(node), p, 1); }
 EXPORTED int cuGraphKernelNodeSetParams_v2(void *node, const struct kernel_node *p) { return set_kernel(work_of_node(node), p, 2); }
 EXPORTED int cuGraphExecKernelNodeSetParams(void *exec, void *node, const struct kernel_node *p) {
+    GIVEN(exec);
     return set_kernel(work_in(exec, node), p, 1);
 }
 EXPORTED int cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const struct kernel_node *p) {
+    GIVEN(exec);
     return set_kernel(work_in(exec, node), p, 2);
 }
 
 /* The parameters as a program may give them back: pointers into the node. */
 static int tell_kernel(void *handle, struct kernel_node *p, int version) {
+    GIVEN(handle && p);
     DRIVER;
     struct node *node = object_of(A_NODE, handle);
     if (!node || !p || node->work.kind != KERNEL_WORK) return INVALID_VALUE;
@@ -239,27 +260,40 @@ EXPORTED int cuGraphKernelNodeGetParams_v2(void *node, struct kernel_node *p) { 
 
 static int copy_work(const struct copy3d *p, struct work *work) {
     *work = (struct work){.kind = COPY_WORK};
-    return p ? copy_of_box(p, &work->copy) : INVALID_VALUE;
+    return p && p->width && p->height && p->depth ? copy_of_box(p, &work->copy) : INVALID_VALUE;
 }
 EXPORTED int cuGraphAddMemcpyNode(void **node, void *graph, void *const *after, size_t count, const struct copy3d *p, void *context) {
-    CONTEXT;
+    DRIVER;
+    GIVEN(graph);
+    CURRENT;
     struct work work;
     (void)context;
     TRY(copy_work(p, &work));
     return add(node, graph, after, count, &work);
 }
 EXPORTED int cuGraphMemcpyNodeSetParams(void *node, const struct copy3d *p) {
+    GIVEN(node);
     CONTEXT;
     struct work work;
     TRY(copy_work(p, &work));
     return set(work_of_node(node), &work, COPY_WORK);
 }
+/* What was made ready may copy elsewhere, but not from or to another kind of memory. */
+static int same_kind(device_pointer a, device_pointer b) {
+    struct allocation *first = allocation_at(a), *second = allocation_at(b);
+    return (first && first->kind != HOST_MEMORY) == (second && second->kind != HOST_MEMORY);
+}
+
 EXPORTED int cuGraphExecMemcpyNodeSetParams(void *exec, void *node, const struct copy3d *p, void *context) {
+    GIVEN(exec);
     CONTEXT;
     struct work work;
     (void)context;
     TRY(copy_work(p, &work));
-    return set(work_in(exec, node), &work, COPY_WORK);
+    struct work *place = work_in(exec, node);
+    if (place && place->kind == COPY_WORK && !same_kind(place->copy.to, work.copy.to)) return INVALID_VALUE;
+    if (place && place->kind == COPY_WORK && !same_kind(place->copy.from, work.copy.from)) return INVALID_VALUE;
+    return set(place, &work, COPY_WORK);
 }
 
 struct fill_node {
@@ -271,10 +305,12 @@ struct fill_node {
 static int fill_work(const struct fill_node *p, struct work *work) {
     if (!p) return INVALID_VALUE;
     *work = (struct work){.kind = FILL_WORK, .fill = {p->to, p->pitch, p->width, p->height, p->value, p->element_bytes}};
-    return fill_legal(&work->fill);
+    return p->width && p->height ? fill_legal(&work->fill) : INVALID_VALUE;
 }
 EXPORTED int cuGraphAddMemsetNode(void **node, void *graph, void *const *after, size_t count, const struct fill_node *p, void *context) {
-    CONTEXT;
+    DRIVER;
+    GIVEN(graph);
+    CURRENT;
     struct work work;
     (void)context;
     TRY(fill_work(p, &work));
@@ -289,17 +325,21 @@ EXPORTED int cuGraphMemsetNodeGetParams(void *handle, struct fill_node *p) {
     return SUCCESS;
 }
 EXPORTED int cuGraphMemsetNodeSetParams(void *node, const struct fill_node *p) {
+    GIVEN(node);
     CONTEXT;
     struct work work;
     TRY(fill_work(p, &work));
     return set(work_of_node(node), &work, FILL_WORK);
 }
 EXPORTED int cuGraphExecMemsetNodeSetParams(void *exec, void *node, const struct fill_node *p, void *context) {
+    GIVEN(exec);
     CONTEXT;
     struct work work;
     (void)context;
     TRY(fill_work(p, &work));
-    return set(work_in(exec, node), &work, FILL_WORK);
+    struct work *place = work_in(exec, node);
+    if (place && place->kind == FILL_WORK && (place->fill.height > 1) != (work.fill.height > 1)) return INVALID_VALUE;
+    return set(place, &work, FILL_WORK);
 }
 
 struct host_node {
@@ -312,25 +352,29 @@ static int host_work(const struct host_node *p, struct work *work) {
     return SUCCESS;
 }
 EXPORTED int cuGraphAddHostNode(void **node, void *graph, void *const *after, size_t count, const struct host_node *p) {
+    GIVEN(graph);
     CONTEXT;
     struct work work;
     TRY(host_work(p, &work));
     return add(node, graph, after, count, &work);
 }
 EXPORTED int cuGraphHostNodeGetParams(void *handle, struct host_node *p) {
+    GIVEN(handle && p);
     DRIVER;
     struct work *work = work_of_node(handle);
-    if (!work || !p || work->kind != HOST_WORK) return INVALID_VALUE;
+    if (!work || work->kind != HOST_WORK) return INVALID_VALUE;
     *p = (struct host_node){work->host.function, work->host.argument};
     return SUCCESS;
 }
 EXPORTED int cuGraphHostNodeSetParams(void *node, const struct host_node *p) {
+    GIVEN(node);
     CONTEXT;
     struct work work;
     TRY(host_work(p, &work));
     return set(work_of_node(node), &work, HOST_WORK);
 }
 EXPORTED int cuGraphExecHostNodeSetParams(void *exec, void *node, const struct host_node *p) {
+    GIVEN(exec);
     CONTEXT;
     struct work work;
     TRY(host_work(p, &work));
@@ -338,24 +382,29 @@ EXPORTED int cuGraphExecHostNodeSetParams(void *exec, void *node, const struct h
 }
 
 EXPORTED int cuGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count) {
-    CONTEXT;
+    GIVEN(graph);
+    DRIVER;
     struct work work = {.kind = NOTHING};
     return add(node, graph, after, count, &work);
 }
 
 EXPORTED int cuGraphAddEventRecordNode(void **node, void *graph, void *const *after, size_t count, void *event) {
+    GIVEN(graph);
     CONTEXT;
     struct work work = {.kind = RECORD_WORK, .handle = event};
-    return object_of(AN_EVENT, event) ? add(node, graph, after, count, &work) : INVALID_HANDLE;
+    return object_of(AN_EVENT, event) ? add(node, graph, after, count, &work) : INVALID_VALUE;
 }
 EXPORTED int cuGraphAddEventWaitNode(void **node, void *graph, void *const *after, size_t count, void *event) {
+    GIVEN(graph);
     CONTEXT;
     struct work work = {.kind = WAIT_WORK, .handle = event};
-    return object_of(AN_EVENT, event) ? add(node, graph, after, count, &work) : INVALID_HANDLE;
+    return object_of(AN_EVENT, event) ? add(node, graph, after, count, &work) : INVALID_VALUE;
 }
 
 EXPORTED int cuGraphAddChildGraphNode(void **node, void *graph, void *const *after, size_t count, void *child) {
-    CONTEXT;
+    DRIVER;
+    GIVEN(graph);
+    CURRENT;
     struct work work = {.kind = GRAPH_WORK};
     struct list old = {0}, new = {0};
     int error = graph_clone(child, &work.handle, &old, &new);

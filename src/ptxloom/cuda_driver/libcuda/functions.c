@@ -62,7 +62,7 @@ void functions_forget(const void *module) {
 
 /* -- attributes ---------------------------------------------------------------------------------------------------- */
 
-enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9, FIRST_CLUSTER = 11, LAST_SETTABLE = 17, KNOWN_ATTRIBUTES = 18 };
+enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9, NON_PORTABLE = 14, SCHEDULING = 15, LAST_SETTABLE = 15, KNOWN_ATTRIBUTES = 16 };
 
 static int attribute_get(int *value, int attribute, const void *handle) {
     struct function *function = function_of(handle);
@@ -79,44 +79,56 @@ static int attribute_set(void *handle, int attribute, int value) {
     if (attribute == MAX_DYNAMIC_SHARED && (value < 0 || value > device.attributes[97] - function->attributes[1]))
         return INVALID_VALUE;
     if (attribute == CARVEOUT && (value < -1 || value > 100)) return INVALID_VALUE;
+    if (attribute == NON_PORTABLE) value = value != 0;
+    if (attribute == SCHEDULING && (value < 0 || value > 2)) return INVALID_VALUE;
     function->attributes[attribute] = value;
     return SUCCESS;
 }
 
 EXPORTED int cuFuncGetAttribute(int *value, int attribute, void *function) {
+    GIVEN(value);
     CONTEXT;
     return attribute_get(value, attribute, function);
 }
 EXPORTED int cuFuncSetAttribute(void *function, int attribute, int value) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(function);
+    CURRENT;
     return attribute_set(function, attribute, value);
 }
 EXPORTED int cuKernelGetAttribute(int *value, int attribute, void *kernel, int which) {
+    HANDLE(kernel);
     DRIVER;
     return is_device(which) ? attribute_get(value, attribute, kernel) : INVALID_DEVICE;
 }
 EXPORTED int cuKernelSetAttribute(int attribute, int value, void *kernel, int which) {
+    HANDLE(kernel);
     DRIVER;
     return is_device(which) ? attribute_set(kernel, attribute, value) : INVALID_DEVICE;
 }
 EXPORTED int cuFuncSetCacheConfig(void *function, int config) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(function);
+    CURRENT;
     if (!function_of(function)) return INVALID_HANDLE;
     return config < 0 || config > 3 ? INVALID_VALUE : SUCCESS;
 }
 EXPORTED int cuKernelSetCacheConfig(void *kernel, int config, int which) {
+    HANDLE(kernel);
     return is_device(which) ? cuFuncSetCacheConfig(kernel, config) : INVALID_DEVICE;
 }
 EXPORTED int cuFuncSetSharedMemConfig(void *function, int config) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(function);
+    CURRENT;
     if (!function_of(function)) return INVALID_HANDLE;
     return config < 0 || config > 2 ? INVALID_VALUE : SUCCESS;
 }
 
 EXPORTED int cuFuncGetName(const char **name, void *handle) {
+    GIVEN(name);
     DRIVER;
     struct function *function = function_of(handle);
-    if (!name) return INVALID_VALUE;
     if (!function) return INVALID_HANDLE;
     *name = function->name;
     return SUCCESS;
@@ -131,22 +143,26 @@ EXPORTED int cuFuncGetModule(void **module, void *handle) {
     *module = function->module;
     return SUCCESS;
 }
-EXPORTED int cuKernelGetLibrary(void **library, void *kernel) { return cuFuncGetModule(library, kernel); }
+EXPORTED int cuKernelGetLibrary(void **library, void *kernel) {
+    GIVEN(library);
+    return cuFuncGetModule(library, kernel);
+}
 
 /* A kernel is its own function. */
 EXPORTED int cuKernelGetFunction(void **function, void *kernel) {
+    GIVEN(function);
     CONTEXT;
-    if (!function) return INVALID_VALUE;
     if (!function_of(kernel)) return INVALID_HANDLE;
     *function = kernel;
     return SUCCESS;
 }
 
 EXPORTED int cuFuncGetParamInfo(void *handle, size_t index, size_t *offset, size_t *size) {
+    GIVEN(offset);
     DRIVER;
     struct function *function = function_of(handle);
     if (!function) return INVALID_HANDLE;
-    if (!offset || index >= function->parameter_count) return INVALID_VALUE;
+    if (index >= function->parameter_count) return INVALID_VALUE;
     *offset = function->parameters[index].offset;
     if (size) *size = function->parameters[index].size;
     return SUCCESS;
@@ -165,13 +181,14 @@ EXPORTED int cuFuncGetParamCount(void *handle, size_t *count) {
 EXPORTED int cuKernelGetParamCount(void *kernel, size_t *count) { return cuFuncGetParamCount(kernel, count); }
 
 EXPORTED int cuFuncIsLoaded(int *state, void *handle) {
+    GIVEN(state);
     DRIVER;
-    if (!state) return INVALID_VALUE;
     if (!function_of(handle)) return INVALID_HANDLE;
     *state = 1;
     return SUCCESS;
 }
 EXPORTED int cuFuncLoad(void *handle) {
+    HANDLE(handle);
     DRIVER;
     return function_of(handle) ? SUCCESS : INVALID_HANDLE;
 }
@@ -179,13 +196,15 @@ EXPORTED int cuFuncLoad(void *handle) {
 /* -- occupancy: as many CTAs as have room among threads, shared memory and registers, which are those that PTX needs before
    any is spilt: they let one CTA in, however large it is, as launches do ------------------------------------------------ */
 
+enum { SHARED_UNIT = 128 }; /* in which a CTA is given shared memory */
+
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int fits(const struct function *f, int64_t threads, int64_t shared_bytes) {
     const int32_t *d = device.attributes;
     int64_t warps = (threads + 31) / 32, count = d[106];
     count = least(count, d[39] / 32 / warps);
-    int64_t shared = f->attributes[1] + shared_bytes + d[111];
+    int64_t shared = (f->attributes[1] + shared_bytes + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT + d[111];
     count = least(count, d[81] / (shared > 0 ? shared : 1));
     int64_t registers = (f->attributes[4] + 7) / 8 * 8 * 32 * warps;
     return (int)(registers ? least(count, d[82] > registers ? d[82] / registers : 1) : count);
@@ -199,9 +218,9 @@ int resident(const void *handle, int64_t threads, int64_t shared_bytes) {
 EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, void *handle, int threads, size_t shared_bytes, unsigned flags) {
     CONTEXT;
     struct function *f = function_of(handle);
-    if (!f) return INVALID_HANDLE;
     if (!count || threads <= 0 || flags > 1) return INVALID_VALUE;
-    int possible = threads <= f->attributes[0] && shared_bytes <= (size_t)device.attributes[97];
+    if (!f) return INVALID_HANDLE;
+    int possible = threads <= device.attributes[1] && shared_bytes <= (size_t)f->attributes[MAX_DYNAMIC_SHARED];
     *count = possible ? fits(f, threads, (int64_t)shared_bytes) : 0;
     return SUCCESS;
 }
@@ -214,12 +233,13 @@ EXPORTED int cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, vo
     CONTEXT;
     struct function *f = function_of(handle);
     int best = 0, most = 0, blocks = 0;
-    if (!f) return INVALID_HANDLE;
     if (!grid || !block || limit < 0 || flags > 1) return INVALID_VALUE;
+    if (!f) return INVALID_HANDLE;
     int from = limit && limit < f->attributes[0] ? limit : f->attributes[0];
     for (int threads = (from + 31) / 32 * 32; threads > 0; threads -= 32) {
         int given = threads < from ? threads : from;
-        int count = fits(f, given, (int64_t)(shared_of ? shared_of(given) : shared_bytes));
+        size_t bytes = shared_of ? shared_of(given) : shared_bytes;
+        int count = bytes <= (size_t)f->attributes[MAX_DYNAMIC_SHARED] ? fits(f, given, (int64_t)bytes) : 0;
         if (count * given > most) best = given, blocks = count, most = count * given;
     }
     *block = best;
@@ -233,36 +253,11 @@ EXPORTED int cuOccupancyMaxPotentialBlockSize(int *grid, int *block, void *funct
 EXPORTED int cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void *handle, int blocks, int threads) {
     CONTEXT;
     struct function *f = function_of(handle);
-    if (!f) return INVALID_HANDLE;
-    if (!bytes || blocks <= 0 || threads <= 0) return INVALID_VALUE;
-    int64_t each = device.attributes[81] / blocks - device.attributes[111] - f->attributes[1];
-    int64_t most = device.attributes[97] - f->attributes[1];
+    const int32_t *d = device.attributes;
+    if (!f) return handle ? INVALID_HANDLE : INVALID_VALUE;
+    if (!bytes || blocks <= 0 || threads <= 0 || blocks > d[106] || threads > d[1]) return INVALID_VALUE;
+    int64_t each = d[81] / blocks / SHARED_UNIT * SHARED_UNIT - f->attributes[1];
+    int64_t most = f->attributes[MAX_DYNAMIC_SHARED];
     *bytes = (size_t)(each < 0 ? 0 : least(each, most));
-    return SUCCESS;
-}
-
-struct configuration {
-    uint32_t grid[3], block[3], shared_bytes;
-    void *stream;
-    const void *attributes;
-    uint32_t count;
-};
-
-EXPORTED int cuOccupancyMaxPotentialClusterSize(int *size, void *handle, const struct configuration *configuration) {
-    CONTEXT;
-    struct function *f = function_of(handle);
-    if (!f) return INVALID_HANDLE;
-    if (!size || !configuration) return INVALID_VALUE;
-    if (!device.attributes[120]) return INVALID_CLUSTER_SIZE;
-    *size = f->attributes[14] ? 16 : 8;
-    return SUCCESS;
-}
-EXPORTED int cuOccupancyMaxActiveClusters(int *count, void *handle, const struct configuration *configuration) {
-    CONTEXT;
-    struct function *f = function_of(handle);
-    if (!f) return INVALID_HANDLE;
-    if (!count || !configuration) return INVALID_VALUE;
-    if (!device.attributes[120]) return INVALID_CLUSTER_SIZE;
-    *count = device.attributes[16];
     return SUCCESS;
 }

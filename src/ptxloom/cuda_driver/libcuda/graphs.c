@@ -22,6 +22,12 @@ int list_has(const struct list *list, const void *item) {
     return 0;
 }
 
+size_t list_count(const struct list *list, const void *item) {
+    size_t found = 0;
+    for (size_t i = 0; i < list->count; i++) found += list->items[i] == item;
+    return found;
+}
+
 void list_remove(struct list *list, const void *item) {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i] == item) {
@@ -59,8 +65,11 @@ void graph_destroy(void *handle) {
 int graph_append(void *handle, const struct work *work, void *const *after, size_t count, void **made) {
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph || (count && !after)) return INVALID_VALUE;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (!list_has(&graph->nodes, after[i])) return INVALID_VALUE;
+        for (size_t j = 0; j < i; j++)
+            if (after[i] == after[j]) return INVALID_VALUE;
+    }
     void *node_handle = handle_new(A_NODE, sizeof(struct node));
     struct node *node = object_of(A_NODE, node_handle);
     if (!node || work_copy(&node->work, work)) return OUT_OF_MEMORY;
@@ -105,6 +114,17 @@ int graph_run(void *handle) {
     }
     free(order);
     return error;
+}
+
+int graph_holds(void *handle, device_pointer start) {
+    struct graph *graph = object_of(A_GRAPH, handle);
+    int held = 0;
+    for (size_t i = 0; graph && i < graph->nodes.count; i++) {
+        struct node *node = object_of(A_NODE, graph->nodes.items[i]);
+        if (node->work.kind == ALLOCATE_WORK && node->work.memory.start == start) held = 1;
+        if (node->work.kind == FREE_WORK && node->work.memory.start == start) held = 0;
+    }
+    return held;
 }
 
 int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new) {
@@ -181,6 +201,7 @@ EXPORTED int cuGraphClone(void **clone, void *handle) {
 }
 
 static int add_edges(void *handle, void *const *from, void *const *to, size_t count, int gone) {
+    GIVEN(handle);
     DRIVER;
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph || (count && (!from || !to))) return INVALID_VALUE;
@@ -211,7 +232,7 @@ EXPORTED int cuGraphRemoveDependencies_v2(void *graph, void *const *from, void *
 
 /* Gives a list as CUDA does: up to `*count` of its items, and how many there are. */
 static int give(const struct list *list, void **items, size_t *count) {
-    if (!count) return INVALID_VALUE;
+    if (!count || (items && !*count)) return INVALID_VALUE;
     for (size_t i = 0; items && i < *count; i++) items[i] = i < list->count ? list->items[i] : NULL;
     if (!items || *count > list->count) *count = list->count;
     return SUCCESS;

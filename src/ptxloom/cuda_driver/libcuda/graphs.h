@@ -10,6 +10,7 @@ struct list {
 };
 int list_add(struct list *list, void *item);
 int list_has(const struct list *list, const void *item);
+size_t list_count(const struct list *list, const void *item);
 void list_remove(struct list *list, const void *item);
 void list_drop(struct list *list);
 
@@ -17,6 +18,9 @@ struct graph {
     struct list nodes;
     struct list kept; /* user objects, once for each use */
     int is_child;     /* of a node, and destroyed with it */
+    int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
+    int mode;
+    const void *thread; /* that began to record it */
 };
 
 struct node {
@@ -28,8 +32,10 @@ struct node {
 
 /* What a graph was when it was made ready; `nodes` are those of the graph, for changes. */
 struct executable {
+    uint64_t flags;
     struct list nodes, kept;
     struct work *works;
+    size_t *edges; /* how many of them each node waits for */
 };
 
 int user_objects_keep(struct list *to, const struct list *from);

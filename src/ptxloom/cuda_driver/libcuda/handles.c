@@ -26,6 +26,13 @@ static struct entry *entry_of(const void *handle) {
     return &entries[place - 1];
 }
 
+int handle_gone(const void *handle) {
+    uint64_t number = (uint64_t)(uintptr_t)handle;
+    size_t place = (size_t)(number >> LOW_BITS & ((1u << PLACE_BITS) - 1));
+    uint64_t turn = number >> LOW_BITS >> PLACE_BITS;
+    return place && place <= count && !(number & ((1u << LOW_BITS) - 1)) && turn < entries[place - 1].turn;
+}
+
 static int more_room(void) {
     size_t larger = room ? 2 * room : 256;
     if (larger >= 1u << PLACE_BITS) return 0;

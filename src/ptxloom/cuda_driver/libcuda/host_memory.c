@@ -4,11 +4,15 @@
 
 #include "driver.h"
 
+enum { PORTABLE = 1, DEVICE_MAPPED = 2, READ_ONLY = 8 };
+
 struct registered {
     unsigned char *start;
     size_t size;
     device_pointer copy; /* 0 until a kernel may see it */
     unsigned flags;
+    uint64_t id;
+    void *context;
 };
 
 static struct registered *all;
@@ -18,6 +22,12 @@ static struct registered *registered_at(const void *address) {
     for (size_t i = 0; i < count; i++)
         if ((uintptr_t)address - (uintptr_t)all[i].start < all[i].size) return &all[i];
     return NULL;
+}
+
+static int overlapping(const unsigned char *start, size_t size) {
+    for (size_t i = 0; i < count; i++)
+        if ((uintptr_t)start - (uintptr_t)all[i].start < all[i].size || (uintptr_t)all[i].start - (uintptr_t)start < size) return 1;
+    return 0;
 }
 
 void host_memory_forget(void) { count = 0; }
@@ -35,21 +45,23 @@ void host_memory_out(void) {
 EXPORTED int cuMemHostRegister_v2(void *start, size_t size, unsigned flags) {
     CONTEXT;
     device_pointer address = (device_pointer)(uintptr_t)start;
-    if (!start || !size || flags > 15 || in_device(address) || !reachable(address, size)) return INVALID_VALUE;
-    if (registered_at(start)) return HOST_MEMORY_ALREADY_REGISTERED;
+    if (!start || !size || flags & ~(unsigned)(PORTABLE | DEVICE_MAPPED | READ_ONLY) || in_device(address) || !reachable(address, size)) return INVALID_VALUE;
+    if (overlapping(start, size)) return HOST_MEMORY_ALREADY_REGISTERED;
     struct registered *moved = realloc(all, (count + 1) * sizeof *moved);
     if (!moved) return OUT_OF_MEMORY;
     all = moved;
-    all[count++] = (struct registered){start, size, 0, flags};
+    all[count++] = (struct registered){start, size, 0, (flags & PORTABLE) | DEVICE_MAPPED, allocation_id(), current_context()};
     return SUCCESS;
 }
 EXPORTED int cuMemHostRegister(void *start, size_t size, unsigned flags) { return cuMemHostRegister_v2(start, size, flags); }
 
 EXPORTED int cuMemHostUnregister(void *start) {
-    CONTEXT;
+    DRIVER;
+    GIVEN(start);
+    CURRENT;
     struct registered *one = registered_at(start);
-    if (!start) return INVALID_VALUE;
-    if (!one || one->start != start) return HOST_MEMORY_NOT_REGISTERED;
+    if (!one) return allocation_at((device_pointer)(uintptr_t)start) ? INVALID_VALUE : HOST_MEMORY_NOT_REGISTERED;
+    if (one->start != start) return INVALID_VALUE;
     int error = one->copy ? memory_free(one->copy, 1 << HOST_MEMORY) : SUCCESS;
     *one = all[--count];
     return error;
@@ -63,6 +75,18 @@ int host_memory_seen(void *address, device_pointer *found) {
     memcpy((void *)(uintptr_t)one->copy, one->start, one->size);
     *found = one->copy + ((device_pointer)(uintptr_t)address - (device_pointer)(uintptr_t)one->start);
     return SUCCESS;
+}
+
+int host_memory_known(device_pointer address, struct allocation *told) {
+    struct registered *one = registered_at((void *)(uintptr_t)address);
+    if (!one) return 0;
+    *told = (struct allocation){(device_pointer)(uintptr_t)one->start, one->size, HOST_MEMORY, one->flags, one->id, one->context, NULL, 0};
+    return 1;
+}
+
+device_pointer host_memory_device(device_pointer address) {
+    device_pointer found;
+    return host_memory_seen((void *)(uintptr_t)address, &found) ? 0 : found;
 }
 
 int host_memory_flags(void *address, unsigned *flags) {

@@ -54,12 +54,15 @@ int image_part(const void *image, struct part *part) {
 
 /* -- options of compilers: who asks for what was wrong is told ---------------------------------------------------- */
 
+enum { LAST_OPTION = 35 };
+
 int logs_of(unsigned count, const int *options, void **values, struct logs *logs) {
     *logs = (struct logs){0};
     if (count && (!options || !values)) return INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
         int option = options[i];
-        if (option < 0 || option > 64) return INVALID_VALUE;
+        if (option < 0 || option > LAST_OPTION) return INVALID_VALUE;
+        if (option == 0 && !values[i]) return INVALID_VALUE;
         if (option == 0) logs->registers = (uint32_t)(uintptr_t)values[i];
         if (option == 3 || option == 5) logs->text[option == 5] = values[i];
         if (option == 4 || option == 6) {

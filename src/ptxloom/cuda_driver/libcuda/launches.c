@@ -31,8 +31,9 @@ static int take_buffer(const struct function *f, void **extra, unsigned char *in
         else if (extra[i] == (void *)BUFFER_SIZE) size = extra[i + 1];
         else return INVALID_VALUE;
     }
-    if (!size || (*size && !buffer)) return INVALID_VALUE;
-    memcpy(into, buffer, *size < f->parameter_bytes ? *size : f->parameter_bytes);
+    if (!size || !buffer || !*size) return INVALID_VALUE;
+    if (*size > f->parameter_bytes) return LAUNCH_OUT_OF_RESOURCES;
+    memcpy(into, buffer, *size);
     return SUCCESS;
 }
 
@@ -143,27 +144,60 @@ struct configuration {
     uint32_t count;
 };
 
-static int apply(struct launch *launch, const struct launch_attribute *one) {
-    enum { COOPERATIVE_LAUNCH = 2, CLUSTER = 4, SERIALIZATION = 6, PROGRAMMATIC_EVENT = 7, COMPLETION_EVENT = 12, LAST = 18 };
-    if (one->id < 0 || one->id > LAST) return INVALID_VALUE;
-    if (one->id == COOPERATIVE_LAUNCH && one->value.number) launch->flags |= COOPERATIVE;
-    if (one->id == SERIALIZATION && one->value.number) launch->flags |= PROGRAMMATIC;
-    if (one->id != CLUSTER) return SUCCESS;
-    for (int i = 0; i < 3; i++) {
-        launch->cluster[i] = one->value.size[i];
-        if (!launch->cluster[i] || launch->grid[i] % launch->cluster[i]) return INVALID_CLUSTER_SIZE;
-    }
+enum attribute {
+    WINDOW = 1,
+    COOPERATIVE_LAUNCH = 2,
+    SYNCHRONIZATION = 3,
+    CLUSTER = 4,
+    POLICY = 5,
+    SERIALIZATION = 6,
+    PROGRAMMATIC_EVENT = 7,
+    MEMORY_DOMAIN = 10,
+    PREFERRED_CLUSTER = 11,
+    COMPLETION_EVENT = 12,
+    UPDATABLE = 13,
+    CARVEOUT = 14,
+    LAST = 17,
+};
+enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 };
+
+static int cluster_of(struct launch *launch, const uint32_t *size) {
+    const struct function *f = object_of(A_FUNCTION, launch->handle);
+    if (!size[0] && !size[1] && !size[2]) return SUCCESS; /* none */
+    uint64_t ctas = (uint64_t)size[0] * size[1] * size[2];
+    if (ctas == 0 || ctas > (f && f->attributes[14] ? LARGEST_CLUSTER : PORTABLE_CLUSTER)) return INVALID_CLUSTER_SIZE;
+    for (int i = 0; i < 3; i++)
+        if (launch->grid[i] % size[i]) return INVALID_CLUSTER_SIZE;
+    memcpy(launch->cluster, size, sizeof launch->cluster);
     return SUCCESS;
+}
+
+static int apply(struct launch *launch, const struct launch_attribute *one) {
+    int32_t number = one->value.number;
+    if (one->id < 0 || one->id > LAST) return INVALID_VALUE;
+    switch ((enum attribute)one->id) {
+    case COOPERATIVE_LAUNCH: launch->flags |= number ? COOPERATIVE : 0; return SUCCESS;
+    case SERIALIZATION: launch->flags |= number ? PROGRAMMATIC : 0; return SUCCESS;
+    case CLUSTER: return cluster_of(launch, one->value.size);
+    case PREFERRED_CLUSTER: return launch->cluster[0] ? SUCCESS : INVALID_CLUSTER_SIZE;
+    case SYNCHRONIZATION: return INVALID_VALUE; /* a stream's */
+    case POLICY: return number < 0 || number > 2 ? INVALID_VALUE : SUCCESS;
+    case MEMORY_DOMAIN: return number < 0 || number > 1 ? INVALID_VALUE : SUCCESS;
+    case CARVEOUT: return number < -1 || number > 100 ? INVALID_VALUE : SUCCESS;
+    case UPDATABLE: return number ? NOT_SUPPORTED : SUCCESS;
+    default: return SUCCESS;
+    }
 }
 
 /* Events that a launch tells of are recorded behind it. */
 static int record_events(const struct configuration *c) {
     for (uint32_t i = 0; i < c->count; i++)
-        if (c->attributes[i].id == 7 || c->attributes[i].id == 12) TRY(event_record(c->attributes[i].value.event));
+        if (c->attributes[i].id == PROGRAMMATIC_EVENT || c->attributes[i].id == COMPLETION_EVENT) TRY(event_record(c->attributes[i].value.event));
     return SUCCESS;
 }
 
 EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, void **parameters, void **extra) {
+    GIVEN(c);
     CONTEXT;
     struct work work;
     struct stream *stream;
@@ -181,4 +215,44 @@ EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, voi
     }
     TRY(run(c->stream, &work));
     return record_events(c);
+}
+
+/* -- how many clusters there can be -------------------------------------------------------------------------------- */
+
+static int cluster_asked(const struct configuration *c, void *handle, struct launch *launch) {
+    const struct function *f = object_of(A_FUNCTION, handle);
+    if (!f) return INVALID_HANDLE;
+    if (!device.attributes[120]) return INVALID_CLUSTER_SIZE;
+    if ((c->count && !c->attributes) || c->count > 64) return INVALID_VALUE;
+    *launch = (struct launch){.handle = handle};
+    memcpy(launch->grid, c->grid, sizeof launch->grid);
+    memcpy(launch->cluster, f->attributes + 11, sizeof launch->cluster);
+    for (int i = 0; i < 3; i++)
+        if (!c->grid[i] || !c->block[i]) return INVALID_VALUE;
+    for (uint32_t i = 0; i < c->count; i++) TRY(apply(launch, &c->attributes[i]));
+    return SUCCESS;
+}
+
+static int64_t threads_of(const struct configuration *c) { return (int64_t)c->block[0] * c->block[1] * c->block[2]; }
+
+EXPORTED int cuOccupancyMaxPotentialClusterSize(int *size, void *handle, const struct configuration *c) {
+    GIVEN(size && c);
+    CONTEXT;
+    struct launch launch;
+    TRY(cluster_asked(c, handle, &launch));
+    const struct function *f = object_of(A_FUNCTION, handle);
+    int fits = threads_of(c) <= device.attributes[1] && resident(handle, threads_of(c), c->shared_bytes);
+    *size = !fits ? 0 : f->attributes[14] ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
+    return SUCCESS;
+}
+
+EXPORTED int cuOccupancyMaxActiveClusters(int *count, void *handle, const struct configuration *c) {
+    GIVEN(count && c);
+    CONTEXT;
+    struct launch launch;
+    TRY(cluster_asked(c, handle, &launch));
+    int64_t ctas = (int64_t)launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+    int64_t each = threads_of(c) <= device.attributes[1] ? resident(handle, threads_of(c), c->shared_bytes) : 0;
+    *count = (int)(each * device.attributes[16] / (ctas ? ctas : 1));
+    return SUCCESS;
 }

@@ -58,6 +58,7 @@ EXPORTED int cuLinkCreate(unsigned count, int *options, void **values, void **li
 }
 
 EXPORTED int cuLinkAddData_v2(void *handle, int kind, void *data, size_t size, const char *name, unsigned count, int *options, void **values) {
+    HANDLE(handle);
     CONTEXT;
     struct link *link = object_of(A_LINK, handle);
     (void)name;
@@ -71,6 +72,7 @@ EXPORTED int cuLinkAddData(void *link, int kind, void *data, size_t size, const 
 }
 
 EXPORTED int cuLinkAddFile_v2(void *handle, int kind, const char *path, unsigned count, int *options, void **values) {
+    HANDLE(handle);
     CONTEXT;
     struct part part;
     if (!object_of(A_LINK, handle)) return INVALID_HANDLE;
@@ -85,6 +87,7 @@ EXPORTED int cuLinkAddFile(void *link, int kind, const char *path, unsigned coun
 }
 
 EXPORTED int cuLinkComplete(void *handle, void **image, size_t *size) {
+    HANDLE(handle);
     CONTEXT;
     struct link *link = object_of(A_LINK, handle);
     struct answer answer;
@@ -114,6 +117,7 @@ EXPORTED int cuLinkComplete(void *handle, void **image, size_t *size) {
 }
 
 EXPORTED int cuLinkDestroy(void *handle) {
+    HANDLE(handle);
     CONTEXT;
     struct link *link = object_of(A_LINK, handle);
     if (!link) return INVALID_HANDLE;

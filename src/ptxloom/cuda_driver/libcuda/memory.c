@@ -53,6 +53,8 @@ static void allocation_remove(struct allocation *one) {
     count--;
 }
 
+uint64_t allocation_id(void) { return ++made; }
+
 void allocations_remove_of(uint64_t owner) {
     for (size_t i = count; i-- > 0;)
         if (known[i].owner == owner && known[i].kind == VARIABLE_MEMORY) allocation_remove(&known[i]);
@@ -115,6 +117,7 @@ int memory_free(device_pointer start, int kinds) {
 static int may_allocate(const void *into, uint64_t size) {
     CONTEXT;
     if (!into || size == 0) return INVALID_VALUE;
+    TRY(capture_forbids());
     return size > device.capacity ? OUT_OF_MEMORY : SUCCESS;
 }
 
@@ -124,18 +127,22 @@ EXPORTED int cuMemAlloc_v2(device_pointer *start, size_t size) {
 }
 
 EXPORTED int cuMemAllocPitch_v2(device_pointer *start, size_t *pitch, size_t width, size_t height, unsigned element) {
-    if (!pitch || width == 0 || height == 0) return INVALID_VALUE;
-    if (element != 4 && element != 8 && element != 16) return INVALID_VALUE;
-    if (width > SIZE_MAX - 511 || height > SIZE_MAX / ((width + 511) & ~(size_t)511)) return OUT_OF_MEMORY;
     size_t wide = (width + 511) & ~(size_t)511;
+    CONTEXT;
+    if (!pitch || width == 0 || height == 0 || wide < width || wide > (size_t)device.attributes[11]) return INVALID_VALUE;
+    if (element != 4 && element != 8 && element != 16) return INVALID_VALUE;
+    if (height > SIZE_MAX / wide) return OUT_OF_MEMORY;
     TRY(cuMemAlloc_v2(start, wide * height));
     *pitch = wide;
     return SUCCESS;
 }
 
 EXPORTED int cuMemFree_v2(device_pointer start) {
-    CONTEXT;
-    return start ? memory_free(start, 1 << DEVICE_MEMORY | 1 << MANAGED_MEMORY | 1 << POOL_MEMORY) : SUCCESS;
+    DRIVER;
+    if (!start) return SUCCESS;
+    CURRENT;
+    TRY(capture_forbids());
+    return memory_free(start, 1 << DEVICE_MEMORY | 1 << MANAGED_MEMORY | 1 << POOL_MEMORY);
 }
 
 EXPORTED int cuMemAllocManaged(device_pointer *start, size_t size, unsigned flags) {
@@ -146,9 +153,15 @@ EXPORTED int cuMemAllocManaged(device_pointer *start, size_t size, unsigned flag
 
 EXPORTED int cuMemHostAlloc(void **start, size_t size, unsigned flags) {
     device_pointer found;
+    enum { DEVICE_MAPPED = 2 };
     if (flags > 7) return INVALID_VALUE;
+    if (start && !size) {
+        CONTEXT;
+        *start = NULL;
+        return SUCCESS;
+    }
     TRY(may_allocate(start, size));
-    TRY(memory_new(size, HOST_MEMORY, flags, &found));
+    TRY(memory_new(size, HOST_MEMORY, flags | DEVICE_MAPPED, &found));
     LOCKED;
     memory_written(found, size); /* the host writes there, unseen */
     *start = (void *)(uintptr_t)found;
@@ -158,8 +171,11 @@ EXPORTED int cuMemHostAlloc(void **start, size_t size, unsigned flags) {
 EXPORTED int cuMemAllocHost_v2(void **start, size_t size) { return cuMemHostAlloc(start, size, 0); }
 
 EXPORTED int cuMemFreeHost(void *start) {
-    CONTEXT;
-    return start ? memory_free((device_pointer)(uintptr_t)start, 1 << HOST_MEMORY) : INVALID_VALUE;
+    DRIVER;
+    if (!start) return SUCCESS;
+    CURRENT;
+    TRY(capture_forbids());
+    return memory_free((device_pointer)(uintptr_t)start, 1 << HOST_MEMORY);
 }
 
 EXPORTED int cuMemHostGetDevicePointer_v2(device_pointer *found, void *start, unsigned flags) {
@@ -173,9 +189,9 @@ EXPORTED int cuMemHostGetDevicePointer_v2(device_pointer *found, void *start, un
 }
 
 EXPORTED int cuMemHostGetFlags(unsigned *flags, void *start) {
+    GIVEN(flags);
     CONTEXT;
     struct allocation *one = allocation_at((device_pointer)(uintptr_t)start);
-    if (!flags) return INVALID_VALUE;
     if (!one) return host_memory_flags(start, flags);
     if (one->kind != HOST_MEMORY) return INVALID_VALUE;
     *flags = one->flags;
@@ -184,13 +200,13 @@ EXPORTED int cuMemHostGetFlags(unsigned *flags, void *start) {
 
 EXPORTED int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     CONTEXT;
-    if (!free_bytes || !total) return INVALID_VALUE;
-    *total = device.capacity;
-    *free_bytes = device.capacity - (used < device.capacity ? used : device.capacity);
+    if (total) *total = device.capacity;
+    if (free_bytes) *free_bytes = device.capacity - (used < device.capacity ? used : device.capacity);
     return SUCCESS;
 }
 
 EXPORTED int cuMemGetAddressRange_v2(device_pointer *start, size_t *size, device_pointer address) {
+    if (!start && !size) return SUCCESS;
     CONTEXT;
     struct allocation *one = allocation_at(address);
     if (!one) return NOT_FOUND;
@@ -199,29 +215,59 @@ EXPORTED int cuMemGetAddressRange_v2(device_pointer *start, size_t *size, device
     return SUCCESS;
 }
 
-EXPORTED int cuMemPrefetchAsync(device_pointer start, size_t size, int where, void *stream) {
-    CONTEXT;
-    struct stream *found;
-    (void)where;
-    TRY(stream_of(stream, &found));
-    return size && in_device(start) && reachable(start, size) ? SUCCESS : INVALID_VALUE;
+/* -- managed memory: advice and prefetching change nothing ------------------------------------------------------------ */
+
+static int is_managed(device_pointer start, uint64_t size) {
+    struct allocation *one = allocation_at(start);
+    return one && one->kind == MANAGED_MEMORY && size && reachable(start, size);
 }
 
-struct location {
-    int type, id;
-};
+static int place_legal(struct location where, int no_device) {
+    enum { ON_DEVICE = 1, HOST, HOST_NODE, HOST_NODE_CURRENT };
+    switch (where.type) {
+    case ON_DEVICE: return is_device(where.id) ? SUCCESS : no_device;
+    case HOST:
+    case HOST_NODE_CURRENT: return SUCCESS;
+    case HOST_NODE: return where.id == 0 ? SUCCESS : INVALID_VALUE;
+    default: return INVALID_VALUE;
+    }
+}
+
+/* The host is device -1, as it was before there were locations. */
+static struct location location_of(int number) {
+    enum { ON_DEVICE = 1, HOST };
+    return number == -1 ? (struct location){HOST, 0} : (struct location){ON_DEVICE, number};
+}
+
+int prefetch(device_pointer start, uint64_t size, struct location where) {
+    TRY(place_legal(where, INVALID_DEVICE));
+    return is_managed(start, size) ? SUCCESS : INVALID_VALUE;
+}
 
 EXPORTED int cuMemPrefetchAsync_v2(device_pointer start, size_t size, struct location where, unsigned flags, void *stream) {
-    return flags ? INVALID_VALUE : cuMemPrefetchAsync(start, size, where.id, stream);
+    struct stream *found;
+    GIVEN(size && !flags);
+    CONTEXT;
+    TRY(stream_of(stream, &found));
+    return prefetch(start, size, where);
 }
 
-EXPORTED int cuMemAdvise(device_pointer start, size_t size, int advice, int where) {
+EXPORTED int cuMemPrefetchAsync(device_pointer start, size_t size, int where, void *stream) {
     CONTEXT;
-    (void)where;
-    if (advice < 1 || advice > 6) return INVALID_VALUE;
-    return size && in_device(start) && reachable(start, size) ? SUCCESS : INVALID_VALUE;
+    return cuMemPrefetchAsync_v2(start, size, location_of(where), 0, stream);
+}
+
+static int advise(device_pointer start, size_t size, int advice, struct location where, int no_device) {
+    CONTEXT;
+    if (advice < 1 || advice > 6 || !is_managed(start, size)) return INVALID_VALUE;
+    return place_legal(where, no_device);
 }
 
 EXPORTED int cuMemAdvise_v2(device_pointer start, size_t size, int advice, struct location where) {
-    return cuMemAdvise(start, size, advice, where.id);
+    GIVEN(size);
+    return advise(start, size, advice, where, INVALID_VALUE);
+}
+
+EXPORTED int cuMemAdvise(device_pointer start, size_t size, int advice, int where) {
+    return advise(start, size, advice, location_of(where), INVALID_DEVICE);
 }

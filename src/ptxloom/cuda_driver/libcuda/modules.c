@@ -76,8 +76,13 @@ static int unload(void *handle) {
 }
 
 EXPORTED int cuModuleUnload(void *handle) {
-    CONTEXT;
-    return object_of(A_MODULE, handle) ? unload(handle) : INVALID_HANDLE;
+    DRIVER;
+    HANDLE(handle);
+    CURRENT;
+    if (object_of(A_LIBRARY, handle)) return NOT_PERMITTED;
+    if (!object_of(A_MODULE, handle)) return INVALID_HANDLE;
+    TRY(capture_forbids());
+    return unload(handle);
 }
 
 EXPORTED int cuModuleGetLoadingMode(int *mode) {
@@ -99,7 +104,7 @@ int module_number(const void *handle, uint64_t *number) {
 static int variable(const void *handle, const char *name, device_pointer *start, size_t *bytes) {
     uint64_t number, found[2];
     struct answer answer;
-    if (!name) return INVALID_VALUE;
+    if (!name || !*name || (!start && !bytes)) return INVALID_VALUE;
     TRY(module_number(handle, &number));
     struct part parts[] = {{&number, sizeof number}, {name, strlen(name)}};
     TRY(ask(GET_GLOBAL, parts, 2, &answer));
@@ -111,13 +116,17 @@ static int variable(const void *handle, const char *name, device_pointer *start,
 }
 
 EXPORTED int cuModuleGetGlobal_v2(device_pointer *start, size_t *bytes, void *module, const char *name) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(module);
+    CURRENT;
     return module_of(module) ? variable(module, name, start, bytes) : INVALID_HANDLE;
 }
 
 EXPORTED int cuModuleGetFunction(void **function, void *module, const char *name) {
-    CONTEXT;
-    if (!function || !name) return INVALID_VALUE;
+    DRIVER;
+    HANDLE(module);
+    CURRENT;
+    if (!function || !name || !*name) return INVALID_VALUE;
     return module_of(module) ? function_get(function, module, name) : INVALID_HANDLE;
 }
 
@@ -140,15 +149,15 @@ static int list_functions(void *handle, uint32_t wanted, void **functions, uint3
 }
 
 EXPORTED int cuModuleGetFunctionCount(unsigned *count, void *module) {
+    GIVEN(count);
     CONTEXT;
-    if (!count) return INVALID_VALUE;
     return module_of(module) ? list_functions(module, 0, NULL, count) : INVALID_HANDLE;
 }
 
 EXPORTED int cuModuleEnumerateFunctions(void **functions, unsigned wanted, void *module) {
+    GIVEN(functions);
     CONTEXT;
     unsigned count;
-    if (!functions) return INVALID_VALUE;
     return module_of(module) ? list_functions(module, wanted, functions, &count) : INVALID_HANDLE;
 }
 
@@ -156,6 +165,7 @@ EXPORTED int cuModuleEnumerateFunctions(void **functions, unsigned wanted, void 
 
 EXPORTED int cuLibraryLoadData(void **library, const void *image, int *options, void **values, unsigned count,
                                int *library_options, void **library_values, unsigned library_count) {
+    GIVEN(library);
     DRIVER;
     if (library_count && (!library_options || !library_values)) return INVALID_VALUE;
     return load_data(library, A_LIBRARY, image, count, options, values);
@@ -163,6 +173,7 @@ EXPORTED int cuLibraryLoadData(void **library, const void *image, int *options, 
 
 EXPORTED int cuLibraryLoadFromFile(void **library, const char *path, int *options, void **values, unsigned count,
                                    int *library_options, void **library_values, unsigned library_count) {
+    GIVEN(library);
     DRIVER;
     struct logs logs;
     if (library_count && (!library_options || !library_values)) return INVALID_VALUE;
@@ -171,44 +182,47 @@ EXPORTED int cuLibraryLoadFromFile(void **library, const char *path, int *option
 }
 
 EXPORTED int cuLibraryUnload(void *library) {
+    HANDLE(library);
     DRIVER;
     return object_of(A_LIBRARY, library) ? unload(library) : INVALID_HANDLE;
 }
 
 EXPORTED int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
+    GIVEN(kernel && name);
     DRIVER;
-    if (!kernel || !name) return INVALID_VALUE;
     return object_of(A_LIBRARY, library) ? function_get(kernel, library, name) : INVALID_HANDLE;
 }
 
 EXPORTED int cuLibraryGetKernelCount(unsigned *count, void *library) {
+    GIVEN(count);
     DRIVER;
-    if (!count) return INVALID_VALUE;
     return object_of(A_LIBRARY, library) ? list_functions(library, 0, NULL, count) : INVALID_HANDLE;
 }
 
 EXPORTED int cuLibraryEnumerateKernels(void **kernels, unsigned wanted, void *library) {
+    GIVEN(kernels);
     DRIVER;
     unsigned count;
-    if (!kernels) return INVALID_VALUE;
     return object_of(A_LIBRARY, library) ? list_functions(library, wanted, kernels, &count) : INVALID_HANDLE;
 }
 
 /* A library is its own module. */
 EXPORTED int cuLibraryGetModule(void **module, void *library) {
+    GIVEN(module);
     CONTEXT;
-    if (!module) return INVALID_VALUE;
     if (!object_of(A_LIBRARY, library)) return INVALID_HANDLE;
     *module = library;
     return SUCCESS;
 }
 
 EXPORTED int cuLibraryGetGlobal(device_pointer *start, size_t *bytes, void *library, const char *name) {
+    GIVEN((start || bytes) && name && *name);
     CONTEXT;
     return object_of(A_LIBRARY, library) ? variable(library, name, start, bytes) : INVALID_HANDLE;
 }
 
 EXPORTED int cuLibraryGetManaged(device_pointer *start, size_t *bytes, void *library, const char *name) {
+    GIVEN((start || bytes) && name && *name);
     CONTEXT;
     return object_of(A_LIBRARY, library) ? variable(library, name, start, bytes) : INVALID_HANDLE;
 }

@@ -41,5 +41,6 @@ extern const struct function_name function_names[];
 extern const int function_name_count;
 extern const struct error_name error_names[];
 extern const int error_name_count;
+extern const int last_device_attribute;
 
 #endif

@@ -8,6 +8,7 @@ enum attribute {
     MEMORY_TYPE = 2,
     DEVICE_POINTER = 3,
     HOST_POINTER = 4,
+    PEER_TOKENS = 5,
     SYNC_MEMOPS = 6,
     BUFFER_ID = 7,
     IS_MANAGED = 8,
@@ -20,6 +21,11 @@ enum attribute {
     IS_GPU_DIRECT_RDMA_CAPABLE = 15,
     ACCESS_FLAGS = 16,
     MEMPOOL_HANDLE = 17,
+    MAPPING_SIZE = 18,
+    MAPPING_START = 19,
+    MEMORY_BLOCK_ID = 20,
+    CAN_DECOMPRESS = 21,
+    LAST_ATTRIBUTE = CAN_DECOMPRESS,
 };
 enum { HOST_TYPE = 1, DEVICE_TYPE = 2 };
 
@@ -41,54 +47,72 @@ static int answer_for(void *into, int attribute, const struct allocation *one, d
     switch (attribute) {
     case CONTEXT_OF: return put(into, &one->context, sizeof one->context);
     case MEMORY_TYPE: return put_number(into, one->kind == HOST_MEMORY ? HOST_TYPE : DEVICE_TYPE);
-    case DEVICE_POINTER: return put_address(into, address);
+    case DEVICE_POINTER: return put_address(into, allocation_at(address) ? address : host_memory_device(address));
+    case PEER_TOKENS: return one->kind == HOST_MEMORY ? INVALID_VALUE : put(into, (uint64_t[2]){0}, 2 * sizeof(uint64_t));
     case HOST_POINTER: return is_host(one) ? put_address(into, address) : INVALID_VALUE;
-    case SYNC_MEMOPS: return put_number(into, 1);
+    case SYNC_MEMOPS: return put_number(into, one->kind != HOST_MEMORY);
+    case MEMORY_BLOCK_ID:
     case BUFFER_ID: return put_address(into, one->id);
     case IS_MANAGED: return put_flag(into, one->kind == MANAGED_MEMORY);
     case DEVICE_ORDINAL: return put_number(into, 0);
     case IS_LEGACY_IPC_CAPABLE: return put_flag(into, one->kind == DEVICE_MEMORY);
+    case MAPPING_START:
     case RANGE_START: return put_address(into, one->start);
+    case MAPPING_SIZE:
     case RANGE_SIZE: return put_address(into, one->size);
     case MAPPED: return put_flag(into, 1);
     case ALLOWED_HANDLE_TYPES: return put_address(into, 0);
+    case CAN_DECOMPRESS:
     case IS_GPU_DIRECT_RDMA_CAPABLE: return put_flag(into, 0);
     case ACCESS_FLAGS: return put_number(into, 3);
-    case MEMPOOL_HANDLE: return put_address(into, 0);
+    case MEMPOOL_HANDLE: return put_address(into, (uint64_t)(uintptr_t)one->pool);
     default: return INVALID_VALUE;
     }
 }
 
+static struct allocation *known_at(device_pointer address, struct allocation *registered) {
+    struct allocation *one = allocation_at(address);
+    return one ? one : host_memory_known(address, registered) ? registered : NULL;
+}
+
 EXPORTED int cuPointerGetAttribute(void *into, int attribute, device_pointer address) {
     DRIVER;
-    struct allocation *one = allocation_at(address);
+    struct allocation registered, *one = known_at(address, &registered);
     return into && one ? answer_for(into, attribute, one, address) : INVALID_VALUE;
 }
 
-/* What is not known of an address is answered with zeros. */
+/* What is not known of an address is answered with zeros, or not at all. */
+static void put_nothing(void *into, int attribute, device_pointer address) {
+    switch (attribute) {
+    case RANGE_START:
+    case RANGE_SIZE: break;
+    case HOST_POINTER: put_address(into, address); break;
+    case MEMORY_TYPE:
+    case SYNC_MEMOPS:
+    case ACCESS_FLAGS: put_number(into, 0); break;
+    case DEVICE_ORDINAL: put_number(into, (uint32_t)-2); break;
+    case IS_MANAGED:
+    case IS_LEGACY_IPC_CAPABLE:
+    case MAPPED:
+    case CAN_DECOMPRESS:
+    case IS_GPU_DIRECT_RDMA_CAPABLE: put_flag(into, 0); break;
+    default: put_address(into, 0); break;
+    }
+}
+
 EXPORTED int cuPointerGetAttributes(unsigned count, const int *attributes, void **into, device_pointer address) {
     DRIVER;
-    struct allocation *one = allocation_at(address);
+    struct allocation registered, *one = known_at(address, &registered);
     if (!attributes || !into || count == 0) return INVALID_VALUE;
     for (unsigned i = 0; i < count; i++) {
-        if (!into[i] || attributes[i] < CONTEXT_OF || attributes[i] > MEMPOOL_HANDLE) return INVALID_VALUE;
-        if (one && answer_for(into[i], attributes[i], one, address) == SUCCESS) continue;
-        switch (attributes[i]) {
-        case MEMORY_TYPE:
-        case SYNC_MEMOPS:
-        case ACCESS_FLAGS: put_number(into[i], 0); break;
-        case DEVICE_ORDINAL: put_number(into[i], (uint32_t)-2); break;
-        case IS_MANAGED:
-        case IS_LEGACY_IPC_CAPABLE:
-        case MAPPED:
-        case IS_GPU_DIRECT_RDMA_CAPABLE: put_flag(into[i], 0); break;
-        default: put_address(into[i], 0); break;
-        }
+        if (!into[i] || attributes[i] < CONTEXT_OF || attributes[i] > LAST_ATTRIBUTE || attributes[i] == PEER_TOKENS) return INVALID_VALUE;
+        if (!one || answer_for(into[i], attributes[i], one, address)) put_nothing(into[i], attributes[i], one ? 0 : address);
     }
     return SUCCESS;
 }
 
 EXPORTED int cuPointerSetAttribute(const void *value, int attribute, device_pointer address) {
     DRIVER;
-    return value && attribute == SYNC_MEMOPS && allocation_at(address) ? SUCCESS : INVALID_VALUE;
+    struct allocation registered;
+    return value && attribute == SYNC_MEMOPS && known_at(address, &registered) ? SUCCESS : INVALID_VALUE;
 }

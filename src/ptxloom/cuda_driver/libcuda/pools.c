@@ -49,16 +49,12 @@ EXPORTED int cuDeviceGetMemPool(void **pool, int which) {
 
 EXPORTED int cuDeviceSetMemPool(int which, void *pool) {
     DRIVER;
-    if (!is_device(which)) return INVALID_DEVICE;
-    if (!object_of(A_POOL, pool)) return INVALID_VALUE;
+    if (!object_of(A_POOL, pool) || !is_device(which)) return INVALID_VALUE;
     current_pool = pool;
     return SUCCESS;
 }
 
-struct location {
-    int type, id;
-};
-enum { ON_DEVICE = 1, PINNED = 1 };
+enum { ON_DEVICE = 1, ON_HOST = 2, ON_HOST_NODE = 3, PINNED = 1 };
 
 static int on_device(const struct location *where, int type) {
     return where && where->type == ON_DEVICE && is_device(where->id) && type == PINNED;
@@ -89,7 +85,7 @@ EXPORTED int cuMemPoolCreate(void **pool, const struct pool_properties *wanted) 
     DRIVER;
     if (!pool || !wanted || wanted->type != PINNED) return INVALID_VALUE;
     if (wanted->handles || wanted->where.type != ON_DEVICE) return NOT_SUPPORTED;
-    return give_pool(pool, wanted->where.id, pool_new(wanted->limit));
+    return is_device(wanted->where.id) ? give_pool(pool, 0, pool_new(wanted->limit)) : INVALID_VALUE;
 }
 
 EXPORTED int cuMemPoolDestroy(void *pool) {
@@ -124,7 +120,9 @@ EXPORTED int cuMemPoolSetAttribute(void *handle, int attribute, const void *valu
     struct pool *pool = object_of(A_POOL, handle);
     if (!pool || !value) return INVALID_VALUE;
     if (attribute >= REUSE_FIRST && attribute <= REUSE_LAST) {
-        memcpy(&pool->reuse[attribute - 1], value, sizeof *pool->reuse);
+        int32_t wanted;
+        memcpy(&wanted, value, sizeof wanted);
+        pool->reuse[attribute - 1] = wanted != 0;
         return SUCCESS;
     }
     uint64_t number;
@@ -142,16 +140,21 @@ struct access {
 
 EXPORTED int cuMemPoolSetAccess(void *pool, const struct access *wanted, size_t count) {
     DRIVER;
-    if (!object_of(A_POOL, pool) || (count && !wanted)) return INVALID_VALUE;
-    for (size_t i = 0; i < count; i++)
-        if (wanted[i].where.type != ON_DEVICE || !is_device(wanted[i].where.id) || wanted[i].flags != 3) return INVALID_DEVICE;
+    enum { NONE = 0, READ_WRITE = 3 };
+    if (!object_of(A_POOL, pool) || !count || !wanted) return INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        if (wanted[i].where.type != ON_DEVICE) return NOT_SUPPORTED;
+        if (!is_device(wanted[i].where.id) || wanted[i].flags == NONE) return INVALID_DEVICE; /* its own device always may */
+        if (wanted[i].flags != READ_WRITE) return NOT_SUPPORTED;
+    }
     return SUCCESS;
 }
 
 EXPORTED int cuMemPoolGetAccess(int *flags, void *pool, struct location *where) {
     DRIVER;
     if (!flags || !where || !object_of(A_POOL, pool)) return INVALID_VALUE;
-    *flags = where->type == ON_DEVICE && is_device(where->id) ? 3 : 0;
+    if (where->type < ON_DEVICE || where->type > ON_HOST_NODE || (where->type == ON_DEVICE && !is_device(where->id))) return INVALID_VALUE;
+    *flags = where->type == ON_DEVICE ? 3 : 0;
     return SUCCESS;
 }
 
@@ -161,7 +164,7 @@ static int may_take(const void *into, size_t size, void *handle, void *where) {
     CONTEXT;
     struct stream *stream;
     struct pool *pool = object_of(A_POOL, handle);
-    if (!into || !pool || size == 0) return INVALID_VALUE;
+    if (!into || !pool) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
     return size > device.capacity || (pool->limit && size > pool->limit - pool->used) ? OUT_OF_MEMORY : SUCCESS;
 }
@@ -172,7 +175,7 @@ static int taken(device_pointer start, size_t size, void *handle, void *where) {
     struct pool *pool = object_of(A_POOL, handle);
     struct allocation *one = allocation_at(start);
     TRY(stream_of(where, &stream));
-    if (one) one->context = current_context();
+    if (one) one->context = NULL; /* a pool is of no context */
     if (one) one->pool = handle;
     if (pool) {
         pool->used += size;
@@ -184,6 +187,10 @@ static int taken(device_pointer start, size_t size, void *handle, void *where) {
 
 EXPORTED int cuMemAllocFromPoolAsync(device_pointer *start, size_t size, void *pool, void *stream) {
     TRY(may_take(start, size, pool, stream));
+    if (!size) {
+        *start = 0;
+        return SUCCESS;
+    }
     TRY(memory_new(size, POOL_MEMORY, 0, start));
     return taken(*start, size, pool, stream);
 }
@@ -199,7 +206,8 @@ EXPORTED int cuMemFreeAsync(device_pointer start, void *where) {
     struct stream *stream;
     struct allocation *one = allocation_at(start);
     TRY(stream_of(where, &stream));
-    if (!one || one->start != start) return INVALID_VALUE;
+    if (!start) return SUCCESS;
+    if (!one || one->start != start || (stream->capture && !graph_holds(stream->capture, start))) return INVALID_VALUE;
     struct work work = {.kind = FREE_WORK, .memory = {start, one->size}};
     if (stream->capture) return work_submit(where, &work);
     struct pool *pool = object_of(A_POOL, one->pool);

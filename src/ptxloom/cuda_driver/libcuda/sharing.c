@@ -22,9 +22,10 @@ static uint64_t mapped[PEERS]; /* where the memory of others starts that is seen
 void peers_forget(void) { memset(mapped, 0, sizeof mapped); }
 
 EXPORTED int cuIpcGetMemHandle(struct memory_handle *handle, device_pointer address) {
+    GIVEN(handle);
     CONTEXT;
     struct allocation *one = allocation_at(address);
-    if (!handle || !one || one->kind != DEVICE_MEMORY) return INVALID_VALUE;
+    if (!one || one->kind != DEVICE_MEMORY) return INVALID_VALUE;
     *handle = (struct memory_handle){.magic = MAGIC, .session = device.session, .start = one->start, .size = one->size};
     return SUCCESS;
 }
@@ -43,10 +44,11 @@ static int map_peer(uint64_t start, uint64_t size, uint64_t process, uint64_t fi
 }
 
 EXPORTED int cuIpcOpenMemHandle_v2(device_pointer *start, struct memory_handle handle, unsigned flags) {
+    GIVEN(start);
     CONTEXT;
     uint64_t found[4];
     struct answer answer;
-    if (!start || flags > 1 || handle.magic != MAGIC) return INVALID_VALUE;
+    if (flags > 1 || handle.magic != MAGIC) return INVALID_VALUE;
     if (handle.session == device.session) return INVALID_CONTEXT;
     uint64_t wanted[2] = {(uint64_t)handle.session, handle.start};
     struct part part = {wanted, sizeof wanted};

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "driver.h"
+#include "graphs.h"
 
 static struct stream defaults[3] = {{.id = 0}, {.id = 1}, {.id = 2}}; /* NULL, the legacy one, that of a thread */
 static uint64_t made = 3;
@@ -12,7 +12,8 @@ static uint64_t made = 3;
 int stream_of(void *handle, struct stream **stream) {
     uintptr_t number = (uintptr_t)handle;
     *stream = number < 3 ? &defaults[number] : object_of(A_STREAM, handle);
-    return *stream ? SUCCESS : INVALID_HANDLE;
+    if (*stream) return SUCCESS;
+    return handle_gone(handle) ? INVALID_CONTEXT : INVALID_HANDLE;
 }
 
 static void leave(struct stream *stream, void *graph) {
@@ -28,8 +29,9 @@ void streams_leave(void *graph) {
 }
 
 EXPORTED int cuStreamCreateWithPriority(void **handle, unsigned flags, int priority) {
+    GIVEN(handle);
     CONTEXT;
-    if (!handle || flags > 1) return INVALID_VALUE;
+    if (flags > 1) return INVALID_VALUE;
     void *made_handle = handle_new(A_STREAM, sizeof(struct stream));
     struct stream *stream = object_of(A_STREAM, made_handle);
     if (!stream) return OUT_OF_MEMORY;
@@ -42,13 +44,18 @@ EXPORTED int cuStreamCreateWithPriority(void **handle, unsigned flags, int prior
 EXPORTED int cuStreamCreate(void **handle, unsigned flags) { return cuStreamCreateWithPriority(handle, flags, 0); }
 
 EXPORTED int cuStreamDestroy_v2(void *handle) {
+    HANDLE(handle);
     DRIVER;
     struct stream *stream = object_of(A_STREAM, handle);
-    if (!stream) return INVALID_HANDLE;
+    if (!stream) return handle_gone(handle) ? INVALID_CONTEXT : INVALID_HANDLE;
+    TRY(failed);
     free(stream->last);
     handle_free(handle);
     return SUCCESS;
 }
+
+/* What a stream that is recorded may not be asked: asking ends the recording. */
+static int recorded_not(const struct stream *stream) { return stream->capture ? capture_invalidate(stream->capture) : SUCCESS; }
 
 static int asked(void *handle, const void *into, struct stream **stream) {
     TRY(context_error());
@@ -57,38 +64,47 @@ static int asked(void *handle, const void *into, struct stream **stream) {
 }
 
 EXPORTED int cuStreamGetPriority(void *handle, int *priority) {
+    GIVEN(priority);
     DRIVER;
     struct stream *stream;
     TRY(asked(handle, priority, &stream));
+    TRY(capture_lost(stream));
     *priority = stream->priority;
     return SUCCESS;
 }
 
 EXPORTED int cuStreamGetFlags(void *handle, unsigned *flags) {
+    GIVEN(flags);
     DRIVER;
     struct stream *stream;
     TRY(asked(handle, flags, &stream));
+    TRY(recorded_not(stream));
     *flags = stream->flags;
     return SUCCESS;
 }
 
 EXPORTED int cuStreamGetId(void *handle, uint64_t *id) {
+    GIVEN(id);
     DRIVER;
     struct stream *stream;
     TRY(asked(handle, id, &stream));
+    TRY(recorded_not(stream));
     *id = stream->id;
     return SUCCESS;
 }
 
 EXPORTED int cuStreamGetCtx(void *handle, void **context) {
+    GIVEN(context);
     DRIVER;
     struct stream *stream;
     TRY(asked(handle, context, &stream));
+    TRY(capture_lost(stream));
     *context = stream->context ? stream->context : current_context();
     return SUCCESS;
 }
 
 EXPORTED int cuStreamGetDevice(void *handle, int *which) {
+    GIVEN(which);
     DRIVER;
     struct stream *stream;
     TRY(asked(handle, which, &stream));
@@ -96,12 +112,11 @@ EXPORTED int cuStreamGetDevice(void *handle, int *which) {
     return SUCCESS;
 }
 
-/* What a stream that is recorded may not be asked. */
 static int settled(void *handle) {
     struct stream *stream;
     TRY(context_error());
     TRY(stream_of(handle, &stream));
-    return stream->capture ? STREAM_CAPTURE_UNSUPPORTED : SUCCESS;
+    return recorded_not(stream);
 }
 
 EXPORTED int cuStreamSynchronize(void *handle) {
@@ -115,11 +130,13 @@ EXPORTED int cuStreamQuery(void *handle) {
 }
 
 EXPORTED int cuStreamAttachMemAsync(void *handle, device_pointer start, size_t size, unsigned flags) {
+    enum { GLOBAL = 1, HOST = 2, SINGLE = 4 };
     DRIVER;
-    (void)size;
     TRY(settled(handle));
     struct allocation *one = allocation_at(start);
-    return one && one->kind == MANAGED_MEMORY && flags && flags <= 4 ? SUCCESS : INVALID_VALUE;
+    if (!one || one->kind != MANAGED_MEMORY || (size && size != one->size)) return INVALID_VALUE;
+    if (flags == SINGLE) return (uintptr_t)handle < 3 ? INVALID_VALUE : SUCCESS;
+    return flags == GLOBAL || flags == HOST ? SUCCESS : INVALID_VALUE;
 }
 
 EXPORTED int cuStreamCopyAttributes(void *to, void *from) {
@@ -129,21 +146,53 @@ EXPORTED int cuStreamCopyAttributes(void *to, void *from) {
     return stream_of(from, &stream);
 }
 
+enum { WINDOW = 1, SYNCHRONIZATION = 3, PRIORITY = 8, MEMORY_DOMAIN_MAP = 9, MEMORY_DOMAIN = 10 };
+enum { VALUE_BYTES = 64 };
+
 EXPORTED int cuStreamSetAttribute(void *handle, int attribute, const void *value) {
     DRIVER;
     struct stream *stream;
+    int32_t number;
     TRY(asked(handle, value, &stream));
-    return attribute > 0 && attribute < 19 ? SUCCESS : INVALID_VALUE;
+    memcpy(&number, value, sizeof number);
+    switch (attribute) {
+    case WINDOW:
+    case MEMORY_DOMAIN_MAP: return SUCCESS;
+    case SYNCHRONIZATION:
+        if (number < 1 || number > 4) return INVALID_VALUE;
+        stream->synchronization = number;
+        return SUCCESS;
+    case PRIORITY: stream->priority = number > 0 ? 0 : number < -5 ? -5 : number; return SUCCESS;
+    case MEMORY_DOMAIN: return number < 0 || number > 1 ? INVALID_VALUE : SUCCESS;
+    default: return INVALID_VALUE;
+    }
+}
+
+EXPORTED int cuStreamGetAttribute(void *handle, int attribute, void *value) {
+    DRIVER;
+    struct stream *stream;
+    TRY(asked(handle, value, &stream));
+    if (attribute != WINDOW && attribute != SYNCHRONIZATION && (attribute < PRIORITY || attribute > MEMORY_DOMAIN)) return INVALID_VALUE;
+    memset(value, 0, VALUE_BYTES);
+    if (attribute == SYNCHRONIZATION) memcpy(value, &stream->synchronization, sizeof stream->synchronization);
+    if (attribute == PRIORITY) memcpy(value, &stream->priority, sizeof stream->priority);
+    if (attribute == MEMORY_DOMAIN_MAP) memcpy(value, (unsigned char[]){0, 1}, 2);
+    return SUCCESS;
 }
 
 /* -- values in memory ------------------------------------------------------------------------------------------ */
+
+static int is_settable(device_pointer address) {
+    struct allocation *one = allocation_at(address);
+    return in_device(address) && (!one || one->kind != MANAGED_MEMORY);
+}
 
 static int write_value(void *handle, device_pointer address, uint64_t value, unsigned size, unsigned flags) {
     CONTEXT;
     struct stream *stream;
     TRY(stream_of(handle, &stream));
     if (stream->capture) return STREAM_CAPTURE_UNSUPPORTED;
-    if (flags > 1 || address % size || !in_device(address) || !reachable(address, size)) return INVALID_VALUE;
+    if (flags || address % size || !is_settable(address) || !reachable(address, size)) return INVALID_VALUE;
     memcpy((void *)(uintptr_t)address, &value, size);
     memory_written(address, size);
     return SUCCESS;
@@ -169,11 +218,13 @@ static int holds(uint64_t there, uint64_t value, unsigned size, unsigned how) {
 /* Waits for another thread of the program, if the value is not there: nothing else is under way. */
 static int wait_value(void *handle, device_pointer address, uint64_t value, unsigned size, unsigned flags) {
     CONTEXT;
+    enum { FLUSH = 1 << 30 };
     struct stream *stream;
     uint64_t there = 0;
     TRY(stream_of(handle, &stream));
     if (stream->capture) return STREAM_CAPTURE_UNSUPPORTED;
-    if (flags & ~7u || address % size || !in_device(address) || !reachable(address, size)) return INVALID_VALUE;
+    if (flags & FLUSH) return NOT_SUPPORTED;
+    if (flags > 3 || address % size || !in_device(address) || !reachable(address, size)) return INVALID_VALUE;
     for (;;) {
         struct timespec moment = {0, 100000};
         memcpy(&there, (void *)(uintptr_t)address, size);
@@ -196,9 +247,10 @@ EXPORTED int cuStreamWaitValue64_v2(void *stream, device_pointer address, uint64
 /* -- functions of the host ------------------------------------------------------------------------------------- */
 
 EXPORTED int cuLaunchHostFunc(void *stream, void (*function)(void *), void *argument) {
+    GIVEN(function);
     CONTEXT;
     struct work work = {.kind = HOST_WORK, .host = {function, argument}};
-    return function ? work_submit(stream, &work) : INVALID_VALUE;
+    return work_submit(stream, &work);
 }
 
 EXPORTED int cuLaunchHostFunc_v2(void *stream, void (*function)(void *), void *argument, unsigned mode) {
@@ -207,13 +259,16 @@ EXPORTED int cuLaunchHostFunc_v2(void *stream, void (*function)(void *), void *a
 }
 
 EXPORTED int cuStreamAddCallback(void *handle, void (*function)(void *, int, void *), void *argument, unsigned flags) {
+    GIVEN(function);
     CONTEXT;
     struct stream *stream;
-    if (!function || flags) return INVALID_VALUE;
+    if (flags) return INVALID_VALUE;
     TRY(stream_of(handle, &stream));
-    if (stream->capture) return STREAM_CAPTURE_UNSUPPORTED;
+    TRY(recorded_not(stream));
     int times = lock_release();
+    calling_host++;
     function(handle, failed, argument);
+    calling_host--;
     lock_take(times);
     return SUCCESS;
 }
@@ -229,6 +284,8 @@ struct event {
     void *capture_stream;
 };
 
+static int unknown_event(const void *handle) { return handle_gone(handle) ? CONTEXT_IS_DESTROYED : INVALID_HANDLE; }
+
 EXPORTED int cuEventCreate(void **handle, unsigned flags) {
     CONTEXT;
     if (!handle || flags > 7 || (flags & 4 && !(flags & 2))) return INVALID_VALUE;
@@ -241,8 +298,10 @@ EXPORTED int cuEventCreate(void **handle, unsigned flags) {
 }
 
 EXPORTED int cuEventDestroy_v2(void *handle) {
+    HANDLE(handle);
     DRIVER;
-    if (!object_of(AN_EVENT, handle)) return INVALID_HANDLE;
+    if (!object_of(AN_EVENT, handle)) return unknown_event(handle);
+    TRY(failed);
     handle_free(handle);
     return SUCCESS;
 }
@@ -260,10 +319,10 @@ EXPORTED int cuEventRecordWithFlags(void *handle, void *where, unsigned flags) {
     CONTEXT;
     struct stream *stream;
     struct event *event = object_of(AN_EVENT, handle);
-    if (!event) return INVALID_HANDLE;
+    if (!event) return unknown_event(handle);
     if (flags > 1) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
-    if (!stream->capture) return event_record(handle);
+    if (!stream->capture) return flags ? ILLEGAL_STATE : event_record(handle);
     if (flags) {
         struct work work = {.kind = RECORD_WORK, .handle = handle};
         return work_submit(where, &work);
@@ -280,31 +339,46 @@ EXPORTED int cuStreamWaitEvent(void *where, void *handle, unsigned flags) {
     CONTEXT;
     struct stream *stream;
     struct event *event = object_of(AN_EVENT, handle);
-    if (!event) return INVALID_HANDLE;
+    if (!event) return unknown_event(handle);
     if (flags > 1) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
-    if (event->capture && object_of(A_GRAPH, event->capture)) return capture_join(stream, event->capture, event->capture_stream, event->node);
-    if (stream->capture && flags) {
+    if (object_of(A_GRAPH, event->capture)) return capture_join(stream, event->capture, event->capture_stream, event->node);
+    if (flags && !stream->capture) return ILLEGAL_STATE;
+    if (flags) {
         struct work work = {.kind = WAIT_WORK, .handle = handle};
         return work_submit(where, &work);
     }
-    return SUCCESS;
+    if (!stream->capture || !event->recorded) return SUCCESS;
+    capture_invalidate(stream->capture);
+    return STREAM_CAPTURE_ISOLATION;
+}
+
+/* Whether it may be asked how far it is. */
+static int event_settled(const struct event *event) {
+    struct graph *graph = object_of(A_GRAPH, event->capture);
+    if (!event->capture) return capture_forbids();
+    if (!graph || graph->is_invalid) return INVALID_VALUE;
+    capture_invalidate(event->capture);
+    return CAPTURED_EVENT;
 }
 
 EXPORTED int cuEventQuery(void *handle) {
+    HANDLE(handle);
     CONTEXT;
     struct event *event = object_of(AN_EVENT, handle);
-    if (!event) return INVALID_HANDLE;
-    return event->capture ? 907 : SUCCESS;
+    if (!event) return unknown_event(handle);
+    return event_settled(event);
 }
 
 EXPORTED int cuEventSynchronize(void *handle) { return cuEventQuery(handle); }
 
 EXPORTED int cuEventElapsedTime_v2(float *milliseconds, void *first, void *last) {
+    HANDLE(milliseconds && first && last);
     CONTEXT;
     struct event *from = object_of(AN_EVENT, first), *to = object_of(AN_EVENT, last);
-    if (!from || !to) return INVALID_HANDLE;
-    if (!milliseconds) return INVALID_VALUE;
+    if (!from || !to) return unknown_event(from ? last : first);
+    TRY(event_settled(from));
+    TRY(event_settled(to));
     if ((from->flags | to->flags) & 2 || !from->recorded || !to->recorded) return INVALID_HANDLE;
     double seconds = difftime(to->when.tv_sec, from->when.tv_sec);
     *milliseconds = (float)(seconds * 1e3 + (double)(to->when.tv_nsec - from->when.tv_nsec) * 1e-6);

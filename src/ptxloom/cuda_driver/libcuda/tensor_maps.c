@@ -15,7 +15,6 @@ struct question {
     for (uint32_t i_ = 0; i_ < (wanted); i_++) (question)->numbers[(question)->count++] = (int64_t)(values)[i_]
 
 static int encode(unsigned char *map, const struct question *question) {
-    CONTEXT;
     struct part part = {question->numbers, question->count * sizeof *question->numbers};
     struct answer answer;
     TRY(ask(TENSOR_MAP, &part, 1, &answer));
@@ -27,6 +26,7 @@ static int encode(unsigned char *map, const struct question *question) {
 EXPORTED int cuTensorMapEncodeTiled(unsigned char *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
                                     const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
                                     int swizzle, int promotion, int fill) {
+    CONTEXT;
     if (!map || rank < 1 || rank > RANKS || !sizes || (rank > 1 && !strides) || !box || !steps) return INVALID_VALUE;
     struct question q = {{TILED, type, rank, (int64_t)(intptr_t)address, interleave, swizzle, promotion, fill, 0, 0}, HEAD};
     PUT_ALL(&q, sizes, rank);
@@ -39,6 +39,7 @@ EXPORTED int cuTensorMapEncodeTiled(unsigned char *map, int type, uint32_t rank,
 EXPORTED int cuTensorMapEncodeIm2col(unsigned char *map, int type, uint32_t rank, void *address, const uint64_t *sizes,
                                      const uint64_t *strides, const int *lower, const int *upper, uint32_t channels,
                                      uint32_t pixels, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+    CONTEXT;
     if (!map || rank < 3 || rank > RANKS || !sizes || !strides || !lower || !upper || !steps) return INVALID_VALUE;
     struct question q = {
         {IM2COL, type, rank, (int64_t)(intptr_t)address, interleave, swizzle, promotion, fill, channels, pixels}, HEAD};

@@ -3,6 +3,8 @@
 
 #include "graphs.h"
 
+enum { MOST_AT_ONCE = 0x7fffffff };
+
 struct user_object {
     void *argument;
     void (*destroy)(void *);
@@ -24,8 +26,9 @@ static int release(void *handle, uint64_t times) {
 }
 
 EXPORTED int cuUserObjectCreate(void **handle, void *argument, void (*destroy)(void *), unsigned uses, unsigned flags) {
+    GIVEN(handle && destroy);
     DRIVER;
-    if (!handle || !destroy || uses == 0 || flags != 1) return INVALID_VALUE;
+    if (uses == 0 || flags != 1) return INVALID_VALUE;
     void *made = handle_new(A_USER_OBJECT, sizeof(struct user_object));
     struct user_object *one = object_of(A_USER_OBJECT, made);
     if (!one) return OUT_OF_MEMORY;
@@ -35,19 +38,22 @@ EXPORTED int cuUserObjectCreate(void **handle, void *argument, void (*destroy)(v
 }
 
 EXPORTED int cuUserObjectRetain(void *handle, unsigned times) {
+    GIVEN(handle);
     DRIVER;
     struct user_object *one = object_of(A_USER_OBJECT, handle);
-    if (!one || times == 0) return INVALID_VALUE;
+    if (!one || times == 0 || times > MOST_AT_ONCE) return INVALID_VALUE;
     one->uses += times;
     return SUCCESS;
 }
 
 EXPORTED int cuUserObjectRelease(void *object, unsigned times) {
+    GIVEN(object);
     DRIVER;
     return release(object, times);
 }
 
 EXPORTED int cuGraphRetainUserObject(void *graph_handle, void *handle, unsigned times, unsigned flags) {
+    GIVEN(graph_handle && handle);
     enum { MOVE = 1, MOST = 4096 };
     DRIVER;
     struct graph *graph = object_of(A_GRAPH, graph_handle);
@@ -59,11 +65,13 @@ EXPORTED int cuGraphRetainUserObject(void *graph_handle, void *handle, unsigned 
 }
 
 EXPORTED int cuGraphReleaseUserObject(void *graph_handle, void *handle, unsigned times) {
+    GIVEN(graph_handle);
     DRIVER;
     struct graph *graph = object_of(A_GRAPH, graph_handle);
     if (!graph || times == 0) return INVALID_VALUE;
+    if (!list_has(&graph->kept, handle)) return INVALID_VALUE;
+    if (list_count(&graph->kept, handle) < times) return SUCCESS; /* and nothing is given back */
     for (unsigned i = 0; i < times; i++) {
-        if (!list_has(&graph->kept, handle)) return INVALID_VALUE;
         list_remove(&graph->kept, handle);
         TRY(release(handle, 1));
     }

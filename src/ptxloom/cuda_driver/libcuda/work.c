@@ -49,10 +49,12 @@ static int do_fill(const struct fill *f) {
     return SUCCESS;
 }
 
-/* The program's function may ask the driver, from other threads too. */
+/* Other threads may ask the driver meanwhile. */
 static int do_host(void (*function)(void *), void *argument) {
     int times = lock_release();
+    calling_host++;
     function(argument);
+    calling_host--;
     lock_take(times);
     return SUCCESS;
 }

@@ -1,0 +1,109 @@
+"""All scenarios, each run in a process of its own, on whichever driver the system finds.
+
+    python -m recorded.driver.scenarios FOLDER WORKERS [RECORDING.json.gz]
+
+writes a file of rows for each into the folder; with a recording, it goes the ways that this one went. A call that ends
+the process, or does not come back, is a row that says so, and is not made when the scenario is run again for what is
+behind it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from recorded.driver import (
+    graph_scenarios,
+    memory_scenarios,
+    module_scenarios,
+    newer_scenarios,
+    startup_scenarios,
+    stream_scenarios,
+)
+from recorded.driver.calls import Calls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    Rows: TypeAlias = list[list[Any]]
+
+SCENARIOS: Final[dict[str, Callable[[Calls], None]]] = {
+    **startup_scenarios.SCENARIOS,
+    **memory_scenarios.SCENARIOS,
+    **stream_scenarios.SCENARIOS,
+    **module_scenarios.SCENARIOS,
+    **graph_scenarios.SCENARIOS,
+    **newer_scenarios.SCENARIOS,
+}
+_ATTEMPTS: Final = 80
+_SECONDS: Final = 40
+STOPPED: Final = "stopped"
+"""What a row begins with that tells why a scenario could not go on."""
+
+
+def file_of(name: str, folder: Path) -> Path:
+    """Where the rows of a scenario go."""
+    return folder / f"{list(SCENARIOS).index(name):04}.jsonl"
+
+
+def _attempt(name: str, path: Path, skipped: Collection[int], answers: Sequence[int]) -> bool:
+    """Whether the scenario came to its end, in a child process."""
+    child = os.fork()
+    if child == 0:
+        with path.open("w", encoding="utf-8") as out:
+            try:
+                SCENARIOS[name](Calls(out, skipped, answers))
+            except Exception:  # noqa: BLE001 - whatever stops a scenario is told in its rows
+                out.write(json.dumps([STOPPED, traceback.format_exc()[-400:]]) + "\n")
+        os._exit(0)
+    end = time.monotonic() + _SECONDS
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status) == 0
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.002)
+
+
+def run(name: str, folder: Path, recorded: Rows) -> None:
+    """Run a scenario until it comes to its end, without the calls that end it."""
+    path = file_of(name, folder)
+    left = {number for number, row in enumerate(recorded) if isinstance(row[1], str)}
+    answers = [-1 if isinstance(row[1], str) else row[1] for row in recorded]
+    for _ in range(_ATTEMPTS):
+        if _attempt(name, path, left, answers):
+            return
+        left.add(len(rows_of(path)))
+
+
+def rows_of(path: Path) -> Rows:
+    """The rows of a file; none of a row that is not whole."""
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    return [json.loads(line) for line in lines]
+
+
+def main(folder: Path, workers: int, recorded: dict[str, Rows]) -> None:
+    """Run all, by several workers."""
+    children: list[int] = []
+    for worker in range(workers):
+        child = os.fork()
+        if child == 0:
+            for name in list(SCENARIOS)[worker::workers]:
+                run(name, folder, recorded.get(name, []))
+            os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    recording = gzip.decompress(Path(sys.argv[3]).read_bytes()) if len(sys.argv) > 3 else b'{"scenarios": {}}'
+    main(Path(sys.argv[1]), int(sys.argv[2]), json.loads(recording)["scenarios"])

@@ -51,7 +51,7 @@ tests: $(VENV)/.dev
 
 oracles: $(VENV)/.oracles
 	PTXLOOM_INPUTS=$(INPUTS) $(BIN)/python -m pytest -q -n auto --dist worksteal -m "oracle or sweep"
-	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/property
+	PTXLOOM_LAWS=5 PTXLOOM_RANDOM_LAWS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m hypothesis
 
 man: $(VENV)/.dev
 	@mkdir -p build

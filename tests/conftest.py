@@ -8,12 +8,13 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sweeps import mark_sweep
+from sweeps import examples, mark_sweep
 
 # Nothing depends on the clock, nor on chance: a red law is a change's doing. PTXLOOM_RANDOM_LAWS=1 tries new examples.
 settings.register_profile(
     "laws",
     deadline=None,
+    max_examples=examples(50),
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="PTXLOOM_RANDOM_LAWS" not in os.environ,
 )

@@ -46,6 +46,7 @@ def test_right_attention_of_heads_breaks_no_law(shaped: bool) -> None:
     assert diagnosed(ATTENTION.text, shaped=shaped) == ((), True)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("shaped", [True, False])
 @pytest.mark.parametrize("bug", [bug for bug in BUGS if bug.kernel is ATTENTION and bug.name in OF_P_AND_V])
 def test_what_is_wrong_with_p_and_v_of_heads_is_named_first(bug: PlantedBug, shaped: bool) -> None:

@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from diagnosis.planted.model import PlantedBug, RightKernel
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("case", KERNELS, ids=lambda case: case.name)
 def test_a_right_kernel_computes_what_numpy_computes(case: RightKernel) -> None:
     found, wanted = outcome(case, case.text, case.make())
     assert np.array_equal(found, wanted)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("case", KERNELS, ids=lambda case: case.name)
 def test_a_right_kernel_is_silent_under_all_tools(case: RightKernel) -> None:
     assert launch(case, case.text, case.make(), checks=TOOLS).hazards == ()
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.id)
 def test_a_planted_bug_makes_the_result_wrong_where_it_shows(bug: PlantedBug) -> None:
     found, wanted = outcome(bug.kernel, bug.text, (bug.make or bug.kernel.make)())

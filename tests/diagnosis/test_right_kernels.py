@@ -38,13 +38,13 @@ def test_a_right_kernel_breaks_no_law(case: RightKernel) -> None:
     assert diagnosed(case, case.text, case.make()) == ()
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize(("case", "architecture"), PRODUCTS, ids=names(PRODUCTS))
 def test_a_real_product_breaks_no_law(case: KernelCase, architecture: str) -> None:
     must_be_silent(case, architecture)
 
 
-@pytest.mark.sample(every=25)
+@pytest.mark.sample(every=50)
 @pytest.mark.parametrize(("case", "architecture"), OTHERS, ids=names(OTHERS))
 def test_a_real_kernel_breaks_no_law(case: KernelCase, architecture: str) -> None:
     must_be_silent(case, architecture)

@@ -44,6 +44,7 @@ HOPPER = (
 CASES = [*((idiom, "sm_80") for idiom in EVERYWHERE), *((idiom, "sm_90") for idiom in HOPPER)]
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(("idiom", "architecture"), CASES, ids=[f"{i.kernel}-{a}" for i, a in CASES])
 def test_an_idiom_is_right_and_silent_under_all_tools(idiom: Idiom, architecture: str, seed: int) -> None:

@@ -30,13 +30,13 @@ def hazards_of(case: KernelCase, architecture: str, checks: tuple[str, ...]) -> 
     return launch(case, architecture, case.arguments(), checks=checks, timeout=300).hazards
 
 
-@pytest.mark.sample(every=25)
+@pytest.mark.sample(every=50)
 @pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_a_real_kernel_is_silent_under_all_tools(case: KernelCase, architecture: str) -> None:
     assert hazards_of(case, architecture, (*TOOLS, VARIABLES)) == ()
 
 
-@pytest.mark.sample(every=25)
+@pytest.mark.sample(every=50)
 @pytest.mark.parametrize(("case", "architecture"), PAIRS, ids=[f"{c.name}-{a}" for c, a in PAIRS])
 def test_global_memory_is_silent_but_for_what_truly_races(case: KernelCase, architecture: str) -> None:
     found = hazards_of(case, architecture, ("memcheck", "racecheck:global"))

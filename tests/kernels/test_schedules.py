@@ -31,6 +31,7 @@ def ready(case: KernelCase) -> Kernel:
     return kernel(parse(case.ptx("sm_90")), case.kernel, target="sm_90")
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("case", CASES, ids=[c.name for c in CASES])
 def test_a_race_free_kernel_leaves_the_same_bytes(case: KernelCase) -> None:
     prepared = ready(case)

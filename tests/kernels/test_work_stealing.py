@@ -41,6 +41,7 @@ CASES = (
 )
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(("threads", "seed"), [(1, 0), (1, 1), (1, 2), (3, 0), (3, 7)])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel)
 def test_a_persistent_kernel_is_right_and_silent_under_all_tools(case: Persistent, threads: int, seed: int) -> None:

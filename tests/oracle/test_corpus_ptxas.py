@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_the_printed_text_assembles_to_the_same_code(file: CorpusFile) -> None:
     module = parse(file.read())

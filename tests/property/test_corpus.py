@@ -40,7 +40,7 @@ def test_what_compilers_write_reads_and_prints(file: CorpusFile) -> None:
     assert str(again) == printed
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_no_instruction_is_lost(file: CorpusFile) -> None:
     assert sum(1 for _ in instructions(read(file))) == count_instructions(file.read())

@@ -14,6 +14,7 @@ from property.test_roundtrip_trees import INSTRUCTIONS, OPERANDS
 from ptxloom import Module, edit, instructions, parse, walk
 from ptxloom.syntax import EditConflict
 from ptxloom.syntax.tree import Block, Instruction, Integer, Name
+from sweeps import examples
 
 if TYPE_CHECKING:
     from ptxloom.syntax.tree import Operand, Statement
@@ -41,7 +42,7 @@ def test_putting_everything_back_changes_nothing(file: CorpusFile) -> None:
     assert editor.text() == module.source.text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.sampled_from(FILES), st.data())
 def test_replaced_instructions(file: CorpusFile, data: st.DataObject) -> None:
     module = read(file)
@@ -81,7 +82,7 @@ def assert_only_there(old: str, new: str, places: list[tuple[int, int]]) -> None
     assert new.endswith(old[behind:])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.sampled_from(FILES), st.data())
 def test_inserted_and_deleted_statements(file: CorpusFile, data: st.DataObject) -> None:
     module = read(file)
@@ -117,7 +118,7 @@ def test_inserted_and_deleted_statements(file: CorpusFile, data: st.DataObject) 
     assert all(line in editor.text() for line in kept_lines)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.sampled_from(FILES), st.data())
 def test_trees_that_were_changed_elsewhere(file: CorpusFile, data: st.DataObject) -> None:
     """Whatever was done to a function's statements, the text follows."""
@@ -139,7 +140,7 @@ def test_trees_that_were_changed_elsewhere(file: CorpusFile, data: st.DataObject
     assert again == wanted
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(OPERANDS, min_size=1, max_size=3), st.data())
 def test_replaced_operands(operands: list[Operand], data: st.DataObject) -> None:
     module = Module(parse("").source, (Instruction(None, "op", ("b32",), tuple(operands)),))
@@ -153,7 +154,7 @@ def test_replaced_operands(operands: list[Operand], data: st.DataObject) -> None
     assert again.operands == (*operands[:at], new, *operands[at + 1 :])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.sampled_from(FILES), st.data())
 def test_overlapping_changes_are_refused(file: CorpusFile, data: st.DataObject) -> None:
     module = read(file)

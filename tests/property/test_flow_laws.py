@@ -10,6 +10,7 @@ from corpus_files import CorpusFile, corpus_files
 from ptxloom.flow import FlowGraph, flow_graph, flow_graphs
 from ptxloom.flow.dominance import immediate_dominators, reachable, reverse_postorder
 from ptxloom.syntax import instructions, parse
+from sweeps import examples
 
 SIZES = st.integers(1, 9)
 WAYS = SIZES.flatmap(
@@ -21,7 +22,7 @@ def without(ways: list[list[int]], node: int) -> list[list[int]]:
     return [[] if at == node else [to for to in after if to != node] for at, after in enumerate(ways)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(WAYS)
 def test_dominators_are_what_the_definition_says(ways: list[list[int]]) -> None:
     size = len(ways)
@@ -42,7 +43,7 @@ def test_dominators_are_what_the_definition_says(ways: list[list[int]]) -> None:
             assert strict[node] - {immediate} <= strict[immediate]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(WAYS)
 def test_in_reverse_postorder_only_cycles_lead_back(ways: list[list[int]]) -> None:
     order = reverse_postorder(ways, 0)
@@ -66,7 +67,7 @@ def programs(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(programs())
 def test_graphs_of_programs(body: str) -> None:
     graph = flow_graph(parse(f".entry k() {{ {body} }}").functions["k"])

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 CASES = dict(families())
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("family", CASES)
 def test_no_recorded_case_is_called_an_error(family: str) -> None:
     recorded = tuple(load(FOLDER / f"{family}.npz.xz", CASES[family]))

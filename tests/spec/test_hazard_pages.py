@@ -117,7 +117,7 @@ def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
     assert hazards(case) == case.wanted
 
 
-@pytest.mark.sample(every=23)
+@pytest.mark.sample(every=47)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

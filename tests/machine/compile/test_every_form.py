@@ -106,7 +106,7 @@ def changed(statement: Statement, chance: random.Random) -> Statement:
     return statement.but(operands=tuple(operands))
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("opcode", RUN)
 def test_any_operands_give_code_or_a_refusal(opcode: str) -> None:
     chance = random.Random(opcode)
@@ -115,7 +115,7 @@ def test_any_operands_give_code_or_a_refusal(opcode: str) -> None:
         code(str(changed(statement, chance)))
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("opcode", RUN)
 def test_every_qualifier_on_which_a_result_depends_changes_the_code(opcode: str) -> None:
     for statement in seeds(opcode, 1, random.Random(3)):

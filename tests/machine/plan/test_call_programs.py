@@ -11,7 +11,7 @@ from machine.plan.call_programs import program
 THREADS = 40
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=10)
 @pytest.mark.parametrize("seed", range(40))
 def test_nothing_is_lost_over_a_call(seed: int) -> None:
     made = program(seed)

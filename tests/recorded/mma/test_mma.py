@@ -69,7 +69,7 @@ def check(form: MatrixForm, selector: int, case: str, path: Path = DATA) -> None
     assert hashlib.blake2b(d.tobytes(), digest_size=8).digest() == digest, name
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=9)
 @pytest.mark.skipif(not ZEROS.exists(), reason="sums of zeros have not been recorded yet")
 @pytest.mark.parametrize("kind", groups())
 def test_sums_of_zeros_are_those_of_the_hardware(kind: str) -> None:

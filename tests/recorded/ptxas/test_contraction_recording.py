@@ -11,6 +11,7 @@ from recorded.ptxas.contraction_cases import FORMS, MIXTURES, cases, computed, f
 SAID = recorded()
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", MIXTURES)
 def test_programs_compute_what_ptxas_makes_them_compute(name: str) -> None:
     programs = cases(MIXTURES[name])

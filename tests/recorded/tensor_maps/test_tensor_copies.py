@@ -62,6 +62,7 @@ def test_every_case_was_recorded() -> None:
     assert set(ENDS) <= set(OUTCOMES)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", KERNELS)
 def test_equals_hardware(name: str) -> None:
     wrong: list[tuple[int, str, str]] = []

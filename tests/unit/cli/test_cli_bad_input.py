@@ -34,7 +34,7 @@ MALFORMED = {
     "closing.ptx": "}" * 500,
     "brackets.ptx": GOOD.replace("ret;", "ld.b32 %r1, " + "[" * 10_000 + ";"),
     "vectors.ptx": GOOD.replace("ret;", "mov.b32 %r1, " + "{" * 5_000 + "}" * 5_000 + ";"),
-    "line.ptx": GOOD.replace("ret;", "x" * 10_000_000),
+    "line.ptx": GOOD.replace("ret;", "x" * 1_000_000),
     "prose.ptx": "This is not PTX at all. It is prose, and it goes on, and on.\n" * 20,
 }
 

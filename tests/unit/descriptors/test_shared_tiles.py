@@ -23,6 +23,7 @@ def name(tile: SharedTile) -> str:
     return f"{tile.rows}x{tile.columns}-{tile.element}-{tile.major}-{tile.swizzle}"
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("tile", TILES, ids=name)
 def test_every_step_reads_its_part_of_the_tile(tile: SharedTile) -> None:
     for step in tile.steps[:: max(1, len(tile.steps) - 1)]:
@@ -32,6 +33,7 @@ def test_every_step_reads_its_part_of_the_tile(tile: SharedTile) -> None:
             assert operand.address(row, column) == tile.mode(2048 + offset)
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("tile", TILES, ids=name)
 def test_a_tile_lies_as_tensor_copies_as_wide_as_the_swizzle_bring_it(tile: SharedTile) -> None:
     """The layout that descriptors read is the one that TMA writes, both by the absolute address."""

@@ -95,6 +95,7 @@ def test_a_label_inside_a_block_is_not_seen_from_outside_but_sections_see_everyt
     assert [one.symbol and one.symbol.kind for one in outside] == [None, NameKind.LABEL]
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("file", corpus_files()[::9], ids=lambda file: file.name)
 def test_every_name_of_the_corpus_is_found_where_it_stands(file: CorpusFile) -> None:
     text = file.read()

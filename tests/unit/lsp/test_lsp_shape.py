@@ -35,6 +35,7 @@ def test_a_prototype_says_that_it_is_one() -> None:
     assert (first.name_start, second.name_start) == (6, 17)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("file", corpus_files()[::10], ids=lambda file: file.name)
 def test_entries_hold_their_names_and_lie_in_each_other(file: CorpusFile) -> None:
     text = file.read()

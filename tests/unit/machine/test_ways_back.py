@@ -51,6 +51,7 @@ def a_circle(ways_: dict[str, tuple[str, ...]]) -> list[str]:
     return list(left)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_every_way_back_costs_budget_and_no_branch_is_indirect(path: Path) -> None:

@@ -243,6 +243,7 @@ MXF4 = matrix_form("m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue
 NVF4 = matrix_form("m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3")
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
     ("form", "selectors"),
     [

@@ -63,7 +63,7 @@ def judged(mutant: Mutant) -> Found:
     return Found(mutant, len(lines), any(abs(one - line) <= 1 for one in lines))
 
 
-@pytest.fixture(scope="module", params=part_and_whole(12, 6))
+@pytest.fixture(scope="module", params=part_and_whole(15, 6))
 def found(request: pytest.FixtureRequest) -> list[Found]:
     """Of every so many-th file."""
     chosen = random.Random(5)

@@ -38,6 +38,7 @@ def address(fragment: pl.Fragment, matrix: int, row: int) -> str:
     return f"T{fragment.address_lane(matrix=matrix, row=row)}"
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("spelling", FORMS)
 def test_the_svg_of_every_form_names_every_holder_in_its_place(spelling: str) -> None:
     fragment = pl.fragment(spelling)
@@ -54,6 +55,7 @@ def test_the_svg_of_every_form_names_every_holder_in_its_place(spelling: str) ->
             assert max(left, key=lambda b: b.x).lines == (address(fragment, element.matrix, element.row),)
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("spelling", FORMS)
 def test_the_page_of_every_form_names_every_holder_in_its_place(spelling: str) -> None:
     fragment = pl.fragment(spelling)

@@ -48,6 +48,25 @@ def test_a_hazard_names_the_array_by_the_line_that_made_it(running: Running) -> 
     assert told.endswith("ptxloom: 1 of 1 launches had hazards")
 
 
+def test_pools_lie_on_the_device_on_the_host_or_move(running: Running) -> None:
+    done = running.run("pools.py")
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "[5, 6, 7] 2 0 True 0 40",  # memory type, managed, its pool, what the host may, bytes taken
+        "1 0 0",  # not the host's to free; none is taken, the pool goes
+        "[5, 6, 7] 1 0 True 3 40",
+        "1 0 0",
+        "[5, 6, 7] 2 1 True 3 40",
+        "1 0 0",
+        "[5, 6, 7] 2 1 True 3 40",
+        "1 0 0",
+        "1 1",  # the default one stays, and is not the device's
+        "True 1",
+        "1",
+        "0 0",  # nothing
+    ]
+
+
 def test_a_hazard_can_end_the_program() -> None:
     running = Running(on_hazard="stop")
     done = running.run("hazards.py")

@@ -208,7 +208,8 @@ int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, u
 uint64_t allocation_id(void); /* that nothing else has */
 void allocations_remove_of(uint64_t owner);
 int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start);
-int memory_free(device_pointer start, int kinds);
+int memory_free(device_pointer start, int kinds); /* what a pool gave is POOL_MEMORY, wherever it lies */
+void pool_gets_back(const void *handle, size_t size);
 int in_device(device_pointer address); /* this one's, or what another process shares */
 int reachable(device_pointer address, uint64_t size); /* whether these bytes may be copied */
 uint64_t memory_used(void);

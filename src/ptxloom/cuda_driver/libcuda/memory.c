@@ -108,7 +108,8 @@ int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_poin
 int memory_free(device_pointer start, int kinds) {
     struct allocation *one = allocation_at(start);
     struct part part = {&start, sizeof start};
-    if (!one || one->start != start || !(kinds & 1 << one->kind)) return INVALID_VALUE;
+    if (!one || one->start != start || !(kinds & 1 << (one->pool ? POOL_MEMORY : one->kind))) return INVALID_VALUE;
+    if (one->pool) pool_gets_back(one->pool, one->size);
     allocation_remove(one);
     return ask(FREE, &part, 1, NULL);
 }

@@ -1,4 +1,4 @@
-/* Memory pools and allocation in the order of a stream: each allocation of a pool is one of the device. */
+/* Memory pools and allocation in the order of a stream: each allocation of a pool is one of its kind of memory. */
 #include <string.h>
 
 #include "driver.h"
@@ -6,70 +6,96 @@
 enum { REUSE_FIRST = 1, REUSE_LAST = 3, RELEASE_THRESHOLD = 4, RESERVED = 5, RESERVED_HIGH = 6, USED = 7, USED_HIGH = 8 };
 
 struct pool {
+    enum memory_kind kind;
     int32_t reuse[3];
     uint64_t threshold, used, high, limit;
 };
 
-static void *default_pool, *current_pool;
+static void *default_pools[POOL_MEMORY + 1], *current_pools[POOL_MEMORY + 1]; /* by kind */
 
-static void *pool_new(uint64_t limit) {
+static void *pool_new(enum memory_kind kind, uint64_t limit) {
     void *handle = handle_new(A_POOL, sizeof(struct pool));
     struct pool *pool = object_of(A_POOL, handle);
-    if (pool) *pool = (struct pool){.reuse = {1, 1, 1}, .limit = limit};
+    if (pool) *pool = (struct pool){.kind = kind, .reuse = {1, 1, 1}, .limit = limit};
     return handle;
 }
 
-static void *the_default(void) {
-    if (!object_of(A_POOL, default_pool)) default_pool = pool_new(0);
-    return default_pool;
+static void *the_default(enum memory_kind kind) {
+    if (!object_of(A_POOL, default_pools[kind])) default_pools[kind] = pool_new(kind, 0);
+    return default_pools[kind];
 }
 
-static void *the_current(void) {
-    if (!object_of(A_POOL, current_pool)) current_pool = the_default();
-    return current_pool;
+static void *the_current(enum memory_kind kind) {
+    if (!object_of(A_POOL, current_pools[kind])) current_pools[kind] = the_default(kind);
+    return current_pools[kind];
 }
 
-static int give_pool(void **pool, int which, void *handle) {
+static int give_pool(void **pool, void *handle) {
     if (!pool) return INVALID_VALUE;
-    if (!is_device(which)) return INVALID_DEVICE;
     if (!handle) return OUT_OF_MEMORY;
     *pool = handle;
     return SUCCESS;
 }
 
+static int take_current(enum memory_kind kind, void *handle) {
+    const struct pool *pool = object_of(A_POOL, handle);
+    if (!pool || pool->kind != kind) return INVALID_VALUE;
+    current_pools[kind] = handle;
+    return SUCCESS;
+}
+
 EXPORTED int cuDeviceGetDefaultMemPool(void **pool, int which) {
     DRIVER;
-    return give_pool(pool, which, the_default());
+    return is_device(which) ? give_pool(pool, the_default(POOL_MEMORY)) : pool ? INVALID_DEVICE : INVALID_VALUE;
 }
 
 EXPORTED int cuDeviceGetMemPool(void **pool, int which) {
     DRIVER;
-    return give_pool(pool, which, the_current());
+    return is_device(which) ? give_pool(pool, the_current(POOL_MEMORY)) : pool ? INVALID_DEVICE : INVALID_VALUE;
 }
 
 EXPORTED int cuDeviceSetMemPool(int which, void *pool) {
     DRIVER;
-    if (!object_of(A_POOL, pool) || !is_device(which)) return INVALID_VALUE;
-    current_pool = pool;
-    return SUCCESS;
+    return is_device(which) ? take_current(POOL_MEMORY, pool) : INVALID_VALUE;
 }
 
-enum { ON_DEVICE = 1, ON_HOST = 2, ON_HOST_NODE = 3, PINNED = 1 };
+/* -- by where memory lies and how it moves -------------------------------------------------------------------------- */
 
-static int on_device(const struct location *where, int type) {
-    return where && where->type == ON_DEVICE && is_device(where->id) && type == PINNED;
+enum { NOWHERE, ON_DEVICE, ON_HOST, ON_HOST_NODE, ON_HOST_NODE_NEAR };
+enum { PINNED = 1, MANAGED };
+
+static int is_on_host(const struct location *where) {
+    return where->type == ON_HOST || where->type == ON_HOST_NODE || where->type == ON_HOST_NODE_NEAR;
+}
+
+/* The kind of memory of a pool at a place; what no pool has is no kind. */
+static int kind_of(const struct location *where, int type, enum memory_kind *kind) {
+    if (!where || (type != PINNED && type != MANAGED)) return INVALID_VALUE;
+    if (where->type == ON_DEVICE && !is_device(where->id)) return INVALID_VALUE;
+    int known = where->type == ON_DEVICE || is_on_host(where) || (where->type == NOWHERE && type == MANAGED);
+    *kind = type == MANAGED ? MANAGED_MEMORY : where->type == ON_DEVICE ? POOL_MEMORY : HOST_MEMORY;
+    return known ? SUCCESS : INVALID_VALUE;
 }
 
 EXPORTED int cuMemGetDefaultMemPool(void **pool, struct location *where, int type) {
     DRIVER;
-    if (!pool || !where) return INVALID_VALUE;
-    return on_device(where, type) ? give_pool(pool, 0, the_default()) : NOT_SUPPORTED;
+    enum memory_kind kind;
+    TRY(kind_of(where, type, &kind));
+    return give_pool(pool, the_default(kind));
 }
 
 EXPORTED int cuMemGetMemPool(void **pool, struct location *where, int type) {
     DRIVER;
-    if (!pool || !where) return INVALID_VALUE;
-    return on_device(where, type) ? give_pool(pool, 0, the_current()) : NOT_SUPPORTED;
+    enum memory_kind kind;
+    TRY(kind_of(where, type, &kind));
+    return give_pool(pool, the_current(kind));
+}
+
+EXPORTED int cuMemSetMemPool(struct location *where, int type, void *pool) {
+    DRIVER;
+    enum memory_kind kind;
+    TRY(kind_of(where, type, &kind));
+    return take_current(kind, pool);
 }
 
 struct pool_properties {
@@ -83,14 +109,17 @@ struct pool_properties {
 
 EXPORTED int cuMemPoolCreate(void **pool, const struct pool_properties *wanted) {
     DRIVER;
-    if (!pool || !wanted || wanted->type != PINNED) return INVALID_VALUE;
-    if (wanted->handles || wanted->where.type != ON_DEVICE) return NOT_SUPPORTED;
-    return is_device(wanted->where.id) ? give_pool(pool, 0, pool_new(wanted->limit)) : INVALID_VALUE;
+    enum memory_kind kind;
+    if (!pool || !wanted) return INVALID_VALUE;
+    TRY(kind_of(&wanted->where, wanted->type, &kind));
+    if (wanted->handles) return NOT_SUPPORTED;
+    return give_pool(pool, pool_new(kind, wanted->limit));
 }
 
 EXPORTED int cuMemPoolDestroy(void *pool) {
     DRIVER;
-    if (!object_of(A_POOL, pool) || pool == default_pool) return INVALID_VALUE;
+    const struct pool *one = object_of(A_POOL, pool);
+    if (!one || pool == default_pools[one->kind]) return INVALID_VALUE;
     handle_free(pool);
     return SUCCESS;
 }
@@ -138,13 +167,24 @@ struct access {
     int flags;
 };
 
+void pool_gets_back(const void *handle, size_t size) {
+    struct pool *pool = object_of(A_POOL, handle);
+    if (pool) pool->used -= size;
+}
+
+/* Whether who is at a place may touch the memory of a pool. */
+static int reaches(const struct location *where, const struct pool *pool) {
+    return where->type == ON_DEVICE ? is_device(where->id) : is_on_host(where) && pool->kind != POOL_MEMORY;
+}
+
 EXPORTED int cuMemPoolSetAccess(void *pool, const struct access *wanted, size_t count) {
     DRIVER;
     enum { NONE = 0, READ_WRITE = 3 };
-    if (!object_of(A_POOL, pool) || !count || !wanted) return INVALID_VALUE;
+    const struct pool *one = object_of(A_POOL, pool);
+    if (!one || !count || !wanted) return INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
-        if (wanted[i].where.type != ON_DEVICE) return NOT_SUPPORTED;
-        if (!is_device(wanted[i].where.id) || wanted[i].flags == NONE) return INVALID_DEVICE; /* its own device always may */
+        if (wanted[i].where.type != ON_DEVICE && !reaches(&wanted[i].where, one)) return NOT_SUPPORTED;
+        if (!reaches(&wanted[i].where, one) || wanted[i].flags == NONE) return INVALID_DEVICE; /* its own place always may */
         if (wanted[i].flags != READ_WRITE) return NOT_SUPPORTED;
     }
     return SUCCESS;
@@ -152,20 +192,22 @@ EXPORTED int cuMemPoolSetAccess(void *pool, const struct access *wanted, size_t 
 
 EXPORTED int cuMemPoolGetAccess(int *flags, void *pool, struct location *where) {
     DRIVER;
-    if (!flags || !where || !object_of(A_POOL, pool)) return INVALID_VALUE;
-    if (where->type < ON_DEVICE || where->type > ON_HOST_NODE || (where->type == ON_DEVICE && !is_device(where->id))) return INVALID_VALUE;
-    *flags = where->type == ON_DEVICE ? 3 : 0;
+    const struct pool *one = object_of(A_POOL, pool);
+    if (!flags || !where || !one) return INVALID_VALUE;
+    if (!is_on_host(where) && (where->type != ON_DEVICE || !is_device(where->id))) return INVALID_VALUE;
+    *flags = reaches(where, one) ? 3 : 0;
     return SUCCESS;
 }
 
 /* -- in the order of a stream ----------------------------------------------------------------------------------------- */
 
-static int may_take(const void *into, size_t size, void *handle, void *where) {
+static int may_take(const void *into, size_t size, void *handle, void *where, enum memory_kind *kind) {
     CONTEXT;
     struct stream *stream;
     struct pool *pool = object_of(A_POOL, handle);
     if (!into || !pool) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
+    *kind = pool->kind;
     return size > device.capacity || (pool->limit && size > pool->limit - pool->used) ? OUT_OF_MEMORY : SUCCESS;
 }
 
@@ -186,12 +228,13 @@ static int taken(device_pointer start, size_t size, void *handle, void *where) {
 }
 
 EXPORTED int cuMemAllocFromPoolAsync(device_pointer *start, size_t size, void *pool, void *stream) {
-    TRY(may_take(start, size, pool, stream));
+    enum memory_kind kind;
+    TRY(may_take(start, size, pool, stream, &kind));
     if (!size) {
         *start = 0;
         return SUCCESS;
     }
-    TRY(memory_new(size, POOL_MEMORY, 0, start));
+    TRY(memory_new(size, kind, 0, start));
     return taken(*start, size, pool, stream);
 }
 
@@ -210,7 +253,5 @@ EXPORTED int cuMemFreeAsync(device_pointer start, void *where) {
     if (!one || one->start != start || (stream->capture && !graph_holds(stream->capture, start))) return INVALID_VALUE;
     struct work work = {.kind = FREE_WORK, .memory = {start, one->size}};
     if (stream->capture) return work_submit(where, &work);
-    struct pool *pool = object_of(A_POOL, one->pool);
-    if (pool) pool->used -= one->size;
     return memory_free(start, 1 << DEVICE_MEMORY | 1 << POOL_MEMORY);
 }

@@ -65,7 +65,6 @@ static void read_option(struct link *link, const char *option) {
     if (!strncmp(option, "-maxrregcount=", 14)) link->registers = (unsigned)strtoul(option + 14, NULL, 10);
 }
 
-EXPORTED int nvJitLinkCreate(void **handle, uint32_t count, const char **options);
 EXPORTED int nvJitLinkCreate(void **handle, uint32_t count, const char **options) {
     if (!handle || (count && !options)) return NULL_INPUT;
     struct link *link = calloc(1, sizeof *link);
@@ -86,7 +85,6 @@ EXPORTED int nvJitLinkCreate(void **handle, uint32_t count, const char **options
     return error;
 }
 
-EXPORTED int nvJitLinkDestroy(struct link **handle);
 EXPORTED int nvJitLinkDestroy(struct link **handle) {
     if (!handle || !*handle) return NULL_INPUT;
     int error = (*handle)->theirs ? ask("nvJitLinkDestroy", &(*handle)->theirs, 0, 0, 0, 0) : SUCCESS;
@@ -161,7 +159,6 @@ static int has_ptx(struct link *link, const struct input *input) {
     return !error;
 }
 
-EXPORTED int nvJitLinkAddData(struct link *link, int kind, const void *data, size_t size, const char *name);
 EXPORTED int nvJitLinkAddData(struct link *link, int kind, const void *data, size_t size, const char *name) {
     if (!link || !data) return NULL_INPUT;
     int known = kind >= CUBIN && kind <= LIBRARY && kind != LTOIR;
@@ -175,7 +172,6 @@ EXPORTED int nvJitLinkAddData(struct link *link, int kind, const void *data, siz
     return error;
 }
 
-EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path);
 EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path) {
     if (!link || !path) return NULL_INPUT;
     FILE *file = fopen(path, "rb");
@@ -196,7 +192,6 @@ EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path) {
     return error;
 }
 
-EXPORTED int nvJitLinkComplete(struct link *link);
 EXPORTED int nvJitLinkComplete(struct link *link) {
     if (!link) return NULL_INPUT;
     if (link->as_it_is || (!link->count && !link->lto_count)) return ask("nvJitLinkComplete", link->theirs, 0, 0, 0, 0);
@@ -215,7 +210,6 @@ EXPORTED int nvJitLinkComplete(struct link *link) {
 
 /* -- what came of it ----------------------------------------------------------------------------------------------- */
 
-EXPORTED int nvJitLinkGetLinkedCubinSize(struct link *link, size_t *size);
 EXPORTED int nvJitLinkGetLinkedCubinSize(struct link *link, size_t *size) {
     if (!link || !size) return NULL_INPUT;
     if (!link->made) return ask("nvJitLinkGetLinkedCubinSize", link->theirs, (word)size, 0, 0, 0);
@@ -223,7 +217,6 @@ EXPORTED int nvJitLinkGetLinkedCubinSize(struct link *link, size_t *size) {
     return SUCCESS;
 }
 
-EXPORTED int nvJitLinkGetLinkedCubin(struct link *link, void *image);
 EXPORTED int nvJitLinkGetLinkedCubin(struct link *link, void *image) {
     if (!link || !image) return NULL_INPUT;
     if (!link->made) return ask("nvJitLinkGetLinkedCubin", link->theirs, (word)image, 0, 0, 0);
@@ -231,7 +224,6 @@ EXPORTED int nvJitLinkGetLinkedCubin(struct link *link, void *image) {
     return SUCCESS;
 }
 
-EXPORTED int nvJitLinkGetErrorLogSize(struct link *link, size_t *size);
 EXPORTED int nvJitLinkGetErrorLogSize(struct link *link, size_t *size) {
     if (!link || !size) return NULL_INPUT;
     if (!link->log[0]) return ask("nvJitLinkGetErrorLogSize", link->theirs, (word)size, 0, 0, 0);
@@ -239,7 +231,6 @@ EXPORTED int nvJitLinkGetErrorLogSize(struct link *link, size_t *size) {
     return SUCCESS;
 }
 
-EXPORTED int nvJitLinkGetErrorLog(struct link *link, char *log);
 EXPORTED int nvJitLinkGetErrorLog(struct link *link, char *log) {
     if (!link || !log) return NULL_INPUT;
     if (!link->log[0]) return ask("nvJitLinkGetErrorLog", link->theirs, (word)log, 0, 0, 0);
@@ -248,7 +239,6 @@ EXPORTED int nvJitLinkGetErrorLog(struct link *link, char *log) {
 }
 
 #define OF_THEIRS(name)                                                                                                \
-    EXPORTED int name(struct link *link, void *answer);                                                                \
     EXPORTED int name(struct link *link, void *answer) {                                                               \
         return link ? ask(#name, link->theirs, (word)answer, 0, 0, 0) : NULL_INPUT;                                    \
     }

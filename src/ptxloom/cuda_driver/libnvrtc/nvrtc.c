@@ -39,13 +39,11 @@ static int ask(const char *name, word program, void *answer) {
 }
 
 /* A program that was compiled for no architecture has no machine code, and gets nothing in its place. */
-EXPORTED int nvrtcGetCUBINSize(word program, size_t *size);
 EXPORTED int nvrtcGetCUBINSize(word program, size_t *size) {
     int error = ask("nvrtcGetCUBINSize", program, size);
     return error || !*size ? error : ask("nvrtcGetPTXSize", program, size);
 }
 
-EXPORTED int nvrtcGetCUBIN(word program, char *text);
 EXPORTED int nvrtcGetCUBIN(word program, char *text) {
     size_t size;
     int error = ask("nvrtcGetCUBINSize", program, &size);

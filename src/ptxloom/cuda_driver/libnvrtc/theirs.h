@@ -18,7 +18,6 @@ typedef word function(word, word, word, word, word, word);
 
 static _Atomic(void *) their_library;
 
-EXPORTED void ptxloom_stands_for(void *library);
 EXPORTED void ptxloom_stands_for(void *library) { atomic_store(&their_library, library); }
 
 /* A function of NVIDIA's; NULL if it has none of that name. */

@@ -32,8 +32,10 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
         The text: that of the only one as it is.
 
     Raises:
-        Refused: Two define the same name.
+        Refused: Two define the same name, or there is none.
     """
+    if not modules:
+        raise Refused(CudaError.NO_BINARY_FOR_GPU, "ptxloom: nothing that is linked holds PTX")
     if _declared(modules) & _device_runtime().functions.keys():
         modules = (*modules, _device_runtime())
     if len(modules) == 1 and not registers:

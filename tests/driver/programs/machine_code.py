@@ -1,6 +1,7 @@
 """What asks NVIDIA's compiler and linker for machine code gets what the driver can load: `machine_code.py FOLDER`."""
 
 import ctypes
+import struct
 import sys
 from ctypes import byref, c_char_p, c_size_t, c_void_p
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import driver_calls as cuda
 
 FOLDER = Path(sys.argv[1])
-PTX, LTOIR = 2, 3
+PTX, LTOIR, FATBIN, LIBRARY, ANY = 2, 3, 4, 6, 10
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 KERNEL = f"""{HEAD}.extern .func (.param .b32 out) seven();
 .visible .entry fill(.param .u64 to, .param .u32 count)
@@ -23,8 +24,8 @@ KERNEL = f"""{HEAD}.extern .func (.param .b32 out) seven();
     st.global.u32 [%to], %x;
     ret;
 }}
-"""
-SEVEN = f"{HEAD}.visible .func (.param .b32 out) seven() {{ st.param.b32 [out], 7; ret; }}\n"
+""".encode()
+SEVEN = f"{HEAD}.visible .func (.param .b32 out) seven() {{ st.param.b32 [out], 7; ret; }}\n".encode()
 
 
 def read(library: ctypes.CDLL, name: str, handle: c_void_p) -> bytes:
@@ -36,13 +37,19 @@ def read(library: ctypes.CDLL, name: str, handle: c_void_p) -> bytes:
     return made.raw
 
 
-def linked(library: ctypes.CDLL, options: list[bytes], inputs: list[tuple[int, str]]) -> tuple[list[int], c_void_p]:
+def linked(library: ctypes.CDLL, options: list[bytes], inputs: list[tuple[int, bytes]]) -> tuple[list[int], c_void_p]:
     """What the calls of a link answer, and the link."""
     link = c_void_p()
     told = [library.nvJitLinkCreate(byref(link), len(options), (c_char_p * len(options))(*options))]
-    for kind, text in inputs:
-        told.append(library.nvJitLinkAddData(link, kind, c_char_p(text.encode()), c_size_t(len(text)), None))
+    for kind, data in inputs:
+        told.append(library.nvJitLinkAddData(link, kind, c_char_p(data), c_size_t(len(data)), None))
     return [*told, library.nvJitLinkComplete(link)], link
+
+
+def fatbin(kind: int, data: bytes) -> bytes:
+    """A fatbin of one image."""
+    image = struct.pack("<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(data), *[0] * 4, 80, *[0] * 5) + data
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(image)) + image
 
 
 def no_library(name: str) -> bool:
@@ -67,9 +74,18 @@ for options, kinds in (([b"-arch=sm_80"], (PTX, PTX)), ([b"-arch=sm_80", b"-lto"
     print(told, cuda.read(data, 1))
     print(linker.nvJitLinkDestroy(byref(link)), link.value)
 
+for options, inputs in (
+    ([b"-arch=sm_80"], [(FATBIN, fatbin(1, KERNEL)), (ANY, SEVEN)]),
+    ([b"-lto"], [(LTOIR, KERNEL), (ANY, fatbin(8, b"of LTO-IR") + fatbin(1, SEVEN))]),
+    ([b"-lto"], [(LTOIR, KERNEL), (PTX, SEVEN), (LIBRARY, fatbin(2, b"machine code"))]),
+    ([b"-lto"], [(FATBIN, fatbin(8, KERNEL)), (PTX, SEVEN)]),
+    ([b"-lto"], [(LIBRARY, fatbin(2, b"machine code"))]),
+):
+    print(linked(linker, options, inputs)[0])
+
 told, link = linked(everywhere, [b"-lto", b"-ptx"], [(LTOIR, SEVEN)])
-print(told, read(everywhere, "nvJitLinkGetLinkedPtx", link).decode().rstrip("\0") == SEVEN)
-told, link = linked(linker, [b"-arch=sm_80"], [(PTX, f"{HEAD}nonsense;\n")])
+print(told, read(everywhere, "nvJitLinkGetLinkedPtx", link).rstrip(b"\0") == SEVEN)
+told, link = linked(linker, [b"-arch=sm_80"], [(PTX, f"{HEAD}nonsense;\n".encode())])
 print(told, b"nonsense" in read(linker, "nvJitLinkGetErrorLog", link))
 told, link = linked(linker, [b"-wrong"], [(LTOIR, SEVEN)])
 print(told, read(linker, "nvJitLinkGetErrorLog", link))

@@ -1,4 +1,6 @@
 /* nvJitLink: LTO-IR is linked by NVIDIA's, to PTX; PTX, and what holds it, is linked by the driver; then both together. */
+#define _GNU_SOURCE
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,23 +152,50 @@ static int join(struct link *link, const struct input *inputs, size_t count, voi
 
 /* -- inputs -------------------------------------------------------------------------------------------------------- */
 
-static int has_ptx(struct link *link, const struct input *input) {
-    void *made;
-    size_t size;
-    int error = join(link, input, 1, &made, &size);
-    link->log[0] = 0;
-    free(made);
-    return !error;
+/* Kinds of what a fatbin holds. */
+enum { PTX_IMAGE = 1, LTO_IMAGE = 8 };
+
+/* Whether the fatbins of a file, wherever they lie in it, hold images of a kind. */
+static int holds(const unsigned char *data, size_t size, int wanted) {
+    static const unsigned char MAGIC[] = {0x50, 0xed, 0x55, 0xba};
+    const unsigned char *const end = data + size;
+    enum { HEAD_BYTES = 16 }; /* of a fatbin's header, and of an image's, as far as they are read */
+    for (const unsigned char *at = data; (at = memmem(at, size, MAGIC, sizeof MAGIC)); at++, size--) {
+        size = (size_t)(end - at);
+        if (size < HEAD_BYTES) return 0;
+        uint16_t head;
+        uint64_t body;
+        memcpy(&head, at + 6, sizeof head);
+        memcpy(&body, at + 8, sizeof body);
+        if (head < HEAD_BYTES || head > size || body > size - head) continue;
+        for (const unsigned char *image = at + head; body >= HEAD_BYTES;) {
+            uint16_t kind;
+            uint32_t image_head;
+            uint64_t bytes;
+            memcpy(&kind, image, sizeof kind);
+            memcpy(&image_head, image + 4, sizeof image_head);
+            memcpy(&bytes, image + 8, sizeof bytes);
+            if (kind == wanted) return 1;
+            if (image_head < HEAD_BYTES || image_head > body || bytes > body - image_head) break;
+            image += image_head + bytes;
+            body -= image_head + bytes;
+        }
+    }
+    return 0;
+}
+
+/* Whether the driver links an input, not NVIDIA's: PTX, and what holds it; and what holds neither it nor LTO-IR. */
+static int is_ours(const struct link *link, int kind, const unsigned char *data, size_t size) {
+    if (link->as_it_is || kind == LTOIR || kind == INDEX) return 0;
+    if (kind == PTX || !link->lto || holds(data, size, PTX_IMAGE)) return 1;
+    if (kind == ANY && size && (data[0] == '.' || data[0] == '/' || isspace(data[0]))) return 1;
+    return kind != ANY && !holds(data, size, LTO_IMAGE);
 }
 
 EXPORTED int nvJitLinkAddData(struct link *link, int kind, const void *data, size_t size, const char *name) {
     if (!link || !data) return NULL_INPUT;
     int known = kind >= CUBIN && kind <= LIBRARY && kind != LTOIR;
-    struct input input = {DRIVERS[known ? kind : PTX], (void *)(uintptr_t)data, size};
-    int ours = !link->as_it_is && (known || kind == ANY);
-    /* What may hold LTO-IR, PTX or both: of two that say the same, PTX needs no linking here. */
-    if (ours && kind != PTX && (link->lto || kind == ANY)) ours = has_ptx(link, &input);
-    if (ours) return keep(link, input.kind, data, size);
+    if (is_ours(link, kind, data, size)) return keep(link, DRIVERS[known ? kind : PTX], data, size);
     int error = ask("nvJitLinkAddData", link->theirs, (word)kind, (word)data, size, (word)name);
     link->lto_count += !error;
     return error;

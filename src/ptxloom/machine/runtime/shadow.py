@@ -107,11 +107,13 @@ class CurrentAccess:
     offset: u64
     value_count: u64
     part: u32  # bytes of one of them
+    owner: u32  # who makes it, as in a trace: the cluster,
+    who: u32  # and the warp's first lane, or an agent, and the tick
     stamp: u32
-    agent: u32  # the entry of the agent that makes it; 0 if the warp's lanes do
     does: u32
     size: u32  # bytes of a lane
-    over: Annotated[Array[u64], CLASSES]  # by class: a trace in the chain that nothing can come after any more
+    over: u32  # by class, a bit: the chain holds a trace that nothing can come after any more,
+    stamps: Annotated[Array[u32], CLASSES]  # with this stamp
 
 
 class Flag:
@@ -134,7 +136,8 @@ class GridHistory:
     traces: Annotated[Slice[AccessTrace], "trace_limit"]  # further ones
     trace_limit: u64
     trace_count: u64  # those in use
-    over: Annotated[Slice[u8], "columns // share"]  # [cluster] 1: it has come to its end
+    clusters: u64
+    over: Annotated[Slice[u8], "clusters"]  # [cluster] 1: it has come to its end
     told: Annotated[Slice[u32], "columns"]  # [column] the tick up to which anybody has published what its threads did
     flags: Annotated[Slice[Flag], "limit"]
     rows: Annotated[

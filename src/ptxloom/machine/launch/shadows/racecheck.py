@@ -189,6 +189,7 @@ class _GlobalRaces:
         state_.limit = min(max(_FLAG_WORDS // self.columns, _FLAGS[0]), _FLAGS[1])
         state_.flags = take(state_.limit * shadow.FLAG_BYTES)
         state_.rows = take(state_.limit * self.columns * _WORD)
+        state_.clusters = launch.total
         state_.over, state_.told = take(launch.total), take(self.columns * _WORD)
 
     @property

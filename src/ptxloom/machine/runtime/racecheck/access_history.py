@@ -7,7 +7,7 @@ no load, as stores of equal values do not race with each other.
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import address, fill, u32, u64
+from ptxloom.machine.native.language import address, fill, u32
 from ptxloom.machine.runtime.racecheck.happens_before import are_morally_strong, entry_of, owner_of
 from ptxloom.machine.runtime.shadow import (
     CLASSES,
@@ -50,43 +50,38 @@ def class_of(t: AccessTrace) -> u32:
     return t.does + 2 * u32(t.stamp & STRONG != 0)
 
 
-def drop_alike(w: Warp, t: AccessTrace) -> None:
+def drop_alike(w: Warp, access: CurrentAccess, t: AccessTrace) -> None:
     """Of traces that nothing can come behind any more one of a class is enough."""
-    access = w.shadow.order.access
     number = class_of(t)
-    if access.over[number] == 0:
-        access.over[number] = u64(t.stamp) | 1 << 32
-    elif t.stamp & STRONG == 0 or is_as_narrow(w, u32(access.over[number]), t.stamp) != 0:
+    if access.over >> number & 1 == 0:
+        access.over = access.over | 1 << number
+        access.stamps[number] = t.stamp
+    elif t.stamp & STRONG == 0 or is_as_narrow(w, access.stamps[number], t.stamp) != 0:
         t.owner = 0
 
 
-def start(access: CurrentAccess) -> None:
-    """A place is about to be looked at."""
-    for number in range(CLASSES):
-        access.over[number] = 0
-
-
-def is_own(w: Warp, access: CurrentAccess, t: AccessTrace) -> u32:
-    """1 if other lanes of the warp have left a trace in this very instruction."""
-    return u32(t.owner == owner_of(w) and t.who == who_of(w) and t.stamp == access.stamp and t.does == access.does)
-
-
-def who_of(w: Warp) -> u32:
-    """How traces name who makes an access now: the warp's first lane, or an agent, and the tick."""
-    agent = w.shadow.order.access.agent
-    if agent != 0:
-        return agent
-    return entry_of(w, 0)
-
-
-def fill_trace(w: Warp, lane: u32, t: AccessTrace) -> None:
-    """Remember an access of a lane."""
+def begin_access(w: Warp, stamp: u32, does: u32, agent: u32) -> CurrentAccess:
+    """Say what the lanes of a warp are about to do, or the agent that has an entry."""
     access = w.shadow.order.access
-    if t.owner != 0 and is_own(w, access, t) != 0:
+    access.owner = owner_of(w)
+    access.who = entry_of(w, 0) if agent == 0 else agent
+    access.stamp = stamp
+    access.does = does
+    return access
+
+
+def is_own(access: CurrentAccess, t: AccessTrace) -> u32:
+    """1 if other lanes of the warp have left a trace in this very instruction."""
+    return u32(t.owner == access.owner and t.who == access.who and t.stamp == access.stamp and t.does == access.does)
+
+
+def fill_trace(access: CurrentAccess, lane: u32, t: AccessTrace) -> None:
+    """Remember an access of a lane."""
+    if is_own(access, t) != 0:
         t.lanes = t.lanes | 1 << lane
         return
-    t.owner = owner_of(w)
-    t.who = who_of(w)
+    t.owner = access.owner
+    t.who = access.who
     t.stamp = access.stamp
     t.does = access.does
     t.lanes = 1 << lane

@@ -150,10 +150,10 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
     while address(here) != 0:
         t = here
         if t.owner != 0:
-            if is_own(w, access, t) != 0 and t.lanes >> lane & 1 != 0 and access.stamp & STRONG != 0:
+            if is_own(access, t) != 0 and t.lanes >> lane & 1 != 0 and access.stamp & STRONG != 0:
                 return  # again, and nothing has happened since
             kept = kept | face(w, s, lane, t, crowd, start, values, part_bytes)
-        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
+        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(access, t) != 0):
             free = here
         last = here
         here = t.next
@@ -164,7 +164,7 @@ def meet_crowd(w: Warp, s: Shadow, lane: u32, crowd: Crowd, start: u32, values: 
         return
     if address(free) == 0:
         free = following(order, last)
-    fill_trace(w, lane, free)
+    fill_trace(access, lane, free)
 
 
 def face(

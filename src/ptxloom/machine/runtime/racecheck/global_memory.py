@@ -15,13 +15,13 @@ from ptxloom.machine.runtime.hazards import entry_of_party, fill_access
 from ptxloom.machine.runtime.memory import find_span, holds
 from ptxloom.machine.runtime.places import span_bytes, stored_byte
 from ptxloom.machine.runtime.racecheck.access_history import (
+    begin_access,
     copy_traces,
     covers,
     drop_alike,
     fill_trace,
     has_trace,
     is_own,
-    start,
 )
 from ptxloom.machine.runtime.racecheck.global_flags import forget_flag, is_taught
 from ptxloom.machine.runtime.racecheck.happens_before import (
@@ -42,6 +42,7 @@ from ptxloom.machine.runtime.shadow import (
     STRONG,
     WRITES,
     AccessTrace,
+    CurrentAccess,
     GridHistory,
     HistoryCell,
 )
@@ -79,15 +80,12 @@ def look(
 
     `values` are the registers that are stored, `part` bytes each (null: nobody knows them).
     """
-    access = w.shadow.order.access
+    access = begin_access(w, stamp_of(w, site), does, 0)
     access.addresses = addresses
     access.offset = offset
     access.values = values
     access.part = part
     access.size = size
-    access.stamp = stamp_of(w, site)
-    access.does = does
-    access.agent = 0
     left = lanes
     found = nothing(Span)
     while left != 0:
@@ -106,11 +104,8 @@ def look_copy(w: Warp, lane: u32, at: u64, size: u32, stamp: u32, does: u32, age
     """An asynchronous copy of a lane, or the agent that has an entry, accesses some bytes, if anybody watches."""
     if address(w.shadow) == 0 or address(w.shadow.order.grid) == 0 or size == 0:
         return
-    access = w.shadow.order.access
+    access = begin_access(w, stamp, does, agent)
     access.values = nothing(u64)
-    access.stamp = stamp
-    access.does = does
-    access.agent = agent
     found = find_span(w.launch, at)
     if takes(found, at, size, does) != 0:
         look_lane(w, lane, found[0], at, size)
@@ -191,7 +186,7 @@ def look_lane(w: Warp, lane: u32, span: Span, at: u64, size: u32) -> None:
 def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, step: u32, end: u64, told: u32) -> u32:
     """Compare what a lane does with the history of a place, then remember it; gives the stamp of what was told last."""
     access = w.shadow.order.access
-    start(access)
+    access.over = 0
     last = told
     here = cell.first[0]
     end_of_chain = here
@@ -200,37 +195,37 @@ def meet_cell(w: Warp, lane: u32, span: Span, cell: HistoryCell, place: u64, ste
         t = here
         if t.owner != 0:
             left = unordered_lanes(w, lane, t)
-            if t.stamp != last and is_hazard(w, lane, span, t, left, place, step) != 0:
+            if t.stamp != last and is_hazard(w, access, lane, span, t, left, place, step) != 0:
                 last = t.stamp
                 racing = trailing_zeros(left if left != 0 else t.lanes)
                 tell(w, lane, t, racing, place, run(span, place, end, t))
             if t.stamp & STRONG != 0 and access.does == WRITES and access.stamp & STRONG == 0:
                 forget_flag(w.shadow.order.grid, place)
-            settle_trace(w, t, left)
-        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(w, access, t) != 0):
+            settle_trace(w, access, t, left)
+        if (t.owner == 0 and address(free) == 0) or (t.owner != 0 and is_own(access, t) != 0):
             free = here
         end_of_chain = here
         here = t.next
     if address(free) == 0:
         free = further_trace(w.shadow.order.grid, end_of_chain)
-    fill_trace(w, lane, free)
+    fill_trace(access, lane, free)
     return last
 
 
-def settle_trace(w: Warp, t: AccessTrace, left: u32) -> None:
+def settle_trace(w: Warp, access: CurrentAccess, t: AccessTrace, left: u32) -> None:
     """Forget the part of a trace that an access stands for, `left` being the lanes that it does not come behind."""
-    access = w.shadow.order.access
     if covers(w, access.stamp, access.does, t) != 0:
         t.lanes = left
     if t.lanes == 0:
         t.owner = 0
-    elif t.owner != owner_of(w) and is_over(w, t) != 0:
-        drop_alike(w, t)
+    elif t.owner != access.owner and is_over(w, t) != 0:
+        drop_alike(w, access, t)
 
 
-def is_hazard(w: Warp, lane: u32, span: Span, t: AccessTrace, left: u32, place: u64, step: u32) -> u32:
+def is_hazard(
+    w: Warp, access: CurrentAccess, lane: u32, span: Span, t: AccessTrace, left: u32, place: u64, step: u32
+) -> u32:
     """1 if an access and one that left a trace must not meet; `left` are the lanes that it does not come behind."""
-    access = w.shadow.order.access
     both = access.does | t.does
     if both & READS_ONLY != 0:
         return u32(both & WRITES != 0)
@@ -269,6 +264,8 @@ def is_over(w: Warp, t: AccessTrace) -> u32:
     grid = order.grid
     if grid.over[t.owner - 1] == 0:
         return 0
+    if address(order.taught) == 0:
+        return 1  # nobody publishes anything
     first = first_of(w, t)
     left = t.lanes
     while left != 0:

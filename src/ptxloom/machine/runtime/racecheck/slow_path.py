@@ -12,6 +12,7 @@ from ptxloom.machine.native.language import address, length, nothing, part, trai
 from ptxloom.machine.native.standalone import standalone
 from ptxloom.machine.native.watching import watching
 from ptxloom.machine.runtime.memory import shared_place
+from ptxloom.machine.runtime.racecheck.access_history import begin_access
 from ptxloom.machine.runtime.racecheck.crowds import crowd_of, is_crowd, leave_crowds, meet_crowd, spill
 from ptxloom.machine.runtime.racecheck.happens_before import (
     entry_of,
@@ -49,12 +50,11 @@ def check(
 
     `part_bytes` is the size of one of the values, which lie as in `move_lanes`.
     """
-    access = s.order.access
-    access.stamp = stamp
-    access.does = write
-    access.agent = 0
-    access.size = size
-    offset = size if is_over_for_all(s, at, size) != 0 else u32(0)
+    offset = size
+    if is_over_for_all(s, at, size) == 0:
+        access = begin_access(w, stamp, write, 0)
+        access.size = size
+        offset = 0
     while offset < size:
         step: u32 = 1
         if is_settled(w, s, lane, at + offset) == 0:
@@ -229,10 +229,7 @@ def check_strong(
 
 def strong_lane(w: Warp, lane: u32, s: Shadow, at: u32, size: u32, stamp: u32, does: u32) -> None:
     """Check and remember one lane's strong access."""
-    access = s.order.access
-    access.stamp = stamp
-    access.does = does
-    access.agent = 0
+    access = begin_access(w, stamp, does, 0)
     access.size = size
     offset: u32 = 0
     while offset < size:

@@ -90,9 +90,10 @@ _LEARNED: Final[dict[str, Effects]] = {}
 
 def effects_of(opcode: str) -> Effects:
     """What the ISA data says of an opcode; reading it takes a millisecond, so that some keep the answer."""
-    if opcode not in _LEARNED:
-        _LEARNED[opcode] = _read(opcode)
-    return _LEARNED[opcode]
+    found = _LEARNED.get(opcode)
+    if found is None:
+        found = _LEARNED[opcode] = _read(opcode)
+    return found
 
 
 def learn(opcode: str, effects: Effects) -> None:

@@ -41,8 +41,9 @@ def index_of(name: str, stem: str) -> int:
         (12, 12, -1, -1)
     """
     digits = name[len(stem) :]
-    plain = digits.lstrip("0")
-    return int(plain or "0") if digits and len(plain) <= _LONGEST else -1
+    if len(digits) > _LONGEST:
+        digits = digits.lstrip("0") or "0"
+    return int(digits) if 0 < len(digits) <= _LONGEST else -1
 
 
 def has_needless_zeros(name: str) -> bool:
@@ -105,12 +106,14 @@ class Scope(Generic[Thing, Mark]):
     def find(self, name: str) -> Thing | None:
         """What a name means: what the innermost braces say; None if nothing is declared."""
         scope: Scope[Thing, Mark] | None = self
+        stem = stem_of(name)
         while scope is not None:
             found = scope.names.get(name)
             if found is not None:
                 return found
-            if scope.series and (member := scope.member(name)) is not None:
-                return scope.names.get(member[0], member[1])
+            series = scope.series.get(stem)
+            if series is not None and 0 <= (index := index_of(name, stem)) < series.length:
+                return scope.names.get(f"{stem}{index}", series.thing)
             scope = scope.outer
         return None
 

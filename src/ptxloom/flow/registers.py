@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -207,19 +208,18 @@ class _Names:
         self._top = Scope[None, None]()
         self._inside: dict[int, Scope[None, None]] = {}  # the braces around an instruction, but for the function's own
         self._numbers: dict[Scope[None, None], int] = {}
-        self._keys: dict[Scope[None, None], dict[str, str]] = {}
+        self._keys = defaultdict[Scope[None, None], dict[str, str]](dict)
         if function.body is not None:
             self._read(function.body)
 
     def key(self, instruction: Instruction, name: str) -> str:
         """A name that no other register has, however it is spelled."""
-        if not self._inside and not has_needless_zeros(name):
-            return name
         scope = self._inside.get(id(instruction), self._top)
-        known = self._keys.setdefault(scope, {})
+        known = self._keys[scope]
         found = known.get(name)
         if found is None:
-            found = known[name] = self._key(scope, name)
+            plain = scope is self._top and not has_needless_zeros(name)
+            found = known[name] = name if plain else self._key(scope, name)
         return found
 
     def declares(self, instruction: Instruction, name: str) -> bool:

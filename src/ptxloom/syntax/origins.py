@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ptxloom.syntax.tree import Block, File, Function, Loc, LocIntermediate
+from ptxloom.syntax.tree import Block, File, Function, Instruction, Loc, LocIntermediate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,6 +86,8 @@ def places(statements: Iterable[Statement]) -> Iterator[Loc | LocIntermediate]:
     waiting = [iter(statements)]
     while waiting:
         statement = next(waiting[-1], None)
+        if type(statement) is Instruction:  # as nearly all are
+            continue
         match statement:
             case None:
                 waiting.pop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
+from ptxloom.isa.special import hidden_register
 from ptxloom.syntax.tree import Label
 
 if TYPE_CHECKING:
@@ -164,7 +165,9 @@ class Scope(Generic[Thing, Mark]):
 
         That is this scope, or one within it where a name would from now on mean something else.
         """
-        if count is None:
+        if hidden_register(name, count):
+            hides = True
+        elif count is None:
             hides = self.place(name) is not None
         else:
             hides = any(name in scope.series or scope.inside(name, count) for scope in self.around())

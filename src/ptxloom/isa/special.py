@@ -48,6 +48,12 @@ def special_register(name: str) -> SpecialRegister | None:
     return special_registers().get(name) if name[:1] == "%" else None
 
 
+def hidden_register(name: str, count: int | None = None) -> str:
+    """The special register that a declaration hides, `%pm1` if it is of a series `%pm<4>`; empty if it hides none."""
+    hides = name if count is None else f"{name}1"
+    return "" if special_register(hides) is None else hides
+
+
 @cache
 def special_registers() -> dict[str, SpecialRegister]:
     """Every special register by its name, those of a series one by one."""

@@ -66,6 +66,11 @@ NAMES = {
         st.global.u32 [%rd0], %r1;""",
     "a register hides a special one": """.reg .b32 %laneid; add.u32 %laneid, %r0, 5; mov.b64 %rd3, {%laneid, %r0};
         st.global.u32 [%rd0], %laneid; cvt.u32.u64 %r1, %rd3; st.global.u32 [%rd0], %r1;""",
+    "before its declaration the special one is meant": """mov.u32 %r1, %tid.x; add.u32 %r1, %r1, 4;
+        .reg .v4 .b32 %tid; mov.u32 %tid.x, 1; add.u32 %r1, %r1, %tid.x; st.global.u32 [%rd0], %r1;""",
+    "in a run of instructions, too": """.reg .v4 .b32 %tid; mov.u32 %tid.x, 2; mov.u32 %tid.y, 3;
+        add.u32 %r2, %tid.x, %tid.y;
+        add.u32 %r3, %r2, %tid.y; sub.u32 %r4, %r3, %tid.y; add.u32 %r1, %r4, %r0; st.global.u32 [%rd0], %r1;""",
     "a label hides no register that is named before it": """.reg .b32 L; add.u32 L, %r0, 5;
         { st.global.u32 [%rd0], L; L: mov.u32 %r1, 0; }""",
     "a branch goes to the label of its own braces": """mov.u32 %r1, %r0; bra L; L: add.u32 %r1, %r1, 5;

@@ -72,6 +72,7 @@ STRAIGHT = {
     # a register of the function that hides a special one
     ".reg .b32 %laneid; mov.u32 %laneid, %ctaid.x; mov.u32 %r1, %laneid;": UNIFORM,
     ".reg .b32 %laneid; mov.u32 %r1, %laneid;": UNIFORM,
+    "mov.u32 %r1, %laneid; .reg .b32 %laneid;": DIVERGENT,
     ".reg .v4 .b32 %ctaid; mov.u32 %r1, %ctaid.x;": UNKNOWN,
     "elect.sync _|%p1, -1; selp.u32 %r1, 1, 2, %p1;": DIVERGENT,
     "atom.shared.add.u32 %r1, [tile], 1;": DIVERGENT,

@@ -8,7 +8,7 @@ from ptxloom.binding.names import Scope
 from ptxloom.binding.sizes import alignment_of
 from ptxloom.checker.findings.report import error, name_span, word_span
 from ptxloom.diagnostics import Diagnostic, Severity
-from ptxloom.isa.special import special_register
+from ptxloom.isa.special import hidden_register, special_register
 from ptxloom.source import Span
 from ptxloom.syntax.tree import Block, Declaration, Function, Instruction, Label
 
@@ -105,8 +105,8 @@ def _hides(declarator: Declarator, span: Span) -> Iterator[Diagnostic]:
     ptxas 13.5 takes the one for the other at times: where `ldmatrix` had written a declared `%laneid`, it stored the
     special register.
     """
-    name = declarator.name if declarator.count is None else f"{declarator.name}1"
-    if special_register(name) is not None:
+    name = hidden_register(declarator.name, declarator.count)
+    if name:
         message = f"`{name}` hides the special register of this name, and ptxas mixes up the two"
         yield Diagnostic("reserved-name", Severity.WARNING, message, span, "choose another name", "4.4")
 

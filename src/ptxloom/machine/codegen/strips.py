@@ -42,7 +42,7 @@ def _plain(b: Builder, op: Op, operand: tree.Operand) -> bool:  # noqa: PLR0911 
         case tree.Integer() | tree.Float():
             return True
         case tree.Component(base=tree.Name(text=name)):
-            return name == "%tid"
+            return name == "%tid" and op.scope.find(name) is None
         case tree.Unary(operator="!", operand=inner):
             return _plain(b, op, inner)
         case tree.Pair(first=first, second=second):

@@ -177,12 +177,11 @@ def _alike(traffic: Traffic, arrangement: Arrangement) -> tuple[tuple[Lanes, int
 
 
 def _boxed(tile: Tile) -> Iterator[Arrangement]:
-    """What a tensor map can write: boxes as wide as the span of its mode, or one that is the whole row."""
+    """What a tensor map can write: boxes as wide as the span of its mode, nothing between their rows."""
     for mode in TMA_MODES:
-        if tile.pitch_bytes == mode.span_bytes:
-            yield Arrangement(tile, swizzle=mode.swizzle)
-        elif tile.pitch_bytes == tile.row_bytes and tile.row_bytes % mode.span_bytes == 0:
-            yield Arrangement(tile, swizzle=mode.swizzle, box_bytes=mode.span_bytes)
+        if tile.pitch_bytes == tile.row_bytes and tile.row_bytes % mode.span_bytes == 0:
+            boxed = tile.row_bytes > mode.span_bytes
+            yield Arrangement(tile, swizzle=mode.swizzle, box_bytes=mode.span_bytes if boxed else None)
 
 
 def _swizzled(tile: Tile, traffic: Sequence[Traffic]) -> Iterator[Arrangement]:

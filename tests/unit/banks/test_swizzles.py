@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,10 +122,12 @@ def test_the_usual_tiles() -> None:
         ((64, 32, "f32"), "128B", 1, 32),
         ((32, 32, "f16"), "64B", 1, 32),
         ((64, 72, "f16"), None, 0, 0),
+        ((16, 16, "f16", 64), None, 0, 0),  # between the rows of a box there is nothing
+        ((16, 32, "f16", 128), None, 0, 0),
     ],
 )
 def test_rows_wider_than_a_mode_of_tma_are_cut_into_boxes(
-    tile: tuple[int, int, str], mode: str | None, boxes: int, columns: int
+    tile: tuple[Any, ...], mode: str | None, boxes: int, columns: int
 ) -> None:
     made = make_tile(*tile)
     found = find_swizzles(made, ["tma", "ldmatrix.x4"])

@@ -31,6 +31,7 @@ PTX = """.version 8.0
 """
 LAUNCH = """ptx = "a.ptx"
 kernel = "copy"
+shared_bytes = 64
 [[args]]
 zeros = { shape = [4], dtype = "int32" }
 """

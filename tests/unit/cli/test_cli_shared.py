@@ -65,3 +65,16 @@ def test_what_cannot_be_drawn(run: Run, options: tuple[str, ...], sentence: str)
     ran = run("shared", LAUNCH, *options)
     assert (ran.code, ran.out) == (2, "")
     assert sentence in ran.err
+
+
+@pytest.mark.parametrize("options", [(), ("--offset", "0"), ("--output-format", "json")])
+def test_a_kernel_without_shared_memory_says_so(run: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    (tmp_path / "k.ptx").write_text(f"{head}.entry k(.param .u64 p) {{ ret; }}\n", encoding="utf-8")
+    launch = tmp_path / "k.toml"
+    launch.write_text(
+        'ptx = "k.ptx"\nkernel = "k"\n[[args]]\nzeros = { shape = [4], dtype = "int32" }\n', encoding="utf-8"
+    )
+    ran = run("shared", str(launch), *options)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "ptxloom: `k` has no shared memory; `shared_bytes` of the launch file gives it some\n"

@@ -71,6 +71,8 @@ def _map(options: Options) -> SharedMap:
     origins, contents = (None, None) if site == _NOWHERE else (record.shared(cta, site), record.shared_bytes(cta, site))
     if origins is None or contents is None:
         raise PtxloomError(f"no warp of CTA {cta} came to {options.at or 'its end'}")
+    if not len(contents):
+        raise PtxloomError(f"`{launch.kernel}` has no shared memory; `shared_bytes` of the launch file gives it some")
     names = _names(record, launch)
     variables = [
         (piece.name, piece.start, piece.size) for piece in shared_arrays(compiled.program, launch.shared_bytes)

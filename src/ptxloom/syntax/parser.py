@@ -320,7 +320,11 @@ class Parser(Scopes):
         if cursor.accept(".attribute"):
             header.attributes += attributes(cursor)
         if cursor.here == "(":
+            first = cursor.start
             header.returns = parameters(cursor, self.source)
+            if cursor.kind != "name":  # the name is missed before what are the parameters
+                header.params, header.returns = header.returns, ()
+                cursor.seek(first)
         header.name = cursor.name("the function's name")
         if cursor.here == "(":
             header.params = parameters(cursor, self.source)

@@ -82,6 +82,7 @@ def test_one_error_each(found: list[Found]) -> None:
 def test_at_the_right_line(found: list[Found]) -> None:
     """A brace may be missed far from where it should be."""
     elsewhere = [one.mutant.name for one in found if not one.near]
+    assert not [name for name in elsewhere if not {"{", "}"} & set(name.split())]
     assert len(elsewhere) <= len(found) // 50, elsewhere
 
 
@@ -146,6 +147,8 @@ def test_one_error_and_the_functions_are_read(bad: str) -> None:
         (".entry k() {\n\tbar.sync 0;\n\t.reg .b32 a;\n}\n\tret;\n}\n.entry z() { ret; }", 4),
         ("1 .visible .entry k(\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
         (".visible k(\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
+        (".visible .entry (\n\t.param .u64 p\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 1),
+        (".func (\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
         (".weak (.param .b32 p) k(\n\t.param .u64 p\n)\n{ ret; }\n.entry z() { ret; }", 1),
         (".entry k(\n\t@ .param .u64 p\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 1),
         (".entry k(\n\t.param { .u64 p\n)\n.maxntid 4\n{ ret; }\n.entry z() { ret; }", 2),

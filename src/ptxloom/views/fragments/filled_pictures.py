@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.isa.types import Kind, element_type
+from ptxloom.views.core.numbers import few_digits
 from ptxloom.views.core.palette import hue
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
 from ptxloom.views.core.tables import Cell, Table, text_table
@@ -72,13 +73,13 @@ def number(value: Any, type_: str = "") -> str:
 
     Example:
         >>> [number(v) for v in (3, -0.5, 1.0, 0.333333, 123456.0, float("nan"))]
-        ['3', '-0.5', '1', '0.3333', '1.235e+05', 'nan']
+        ['3', '-0.5', '1', '0.3333', '123456', 'nan']
         >>> number(-0.00090981), number(15360, "b16"), number(1, "b1")
         ('-0.00091', '0x3c00', '1')
     """
     if not isinstance(value, int):
-        text = f"{float(value):.{_SUBSTANCE}g}"
-        return text if len(text) <= _LONGEST else f"{float(value):.{_SUBSTANCE - 1}g}"
+        text = few_digits(float(value), _SUBSTANCE)
+        return text if len(text) <= _LONGEST else few_digits(float(value), _SUBSTANCE - 1)
     known = element_type(type_) if type_ else None
     if known is None or known.kind is not Kind.BITS or known.bits < 4:
         return str(value)

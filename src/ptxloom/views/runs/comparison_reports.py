@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from ptxloom.views.core.cells import harmless
+from ptxloom.views.core.numbers import few_digits
 from ptxloom.views.core.style import PLAIN, Ink, Style
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def _near(found: Comparison) -> str:
     most = found.largest
     if most.error == 0:
         return "no element differs"
-    return f"largest difference {most.error:.3g} at {list(most.index)}, {most.allowed:.3g} allowed ({found.tolerance})"
+    off, allowed = few_digits(most.error, 3), few_digits(most.allowed, 3)
+    return f"largest difference {off} at {list(most.index)}, {allowed} allowed ({found.tolerance})"
 
 
 def _extremes(found: Comparison) -> list[tuple[str, Difference]]:
@@ -47,7 +49,9 @@ def _extremes(found: Comparison) -> list[tuple[str, Difference]]:
 
 
 def _difference(one: Difference) -> str:
-    allowed = f" ({one.error:.3g} off, {one.allowed:.3g} allowed)" if isfinite(one.error) and one.allowed else ""
+    allowed = ""
+    if isfinite(one.error) and one.allowed:
+        allowed = f" ({few_digits(one.error, 3)} off, {few_digits(one.allowed, 3)} allowed)"
     return f"{list(one.index)} is {_number(one.got)}, should be {_number(one.wanted)}{allowed}"
 
 

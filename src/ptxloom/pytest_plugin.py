@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 _MARKER: Final = "ptxloom"
 _KEY: Final = pytest.StashKey["Watched"]()
-_FOR_TRITON: Final = {"TRITON_DEFAULT_BACKEND": "ptxloom", "PTXLOOM_ON_HAZARD": "ignore"}  # told by this plugin instead
+_FOR_TRITON: Final = {
+    "TRITON_DEFAULT_BACKEND": "ptxloom",
+    "PTXLOOM_ON_HAZARD": "ignore",  # told by this plugin instead
+    "PTXLOOM_TORCH_CUDA": "1",
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,12 +30,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("ptxloom", "PTX without a GPU (ptxloom)")
     group.addoption("--ptxloom", action="store_true", help="watch the kernels of all tests; a hazard fails the test")
     group.addoption("--ptxloom-checks", metavar="tools", default="all", help="who watches (default all, as of `run`)")
-    group.addoption("--ptxloom-device", metavar="target", help="what the fixture compiles kernels for, such as sm_90")
+    group.addoption("--ptxloom-device", metavar="target", help="what kernels are compiled for, such as sm_90")
     group.addoption("--ptxloom-update", action="store_true", help="write the snapshots of profiles anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker; with `--ptxloom`, prove that kernels can run, and let Triton's run here.
+    """Declare the marker; with `--ptxloom`, prove that kernels can run, and let those of Triton and PyTorch's users.
 
     Raises:
         UsageError: An option means nothing, or what runs kernels is not installed.
@@ -40,8 +44,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", about)
     if config.getoption("--ptxloom"):
         _tools(str(config.getoption("--ptxloom-checks")))
-        for name, value in _FOR_TRITON.items():
+        device = config.getoption("--ptxloom-device")
+        for name, value in (_FOR_TRITON | ({"PTXLOOM_DEVICE": str(device)} if device else {})).items():
             os.environ.setdefault(name, value)
+        from ptxloom.triton.awaited import follow_torch  # noqa: PLC0415 - as the module's docstring says
+
+        follow_torch()
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -53,3 +54,38 @@ def test_wrong_settings_are_told(variable: str, tmp_path: Path) -> None:
     done = run("race.py", tmp_path, **{"PTXLOOM_CHECKS": "racecheck:global", variable: "nothing"})
     assert done.returncode == 1
     assert "'nothing'; it must be" in done.stderr.splitlines()[-1]
+
+
+needs_torch = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="PyTorch, its CPU build, is not there"
+)
+
+
+@needs_torch
+@pytest.mark.parametrize("device", ["sm_80", "sm_90"])
+def test_a_program_for_a_gpu_has_its_device(device: str, tmp_path: Path) -> None:
+    done = run("on_cuda.py", tmp_path, PTXLOOM_DEVICE=device, PTXLOOM_TORCH_CUDA="1")
+    number = device.removeprefix("sm_")
+    assert done.stdout.splitlines() == [
+        "moved True",
+        "gradient True True",
+        "a copy True cpu",
+        "module True cuda:0",
+        f"device True ({number[0]}, {number[1]}) ptxloom {device}",
+        "time True",
+        f"target {number} cuda:0",
+    ], done.stderr
+
+
+@needs_torch
+def test_tests_for_a_gpu_run_under_pytest(tmp_path: Path) -> None:
+    (tmp_path / "test_gpu.py").write_text(
+        "import pytest, torch\n\n"
+        "@pytest.mark.skipif(not torch.cuda.is_available(), reason='no GPU')\n"
+        "def test_it():\n    assert (torch.ones(3, device='cuda') + 1).is_cuda\n",
+        encoding="utf-8",
+    )
+    known = {key: value for key, value in os.environ.items() if not key.startswith(("TRITON_", "PTXLOOM_"))}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--ptxloom", "test_gpu.py"]
+    done = subprocess.run(command, env=known, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr

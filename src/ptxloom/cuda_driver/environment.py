@@ -25,7 +25,7 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
         The same and more: libraries of this name are found here first, whoever looks for them, and compilers that have
         settings for it make code that holds PTX.
     """
-    made = _for_cute_dsl(folder) | dict(os.environ if given is None else given)
+    made = _for_cute_dsl(folder) | {"PTXLOOM_TORCH_CUDA": "1"} | dict(os.environ if given is None else given)
     for name, first in (("LD_LIBRARY_PATH", str(folder)), ("LD_PRELOAD", str(folder / _LIBRARY))):
         made[name] = f"{first}:{made[name]}" if made.get(name) else first
     return made | {SOCKET: socket}

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.cuda_driver.protocol import FUNCTION_ATTRIBUTES
-from ptxloom.isa.limits import LANES, STATIC_SHARED_BYTES
+from ptxloom.isa.limits import STATIC_SHARED_BYTES
 from ptxloom.machine.memory.module_variables import place_variables
 from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.syntax.tree import Integer
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ptxloom.syntax.module import Module
 
 MOST_REGISTERS: Final = 255
-_LEAST_REGISTERS: Final = 16
-_LANE_BYTES: Final = 4 * LANES  # that a register of 32 bits takes for a warp
 
 
 class Loaded:
@@ -67,9 +65,7 @@ class Loaded:
         }
         static = program.shared_bytes - program.reserved_bytes
         threads = prod(said.get("maxntid") or [1024])
-        # as many as the machine needs at a time, within what is said: ptxas has not been asked
-        needed = max(-(-program.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
-        registers = min([needed, self._registers, MOST_REGISTERS, *said.get("maxnreg", [])])
+        registers = min([kernel.registers, self._registers, MOST_REGISTERS, *said.get("maxnreg", [])])
         major, minor = kernel.module.version
         cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
         values = [

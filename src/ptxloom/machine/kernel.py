@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.isa.limits import LOCAL_BYTES, SHARED_BYTES
+from ptxloom.isa.limits import LANES, LOCAL_BYTES, SHARED_BYTES
 from ptxloom.lazy import cached_property
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.precision import precision_of
@@ -68,6 +68,9 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.trace import Request
     from ptxloom.syntax.module import Module
 
+_LEAST_REGISTERS: Final = 16
+_LANE_BYTES: Final = 4 * LANES  # that a register of 32 bits takes for a warp
+
 
 class Kernel:
     """A kernel ready to run. It is translated at once, so that what cannot run is refused before anything runs.
@@ -116,6 +119,11 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
+
+    @property
+    def registers(self) -> int:
+        """Registers of 32 bits that a thread needs here at a time, at least 16; ptxas is not asked."""
+        return max(-(-self.program.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
 
     @cached_property
     def fused(self) -> Kernel:

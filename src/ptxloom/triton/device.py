@@ -11,7 +11,7 @@ import numpy as np
 from ptxloom.descriptors import encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
 from ptxloom.machine import Device, Kernel
-from ptxloom.triton.properties import capability, properties
+from ptxloom.triton.properties import FIRST_WITH_CLUSTERS, MULTIPROCESSORS, capability, properties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class Utilities:
         """
         del shared_bytes
         kernel = device().kernel(text.decode(), name)
-        return Loaded(kernel, kernel, 0, 0, 1024)
+        return Loaded(kernel, kernel, kernel.registers, 0, 1024)
 
     def unload_module(self, _module: Kernel) -> None:
         """It is kept: the next kernel of the same text is the same one."""
@@ -69,6 +69,10 @@ class Utilities:
     def get_device_properties(self, _device: object) -> dict[str, int]:
         """What the device has."""
         return properties()
+
+    def cuOccupancyMaxActiveClusters(self, _function: Kernel, _shared_bytes: int, members: int) -> int:  # noqa: N802 - Triton's name
+        """How many clusters run at once."""
+        return max(MULTIPROCESSORS // members, 1) if capability() >= FIRST_WITH_CLUSTERS else 0
 
     def fill_tma_descriptor_tiled(  # noqa: PLR0917 - in Triton's order
         self,

@@ -9,12 +9,14 @@ from triton.backends import driver as base
 from triton.backends.compiler import GPUTarget
 
 from ptxloom.extras import needed
-from ptxloom.triton import clock, properties, selection
+from ptxloom.triton import awaited, clock, properties, selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ptxloom.triton import device
+
+awaited.follow_torch()
 
 
 class PtxloomDriver(base.DriverBase):
@@ -58,10 +60,10 @@ class PtxloomDriver(base.DriverBase):
         return 0
 
     def get_active_torch_device(self) -> Any:
-        """Where tensors lie: on the CPU."""
+        """Where tensors lie: on the CPU, which PyTorch may call its device "cuda"."""
         import torch  # noqa: PLC0415 - who asks has it
 
-        return torch.device("cpu")
+        return torch.device("cuda:0") if awaited.is_wanted() else torch.device("cpu")
 
     def get_device_interface(self) -> type[clock.DeviceInterface]:
         """What `torch.cuda` offers to benchmarks."""

@@ -19,7 +19,7 @@ from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.memory.arguments import byte_bounds
 from ptxloom.triton import clock
 from ptxloom.triton.arrays import ArrayArgument
-from ptxloom.triton.device import device
+from ptxloom.triton.device import Scratch, device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -190,22 +190,24 @@ def _pointer(value: Any, name: str, held: ExitStack) -> bytes:
         return bytes(8)
     if not hasattr(value, "data_ptr"):
         return int(value).to_bytes(8, "little")
-    where = getattr(getattr(value, "device", None), "type", "cpu")
-    if where != "cpu":
-        raise UsageError(name, f"a tensor on {where}", "a tensor on the CPU, where ptxloom runs kernels")
-    array = _storage(value)
+    array = _storage(getattr(value, "base", value), name)  # of a tensor that is seen as one of another type
     address = device().register(array, name)
     held.callback(device().unregister, address)
     return int(value.data_ptr()).to_bytes(8, "little")
 
 
-def _storage(tensor: Any) -> NDArray[np.uint8]:
-    """All bytes of the memory that a tensor is a view of."""
-    tensor = getattr(tensor, "base", tensor)  # of a tensor that is seen as one of another type
-    if isinstance(tensor, ArrayArgument):
+def _storage(tensor: Any, name: str) -> NDArray[np.uint8]:
+    """All bytes of the memory that a tensor is a view of.
+
+    Raises:
+        UsageError: It lies elsewhere.
+    """
+    if isinstance(tensor, ArrayArgument | Scratch):
         low, high = byte_bounds(tensor.array)
     else:
         storage = tensor.untyped_storage()
+        if storage.device.type != "cpu":
+            raise UsageError(name, f"a tensor on {storage.device}", "a tensor on the CPU, where ptxloom runs kernels")
         low = int(storage.data_ptr())
         high = low + int(storage.nbytes())
     return np.ctypeslib.as_array((ctypes.c_uint8 * (high - low)).from_address(low))

@@ -11,6 +11,9 @@ from ptxloom.isa import Target
 MULTIPROCESSORS: Final = 4
 """Few, so that persistent kernels stay small."""
 
+FIRST_WITH_CLUSTERS: Final = 90
+"""The compute capability, times ten, that has them first."""
+
 _SHARED_BYTES: Final = {75: 65_536, 80: 166_912, 87: 166_912, 90: 232_448, 100: 232_448, 103: 232_448}
 """What a CTA may have, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
 Capability"); the others have less."""

@@ -33,7 +33,7 @@ def run(options: Options) -> Outcome:
     folder = build.folder()
     server = Server(options.device, checks, options.memory_limit or default_limit(), report)
     try:
-        status = _status(command, environment(folder, server.path))
+        status = _status(command, {"PTXLOOM_DEVICE": options.device} | environment(folder, server.path))
     except (OSError, ValueError) as error:  # a name that no file can have is the latter
         why = error.strerror if isinstance(error, OSError) else None
         return Outcome("", COULD_NOT_RUN, f"ptxloom: {command[0]}: {why or error}")

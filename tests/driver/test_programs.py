@@ -142,3 +142,11 @@ def test_tensor_maps_host_memory_links_and_user_objects(running: Running) -> Non
 def test_the_ctas_of_a_grid_meet(running: Running) -> None:
     done = running.run("whole_grid.py")
     assert done.stdout.splitlines() == [str([3 * 64] * 8 + [3 * 64] * 8), "720"], done.stderr
+
+
+def test_memory_is_mapped_where_the_program_wants_it(running: Running) -> None:
+    done = running.run("mapped.py")
+    assert done.stdout.splitlines() == ["[5, 6, 7, 8]", "[41, 42]", "[42, 43]", "1", "2 7", "700"], done.stderr
+    told = running.report.summary()
+    assert "write of 4 bytes" in told
+    assert "memory[1] of " in told

@@ -27,6 +27,7 @@ class CudaError(IntEnum):
     LAUNCH_FAILED = 719
     COOPERATIVE_LAUNCH_TOO_LARGE = 720
     NOT_SUPPORTED = 801
+    UNKNOWN = 999
 
 
 class Refused(Exception):  # noqa: N818 - says what happened

@@ -27,6 +27,7 @@ class Operation(IntEnum):
     TENSOR_MAP = 11
     MISSING = 12
     IPC_OPEN = 13
+    VIRTUAL = 20
 
 
 ATTRIBUTES: Final = 256
@@ -41,6 +42,9 @@ PARAMETER: Final = Struct("<II")
 LAUNCH: Final = Struct("<15Q")
 SHARED: Final = Struct("<4Q")
 """Another process's memory: where it starts, its size, and the process and file behind it."""
+VIRTUAL: Final = Struct("<4Q")
+"""What is asked of memory that is mapped: a step and its numbers."""
+VIRTUAL_TOLD: Final = Struct("<3Q")
 ENDING: Final = Struct("<I")
 """How a launch went: done, refused, or ended by an error; then what the kernel printed."""
 DONE, REFUSED, ENDED = 0, 1, 2

@@ -16,10 +16,63 @@ from ptxloom.machine.native.host_memory import Refused
 _FIRST: Final = 0x2000_0000_0000  # far from where systems put programs, their heaps and their libraries
 _STEP: Final = 0x0100_0000_0000
 _PLACES: Final = 0x30
+_FIXED: Final = 0x10
+_NO_ACCESS: Final = 0  # Python does not name these
 _FIXED_NOREPLACE: Final = 0x100000
 _NORESERVE: Final = 0x4000
 _REMOVE: Final = 9  # of madvise: what the pages held is gone from the file, too
 _places = count()
+
+
+def _place() -> int:
+    """Addresses that nothing else has been given here."""
+    return _FIRST + next(_places) % _PLACES * _STEP
+
+
+class AddressRange:
+    """Addresses that hold nothing until files are mapped there; other processes set the same ones aside.
+
+    Attributes:
+        address: Where they start.
+        nbytes: How many.
+    """
+
+    def __init__(self) -> None:
+        self.nbytes = _STEP
+        self._map = _libc().mmap
+        for _ in range(_PLACES):
+            self.address = _place()
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _FIXED_NOREPLACE | _NORESERVE
+            if self._map(self.address, self.nbytes, _NO_ACCESS, flags, -1, 0) == self.address:
+                return
+        raise Refused(0, "addresses to map memory at")
+
+    def holds(self, address: int, nbytes: int) -> bool:
+        """Whether addresses are of these."""
+        return self.address <= address and nbytes <= self.nbytes and address - self.address <= self.nbytes - nbytes
+
+    def map(self, address: int, nbytes: int, file: int) -> None:
+        """Show a file at some of the addresses."""
+        self._put(address, nbytes, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file)
+
+    def unmap(self, address: int, nbytes: int) -> None:
+        """Hold nothing there again."""
+        self._put(address, nbytes, _NO_ACCESS, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1)
+
+    def close(self) -> None:
+        """Give the addresses back."""
+        _libc().munmap(ctypes.c_void_p(self.address), ctypes.c_size_t(self.nbytes))
+
+    def _put(self, address: int, nbytes: int, protection: int, flags: int, file: int) -> None:
+        if self._map(address, nbytes, protection, flags | _FIXED | _NORESERVE, file, 0) != address:
+            raise Refused(nbytes, "memory at an address")
+
+
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
+    return libc
 
 
 class SharedRegion:
@@ -36,7 +89,7 @@ class SharedRegion:
         self.nbytes = -(-min(most, _STEP) // mmap.PAGESIZE) * mmap.PAGESIZE
         if sys.platform != "linux" or self.nbytes < least:
             raise Refused(least, "the memory of a device")
-        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc = _libc()
         self.file = os.memfd_create("ptxloom", os.MFD_CLOEXEC)
         os.ftruncate(self.file, self.nbytes)
         self.address = self._mapped(least)
@@ -49,11 +102,9 @@ class SharedRegion:
             Refused: There is none.
         """
         map_ = self._libc.mmap
-        map_.restype = ctypes.c_void_p
-        map_.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
         flags = mmap.MAP_SHARED | _FIXED_NOREPLACE | _NORESERVE
         for _ in range(_PLACES):
-            wanted = _FIRST + next(_places) % _PLACES * _STEP
+            wanted = _place()
             if map_(wanted, self.nbytes, mmap.PROT_READ | mmap.PROT_WRITE, flags, self.file, 0) == wanted:
                 return wanted
         os.close(self.file)

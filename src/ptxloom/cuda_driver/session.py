@@ -31,6 +31,7 @@ from ptxloom.cuda_driver.protocol import (
 )
 from ptxloom.cuda_driver.regions import SharedRegion
 from ptxloom.cuda_driver.tensor_maps import encoded
+from ptxloom.cuda_driver.virtual import VirtualMemory
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
 from ptxloom.machine.kernel import Kernel
@@ -80,6 +81,7 @@ class Session:
         self._shares = False
         self.checks = tuple(checks)
         self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
+        self._virtual = VirtualMemory(self.memory)
         self._arch = arch
         self._capability = Target.parse(arch).number
         self._report = report
@@ -99,6 +101,7 @@ class Session:
             Operation.MISSING: self._missing,
             Operation.TENSOR_MAP: encoded,
             Operation.IPC_OPEN: self._open,
+            Operation.VIRTUAL: self._virtual.answer,
         }
 
     def _reserve(self, least: int, most: int) -> SharedRegion:
@@ -140,6 +143,7 @@ class Session:
         """The process has ended; memory that others have opened stays as it is."""
         self._kernels.clear()
         self._modules.clear()
+        self._virtual.close()
         if not self._shares:
             for region in self.regions:
                 region.close()

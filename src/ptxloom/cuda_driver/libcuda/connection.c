@@ -119,6 +119,13 @@ static int room_for(size_t size) {
     return 1;
 }
 
+/* Who listens at the other end. */
+int server_process(void) {
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    return getsockopt(server, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
+}
+
 int ask(enum operation operation, const struct part *parts, int count, struct answer *answer) {
     uint64_t question[2] = {(uint64_t)operation, 0};
     struct {
@@ -199,6 +206,7 @@ static void start_again(void) {
     allocations_forget();
     host_memory_forget();
     peers_forget();
+    virtual_forget();
     munmap((void *)(uintptr_t)device.start, device.size);
     if (device.marks) munmap((void *)(uintptr_t)device.marks, device.size);
     memset(&device, 0, sizeof device);

@@ -118,6 +118,7 @@ enum kind {
     AN_EXECUTABLE,
     A_POOL,
     A_USER_OBJECT,
+    A_PHYSICAL,
 };
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
 void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
@@ -141,6 +142,7 @@ enum operation {
     TENSOR_MAP,
     MISSING,
     IPC_OPEN,
+    VIRTUAL = 20,
 };
 
 struct part {
@@ -154,6 +156,7 @@ struct answer {
     size_t size;
 };
 
+int server_process(void);
 int ask(enum operation operation, const struct part *parts, int count, struct answer *answer);
 void disconnect(void);
 int map_shared(uint64_t address, uint64_t size, int file); /* closes the file */
@@ -179,6 +182,7 @@ void contexts_forget(void);
 void allocations_forget(void);
 void host_memory_forget(void);
 void peers_forget(void);
+void virtual_forget(void);
 int is_device(int ordinal);
 
 /* -- contexts ------------------------------------------------------------------------------------------------------ */
@@ -189,7 +193,7 @@ uint64_t context_limit(int which);
 
 /* -- memory ---------------------------------------------------------------------------------------------------------- */
 
-enum memory_kind { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, VARIABLE_MEMORY, POOL_MEMORY, FOREIGN_MEMORY };
+enum memory_kind { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, VARIABLE_MEMORY, POOL_MEMORY, FOREIGN_MEMORY, MAPPED_MEMORY };
 struct allocation {
     device_pointer start;
     uint64_t size;
@@ -210,6 +214,9 @@ void allocations_remove_of(uint64_t owner);
 int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start);
 int memory_free(device_pointer start, int kinds); /* what a pool gave is POOL_MEMORY, wherever it lies */
 void pool_gets_back(const void *handle, size_t size);
+void allocation_drop(device_pointer start); /* forgets it, if there is one */
+int virtual_holds(device_pointer address);  /* whether it is of the addresses that programs set aside */
+uint64_t virtual_extent(device_pointer address, device_pointer *start); /* of what was set aside around it */
 int in_device(device_pointer address); /* this one's, or what another process shares */
 int reachable(device_pointer address, uint64_t size); /* whether these bytes may be copied */
 uint64_t memory_used(void);

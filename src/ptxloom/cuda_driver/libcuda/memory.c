@@ -28,6 +28,9 @@ struct allocation *allocation_at(device_pointer address) {
     return &known[at - 1];
 }
 
+/* Not what is part of something else that is. */
+static int is_counted(enum memory_kind kind) { return kind != VARIABLE_MEMORY && kind != FOREIGN_MEMORY; }
+
 int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner) {
     struct allocation *there = allocation_at(start);
     if (there && there->start == start) return SUCCESS;
@@ -42,18 +45,23 @@ int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, u
     memmove(known + at + 1, known + at, (count - at) * sizeof *known);
     known[at] = (struct allocation){start, size, kind, 0, ++made, current_context(), NULL, owner};
     count++;
-    if (kind != VARIABLE_MEMORY && kind != FOREIGN_MEMORY) used += size;
+    if (is_counted(kind)) used += size;
     return SUCCESS;
 }
 
 static void allocation_remove(struct allocation *one) {
-    if (one->kind != VARIABLE_MEMORY && one->kind != FOREIGN_MEMORY) used -= one->size;
+    if (is_counted(one->kind)) used -= one->size;
     size_t at = (size_t)(one - known);
     memmove(one, one + 1, (count - at - 1) * sizeof *known);
     count--;
 }
 
 uint64_t allocation_id(void) { return ++made; }
+
+void allocation_drop(device_pointer start) {
+    struct allocation *one = allocation_at(start);
+    if (one && one->start == start) allocation_remove(one);
+}
 
 void allocations_remove_of(uint64_t owner) {
     for (size_t i = count; i-- > 0;)
@@ -67,7 +75,7 @@ void allocations_forget(void) {
 
 static int is_own(device_pointer address) { return address - device.start < device.size; }
 
-int in_device(device_pointer address) { return is_own(address) || allocation_at(address); }
+int in_device(device_pointer address) { return is_own(address) || virtual_holds(address) || allocation_at(address); }
 
 uint64_t memory_used(void) { return used; }
 
@@ -77,13 +85,27 @@ static int is_mapped(device_pointer address, uint64_t size) {
     return msync((void *)(uintptr_t)start, size + (address - start), MS_ASYNC) == 0;
 }
 
+/* In one allocation, or in mappings side by side. */
+static int lies_within(device_pointer address, uint64_t size) {
+    struct allocation *one = allocation_at(address);
+    while (one) {
+        uint64_t there = one->size - (address - one->start);
+        if (size <= there) return 1;
+        if (one->kind != MAPPED_MEMORY) return 0;
+        address += there;
+        size -= there;
+        one = allocation_at(address);
+        if (one && one->kind != MAPPED_MEMORY) return 0;
+    }
+    return 0;
+}
+
 int reachable(device_pointer address, uint64_t size) {
     device_pointer last = address + (size - 1);
     if (size == 0) return 1;
     if (address == 0 || last < address || last >= 1ull << 63) return 0;
     if (!in_device(address)) return (last < device.start || address >= device.start) && is_mapped(address, size);
-    struct allocation *one = allocation_at(address);
-    return one && size <= one->size - (address - one->start);
+    return lies_within(address, size);
 }
 
 void memory_written(device_pointer address, uint64_t size) {

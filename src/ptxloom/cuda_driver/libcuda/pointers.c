@@ -44,6 +44,7 @@ static int put_flag(void *into, int value) {
 static int is_host(const struct allocation *one) { return one->kind == HOST_MEMORY || one->kind == MANAGED_MEMORY; }
 
 static int answer_for(void *into, int attribute, const struct allocation *one, device_pointer address) {
+    device_pointer start = one->start;
     switch (attribute) {
     case CONTEXT_OF: return put(into, &one->context, sizeof one->context);
     case MEMORY_TYPE: return put_number(into, one->kind == HOST_MEMORY ? HOST_TYPE : DEVICE_TYPE);
@@ -56,10 +57,13 @@ static int answer_for(void *into, int attribute, const struct allocation *one, d
     case IS_MANAGED: return put_flag(into, one->kind == MANAGED_MEMORY);
     case DEVICE_ORDINAL: return put_number(into, 0);
     case IS_LEGACY_IPC_CAPABLE: return put_flag(into, one->kind == DEVICE_MEMORY);
-    case MAPPING_START:
-    case RANGE_START: return put_address(into, one->start);
+    case MAPPING_START: return put_address(into, one->start);
+    case RANGE_START:
+        virtual_extent(address, &start);
+        return put_address(into, start);
     case MAPPING_SIZE:
-    case RANGE_SIZE: return put_address(into, one->size);
+        return put_address(into, one->size);
+    case RANGE_SIZE: return put_address(into, one->kind == MAPPED_MEMORY ? virtual_extent(address, &start) : one->size);
     case MAPPED: return put_flag(into, 1);
     case ALLOWED_HANDLE_TYPES: return put_address(into, 0);
     case CAN_DECOMPRESS:

@@ -168,6 +168,18 @@ class DeviceMemory:
             self._give_back(freed)
             return freed
 
+    def charge(self, nbytes: int) -> None:
+        """Count memory of the device that lies elsewhere; a negative number of bytes gives it back.
+
+        Raises:
+            OutOfDeviceMemory: There is not as much.
+        """
+        with self._lock:
+            if nbytes > self.capacity - self.allocated:
+                legal = f"at most {self.capacity - self.allocated:,}, which are left of the device's {self.capacity:,}"
+                raise OutOfDeviceMemory("nbytes", nbytes, legal)
+            self.allocated += nbytes
+
     def register(self, array: NDArray[Any], name: str, *, constant: bool) -> int:
         """Let kernels reach an array of the host where it lies; gives its address."""
         with self._lock:

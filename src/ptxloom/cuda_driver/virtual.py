@@ -1,0 +1,199 @@
+"""Memory that a program maps where it wants: pieces of memory, and addresses that both processes have set aside."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ptxloom.cuda_driver.errors import CudaError, Refused
+from ptxloom.cuda_driver.protocol import VIRTUAL, VIRTUAL_TOLD
+from ptxloom.cuda_driver.regions import AddressRange
+from ptxloom.machine.memory.device_memory import OutOfDeviceMemory
+
+if TYPE_CHECKING:
+    from ptxloom.machine.memory.device_memory import DeviceMemory
+
+UNIT: Final = 2 << 20
+"""In which memory is made and mapped, as on the GPUs that there are."""
+_READ_WRITE: Final = 3
+_SEALS: Final = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+
+class Step(IntEnum):
+    """What is asked; `enum step` in `virtual.c`."""
+
+    RANGE = 1
+    CREATE = 2
+    IMPORT = 3
+    RELEASE = 4
+    MAP = 5
+    UNMAP = 6
+    ACCESS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """A piece of memory: a file, how long it is, what reports call it."""
+
+    file: int
+    nbytes: int
+    name: str
+
+
+@dataclass(slots=True)
+class _Mapping:
+    """A piece of memory at an address, and what kernels may do there."""
+
+    nbytes: int
+    name: str
+    flags: int = 0
+
+
+class VirtualMemory:
+    """What one program maps.
+
+    Args:
+        memory: The device's, which counts it and lets kernels reach it.
+    """
+
+    def __init__(self, memory: DeviceMemory) -> None:
+        self._memory = memory
+        self._range: AddressRange | None = None
+        self._numbers = count(1)
+        self._pieces: dict[int, _Memory] = {}
+        self._mappings: dict[int, _Mapping] = {}
+        self._reached: list[int] = []  # where runs of mappings start that kernels may reach
+
+    def answer(self, data: bytes) -> bytes:
+        """What a question comes to.
+
+        Raises:
+            Refused: It cannot be done.
+        """
+        step, first, second, third = VIRTUAL.unpack_from(data)
+        match step:
+            case Step.RANGE:
+                space = self._space()
+                return VIRTUAL_TOLD.pack(space.address, space.nbytes, 0)
+            case Step.CREATE:
+                return self._create(first, data[VIRTUAL.size :].decode("utf-8", "replace"))
+            case Step.IMPORT:
+                return self._import(first, second)
+            case Step.RELEASE:
+                self._release(first)
+            case Step.MAP:
+                self._map(first, second, third)
+            case Step.UNMAP:
+                self._unmap(first)
+            case Step.ACCESS:
+                self._allow(first, second, third)
+            case _:
+                raise Refused(CudaError.NOT_SUPPORTED)
+        return VIRTUAL_TOLD.pack(0, 0, 0)
+
+    def close(self) -> None:
+        """The program has ended."""
+        for piece in self._pieces.values():
+            os.close(piece.file)
+        if self._range is not None:
+            self._range.close()
+
+    def _space(self) -> AddressRange:
+        self._range = self._range or AddressRange()
+        return self._range
+
+    def _create(self, nbytes: int, origin: str) -> bytes:
+        if not nbytes or nbytes % UNIT:
+            raise Refused(CudaError.INVALID_VALUE)
+        try:
+            self._memory.charge(nbytes)
+        except OutOfDeviceMemory:
+            raise Refused(CudaError.OUT_OF_MEMORY) from None
+        file = os.memfd_create("ptxloom memory", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(file, nbytes)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEALS)
+        return self._kept(file, nbytes, origin)
+
+    def _import(self, process: int, given: int) -> bytes:
+        """Memory behind a file of the program's: another one of its processes made it."""
+        try:
+            file = os.open(f"/proc/{process}/fd/{given}", os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            raise Refused(CudaError.UNKNOWN) from None
+        nbytes = os.fstat(file).st_size
+        if not _is_sealed(file) or not nbytes or nbytes % UNIT:
+            os.close(file)
+            raise Refused(CudaError.INVALID_VALUE)
+        return self._kept(file, nbytes, "an import", charged=False)
+
+    def _kept(self, file: int, nbytes: int, origin: str, *, charged: bool = True) -> bytes:
+        number = next(self._numbers)
+        self._pieces[number] = _Memory(
+            file, nbytes if charged else 0, f"memory[{number}]" + f" of {origin}" * bool(origin)
+        )
+        return VIRTUAL_TOLD.pack(number, nbytes, file)
+
+    def _release(self, number: int) -> None:
+        piece = self._pieces.pop(number, None)
+        if piece is None:
+            raise Refused(CudaError.INVALID_VALUE)
+        self._memory.charge(-piece.nbytes)
+        os.close(piece.file)
+
+    def _map(self, address: int, nbytes: int, number: int) -> None:
+        piece = self._pieces.get(number)
+        if piece is None or nbytes != os.fstat(piece.file).st_size or not self._is_free(address, nbytes):
+            raise Refused(CudaError.INVALID_VALUE)
+        self._space().map(address, nbytes, piece.file)
+        self._mappings[address] = _Mapping(nbytes, piece.name)
+
+    def _is_free(self, address: int, nbytes: int) -> bool:
+        inside = address % UNIT == 0 and self._space().holds(address, nbytes)
+        others = self._mappings.items()
+        return inside and all(address + nbytes <= at or at + one.nbytes <= address for at, one in others)
+
+    def _unmap(self, address: int) -> None:
+        mapping = self._mappings.pop(address, None)
+        if mapping is None:
+            raise Refused(CudaError.INVALID_VALUE)
+        self._reach()
+        self._space().unmap(address, mapping.nbytes)
+
+    def _allow(self, address: int, nbytes: int, flags: int) -> None:
+        for at, mapping in self._mappings.items():
+            if address <= at and at + mapping.nbytes <= address + nbytes:
+                mapping.flags = flags
+        self._reach()
+
+    def _reach(self) -> None:
+        """Let kernels reach what they may, mappings side by side as one."""
+        for start in self._reached:
+            self._memory.unregister(start)
+        self._reached.clear()
+        runs: list[tuple[int, _Mapping]] = []
+        for at, one in sorted(self._mappings.items()):
+            if not one.flags:
+                continue
+            if runs and runs[-1][0] + runs[-1][1].nbytes == at and runs[-1][1].flags == one.flags:
+                runs[-1][1].nbytes += one.nbytes
+            else:
+                runs.append((at, _Mapping(one.nbytes, one.name, one.flags)))
+        for start, run in runs:
+            there = np.ctypeslib.as_array((ctypes.c_uint8 * run.nbytes).from_address(start))
+            self._memory.register(there, run.name, constant=run.flags != _READ_WRITE)
+            self._reached.append(start)
+
+
+def _is_sealed(file: int) -> bool:
+    """Whether a file cannot become shorter under those who have mapped it."""
+    try:
+        return bool(fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK)
+    except OSError:  # no file in memory
+        return False

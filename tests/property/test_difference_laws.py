@@ -15,6 +15,8 @@ from ptxloom.difference.alignment import Range, aligned, longest_common
 from ptxloom.difference.lines import lines_of
 from ptxloom.syntax import instructions, parse
 
+pytestmark = pytest.mark.slow
+
 SMALL = [file for file in corpus_files() if file.path.stat().st_size < 60_000]
 SEQUENCES = st.lists(st.sampled_from("abcde"), max_size=40)
 

@@ -26,6 +26,7 @@ DRAWN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.sample(every=4)
 @pytest.mark.parametrize("form", PICTURES)
 @pytest.mark.parametrize("words", DRAWN, ids=" ".join)

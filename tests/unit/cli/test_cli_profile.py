@@ -14,6 +14,8 @@ from ptxloom.views.runs import profile_schema
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LAUNCH = str(EXAMPLES / "hgemm.toml")
 KERNEL = """\

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from ptxloom.cli import main
 from ptxloom.diagnosis import CAUSES
 
-if TYPE_CHECKING:
-    import pytest
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"

@@ -17,6 +17,8 @@ from ptxloom.machine.native import language
 from ptxloom.machine.plan import planner
 from ptxloom.machine.runtime import state
 
+pytestmark = pytest.mark.slow
+
 KERNELS = sorted((Path(__file__).parents[2] / "kernels" / "ptx").glob("*-sm_90.ptx"))
 BUDGET = language.record(state.Warp).offsets["budget"]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import pytest
+
 from ptxloom.banks import bank_conflicts, find_swizzles, make_tile
 from ptxloom.fragments import fragment
 from ptxloom.isa import Target, targets
@@ -15,6 +17,8 @@ from web_port import ask, page_facts
 if TYPE_CHECKING:
     from ptxloom.banks import Choice, Tile
     from ptxloom.fragments import Fragment
+
+pytestmark = pytest.mark.slow
 
 MOST_ELEMENTS = 256  # of larger fragments some
 

@@ -54,7 +54,7 @@ def running() -> Iterator[Running]:
 
 def _ran(running: Running, program: Path, *arguments: str) -> str:
     command = [str(program), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment, timeout=300)
     assert done.stderr == ""
     return done.stdout
 

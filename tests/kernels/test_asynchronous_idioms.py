@@ -58,7 +58,7 @@ def test_an_idiom_is_right_and_silent_under_all_tools(idiom: Idiom, architecture
         cluster=cluster,
         checks=CHECKS,
         schedule_seed=seed,
-        timeout=60,
+        timeout=300,
     )
     assert result.hazards == ()
     assert out.tolist() == idiom.expected.ravel().tolist()

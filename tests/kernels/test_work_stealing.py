@@ -55,7 +55,7 @@ def test_a_persistent_kernel_is_right_and_silent_under_all_tools(case: Persisten
         checks=CHECKS,
         schedule_seed=seed,
         threads=threads,
-        timeout=60,
+        timeout=300,
     )
     assert result.hazards == ()
     assert out.tolist() == case.expected.ravel().tolist()

@@ -212,4 +212,4 @@ worker.join()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_child_finds_the_heap_free() -> None:
-    subprocess.run([sys.executable, "-c", FORKING], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", FORKING], check=True, timeout=300)

@@ -182,7 +182,7 @@ def reported(program: list[Step], seed: int) -> set[tuple[int, int]]:
     text, places = text_of(program)
     source = np.arange(101, 117, dtype=np.uint8)
     run = kernel(parse(text), "k").launch(
-        1, THREADS, [source], checks=("memcheck", "racecheck"), threads=1, timeout=20, schedule_seed=seed
+        1, THREADS, [source], checks=("memcheck", "racecheck"), threads=1, timeout=300, schedule_seed=seed
     )
     return pairs(run.hazards, places)
 

@@ -326,7 +326,7 @@ def reported(program: list[Step], seed: int, threads: int = 1) -> set[tuple[int,
         THREADS,
         [out, flags],
         checks=("memcheck", "racecheck:global"),
-        timeout=20,
+        timeout=300,
         schedule_seed=seed,
         threads=threads,
     )

@@ -211,7 +211,7 @@ def reported(program: list[Access | Barrier], seed: int) -> set[tuple[int, int, 
     """The same as the machine sees it."""
     text, places = text_of(program)
     run = kernel(parse(text), "k").launch(
-        1, THREADS, [], checks=("memcheck", "racecheck"), threads=1, timeout=20, schedule_seed=seed
+        1, THREADS, [], checks=("memcheck", "racecheck"), threads=1, timeout=300, schedule_seed=seed
     )
     found: set[tuple[int, int, bool]] = set()
     for hazard in run.hazards:

@@ -97,7 +97,7 @@ def _maps() -> list[object]:
 def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
     fixed = np.zeros(62, np.uint32)
     fixed.flags.writeable = False
-    options: dict[str, Any] = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 20.0} | case.options | more
+    options: dict[str, Any] = {"grid": 1, "block": 32, "checks": CHECKS, "timeout": 300.0} | case.options | more
     options["checks"] = [c for c in options["checks"] if c in CHECKS]
     grid, block = options.pop("grid"), options.pop("block")
     out = np.zeros(64, np.uint32)

@@ -40,7 +40,7 @@ def kernel_of(body: str, before: str = BEFORE) -> Kernel:
 def hazards(body: str, before: str = BEFORE, block: int = 32) -> tuple[Hazard, ...]:
     """What initcheck says of a kernel of one CTA."""
     out = np.zeros(block, np.uint32)
-    result = kernel_of(body, before).launch(1, block, [out], checks=CHECKS, threads=1, timeout=20)
+    result = kernel_of(body, before).launch(1, block, [out], checks=CHECKS, threads=1, timeout=300)
     assert all(h.tool == "initcheck" for h in result.hazards)
     return tuple(result.hazards)
 
@@ -302,8 +302,8 @@ def test_following_poison_changes_no_result(block: int, checks: tuple[str, ...])
         BEFORE + helper,
     )
     plain, watched = np.zeros(block, np.uint32), np.zeros(block, np.uint32)
-    ready.launch(1, block, [plain], checks=("memcheck",), timeout=20)
-    ready.launch(1, block, [watched], checks=checks, timeout=20)
+    ready.launch(1, block, [plain], checks=("memcheck",), timeout=300)
+    ready.launch(1, block, [watched], checks=checks, timeout=300)
     assert plain.tolist() == watched.tolist()
     assert len(set(plain.tolist())) > 8
 

@@ -20,7 +20,7 @@ CHECKS = ("memcheck", "racecheck:global")
 def found(body: str, grid: int = 2, block: int = 64, seed: int = 0) -> set[tuple[str, str, bool]]:
     """The races: rule, space, and whether two CTAs are part of it."""
     out = np.zeros(256, np.uint32)
-    result = entry(body).launch(grid, block, [out], checks=CHECKS, timeout=20, schedule_seed=seed)
+    result = entry(body).launch(grid, block, [out], checks=CHECKS, timeout=300, schedule_seed=seed)
     return {(h.kind, h.space, h.other is not None and h.other.block != h.block) for h in result.hazards}
 
 

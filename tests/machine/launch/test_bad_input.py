@@ -151,7 +151,7 @@ def test_the_interrupt_key_stops_a_run_and_nothing_else(threads: int) -> None:
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            endless.launch(8, 32, [out], threads=threads, timeout=60)
+            endless.launch(8, 32, [out], threads=threads, timeout=300)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -292,4 +292,4 @@ def test_what_a_progress_callback_raises_ends_the_run() -> None:
         raise ArithmeticError(f"{started} of {total}")
 
     with pytest.raises(ArithmeticError, match="of 4"):
-        entry("L: bra L;").launch(4, 32, [np.zeros(4, np.uint32)], progress=broken, timeout=30)
+        entry("L: bra L;").launch(4, 32, [np.zeros(4, np.uint32)], progress=broken, timeout=300)

@@ -48,7 +48,7 @@ def _run(ready: Kernel, case: KernelCase, threads: int, seed: int) -> tuple[tupl
         cluster=cluster,
         threads=threads,
         schedule_seed=seed,
-        timeout=60,
+        timeout=300,
     )
     assert result.hazards == ()
     arrays: tuple[Any, ...] = tuple(a for a in arguments if type(a) is np.ndarray)
@@ -97,4 +97,4 @@ def test_lanes_that_wait_for_another_warp_and_for_each_other_get_their_turn_with
     """
     ready = entry(body, before=".shared .align 8 .b32 flags[2];\n")
     for seed in range(40):
-        ready.launch(1, 96, [np.zeros(1, np.uint32)], threads=1, schedule_seed=seed, timeout=60)
+        ready.launch(1, 96, [np.zeros(1, np.uint32)], threads=1, schedule_seed=seed, timeout=300)

@@ -120,5 +120,5 @@ def test_an_interrupt_at_any_moment_stops_a_launch(threads: int) -> None:
         timer = threading.Timer(0.004 * moment, _thread.interrupt_main)
         with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - it may come anywhere in here
             timer.start()
-            entry(f"{body}L: bra L;").launch(6, 64, [np.zeros(64, np.uint32)], threads=threads, timeout=30)
+            entry(f"{body}L: bra L;").launch(6, 64, [np.zeros(64, np.uint32)], threads=threads, timeout=300)
         timer.join()

@@ -165,7 +165,7 @@ def interrupt(_: int, __: int) -> None:
         ("st.global.u32 [%rd0+1000000], %r0;", {}),
         ("setp.eq.u32 %p1, %r0, 0; @%p1 bar.sync 1, 64;", {}),
         ("L: bra L;", {"timeout": 0.1}),
-        ("L: bra L;", {"progress": interrupt, "timeout": 20}),
+        ("L: bra L;", {"progress": interrupt, "timeout": 300}),
     ],
     ids=["done", "fault", "deadlock", "time limit", "interrupt"],
 )

@@ -100,7 +100,7 @@ def test_a_lane_that_spins_on_another_lane_of_its_warp_gets_there() -> None:
     EVEN: add.u32 %r1, %r0, 5;
     DONE: st.volatile.global.u32 [%rd0], %r1;
     """
-    entry(body).launch(1, 64, [out], timeout=30)
+    entry(body).launch(1, 64, [out], timeout=300)
     assert out.tolist() == [n // 2 * 2 + 5 for n in range(64)]
 
 
@@ -117,7 +117,7 @@ BRANCHY = """
 
 def test_a_spinning_loop_that_diverges_inside_still_gives_the_others_their_turn() -> None:
     out = np.zeros(64, np.uint32)
-    entry(BRANCHY.format(first="@%p1 bra EVEN;")).launch(1, 64, [out], timeout=30)
+    entry(BRANCHY.format(first="@%p1 bra EVEN;")).launch(1, 64, [out], timeout=300)
     assert out.tolist() == [n // 2 * 2 + 5 for n in range(64)]
 
 
@@ -135,7 +135,7 @@ def test_blocks_that_wait_for_later_blocks_get_there(threads: int) -> None:
     WAIT: ld.volatile.global.u32 %r1, [%rd3+4]; setp.eq.u32 %p2, %r1, 0; @%p2 bra WAIT;
     add.u32 %r1, %r1, 1; st.volatile.global.u32 [%rd3], %r1;
     """
-    entry(body).launch(8, 1, [out], threads=threads, timeout=30)
+    entry(body).launch(8, 1, [out], threads=threads, timeout=300)
     assert out.tolist() == [15, 14, 13, 12, 11, 10, 9, 8, 7]
 
 
@@ -189,7 +189,7 @@ def test_an_interrupt_stops_a_run(body: str, threads: int) -> None:
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        kernel.launch(6, 64, [np.zeros(64, np.uint32)], threads=threads, timeout=30)
+        kernel.launch(6, 64, [np.zeros(64, np.uint32)], threads=threads, timeout=300)
     timer.join()
 
 
@@ -202,7 +202,7 @@ def test_a_warp_that_waits_in_a_loop_through_a_table_lets_the_other_run() -> Non
     LATER: add.u32 %r1, %r0, 5;
     DONE: st.volatile.global.u32 [%rd0], %r1;
     """
-    entry(body).launch(1, 64, [out], timeout=30)
+    entry(body).launch(1, 64, [out], timeout=300)
     assert out.tolist() == [n % 32 + 37 for n in range(64)]
 
 
@@ -241,5 +241,5 @@ def test_the_last_block_of_a_cluster_reads_the_first_ones_shared_memory() -> Non
     DONE: mul.wide.u32 %rd2, %r3, 4; add.u64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], %r1;
     """
     kernel = entry(f"mov.u32 %r1, 0; {body}", before=".shared .align 4 .b32 cell;")
-    kernel.launch(12, 1, [out], cluster=4, timeout=30, threads=2)
+    kernel.launch(12, 1, [out], cluster=4, timeout=300, threads=2)
     assert out.tolist() == [0, 100, 100, 100, 0, 104, 104, 104, 0, 108, 108, 108]

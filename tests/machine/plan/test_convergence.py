@@ -47,7 +47,7 @@ def test_sync_warp_in_two_branches_lets_both_go_on() -> None:
     EVEN: bar.warp.sync -1; mov.u32 %r1, 2;
     DONE: bar.warp.sync -1;
     """
-    result = entry(body + STORE).launch(1, 32, [out], timeout=20)
+    result = entry(body + STORE).launch(1, 32, [out], timeout=300)
     assert out.tolist() == [2, 1] * 16
     assert not result.hazards
 
@@ -60,7 +60,7 @@ def test_a_shuffle_whose_members_wait_at_another_one_is_reported_and_goes_on() -
     LOW: shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;
     DONE:
     """
-    result = entry(body + STORE).launch(1, 32, [out], timeout=20)
+    result = entry(body + STORE).launch(1, 32, [out], timeout=300)
     assert out.tolist() == [n ^ 1 for n in range(32)]
     assert {(h.tool, h.kind) for h in result.hazards} == {("synccheck", "elsewhere")}
     assert {h.line for h in result.hazards} == {13, 14}
@@ -69,6 +69,6 @@ def test_a_shuffle_whose_members_wait_at_another_one_is_reported_and_goes_on() -
 def test_members_that_have_exited_are_not_waited_for() -> None:
     out = np.zeros(32, np.uint32)
     body = "setp.eq.u32 %p1, %r0, 31; @%p1 exit;\nbar.warp.sync -1; shfl.sync.down.b32 %r1, %r0, 1, 31, -1;" + STORE
-    entry(body).launch(1, 32, [out], timeout=20)
+    entry(body).launch(1, 32, [out], timeout=300)
     assert out[:30].tolist() == list(range(1, 31))
     assert out[31] == 0

@@ -144,7 +144,7 @@ def interpret(chunks: tuple[Chunk, ...], lane: int) -> list[int] | None:
 
 def run(chunks: tuple[Chunk, ...], threads: int) -> NDArray[np.uint32]:
     out = np.full((threads, 4), 0xDEAD, np.uint32)
-    kernel(parse(ptx(chunks)), "k").launch(1, threads, [out], threads=1, timeout=20)
+    kernel(parse(ptx(chunks)), "k").launch(1, threads, [out], threads=1, timeout=300)
     return out
 
 

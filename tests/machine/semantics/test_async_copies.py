@@ -29,7 +29,7 @@ def run(body: str, threads: int = 32, elements: int = 128, *, unchecked: bool = 
     given = np.arange(1, elements + 1, dtype=np.uint32)
     out = np.zeros((threads, 4), np.uint32)
     whole = f"{START}\n{body}\ncp.async.wait_all;\n{STORE}"
-    entry(whole, PARAMS, ROOM, unchecked=unchecked).launch(1, threads, [out, given], timeout=20)
+    entry(whole, PARAMS, ROOM, unchecked=unchecked).launch(1, threads, [out, given], timeout=300)
     return out.view(np.uint8), np.resize(given, (threads, 4)).view(np.uint8)
 
 
@@ -225,7 +225,7 @@ def stretch(left: int, right: int, missing: int = 0, said: int = 32) -> Bytes:
     given = buffer[start : start + 32 - left - right - missing]
     out = np.zeros(8, np.uint32)
     body = STRETCH.format(left=min(left, said), right=right, by=-left)
-    entry(body, PARAMS, ROOM).launch(1, 8, [out, given], timeout=20, checks=CHECKS)
+    entry(body, PARAMS, ROOM).launch(1, 8, [out, given], timeout=300, checks=CHECKS)
     got = out.view(np.uint8)
     assert got[left : 32 - right].tolist() == given.tolist()
     return np.concatenate((got[:left], got[32 - right :]))

@@ -17,7 +17,7 @@ TEST = "mbarrier.test_wait.parity.shared.b64 %p1, [bar], {parity}; selp.u32 %r{t
 def run(body: str, threads: int = 1, size: int = 4, seed: int = 0, *, unchecked: bool = False) -> list[int]:
     out = np.zeros(size, np.uint32)
     kernel = entry(START + body, before=BAR, unchecked=unchecked)
-    kernel.launch(1, threads, [out], timeout=20, schedule_seed=seed)
+    kernel.launch(1, threads, [out], timeout=300, schedule_seed=seed)
     return out.tolist()
 
 
@@ -111,7 +111,7 @@ def test_remote_arrivals_and_bytes_reach_another_block_of_the_cluster() -> None:
     ld.shared.v2.u32 {{%r10, %r11}}, [room+8]; ld.shared.v2.u32 {{%r12, %r13}}, [room+24];
     st.global.v4.u32 [%rd1], {{%r10, %r11, %r12, %r13}};
     OUT: barrier.cluster.arrive; barrier.cluster.wait;"""
-    entry(body, before=BAR).launch(4, 1, [out], cluster=4, timeout=20)
+    entry(body, before=BAR).launch(4, 1, [out], cluster=4, timeout=300)
     assert out.tolist() == [12, 12, 36, 34]
 
 
@@ -240,7 +240,9 @@ def test_mbarriers_of_several_ctas_are_reached_at_once(seed: int) -> None:
     mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 %p2, [bar], 0; selp.u32 %r3, 1, 0, %p2;
     cvta.to.global.u64 %rd2, %rd1; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3; st.global.u32 [%rd2], %r3;
     barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"""
-    done = entry(START + body, before=BAR).launch(4, 1, [out], cluster=4, checks=CHECKS, schedule_seed=seed, timeout=20)
+    done = entry(START + body, before=BAR).launch(
+        4, 1, [out], cluster=4, checks=CHECKS, schedule_seed=seed, timeout=300
+    )
     assert out.tolist() == [1, 0, 1, 1]
     assert done.hazards == ()
 

@@ -77,7 +77,7 @@ CASES: Final = (*examples(), *(case for case in cases() if "sm_90" in case.archi
 def profiled(case: KernelCase | Example) -> Profile:
     ready = kernel(parse(case.ptx("sm_90"), case.name), case.kernel)
     arguments = list(case.arguments())
-    result = ready.launch(case.grid, case.block, arguments, case.shared_bytes, profile=True, threads=1, timeout=60)
+    result = ready.launch(case.grid, case.block, arguments, case.shared_bytes, profile=True, threads=1, timeout=300)
     assert result.profile is not None
     return result.profile
 

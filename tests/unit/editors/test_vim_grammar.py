@@ -56,7 +56,7 @@ def coloured(vim: str, folder: Path, text: str) -> list[list[str]]:
     (folder / "ask.vim").write_text(SCRIPT, encoding="utf-8")
     start = f"set nocompatible runtimepath^={FOLDER} | filetype on | syntax on"
     command = [vim, "-u", "NONE", "-i", "NONE", "-n", "-es", "--cmd", start, "k.ptx", "-S", "ask.vim"]
-    subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
     filetype, groups = (folder / "found").read_text(encoding="utf-8").splitlines()
     assert filetype == "ptx"
     found: list[list[str]] = json.loads(groups)

@@ -56,6 +56,11 @@ def test_wrong_settings_are_told(variable: str, tmp_path: Path) -> None:
     assert "'nothing'; it must be" in done.stderr.splitlines()[-1]
 
 
+def test_memory_of_a_launch_s_own_lives_until_it_is_over(tmp_path: Path) -> None:
+    done = run("scratch.py", tmp_path, PTXLOOM_DEVICE="sm_90")
+    assert done.stdout == "launched given back right\n", done.stderr
+
+
 needs_torch = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="PyTorch, its CPU build, is not there"
 )

@@ -28,6 +28,7 @@ def follow_torch() -> None:
     """Put the device in place now, or when PyTorch has been imported."""
     if not is_wanted():
         return
+    os.environ.setdefault("TRITON_DEFAULT_BACKEND", "ptxloom")  # NVIDIA's asks PyTorch whether there is a device
     there = sys.modules.get(_TORCH)
     if there is None:
         sys.meta_path.insert(0, _Finder())

@@ -192,8 +192,13 @@ def _pointer(value: Any, name: str, held: ExitStack) -> bytes:
         return int(value).to_bytes(8, "little")
     array = _storage(getattr(value, "base", value), name)  # of a tensor that is seen as one of another type
     address = device().register(array, name)
-    held.callback(device().unregister, address)
+    held.callback(_unregister, address, value)
     return int(value.data_ptr()).to_bytes(8, "little")
+
+
+def _unregister(address: int, _owner: object) -> None:
+    """Take memory back from the device; whom it belongs to has lived until now: nobody else may hold a launch's own."""
+    device().unregister(address)
 
 
 def _storage(tensor: Any, name: str) -> NDArray[np.uint8]:

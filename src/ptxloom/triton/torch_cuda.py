@@ -7,7 +7,6 @@ functions run on the CPU. What asks for PyTorch's CUDA library itself (graphs, s
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import nullcontext
 from functools import cache, wraps
@@ -40,7 +39,6 @@ def install() -> None:
     """Let PyTorch have a device "cuda" from now on, in this thread; not where it has one of its own."""
     if torch.version.cuda or torch.version.hip:
         return
-    os.environ.setdefault("TRITON_DEFAULT_BACKEND", "ptxloom")  # NVIDIA's asks PyTorch whether there is a device
     for name, value in _functions().items():
         setattr(torch.cuda, name, value)
     for name, value in _ACCELERATOR.items():

@@ -88,7 +88,7 @@ def test_what_is_freed_is_told_with_its_name_and_gives_its_memory_back() -> None
     assert "weights+0x8, which has been freed" in told
     with pytest.raises(UsageError, match="has been freed"):
         device.free(gone)
-    with pytest.raises(UsageError, match="within one allocation that lives"):
+    with pytest.raises(UsageError, match="within one live allocation"):
         device.read(gone)
 
 
@@ -214,9 +214,9 @@ def wrong_calls(device: Any) -> dict[str, Any]:
     return {
         "nbytes is 0; it must be 1 or more": lambda: device.alloc(0),
         "nbytes is '4'; it must be 1 or more": lambda: device.alloc("4"),
-        "address is 0xc; it must be the start of an allocation that lives": lambda: device.free(12),
+        "address is 0xc; it must be the start of a live allocation": lambda: device.free(12),
         "nbytes is None; it must be a number of bytes, where an address is given": lambda: device.read(12),
-        r"address \(of 4 bytes\) is 0xc; it must be within one allocation": lambda: device.read(12, 4),
+        r"address \(of 4 bytes\) is 0xc; it must be within one live allocation": lambda: device.read(12, 4),
         "address is 0xc; it must be the address of a registered array": lambda: device.unregister(12),
         "array is .*; it must be a NumPy array, or one that another library shares": lambda: device.register([1]),
         "array is .*; it must be a C-contiguous array of plain values": lambda: device.register(np.zeros((4, 4))[:, 1]),

@@ -188,7 +188,7 @@ def build_parser(verb: str | None = None) -> VerbParser:
         action=completions.PrintCompletion,
         choices=completions.SHELLS,
         metavar="SHELL",
-        help="print what bash, zsh, fish or tcsh completes, and exit",
+        help="print the completion script of bash, zsh, fish or tcsh, and exit",
     )
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser, title="verbs")
     for name in (verb,) if verb in VERBS else VERBS:

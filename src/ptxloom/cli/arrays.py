@@ -92,7 +92,7 @@ def _read(file: BinaryIO, size: int) -> NDArray[Any]:
     file.seek(0)
     shape, by_columns, dtype = _header(file)
     if not (is_number(dtype) or (dtype.kind == "V" and not dtype.hasobject)):
-        raise NoArray(f"it holds {dtype}, and no numbers")
+        raise NoArray(f"it holds {dtype}, not numbers")
     count = math.prod(shape)
     if count * dtype.itemsize != size - file.tell():
         raise NoArray("it holds more or fewer bytes than its header says")

@@ -36,7 +36,7 @@ def descriptor(parser: ArgumentParser) -> None:
     what.add_argument(
         "--tile", type=tile, metavar="MNxK", help="M or N and K, in elements: one product's, or the tile that is made"
     )
-    made = parser.add_argument_group("how the tile to make lies")
+    made = parser.add_argument_group("where the tile to be made lies")
     made.add_argument(
         "--swizzle", dest="mode", choices=(*_SWIZZLES, "128B_ATOM_32B"), help="the mode (default: the widest that fits)"
     )
@@ -61,10 +61,15 @@ def tensormap(parser: ArgumentParser) -> None:
                       "(default: no gaps)")  # fmt: skip
     made.add_argument("--box-dim", type=numbers, metavar="LIST", help="elements that a copy spans")
     made.add_argument("--element-strides", type=numbers, metavar="LIST", help="take every Nth element (default 1)")
-    made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="slices of bytes")
+    made.add_argument("--interleave", choices=("none", "16B", "32B"), default="none", help="in slices of so many bytes")
     made.add_argument("--swizzle", dest="mode", choices=_SWIZZLES, help="of shared memory (default none)")
     made.add_argument("--l2-promotion", choices=("none", "64B", "128B", "256B"), default="none", help="of fetches")
-    made.add_argument("--oob-fill", choices=("none", "nan"), default="none", help="what is outside: zeros, or NaN")
+    made.add_argument(
+        "--oob-fill",
+        choices=("none", "nan"),
+        default="none",
+        help="what elements outside the tensor read as: zeros or NaN",
+    )
     im2col = parser.add_argument_group("in place of a box, for im2col")
     im2col.add_argument("--pixel-box-lower-corner", type=numbers, metavar="LIST", help="W, H, D")
     im2col.add_argument("--pixel-box-upper-corner", type=numbers, metavar="LIST", help="W, H, D, from the end")

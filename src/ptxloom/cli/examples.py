@@ -114,7 +114,7 @@ EXAMPLES: Final = {
         ("debug plan kernel.ptx", "blocks, and what is known before anything runs"),
         ("debug ir kernel.ptx --checks racecheck", "what LLVM is given"),
     ),
-    "schema": (("schema check", "what `check --output-format json` prints"), ("schema", "all that there are")),
+    "schema": (("schema check", "what `check --output-format json` prints"), ("schema", "every name")),
     "examples": (("examples", "to a folder of this name, here"),),
     "lsp": (("lsp --target sm_90a", "check every file for this target"),),
 }

@@ -18,7 +18,7 @@ def declare(parser: ArgumentParser) -> None:
         "this machine, with the tools watching. The exit status is the program's."
     )
     parser.add_argument(
-        "--device", metavar="SM", default="sm_80", help="what the device is, sm_75 to sm_121 (default sm_80)"
+        "--device", metavar="SM", default="sm_80", help="the device's architecture, sm_75 to sm_121 (default sm_80)"
     )
     parser.add_argument("--checks", metavar="TOOLS", help="the tools that watch, named as in `run --checks`")
     parser.add_argument(
@@ -31,8 +31,8 @@ def declare(parser: ArgumentParser) -> None:
         "--destroy-on-device-error",
         choices=("context", "kernel"),
         default="context",
-        help="what goes with a kernel that is ended: the context, whose later calls all fail, as on a GPU (default), "
-        "or nothing, so that one failing test leaves the others alone",
+        help="what a kernel that is ended takes with it: the context, whose later calls all fail, as on a GPU "
+        "(default), or nothing, so that one failing test leaves the others alone",
     )
     parser.add_argument(
         "--memory-limit", type=size, metavar="SIZE", help="what the device has (default half of what this machine has)"

@@ -47,7 +47,7 @@ def graph(parser: ArgumentParser) -> None:
 
 def web(parser: ArgumentParser) -> None:
     """`ptxloom web`."""
-    parser.add_argument("--open", action="store_true", help="show it in the browser, too")
+    parser.add_argument("--open", action="store_true", help="also show it in the browser")
 
 
 def _function(parser: _Group) -> None:

@@ -38,7 +38,7 @@ def project(parser: ArgumentParser) -> None:
         "--settings-schema",
         action=PrintSchema,
         schema=_settings_schema,
-        help="print the JSON Schema of settings, and end",
+        help="print the JSON Schema of settings, and exit",
     )
 
 

@@ -86,7 +86,7 @@ def files(names: Iterable[str], leaves_out: LeavesOut | None = None) -> tuple[st
     found: dict[str, None] = {}
     for name in names:
         if not name:
-            raise CannotRead("the name of a file is empty, as a variable leaves it that is not set")
+            raise CannotRead("the name of a file is empty, as an unset variable leaves it")
         if name != STDIN and is_folder(name):
             below, passed_over = _below(name, leaves_out)
             if not below:

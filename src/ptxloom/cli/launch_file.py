@@ -138,7 +138,7 @@ def _table_of_words(name: str, words: Namespace) -> dict[str, Any]:
     """
     if not launch_words.said(words):
         how = "--kernel, --grid, --block, --arg; or `ptxloom run --init` writes a launch file for it"
-        raise BadLaunchFile(f"{name}: this is PTX; how it runs has to be said: {how}")
+        raise BadLaunchFile(f"{name}: this is PTX; say how it is to run: {how}")
     table = launch_words.merged({"ptx": name}, words)
     if "kernel" not in table:
         source = read(name, table.get("target"))
@@ -154,7 +154,7 @@ def _table(name: str, path: Path) -> dict[str, Any]:
     """
     try:
         if path.is_char_device() or path.is_block_device():
-            raise BadLaunchFile(f"{name}: this is a device, no launch file")
+            raise BadLaunchFile(f"{name}: this is a device, not a launch file")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise BadLaunchFile(f"{name}: there is no such file") from None

@@ -55,7 +55,7 @@ def declare(parser: ArgumentParser) -> None:
     own.add_argument("--save", action="append", default=[], metavar="NAME=FILE.npy", help="write an array afterwards")
     own.add_argument("--init", action="store_true", help="write a launch file for PTX, to be filled in; nothing runs")
     own.add_argument(
-        "--schema", action=PrintSchema, schema=_launch_schema, help="print the JSON Schema of launch files, and end"
+        "--schema", action=PrintSchema, schema=_launch_schema, help="print the JSON Schema of launch files, and exit"
     )
 
 
@@ -74,7 +74,7 @@ def extents(text: str) -> int | list[int]:
         ArgumentTypeError: It is something else.
     """
     if not _EXTENTS.fullmatch(text):
-        raise ArgumentTypeError(f"{text!r} is not such as 2,3 or 2x3")
+        raise ArgumentTypeError(f"{text!r} is not of the form 2,3 or 2x3")
     first, *others = (int(part) for part in re.split("[x,]", text))
     return [first, *others] if others else first
 

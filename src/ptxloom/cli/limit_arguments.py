@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 _SIZE: Final = re.compile(r"(\d{1,18})([KMGT]?)(i?B)?", re.IGNORECASE)
 _HELD: Final = (
-    "memory that the run may have: arrays of the launch file, variables of the module, the heap, memory and registers "
+    "memory that the run may use: arrays of the launch file, variables of the module, the heap, memory and registers "
     "of resident CTAs, what is printed, and what the tools, --profile and --trace remember"
 )
 _LIMITS: Final = {
     "memory_limit": ("half of what this machine has", _HELD),
-    "heap_bytes": ("8M", "what a kernel's malloc can give in all; beyond, it gives NULL"),
-    "printf_bytes": ("1M", "what a kernel can print; the rest is cut"),
+    "heap_bytes": ("8M", "how much a kernel's malloc can give in all; beyond that it returns NULL"),
+    "printf_bytes": ("1M", "how much a kernel can print; the rest is cut off"),
     "stack_bytes": ("16K", "local memory of a thread for calls"),
 }
 

@@ -17,7 +17,8 @@ def run(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a launch file (TOML): which kernel runs on which arrays, what to compare or save; or PTX, and words",
+        help="a launch file (TOML): which kernel runs on which arrays, what to compare or save; or PTX, with the "
+        "launch in words",
     )
     launch_words.declare(parser)
     parser.add_argument("--unchecked", action="store_true", help="run PTX even if `check` finds errors in it")
@@ -31,7 +32,9 @@ def run(parser: ArgumentParser) -> None:
     )
     _contract(parser)
     limit_arguments.declare(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="run warps in another order for each number")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="run warps in a different order for each number"
+    )
     watch_arguments.declare(parser)
     pictures(parser, FINDINGS, OF_FRAGMENTS)
 
@@ -39,7 +42,9 @@ def run(parser: ArgumentParser) -> None:
 def why(parser: ArgumentParser) -> None:
     """`ptxloom why`."""
     parser.add_argument(
-        "file", metavar="FILE", help="a launch file (TOML): which kernel runs on which arrays; or PTX, and words"
+        "file",
+        metavar="FILE",
+        help="a launch file (TOML): which kernel runs on which arrays; or PTX, with the launch in words",
     )
     launch_words.declare(parser)
     parser.add_argument(

@@ -46,7 +46,7 @@ class CannotWrite(PtxloomError):  # noqa: N818 - reads as the sentence it prints
 def deliver(outcome: Outcome, options: Options) -> None:
     """Write the result where the options say, then the remark."""
     if outcome.data and is_terminal(options) and b"\0" in outcome.data:
-        raise CannotWrite("a picture is nothing that a terminal shows: name a file with `-o`")
+        raise CannotWrite("a terminal cannot show a picture: name a file with `-o`")
     text = outcome.text if outcome.verbatim and not is_terminal(options) else _harmless(outcome.text, options)
     if options.output:
         write_whole(Path(options.output), outcome.data or text)

@@ -46,8 +46,8 @@ def pictures(parser: ArgumentParser, names: Sequence[str], colours: Sequence[str
             default=colours[0],
             help=f"what a colour stands for (default {colours[0]})",
         )
-    group.add_argument("--dark", action="store_true", help="light text on a dark ground")
-    group.add_argument("--transparent", action="store_true", help="no ground: for slides with their own")
+    group.add_argument("--dark", action="store_true", help="light text on a dark background")
+    group.add_argument("--transparent", action="store_true", help="no background, for slides that have their own")
 
 
 def settle(parser: ArgumentParser, options: Any) -> None:

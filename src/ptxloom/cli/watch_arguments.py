@@ -36,7 +36,7 @@ def declare(parser: ArgumentParser) -> None:
         "--profile-schema",
         action=PrintSchema,
         schema=_profile_schema,
-        help="print the JSON Schema of a profile, and end",
+        help="print the JSON Schema of a profile, and exit",
     )
     parser.add_argument(
         "--provenance",
@@ -51,7 +51,7 @@ def declare(parser: ArgumentParser) -> None:
         help="record an instruction: a pattern (ldmatrix, 'ld.shared.*'), a PTX line (372) or a source line "
         "(kernel.cu:45); may be given several times",
     )
-    chosen = "of which --trace records"
+    chosen = "that --trace records"
     parser.add_argument("--trace-blocks", metavar="LIST", help=f"the blocks {chosen}, as '0 5' or '1,0 1,1', or all")
     parser.add_argument("--trace-warps", metavar="LIST", help=f"the warps {chosen}, as 0,1, or all")
     parser.add_argument("--trace-first", type=int, metavar="N", help="executions of each warp to skip")

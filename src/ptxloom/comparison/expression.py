@@ -79,7 +79,7 @@ def read_expectation(text: str) -> Expectation:
         case [ast.Assign([ast.Name(name)], body)]:
             return Expectation(text.strip(), name, body)
         case _:
-            raise BadExpression(f"`{shown}` says of no array what it should be; write it as `C = A @ B`")
+            raise BadExpression(f"`{shown}` does not say which array should be what; write it as `C = A @ B`")
 
 
 def reference(
@@ -105,7 +105,7 @@ def reference(
     if not is_array(target):
         raise BadExpression(f"`{expected.text}`: {expected.name} is not an array among the arguments")
     if not is_number(target.dtype):
-        raise BadExpression(f"`{expected.text}`: {expected.name} holds {target.dtype}, and no numbers")
+        raise BadExpression(f"`{expected.text}`: {expected.name} holds {target.dtype}, not numbers")
     try:
         with np.errstate(all="ignore"):
             found = _Evaluation(expected, values, precision or assumed(target.dtype)).of(expected.body)
@@ -171,7 +171,7 @@ class _Evaluation:
         value = self.values.get(name)
         if is_array(value):
             if not is_number(value.dtype):
-                raise NoQuantity(f"holds {value.dtype}, and no numbers")
+                raise NoQuantity(f"holds {value.dtype}, not numbers")
             must_have_room(value.shape)
             return Quantity.of(value, self.precision)
         if isinstance(value, (int, float)):

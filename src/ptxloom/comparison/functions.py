@@ -69,7 +69,7 @@ def _mean(of: Quantity, axis: Axis) -> Quantity:
 def _extreme(of: Quantity, axis: Axis, which: Callable[..., Any], *, keep: bool = False) -> Quantity:
     axis = _axis(of, axis)
     if not _length(of, axis):
-        raise NoQuantity("holds nothing of which one could be the largest or smallest")
+        raise NoQuantity("is empty, and has no largest or smallest element")
     error = np.broadcast_to(of.error, of.shape).max(axis, keepdims=keep)
     return of.made(np.asarray(which(of.value, axis=axis, keepdims=keep)), np.asarray(error))
 

@@ -56,8 +56,8 @@ def compile_cuda(source: CudaSource, target: str | None = None, options: Sequenc
     library = find_nvrtc()
     if library is None:
         raise MissingPart(
-            f"{source.name}: CUDA C++ is compiled by nvcc (with a host compiler) or NVRTC, of which none is installed: "
-            "pip install 'ptxloom[cuda]'"
+            f"{source.name}: CUDA C++ is compiled by nvcc (with a host compiler) or NVRTC, neither of which is "
+            "installed: pip install 'ptxloom[cuda]'"
         )
     return _by_nvrtc(library, source, arch, options)
 

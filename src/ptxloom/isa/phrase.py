@@ -42,7 +42,7 @@ def sentence(opcode: str, qualifiers: Words, problem: Problem) -> str:  # noqa: 
             taken_as = f"ptxas assembles it as `.{taken}`"
             return f"`{opcode}` takes no `.{qualifiers[place]}` ({taken_as}); it takes {listing(expected)}"
         case Repeated(place, _):
-            return f"`.{qualifiers[place]}` stands twice in `{opcode}`"
+            return f"`.{qualifiers[place]}` appears twice in `{opcode}`"
         case Crowded(place, first, _):
             return f"`{opcode}` takes one of `.{qualifiers[first]}` and `.{qualifiers[place]}`, not both"
         case Disordered(place, first):

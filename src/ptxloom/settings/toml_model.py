@@ -213,7 +213,7 @@ def complaint(table: Mapping[str, Any], model: Table, where: str) -> tuple[str, 
     for key in model.keys:
         if key.name not in table:
             if key.required:
-                return where, f"needs {key.name} = {key.example or '...'}"
+                return where, f"needs {key.name}" + (f", such as {key.name} = {key.example}" if key.example else "")
             continue
         value = table[key.name]
         if not key.kind.holds(value):

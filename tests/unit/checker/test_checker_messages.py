@@ -44,7 +44,7 @@ SAID = {
     "mbarrier.arrive.shared.b64 [bar];": "`mbarrier.arrive` takes 2 operands, not 1",
     "cvt.f16.f32 %h1, %f1;": "`cvt` requires `.rn`, `.rz`, `.rm` or `.rp`",
     "add.f16x2 %h1, %h2, %h3;": "`%h1` is `.b16`, and `add` writes `.f16x2` here",
-    "mov.u32 %r1, %0;": "`%0` names no register or variable that is declared before here",
+    "mov.u32 %r1, %0;": "`%0` names no register or variable that is declared before this point",
 }
 
 

@@ -52,10 +52,10 @@ def test_words_change_a_launch_file(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "how it runs has to be said"),
+        ((), "say how it is to run"),
         (("--block", "128"), "the number of args is 0; it must be 6, one for each parameter"),
         (("--kernel", "hgem", *NUMBERS), "name is 'hgem'"),
-        (("--grid", "2;3"), "'2;3' is not such as 2,3 or 2x3"),
+        (("--grid", "2;3"), "'2;3' is not of the form 2,3 or 2x3"),
         (("--grid", "1,1,1,1", *ARRAYS, *NUMBERS), "whole numbers in brackets, 3 at most"),
         (("--grid", "0", *ARRAYS, *NUMBERS), "grid is 0"),
         (("--grid", "9" * 18, *ARRAYS, *NUMBERS), "grid"),
@@ -82,7 +82,7 @@ def test_words_change_a_launch_file(run: Run) -> None:
         (("--arg", "A=1", "--arg", "A=2"), "args[1] has the name 'A', as args[0] has"),
         (("--arg", "x=" + "9" * 20), "it must be a number"),
         (("--arg", "C=zeros:f32:4", "--expect", "D = C"), "names 'D'; the arrays are C"),
-        (("--arg", "C=zeros:f32:4", "--expect", "C = "), "says of no array"),
+        (("--arg", "C=zeros:f32:4", "--expect", "C = "), "does not say which array"),
         ((*ARRAYS, *NUMBERS, "--expect", "C = A @ A"), "cannot multiply matrices of shapes [192, 96] and [192, 96]"),
         ((*ARRAYS, *NUMBERS, "--expect", "C = C @ Z"), "`Z` is no argument"),
         ((*ARRAYS, *NUMBERS, *PRODUCT, *PRODUCT), "has the name 'C'"),

@@ -33,7 +33,7 @@ MMA = "m16n8k16.row.col.f32.f16.f16.f32"
         (["atom", "foo"], "CuTe has no atom called `foo`"),
         (["atom", "--operand", "a"], "say for which mma"),
         (["atom", "--mma", MMA, "--blas", "XX"], "--blas is 'XX'; it must be TN"),
-        (["run", HGEMM], "how it runs has to be said: --kernel, --grid, --block, --arg"),
+        (["run", HGEMM], "say how it is to run: --kernel, --grid, --block, --arg"),
         (["run", LAUNCH, "--threads", "0"], "--threads is 0; it must be 1 to 1024"),
         (["run", LAUNCH, "--trace-warps", "0"], "`--trace-warps` goes with `--trace`"),
         (["run", LAUNCH, "--trace", "ldmatrix", "--trace-type", "f99"], "--trace-type is 'f99'"),

@@ -110,7 +110,7 @@ MISSES = {
     "m8n8.b16": "requires `.x1`, `.x2` or `.x4`",
     "m8n8.x1": "requires `.b16`",
     "m8n8.x1.x2.b16": "one of `.x1` and `.x2`, not both",
-    "m8n8.x1.x1.b16": "`.x1` stands twice",
+    "m8n8.x1.x1.b16": "`.x1` appears twice",
     "m8n8.x8.b16": "ptxas assembles it as `.x1`",
     "m8n8.x1.shared::cluster.b16": "did you mean `.shared::cta`",
     "m8n8.x1.global.b16": "it takes `.shared` or `.shared::cta`",

@@ -149,7 +149,7 @@ def _stretch(graph: FlowGraph, stretch: list[BasicBlock]) -> Iterator[Diagnostic
         return
     span = Span(graph.function.source, inside[0].start, inside[-1].end)
     before = graph.blocks[stretch[0].number - 1].last
-    why = () if before is None else (Label(before.span, "control does not go on behind this, and nothing leads back"),)
+    why = () if before is None else (Label(before.span, "control does not continue past this, and nothing leads back"),)
     yield replace(_note("unreachable-code", "control never comes here", span, "9.7.12"), related=why)
 
 

@@ -107,7 +107,7 @@ class Site:
         label, fix, related = advice(name, span, self.scope)
         return self.error(
             "undeclared-name",
-            f"`{name}` names no register or variable that is declared before here",
+            f"`{name}` names no register or variable that is declared before this point",
             span,
             label=label,
             fix=fix,

@@ -50,13 +50,13 @@ def address(site: Site, wanted: Wanted, operand: Operand) -> Iterator[Diagnostic
         case What.REGISTER:
             yield from _register(site, wanted, operand, it)
         case What.SPECIAL if not it.length and not wanted.has("ordinary"):
-            message = "a special register as an address is hardly meant; ptxas lets it pass"
+            message = "a special register is hardly meant as an address; ptxas lets it pass"
             yield site.warning("address-register", message, site.span(operand.base))
         case What.VARIABLE:
             findings = tuple(_space(site, wanted, operand, it))
             yield from findings
             if not findings and wanted.has("register"):
-                message = f"`{site.name}` takes an address in a register here, and no name of a variable"
+                message = f"`{site.name}` takes an address in a register here, not the name of a variable"
                 yield site.error("address-register", message, site.span(operand.base), label=wanted.about)
         case _:
             message = f"an address is a register or a variable, and `{site.span(operand.base).text}` is {it.what}"
@@ -161,17 +161,19 @@ def _parameter(site: Site, wanted: Wanted, operand: Address | Indexed, received:
     span = site.span(operand.base)
     owner = received if received in {"entry", "func"} else "func"
     if wanted.has("result") and received in {"entry", "func"}:
-        message = f"`{span.text}` is what the {'kernel' if owner == 'entry' else 'function'} receives: it is only read"
+        message = (
+            f"`{span.text}` is what the {'kernel' if owner == 'entry' else 'function'} receives: it can only be read"
+        )
         yield site.error("state-space", message, span, label=wanted.about)
     elif wanted.has("returned") and received == "result":
-        message = f"`{span.text}` is what the function gives back: it is only written"
+        message = f"`{span.text}` is what the function returns: it can only be written"
         yield site.error("state-space", message, span, label=wanted.about)
     elif wanted.has("returned") and not received:
-        message = f"no call before here has given `{span.text}` back, so that it cannot be read"
+        message = f"no call before here has returned `{span.text}`, so it cannot be read"
         yield site.error("call-sequence", message, span, label=wanted.about)
     elif wanted.has("received") and owner != "entry":
         message = f"`{site.name}` takes a parameter of the kernel here, and `{span.text}` is one of a call"
         yield site.error("state-space", message, span, label=wanted.about)
     elif owner != _OWNERS.get(wanted.type, owner):
         message = f"`{span.text}` is a parameter of a {'kernel' if owner == 'entry' else 'function'}"
-        yield site.error("state-space", message, span, label=f"`.{wanted.type}` is another space")
+        yield site.error("state-space", message, span, label=f"`.{wanted.type}` is a different space")

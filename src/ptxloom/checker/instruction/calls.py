@@ -38,7 +38,7 @@ def call(site: Site) -> Iterator[Diagnostic]:
         case What.REGISTER:
             yield from _indirect(site, it, callee.type)
         case What.UNKNOWN | What.LABEL:
-            message = f"`{site.span(it.callee).text}` names no function that is declared before here"
+            message = f"`{site.span(it.callee).text}` names no function that is declared before this point"
             yield site.error("undeclared-name", message, site.span(it.callee), label="declare it with `.func`")
         case _:
             message = f"`call` takes a function here, and `{site.span(it.callee).text}` is {callee.what}"

@@ -238,7 +238,7 @@ def _duplicates(site: Site, elements: list[VectorElement]) -> Iterator[Diagnosti
         if not element.type or element.special or element.constant:
             continue
         if node in seen:
-            message = f"`{site.span(node).text}` receives two different parts; ptxas lets it pass, one is lost"
+            message = f"`{site.span(node).text}` receives two different parts; ptxas lets it pass, and one is lost"
             related = (Label(site.span(seen[node]), "written here too"),)
             yield site.warning("duplicate-destination", message, site.span(node), related=related)
         seen.setdefault(node, node)
@@ -272,7 +272,7 @@ def _named(site: Site, node: Name, text: str) -> VectorElement:
             node, problem=("not-a-register", f"`{text}` is a `.{symbol.space}` variable, not a register")
         )
     if symbol.vector:
-        message = f"`{text}` is a vector; name its parts, such as `{text}.x`, or let it stand without braces"
+        message = f"`{text}` is a vector; name its parts, such as `{text}.x`, or write it without braces"
         return VectorElement(node, problem=("not-a-register", message))
     return VectorElement(node, symbol.type)
 

@@ -105,7 +105,7 @@ def each_operand(site: Site) -> Iterator[Diagnostic]:
 
 
 def _swapped(site: Site, form: Form) -> Diagnostic | None:
-    """The finding that two operands stand the wrong way round, if that is all that is wrong."""
+    """The finding that two operands are the wrong way round, if that is all that is wrong."""
     operands = site.instruction.operands
     slots = form.operands(len(operands))
     if len(operands) != _PAIR or site.opcode in MOVES:
@@ -116,7 +116,7 @@ def _swapped(site: Site, form: Form) -> Diagnostic | None:
     both = Span(first.source, first.start, second.end)
     between = Span(first.source, first.end, second.start).text
     fix = Fix("swap them", both, f"{second.text}{between}{first.text}")
-    message = f"the operands of `{site.name}` stand the wrong way round"
+    message = f"the operands of `{site.name}` are the wrong way round"
     return site.error("operand-kind", message, both, fix=fix)
 
 

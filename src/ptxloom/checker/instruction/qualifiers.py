@@ -45,7 +45,7 @@ def tolerated(site: Site) -> Iterator[Diagnostic]:
     resolution, words = site.bound.resolution, site.instruction.qualifiers
     for place in resolution.repeated:
         span = site.bound.qualifier_span(place)
-        message = f"`.{words[place]}` stands twice; ptxas lets it pass, the manual does not"
+        message = f"`.{words[place]}` appears twice; ptxas lets it pass, the manual does not"
         yield site.warning("repeated-sync", message, span, fix=Fix("remove the second one", span, "", is_safe=True))
     for place in resolution.ignored:
         span = site.bound.qualifier_span(place)

@@ -87,7 +87,7 @@ def _special(site: Site, operand: Address, vector: int) -> Iterator[Diagnostic]:
         message = "an address is one register, not a vector"
         yield site.error("address-register", message, site.span(operand.base))
     else:
-        message = "a special register as an address is hardly meant; ptxas lets it pass"
+        message = "a special register is hardly meant as an address; ptxas lets it pass"
         yield site.warning("address-register", message, site.span(operand.base))
 
 
@@ -132,6 +132,6 @@ def _alignment(site: Site, operand: Address, symbol: Symbol) -> Iterator[Diagnos
         label = f"{operand.offset} is not a multiple of {row}"
     else:
         label = f"`{symbol.name}` is aligned to {symbol.alignment} {'byte' if symbol.alignment == 1 else 'bytes'} only"
-    message = f"a row starts at a multiple of {row} bytes; ptxas does not check this, the hardware faults"
+    message = f"a row starts at a multiple of {row} bytes; ptxas does not check this, but the hardware faults"
     related = (Label(site.span(symbol.declarator), "declared here"),)
     yield site.warning("row-alignment", message, site.span(operand), label=label, related=related)

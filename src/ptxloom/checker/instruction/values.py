@@ -269,7 +269,7 @@ def _address_of(site: Site, wanted: Wanted, operand: Operand, it: Seen) -> Itera
     if need is None or need.kind in {Kind.FLOAT, Kind.PREDICATE}:
         yield _wrong_kind(site, wanted, operand, it)
     elif need.storage_bits < _WORD:
-        message = f"an address of {need.storage_bits} bits is cut; ptxas lets it pass"
+        message = f"an address of {need.storage_bits} bits is truncated; ptxas lets it pass"
         yield site.warning("operand-type", message, site.span(operand))
 
 

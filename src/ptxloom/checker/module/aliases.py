@@ -44,7 +44,7 @@ def _alias(alias: Alias, functions: dict[str, Function], variables: set[str]) ->
     new, old = functions.get(alias.name), functions.get(alias.target)
     for name, function, span in ((alias.name, new, name_span), (alias.target, old, target_span)):
         if function is None:
-            what = "a variable" if name in variables else "no function that is declared before here"
+            what = "a variable" if name in variables else "no function that is declared before this point"
             yield error(RULE, f"`{name}` is {what}", span, _SECTION, label="an alias is a function's")
             return
         if function.kind == "entry":

@@ -103,7 +103,7 @@ class _Initialiser:
         if f"shared {name.text}" in self._known:
             yield _bad(f"`{name.text}` has no address before the kernel runs: it is `.shared`", span)
         elif name.text not in self._known:
-            yield _bad(f"`{name.text}` names no variable or function that is declared before here", span)
+            yield _bad(f"`{name.text}` names no variable or function that is declared before this point", span)
         elif self._declaration.type not in (_PARTS if masked else _ADDRESS):
             yield _bad(f"an address is `.u64` (or `.u32`), and this is `.{self._declaration.type}`", span)
 

@@ -65,8 +65,8 @@ def _sum(variables: Iterable[_Variable], most: int, what: str, section: str) -> 
         if total > most and over is None:
             over = name_span(declaration, declarator)
     if over is not None:
-        label = f"here it becomes more than {most:,}"
-        yield error(RULE, f"{what} {most:,} bytes at the most, and {total:,} are wanted", over, section, label=label)
+        label = f"here the sum exceeds {most:,}"
+        yield error(RULE, f"{what} at most {most:,} bytes, and {total:,} are wanted", over, section, label=label)
 
 
 def _most_parameters(platform: Platform) -> int:
@@ -80,7 +80,7 @@ def _parameters(function: Function, most: int) -> Iterator[Diagnostic]:
     over = next((name_span(one.declaration, one.declarator) for one in placed if one.end > most), None)
     if over is not None:
         end = placed[-1].end
-        message = f"the parameters of a kernel have {most:,} bytes at the most, and `{function.name}` wants {end:,}"
+        message = f"the parameters of a kernel have at most {most:,} bytes, and `{function.name}` wants {end:,}"
         yield error(RULE, message, over, "5.1.6")
 
 

@@ -95,11 +95,11 @@ def _numbers(function: Function, directive: PerformanceDirective) -> Iterator[Di
     if len(numbers) != len(directive.values) or not numbers:
         yield _bad(function, directive, f"`.{name}` takes numbers")
     elif len(numbers) > most:
-        yield _bad(function, directive, f"`.{name}` takes {most} number{'s' * (most > 1)} at the most")
+        yield _bad(function, directive, f"`.{name}` takes at most {most} number{'s' * (most > 1)}")
     elif any(one < words.least for one in numbers):
         yield _bad(function, directive, f"`.{name}` takes numbers from {words.least} on")
     elif name in {"maxntid", "reqntid"} and prod(numbers) > _MOST_THREADS:
-        message = f"a CTA has {_MOST_THREADS:,} threads at the most, and this says {prod(numbers):,}"
+        message = f"a CTA has at most {_MOST_THREADS:,} threads, and this says {prod(numbers):,}"
         yield _warning(function, directive, message)
 
 
@@ -145,7 +145,7 @@ def _together(function: Function) -> Iterator[Diagnostic]:
         message = f"`.blocksareclusters` needs `.{'` and `.'.join(lacking)}`"
         yield _bad(function, found["blocksareclusters"], message)
     if "minnctapersm" in found and not {"maxntid", "reqntid"} & found.keys() and function.kind == "entry":
-        message = "`.minnctapersm` says nothing without `.maxntid` or `.reqntid`"
+        message = "`.minnctapersm` has no effect without `.maxntid` or `.reqntid`"
         yield _warning(function, found["minnctapersm"], message, "ptxas ignores it")
 
 

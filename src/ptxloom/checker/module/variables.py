@@ -174,7 +174,7 @@ def _type(site: _Site) -> Iterator[Diagnostic]:
         elif declaration.vector or site.declarator.dimensions:
             yield _bad("declaration-type", f"`{name}` is a predicate: it has no parts", site, "5.2")
     elif declaration.vector and width > _WIDEST:
-        message = f"`.v{declaration.vector} .{declaration.type}` has {width} bits, and a vector {_WIDEST} at the most"
+        message = f"`.v{declaration.vector} .{declaration.type}` has {width} bits, and a vector has at most {_WIDEST}"
         yield _bad("declaration-type", message, site, "5.4.2")
     elif declaration.space == "param" and (declaration.vector or declaration.type in _PACKED):
         why = "declare an array of bytes with the same alignment"
@@ -237,7 +237,7 @@ def _alignment(site: _Site) -> Iterator[Diagnostic]:
             message = f"an alignment is a power of two, and {alignment} is not"
             yield error("alignment", message, where, "5.4.5", label=f"the next one is {near}")
     if declaration.space == "param" and site.place != "entry" and declaration.alignment > _MOST_ALIGNED:
-        message = f"a call's parameter is aligned to {_MOST_ALIGNED} bytes at the most, not to {declaration.alignment}"
+        message = f"a call's parameter is aligned to at most {_MOST_ALIGNED} bytes, not to {declaration.alignment}"
         yield error("alignment", message, word_span(declaration, ".align"), "5.4.5")
 
 

@@ -159,7 +159,7 @@ class DeviceMemory:
             freed = self._live.pop(address, None)
             if freed is None:
                 again = "; this one has been freed" if address in self._freed else ""
-                raise UsageError("address", _Hex(address), f"the start of an allocation that lives{again}")
+                raise UsageError("address", _Hex(address), f"the start of a live allocation{again}")
             at = bisect_right(self._starts, address) - 1
             del self._starts[at]
             self._table = np.delete(self._table, at, axis=0)
@@ -260,7 +260,7 @@ class DeviceMemory:
                         whole: NDArray[np.uint8] = array.reshape(-1).view(np.uint8)
                         return whole[first : first + nbytes]
         raise UsageError(
-            f"address (of {nbytes:,} bytes)", _Hex(address), "within one allocation that lives, or one registered array"
+            f"address (of {nbytes:,} bytes)", _Hex(address), "within one live allocation, or one registered array"
         )
 
     def written(self, address: int, nbytes: int) -> None:

@@ -280,7 +280,7 @@ export function sentenceOf(opcode, qualifiers, problem) {
     case "unknown": return `\`${opcode}\` takes no \`.${word(problem.place)}\`${hintOf(problem)}`;
     case "misread":
       return `\`${opcode}\` takes no \`.${word(problem.place)}\` (ptxas assembles it as \`.${problem.taken}\`); it takes ${listing(problem.expected)}`;
-    case "repeated": return `\`.${word(problem.place)}\` stands twice in \`${opcode}\``;
+    case "repeated": return `\`.${word(problem.place)}\` appears twice in \`${opcode}\``;
     case "crowded": return `\`${opcode}\` takes one of \`.${word(problem.first)}\` and \`.${word(problem.place)}\`, not both`;
     case "disordered": return `\`.${word(problem.place)}\` must stand before \`.${word(problem.first)}\` in \`${opcode}\``;
     case "clash": {

@@ -10,9 +10,10 @@ with needed():
     from ptxloom.machine.launch.grid import Progress
     from ptxloom.machine.memory.address_map import Piece
     from ptxloom.machine.memory.device_memory import Allocation, MemoryHolder, OutOfDeviceMemory
+    from ptxloom.machine.memory.images import Sampling
     from ptxloom.machine.memory.module_variables import global_array
     from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
-    from ptxloom.machine.memory.textures import Sampling, Surface, Texture, surface, texture
+    from ptxloom.machine.memory.textures import Surface, Texture, surface, texture
     from ptxloom.machine.plan.legality import IllegalPtx
     from ptxloom.machine.program.parameters import KernelParameter
     from ptxloom.machine.program.unsupported import UnsupportedInstruction

@@ -19,6 +19,7 @@ from ptxloom.machine.launch.shadows.counters import ProfileShadow, TraceShadow
 from ptxloom.machine.launch.shadows.initcheck import InitShadow
 from ptxloom.machine.launch.shadows.provenance import ProvenanceShadow
 from ptxloom.machine.launch.shadows.racecheck import RaceShadow
+from ptxloom.machine.memory import srgb
 from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
 from ptxloom.machine.native import interrupts, language
@@ -159,6 +160,8 @@ class LaunchState:
         images = b"".join(bytes(memory.images[handle]) for handle in sorted(memory.images))
         native.images = arena.put(images) if images else 0
         native.image_count = len(memory.images)
+        if any(row.srgb for row in memory.images.values()):
+            native.srgb, native.srgb_count = arena.put(srgb.table()), 256
         native.tids = arena.put(_thread_ids(block, native.warps))
         native.symbols = arena.put(module.addresses)
         native.functions = arena.put(kernel.function_table)

@@ -51,6 +51,8 @@ class Memory:
 
     def __post_init__(self) -> None:
         self.snapshot = Snapshot(NO_SPANS, (), 0) if self.device is None else self.device.snapshot()
+        if self.device is not None:
+            self.images.update(self.device.images)
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:
         """Note an array; gives its address. The kernel may not write a `constant` one, whatever the host may."""

@@ -104,12 +104,14 @@ class DeviceMemory:
         allocated: Bytes that are.
         region: Its addresses.
         marks: A byte for each of these, if they are watched.
+        images: Textures and surfaces that live from launch to launch, as native code reads them, by their handles.
     """
 
     def __init__(self, capacity: int, *, watched: bool, reserve: Callable[[int, int], Region] | None = None) -> None:
         reserve = reserve or _Reserved
         self.capacity = capacity
         self.allocated = 0
+        self.images: dict[int, Any] = {}
         self._lock = forks.Lock()
         self.region = reserve(capacity, _SPREAD * capacity)
         self.marks = reserve(self.region.nbytes, self.region.nbytes) if watched else None

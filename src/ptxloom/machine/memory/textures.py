@@ -9,11 +9,20 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
-import numpy as np
-
 from ptxloom.diagnostics import UsageError
 from ptxloom.machine.memory.foreign_arrays import must_be_array
-from ptxloom.machine.native import language
+from ptxloom.machine.memory.images import (
+    ELEMENTS,
+    FRACTIONS,
+    GEOMETRIES,
+    LAYERED,
+    MODES,
+    NORMALIZED,
+    Level,
+    Sampling,
+    Texels,
+    image_row,
+)
 from ptxloom.machine.runtime import texture as native
 
 if TYPE_CHECKING:
@@ -21,55 +30,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-GEOMETRIES: Final = {
-    "1d": (native.ONE, 1),
-    "2d": (native.TWO, 2),
-    "3d": (native.THREE, 3),
-    "a1d": (native.LAYERED_ONE, 2),
-    "a2d": (native.LAYERED_TWO, 3),
-    "cube": (native.CUBE, 3),
-    "acube": (native.LAYERED_CUBE, 3),
-    "linear": (native.LINEAR_MEMORY, 1),
-}
-"""By name: the number, and how many dimensions an array has, those of components apart."""
 _SURFACES: Final = ("1d", "2d", "3d", "a1d", "a2d")
-_LAYERED: Final = ("a1d", "a2d", "cube", "acube")
-_MODES: Final = ("wrap", "clamp", "mirror", "border")
 _FILTERS: Final = ("point", "linear")
 _READS: Final = ("element_type", "normalized_float")
-_ELEMENTS: Final = {
-    "u1": native.UNSIGNED,
-    "u2": native.UNSIGNED,
-    "u4": native.UNSIGNED,
-    "i1": native.SIGNED,
-    "i2": native.SIGNED,
-    "i4": native.SIGNED,
-    "f2": native.HALF,
-    "f4": native.SINGLE,
-}
-_NORMALIZED: Final = {"u1": native.UNORM, "u2": native.UNORM, "i1": native.SNORM, "i2": native.SNORM}
 _CHANNELS: Final = (1, 2, 4)
 _CUBE_FACES: Final = 6
 _MOST_TEXELS: Final = {"1d": 131072, "linear": 1 << 28}
 _MOST_OTHERS: Final = 131072
-_FRACTIONS: Final = 256  # of a level
 _MOST_LEVEL: Final = native.MOST_LEVELS - 1
 _HANDLES: Final = count(1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sampling:
-    """How a texture is read; the fields are those of `cudaTextureDesc`."""
-
-    address_mode: tuple[str, str, str]
-    filter_mode: str
-    read_mode: str
-    normalized_coords: bool
-    border_color: tuple[float, float, float, float]
-    mipmap_filter_mode: str
-    mipmap_level_bias: float
-    min_mipmap_level_clamp: float
-    max_mipmap_level_clamp: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +96,7 @@ def texture(
     mipmap_level_bias: float = 0.0,
     min_mipmap_level_clamp: float = 0.0,
     max_mipmap_level_clamp: float | None = None,
+    srgb: bool = False,
 ) -> Texture:
     """A texture object over an array, as `cudaCreateTextureObject` makes it; what the kernel reads is the array itself.
 
@@ -147,6 +117,7 @@ def texture(
         mipmap_level_bias: Added to each level asked for.
         min_mipmap_level_clamp: The least level.
         max_mipmap_level_clamp: The most, by default the last.
+        srgb: Whether u8 that are read as normalised floats are sRGB; the fourth component is not.
 
     Returns:
         The object.
@@ -169,7 +140,7 @@ def texture(
     modes = (address_mode,) * 3 if isinstance(address_mode, str) else tuple(address_mode)
     modes = (*modes, *modes[-1:] * 3)[:3]
     for mode in modes:
-        _one_of("address_mode", mode, _MODES)
+        _one_of("address_mode", mode, MODES)
     _one_of("filter_mode", filter_mode, _FILTERS)
     _one_of("mipmap_filter_mode", mipmap_filter_mode, _FILTERS)
     _one_of("read_mode", read_mode, _READS)
@@ -180,7 +151,7 @@ def texture(
     sampling = Sampling(
         (modes[0], modes[1], modes[2]), filter_mode, read_mode, normalized_coords,
         (color[0], color[1], color[2], color[3]), mipmap_filter_mode, float(mipmap_level_bias),
-        float(min_mipmap_level_clamp), most,
+        float(min_mipmap_level_clamp), most, srgb,
     )  # fmt: skip
     _check_sampling(levels, geometry, sampling)
     _check_levels(levels, geometry)
@@ -224,7 +195,7 @@ def _channels(array: NDArray[Any], geometry: str) -> int:
     Raises:
         UsageError: It is no array of texels.
     """
-    if _letter(array) not in _ELEMENTS or not array.dtype.isnative:
+    if _letter(array) not in ELEMENTS or not array.dtype.isnative:
         raise UsageError("array", f"{array.dtype} array", "an array of u8, s8, u16, s16, u32, s32, f16 or f32")
     dimensions = GEOMETRIES[geometry][1]
     if array.ndim not in {dimensions, dimensions + 1} or 0 in array.shape:
@@ -255,7 +226,7 @@ def _check_sampling(levels: tuple[NDArray[Any], ...], geometry: str, sampling: S
     """
     letter = _letter(levels[0])
     normalized = sampling.read_mode == "normalized_float"
-    if normalized and letter not in _NORMALIZED:
+    if normalized and letter not in NORMALIZED:
         raise UsageError("read_mode", sampling.read_mode, f'"element_type" for {levels[0].dtype}: 8 and 16 bits alone')
     if sampling.filter_mode == "linear" and not normalized and letter[0] != "f":
         raise UsageError("filter_mode", "linear", '"point" for integers that are read as they are')
@@ -264,8 +235,8 @@ def _check_sampling(levels: tuple[NDArray[Any], ...], geometry: str, sampling: S
     if (geometry.endswith("cube") or len(levels) > 1) and not sampling.normalized_coords:
         raise UsageError("normalized_coords", value=False, legal="True for cubes and mipmaps")
     numbers = (sampling.mipmap_level_bias, sampling.min_mipmap_level_clamp, sampling.max_mipmap_level_clamp)
-    if not all(abs(number) <= _FRACTIONS for number in numbers):
-        raise UsageError("the bias and the clamps of levels", numbers, f"numbers from -{_FRACTIONS} to {_FRACTIONS}")
+    if not all(abs(number) <= FRACTIONS for number in numbers):
+        raise UsageError("the bias and the clamps of levels", numbers, f"numbers from -{FRACTIONS} to {FRACTIONS}")
 
 
 def _check_levels(levels: tuple[NDArray[Any], ...], geometry: str) -> None:
@@ -292,53 +263,19 @@ def _letter(array: NDArray[Any]) -> str:
 
 def image_of(thing: Texture | Surface, handle: int) -> Any:
     """An object as native code reads it, under a handle of its own or that of a variable."""
-    row: Any = language.structure(native.Image)()
-    levels = thing.levels if isinstance(thing, Texture) else (thing.array,)
-    first = levels[0]
-    row.handle = handle
-    row.kind = native.TEXTURE if isinstance(thing, Texture) else native.SURFACE
-    row.geometry, dimensions = GEOMETRIES[thing.geometry]
-    row.component = _ELEMENTS[_letter(first)]
-    row.component_bytes, row.channels = first.itemsize, thing.channels
-    row.layers = first.shape[0] if thing.geometry in _LAYERED else 0
-    row.level_count = len(levels)
-    for number, level in enumerate(levels):
-        shape = level.shape[:dimensions]
-        inner = shape[1:] if thing.geometry in _LAYERED else shape
-        depth, height, width = (1, 1, 1, *inner)[-3:]
-        row.widths[number], row.heights[number], row.depths[number] = width, height, depth
-        row.starts[number] = level.ctypes.data
-        row.pitches[number] = width * thing.channels * level.itemsize
-        row.planes[number] = height * row.pitches[number]
-    if isinstance(thing, Texture):
-        _fill_sampling(row, thing.sampling, first)
-    return row
+    arrays = thing.levels if isinstance(thing, Texture) else (thing.array,)
+    is_layered = thing.geometry in LAYERED
+    return image_row(
+        handle,
+        Texels(thing.geometry, _letter(arrays[0]), thing.channels, arrays[0].shape[0] if is_layered else 0),
+        [_level(array, thing) for array in arrays],
+        thing.sampling if isinstance(thing, Texture) else None,
+    )
 
 
-def _fill_sampling(row: Any, sampling: Sampling, array: NDArray[Any]) -> None:
-    if sampling.read_mode == "normalized_float":
-        row.component = _NORMALIZED[_letter(array)]
-    row.is_linear = int(sampling.filter_mode == "linear")
-    row.is_normalized = int(sampling.normalized_coords)
-    for axis, mode in enumerate(sampling.address_mode):
-        held = mode in {"wrap", "mirror"} and not sampling.normalized_coords
-        row.modes[axis] = native.CLAMP if held else _MODES.index(mode)
-    for number, part in enumerate(sampling.border_color):
-        row.border[number] = _border(part, row.component, array.itemsize)
-    row.between_levels = int(sampling.mipmap_filter_mode == "linear")
-    row.bias = int(sampling.mipmap_level_bias * _FRACTIONS)
-    row.least = int(sampling.min_mipmap_level_clamp * _FRACTIONS)
-    row.most = int(sampling.max_mipmap_level_clamp * _FRACTIONS)
-
-
-def _border(part: float, component: int, size: int) -> int:
-    """A component of the border's colour, in the bits of a texel: what is read as it is keeps the float's low bits."""
-    single = int(np.float32(part).view(np.uint32))
-    if component == native.HALF:
-        return int(np.float16(part).view(np.uint16))
-    if component == native.UNORM:
-        return int(np.rint(min(max(part, 0.0), 1.0) * ((1 << 8 * size) - 1)))
-    if component == native.SNORM:
-        most = (1 << 8 * size - 1) - 1
-        return int(np.rint(min(max(part, -1.0), 1.0) * most)) & (1 << 8 * size) - 1
-    return single & (1 << 8 * size) - 1
+def _level(array: NDArray[Any], thing: Texture | Surface) -> Level:
+    shape = array.shape[: GEOMETRIES[thing.geometry][1]]
+    inner = shape[1:] if thing.geometry in LAYERED else shape
+    depth, height, width = (1, 1, 1, *inner)[-3:]
+    pitch = width * thing.channels * array.itemsize
+    return Level(array.ctypes.data, pitch, height * pitch, width, height, depth)

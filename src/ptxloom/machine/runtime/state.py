@@ -185,6 +185,8 @@ class Launch(language.Sealed):
     ]  # by instruction: the scope of a strong access and the size of its values; null if unwatched
     images: Annotated[Slice[Image], "image_count"]  # textures and surfaces, by their handles
     image_count: u64
+    srgb: Annotated[Slice[u32], "srgb_count"]  # what sRGB components come to; null if no texture has any
+    srgb_count: u64
     trail: Trail  # null unless provenance is followed, and so for all tags
     tags: u32  # where a warp keeps the tags of its registers, after its start
     tag_bytes: u32

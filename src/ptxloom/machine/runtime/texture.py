@@ -40,6 +40,7 @@ class Image(language.Sealed):
     component_bytes: u32
     channels: u32
     layers: u32  # of a cube: its faces
+    srgb: u32  # 1: its colours are encoded (`texels.is_encoded`)
     is_linear: u32  # between texels
     is_normalized: u32
     modes: Annotated[Array[u32], 3]

@@ -33,10 +33,17 @@ from ptxloom.machine.runtime.texture import (
     Lookup,
 )
 from ptxloom.machine.runtime.textures.cubes import cube_face, locate_on_face
+from ptxloom.machine.runtime.textures.encoded import combined_encoded, is_encoded
 from ptxloom.machine.runtime.textures.floats import HALF_BITS, SINGLE_BITS, canonical, combined_floats, half_to_single
-from ptxloom.machine.runtime.textures.integers import combined_integers
+from ptxloom.machine.runtime.textures.integers import combined_integers, combined_whole
 from ptxloom.machine.runtime.textures.positions import fixed_toward_zero, locate, wrapped
-from ptxloom.machine.runtime.textures.texels import border_texel, object_of, read_texel, refuse_object, single
+from ptxloom.machine.runtime.textures.texels import (
+    border_texel,
+    object_of,
+    read_texel,
+    refuse_object,
+    shown,
+)
 
 if TYPE_CHECKING:
     from ptxloom.machine.native.language import Ptr
@@ -138,13 +145,15 @@ def sample(
         t.result[channel] = 0
         if channel < image.channels:
             if is_filtered != 0:
-                t.result[channel] = combined(t, image, channel)
+                t.result[channel] = combined(w, t, image, channel)
             else:
-                t.result[channel] = single(t.texels[channel], image)
+                t.result[channel] = shown(w, t.texels[channel], image, channel)
 
 
-def combined(t: Lookup, image: Image, channel: u32) -> u32:
+def combined(w: Warp, t: Lookup, image: Image, channel: u32) -> u32:
     """What a component's texels come to."""
+    if is_encoded(image, channel):
+        return combined_encoded(w, t, channel)
     if image.component == SINGLE:
         return combined_floats(t, channel, SINGLE_BITS)
     if image.component == HALF:
@@ -153,7 +162,7 @@ def combined(t: Lookup, image: Image, channel: u32) -> u32:
         return combined_floats(t, channel, HALF_BITS)
     if image.component == UNORM or image.component == SNORM:  # noqa: PLR1714 - native code has no sets
         return combined_integers(t, channel, image)
-    return single(t.texels[channel], image)
+    return combined_whole(t, channel, image)
 
 
 def sample_level(
@@ -269,7 +278,7 @@ def fetch(
         read_texel(w, t, lane, image, level, at, 0, site)
     for channel in range(4):
         is_there = is_inside and channel < image.channels
-        t.result[channel] = single(t.texels[channel], image) if is_there else 0
+        t.result[channel] = shown(w, t.texels[channel], image, channel) if is_there else 0
 
 
 def gather_texels(
@@ -287,6 +296,6 @@ def gather_texels(
         column = (tap ^ tap >> 1) & 1
         read_at(w, t, lane, image, 0, t.index[0] + i64(column), t.index[1] + i64(row), 0, tap, site)
     for tap in range(4):
-        bits = single(t.texels[4 * tap + component], image) if component < image.channels else 0
+        bits = shown(w, t.texels[4 * tap + component], image, component) if component < image.channels else 0
         is_float = image.component == SINGLE or image.component == HALF  # noqa: PLR1714 - native code has no sets
         t.result[tap] = canonical(bits, image.component == HALF) if is_float else bits

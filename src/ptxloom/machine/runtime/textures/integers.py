@@ -6,8 +6,8 @@ nearest.
 
 from __future__ import annotations
 
-from ptxloom.machine.native.language import i8, i16, i64, u8, u16, u32, u64
-from ptxloom.machine.runtime.texture import UNORM, Image, Lookup
+from ptxloom.machine.native.language import i8, i16, i32, i64, u8, u16, u32, u64
+from ptxloom.machine.runtime.texture import SIGNED, UNORM, Image, Lookup
 from ptxloom.machine.runtime.textures.floats import ratio
 
 LARGEST_UNSIGNED = 65535
@@ -44,3 +44,24 @@ def widened(bits: u32, image: Image) -> i64:
     if image.component_bytes == 1:
         return i64(i8(u8(bits)))
     return max(i64(i16(u16(bits))), i64(-LARGEST))
+
+
+def combined_whole(t: Lookup, channel: u32, image: Image) -> u32:
+    """The combination of integers that are read as they are: rounded once, halves up, and those of 32 bits down."""
+    total: i64 = 0
+    for tap in range(4 * t.groups):
+        total = total + i64(u64(t.weights[tap])) * whole(t.texels[4 * tap + channel], image)
+    if image.component_bytes < 4:
+        total = total + 128
+    return u32(u64(total >> 8))
+
+
+def whole(bits: u32, image: Image) -> i64:
+    """An integer with its sign."""
+    if image.component != SIGNED:
+        return i64(u64(bits))
+    if image.component_bytes == 1:
+        return i64(i8(u8(bits)))
+    if image.component_bytes == 2:
+        return i64(i16(u16(bits)))
+    return i64(i32(bits))

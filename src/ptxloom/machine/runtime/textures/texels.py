@@ -9,6 +9,7 @@ from ptxloom.machine.runtime.initcheck.slow_path import read_lane
 from ptxloom.machine.runtime.memory import fault, place
 from ptxloom.machine.runtime.state import GLOBAL, NO_TEXTURE, Warp
 from ptxloom.machine.runtime.texture import HALF, NO_OBJECT, OTHER_OBJECT, SIGNED, SNORM, UNORM, Image, Lookup
+from ptxloom.machine.runtime.textures.encoded import decoded, is_encoded
 from ptxloom.machine.runtime.textures.floats import half_to_single
 from ptxloom.machine.runtime.textures.integers import alone
 
@@ -81,6 +82,13 @@ def border_texel(t: Lookup, image: Image, tap: u32) -> None:
     """Take the border's colour."""
     for channel in range(4):
         t.texels[4 * tap + channel] = image.border[channel]
+
+
+def shown(w: Warp, bits: u32, image: Image, channel: u32) -> u32:
+    """A component alone, decoded where it is in sRGB."""
+    if is_encoded(image, channel):
+        return decoded(w, bits)
+    return single(bits, image)
 
 
 def single(bits: u32, image: Image) -> u32:

@@ -1,0 +1,139 @@
+"""Textures and surfaces as native code reads them: where their texels lie, of what kind they are, how they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from ptxloom.machine.memory import srgb
+from ptxloom.machine.native import language
+from ptxloom.machine.runtime import texture as native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GEOMETRIES: Final = {
+    "1d": (native.ONE, 1),
+    "2d": (native.TWO, 2),
+    "3d": (native.THREE, 3),
+    "a1d": (native.LAYERED_ONE, 2),
+    "a2d": (native.LAYERED_TWO, 3),
+    "cube": (native.CUBE, 3),
+    "acube": (native.LAYERED_CUBE, 3),
+    "linear": (native.LINEAR_MEMORY, 1),
+}
+"""By name: the number, and how many dimensions an array has, those of components apart."""
+LAYERED: Final = ("a1d", "a2d", "cube", "acube")
+MODES: Final = ("wrap", "clamp", "mirror", "border")
+ELEMENTS: Final = {
+    "u1": native.UNSIGNED,
+    "u2": native.UNSIGNED,
+    "u4": native.UNSIGNED,
+    "i1": native.SIGNED,
+    "i2": native.SIGNED,
+    "i4": native.SIGNED,
+    "f2": native.HALF,
+    "f4": native.SINGLE,
+}
+NORMALIZED: Final = {"u1": native.UNORM, "u2": native.UNORM, "i1": native.SNORM, "i2": native.SNORM}
+FRACTIONS: Final = 256  # of a level
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampling:
+    """How a texture is read; the fields are those of `cudaTextureDesc`."""
+
+    address_mode: tuple[str, str, str]
+    filter_mode: str
+    read_mode: str
+    normalized_coords: bool
+    border_color: tuple[float, float, float, float]
+    mipmap_filter_mode: str
+    mipmap_level_bias: float
+    min_mipmap_level_clamp: float
+    max_mipmap_level_clamp: float
+    srgb: bool = False
+
+
+class Texels(NamedTuple):
+    """What a texture or a surface is made of.
+
+    Attributes:
+        geometry: As instructions name it.
+        letter: The kind and the bytes of a component, such as "u1".
+        channels: Components of a texel.
+        layers: Layers, or faces of cubes; 0 where there are none.
+    """
+
+    geometry: str
+    letter: str
+    channels: int
+    layers: int
+
+
+class Level(NamedTuple):
+    """Where the texels of a level lie: the address of the first, bytes from row to row and from slice to slice."""
+
+    start: int
+    pitch: int
+    plane: int
+    width: int
+    height: int
+    depth: int
+
+
+def image_row(handle: int, texels: Texels, levels: Sequence[Level], sampling: Sampling | None) -> Any:
+    """A texture, or a surface where nothing says how it is sampled, as a row of the table of a launch."""
+    row: Any = language.structure(native.Image)()
+    row.handle = handle
+    row.kind = native.SURFACE if sampling is None else native.TEXTURE
+    row.geometry = GEOMETRIES[texels.geometry][0]
+    row.component = ELEMENTS[texels.letter]
+    row.component_bytes, row.channels = int(texels.letter[1]), texels.channels
+    row.layers = texels.layers
+    row.level_count = len(levels)
+    for number, level in enumerate(levels):
+        row.widths[number], row.heights[number], row.depths[number] = level.width, level.height, level.depth
+        row.starts[number], row.pitches[number], row.planes[number] = level.start, level.pitch, level.plane
+    if sampling is not None:
+        _fill_sampling(row, sampling, texels.letter)
+    return row
+
+
+def _fill_sampling(row: Any, sampling: Sampling, letter: str) -> None:
+    if sampling.read_mode == "normalized_float":
+        row.component = NORMALIZED[letter]
+        row.srgb = int(sampling.srgb and letter == "u1")
+    row.is_linear = int(sampling.filter_mode == "linear")
+    row.is_normalized = int(sampling.normalized_coords)
+    for axis, mode in enumerate(sampling.address_mode):
+        held = mode in {"wrap", "mirror"} and not sampling.normalized_coords
+        row.modes[axis] = native.CLAMP if held else MODES.index(mode)
+    for number, part in enumerate(sampling.border_color):
+        is_encoded = row.srgb and (number == 0 or (row.channels > 2 and number < 3))  # as in `texels.is_encoded`
+        row.border[number] = srgb.encoded(part) if is_encoded else _border(part, row.component, int(letter[1]))
+    row.between_levels = int(sampling.mipmap_filter_mode == "linear")
+    row.bias = _level_number(sampling.mipmap_level_bias)
+    row.least = _level_number(sampling.min_mipmap_level_clamp)
+    row.most = _level_number(sampling.max_mipmap_level_clamp)
+
+
+def _level_number(level: float) -> int:
+    """A level in fractions."""
+    return 0 if isnan(level) else int(max(min(level, FRACTIONS), -FRACTIONS) * FRACTIONS)
+
+
+def _border(part: float, component: int, size: int) -> int:
+    """A component of the border's colour, in the bits of a texel: what is read as it is keeps the float's low bits."""
+    with np.errstate(all="ignore"):  # whatever a program gives
+        if component == native.HALF:
+            return int(np.float16(part).view(np.uint16))
+        if component == native.UNORM:
+            return int(np.rint(min(max(part, 0.0), 1.0) * ((1 << 8 * size) - 1)))
+        if component == native.SNORM:
+            most = (1 << 8 * size - 1) - 1
+            return int(np.rint(min(max(part, -1.0), 1.0) * most)) & (1 << 8 * size) - 1
+        return int(np.float32(part).view(np.uint32)) & (1 << 8 * size) - 1

@@ -5,6 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.machine.results.event_kinds import REASONS
+from ptxloom.machine.runtime.texture import BETWEEN_ACCESSES
+
 if TYPE_CHECKING:
     from ptxloom.machine.results.outcome import LaunchError
 
@@ -49,6 +52,9 @@ _BY_HAZARD: Final = {
     "overrun": CudaError.ILLEGAL_ADDRESS,
     "null": CudaError.ILLEGAL_ADDRESS,
     "read-only": CudaError.ILLEGAL_ADDRESS,
+    "use-after-free": CudaError.ILLEGAL_ADDRESS,
+    "no-texture": CudaError.ILLEGAL_ADDRESS,
+    "illegal-surface-access": CudaError.ILLEGAL_ADDRESS,
     "misaligned": CudaError.MISALIGNED_ADDRESS,
     "assertion": CudaError.ASSERT,
     "no-progress": CudaError.LAUNCH_TIMEOUT,
@@ -58,5 +64,9 @@ _BY_HAZARD: Final = {
 
 def error_of(ended: LaunchError) -> CudaError:
     """What hardware would have answered where a kernel was ended so."""
-    kinds = [hazard.kind for hazard in ended.hazards[:1]]
-    return _BY_HAZARD.get(kinds[0], CudaError.LAUNCH_FAILED) if kinds else CudaError.LAUNCH_FAILED
+    if not ended.hazards:
+        return CudaError.LAUNCH_FAILED
+    first = ended.hazards[0]
+    if first.message.endswith(REASONS[BETWEEN_ACCESSES]):
+        return CudaError.MISALIGNED_ADDRESS
+    return _BY_HAZARD.get(first.kind, CudaError.LAUNCH_FAILED)

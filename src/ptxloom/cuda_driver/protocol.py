@@ -27,6 +27,9 @@ class Operation(IntEnum):
     TENSOR_MAP = 11
     MISSING = 12
     IPC_OPEN = 13
+    IMAGE = 14
+    DROP_IMAGE = 15
+    REFERENCE = 16
     VIRTUAL = 20
 
 

@@ -31,6 +31,7 @@ from ptxloom.cuda_driver.protocol import (
 )
 from ptxloom.cuda_driver.regions import SharedRegion
 from ptxloom.cuda_driver.tensor_maps import encoded
+from ptxloom.cuda_driver.textures import Images, reference
 from ptxloom.cuda_driver.virtual import VirtualMemory
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
@@ -81,6 +82,7 @@ class Session:
         self._shares = False
         self.checks = tuple(checks)
         self.memory = DeviceMemory(memory_bytes, watched="initcheck:global" in checks, reserve=self._reserve)
+        self._images = Images(self.memory.images)
         self._virtual = VirtualMemory(self.memory)
         self._arch = arch
         self._capability = Target.parse(arch).number
@@ -101,6 +103,9 @@ class Session:
             Operation.MISSING: self._missing,
             Operation.TENSOR_MAP: encoded,
             Operation.IPC_OPEN: self._open,
+            Operation.IMAGE: self._images.show,
+            Operation.DROP_IMAGE: self._images.drop,
+            Operation.REFERENCE: lambda data: reference(self._of(data)[1], data),
             Operation.VIRTUAL: self._virtual.answer,
         }
 
@@ -217,6 +222,8 @@ class Session:
 
     def _unload(self, data: bytes) -> bytes:
         loaded = self._modules.pop(self._of(data)[0])
+        for piece in loaded.variables.pieces():  # what a reference stood for
+            self.memory.images.pop(piece.start, None)
         for number in loaded.kernels.values():
             del self._kernels[number]
         loaded.drop()

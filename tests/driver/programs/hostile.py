@@ -18,6 +18,7 @@ SOURCES = Path(sys.argv[1])
 HANDLES = {
     *("handle", "stream", "where", "event", "first", "last", "module", "library", "function", "kernel", "link"),
     *("graph", "exec", "node", "pool", "context", "peer", "child", "to_context", "from_context"),
+    *("array", "mipmap", "of", "to", "from", "reference"),
 }
 WAITING = {"cuStreamWaitValue32_v2", "cuStreamWaitValue64_v2"}  # for a value, which is what they are for
 EDGES = (0, 1, 2, 3, 7, 8, 31, 255, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 512, 2**64 - 1)
@@ -29,7 +30,11 @@ stream, graph, event = c_void_p(), c_void_p(), c_void_p()
 cuda.call("cuStreamCreate", byref(stream), 1)
 cuda.call("cuGraphCreate", byref(graph), 0)
 cuda.call("cuEventCreate", byref(event), 0)
-REAL = [one.value for one in (kernel, stream, graph, event)]
+image, mipmap = c_void_p(), c_void_p()
+about = (ctypes.c_uint64 * 5)(16, 8, 0, 0x20 | 1 << 32, 0)  # floats: CUDA_ARRAY3D_DESCRIPTOR
+cuda.call("cuArray3DCreate_v2", byref(image), about)
+cuda.call("cuMipmappedArrayCreate", byref(mipmap), about, 3)
+REAL = [one.value for one in (kernel, stream, graph, event, image, mipmap)]
 
 
 def functions() -> dict[str, list[str]]:

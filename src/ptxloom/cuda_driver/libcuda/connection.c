@@ -207,6 +207,7 @@ static void start_again(void) {
     host_memory_forget();
     peers_forget();
     virtual_forget();
+    objects_forget();
     munmap((void *)(uintptr_t)device.start, device.size);
     if (device.marks) munmap((void *)(uintptr_t)device.marks, device.size);
     memset(&device, 0, sizeof device);

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver.h"
+#include "arrays.h"
 #include "names.h"
 
 struct device device;
@@ -125,15 +125,12 @@ EXPORTED int cuDeviceGetExecAffinitySupport(int *supported, int type, int which)
     return SUCCESS;
 }
 
-static int is_format(int format) {
-    return (format >= 1 && format <= 3) || (format >= 8 && format <= 10) || format == 0x10 || format == 0x20;
-}
-
 EXPORTED int cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, int which) {
     DRIVER;
-    if (!width || !is_format(format) || channels == 0 || channels > 4 || channels == 3) return INVALID_VALUE;
+    const unsigned bytes = element_bytes(format, channels);
+    if (!width || !bytes) return INVALID_VALUE;
     if (!is_device(which)) return INVALID_DEVICE;
-    *width = (size_t)device.attributes[69];
+    *width = linear_texels(bytes);
     return SUCCESS;
 }
 

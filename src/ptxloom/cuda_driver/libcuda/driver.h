@@ -119,6 +119,9 @@ enum kind {
     A_POOL,
     A_USER_OBJECT,
     A_PHYSICAL,
+    AN_ARRAY,
+    A_MIPMAP,
+    A_REFERENCE,
 };
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
 void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
@@ -142,6 +145,9 @@ enum operation {
     TENSOR_MAP,
     MISSING,
     IPC_OPEN,
+    IMAGE,
+    DROP_IMAGE,
+    REFERENCE,
     VIRTUAL = 20,
 };
 
@@ -183,6 +189,7 @@ void allocations_forget(void);
 void host_memory_forget(void);
 void peers_forget(void);
 void virtual_forget(void);
+void objects_forget(void);
 int is_device(int ordinal);
 
 /* -- contexts ------------------------------------------------------------------------------------------------------ */
@@ -193,7 +200,7 @@ uint64_t context_limit(int which);
 
 /* -- memory ---------------------------------------------------------------------------------------------------------- */
 
-enum memory_kind { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, VARIABLE_MEMORY, POOL_MEMORY, FOREIGN_MEMORY, MAPPED_MEMORY };
+enum memory_kind { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, VARIABLE_MEMORY, POOL_MEMORY, FOREIGN_MEMORY, MAPPED_MEMORY, ARRAY_MEMORY };
 struct allocation {
     device_pointer start;
     uint64_t size;
@@ -242,12 +249,6 @@ struct launch {
 };
 enum { COOPERATIVE = 1, PROGRAMMATIC = 2 };
 
-struct copy {
-    device_pointer to, from;
-    uint64_t to_pitch, to_slice, from_pitch, from_slice;
-    uint64_t width, height, depth;
-};
-
 struct fill {
     device_pointer to;
     uint64_t pitch, width, height; /* width in elements */
@@ -282,7 +283,15 @@ struct copy3d {
     void *to_array, *reserved1;
     size_t to_pitch, to_height, width, height, depth;
 };
+struct copy {
+    device_pointer to, from;
+    uint64_t to_pitch, to_slice, from_pitch, from_slice;
+    uint64_t width, height, depth;
+    struct copy3d given; /* as a node of a graph was given it; empty where it was made from another call */
+};
+
 int copy_of_box(const struct copy3d *given, struct copy *copy);
+struct copy3d copy_as_given(const struct copy *copy);
 int fill_legal(const struct fill *fill);
 
 struct work {
@@ -347,6 +356,7 @@ struct function {
     } *parameters;
     char *name;
 };
+void references_forget(const void *module);
 int module_number(const void *module, uint64_t *number);
 int function_get(void **function, void *module, const char *name); /* the same handle each time */
 void functions_forget(const void *module);

@@ -262,6 +262,9 @@ static int copy_work(const struct copy3d *p, struct work *work) {
     *work = (struct work){.kind = COPY_WORK};
     return p && p->width && p->height && p->depth ? copy_of_box(p, &work->copy) : INVALID_VALUE;
 }
+/* What a driver does not exchange in a graph that is ready. */
+static int has_rows(const struct copy *copy) { return copy->height > 1 || copy->depth > 1; }
+
 EXPORTED int cuGraphAddMemcpyNode(void **node, void *graph, void *const *after, size_t count, const struct copy3d *p, void *context) {
     DRIVER;
     GIVEN(graph);
@@ -270,6 +273,13 @@ EXPORTED int cuGraphAddMemcpyNode(void **node, void *graph, void *const *after, 
     (void)context;
     TRY(copy_work(p, &work));
     return add(node, graph, after, count, &work);
+}
+EXPORTED int cuGraphMemcpyNodeGetParams(void *node, struct copy3d *p) {
+    DRIVER;
+    const struct work *work = work_of_node(node);
+    if (!p || !work || work->kind != COPY_WORK) return INVALID_VALUE;
+    *p = copy_as_given(&work->copy);
+    return SUCCESS;
 }
 EXPORTED int cuGraphMemcpyNodeSetParams(void *node, const struct copy3d *p) {
     GIVEN(node);
@@ -291,6 +301,7 @@ EXPORTED int cuGraphExecMemcpyNodeSetParams(void *exec, void *node, const struct
     (void)context;
     TRY(copy_work(p, &work));
     struct work *place = work_in(exec, node);
+    if (place && place->kind == COPY_WORK && (has_rows(&place->copy) || has_rows(&work.copy))) return INVALID_VALUE;
     if (place && place->kind == COPY_WORK && !same_kind(place->copy.to, work.copy.to)) return INVALID_VALUE;
     if (place && place->kind == COPY_WORK && !same_kind(place->copy.from, work.copy.from)) return INVALID_VALUE;
     return set(place, &work, COPY_WORK);

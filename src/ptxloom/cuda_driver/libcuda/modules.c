@@ -70,6 +70,7 @@ static int unload(void *handle) {
     uint64_t number = module->number;
     struct part part = {&number, sizeof number};
     functions_forget(handle);
+    references_forget(handle);
     allocations_remove_of(number);
     handle_free(handle);
     return ask(UNLOAD, &part, 1, NULL);

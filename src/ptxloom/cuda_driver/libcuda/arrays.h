@@ -1,0 +1,48 @@
+/* Arrays: memory of the device that has a shape and a format, reached by copies, textures and surfaces alone. */
+#ifndef PTXLOOM_ARRAYS_H
+#define PTXLOOM_ARRAYS_H
+
+#include "driver.h"
+
+enum array_flag { LAYERED = 1, SURFACE_USE = 2, CUBEMAP = 4, GATHER = 8, SPARSE = 0x40, DEFERRED = 0x80 };
+enum { UNORM_INT8X1 = 0xc0, SNORM_INT16X4 = 0xcb, MOST_LEVELS = 18 };
+
+struct array_description { /* CUDA_ARRAY3D_DESCRIPTOR */
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+};
+
+struct flat_description { /* CUDA_ARRAY_DESCRIPTOR */
+    size_t width, height;
+    int format;
+    unsigned channels;
+};
+
+struct array {
+    struct array_description about;
+    device_pointer start;
+    uint64_t pitch, slice; /* bytes from row to row, from slice or layer to the next */
+    uint64_t size;
+    void *mipmap; /* of which it is a level */
+    unsigned level;
+};
+
+/* Its levels lie behind each other in one allocation. */
+struct mipmap {
+    struct array_description about;
+    device_pointer start;
+    unsigned count;
+    void *levels[MOST_LEVELS]; /* handles of those that were asked for */
+};
+
+/* Bytes of an element; 0 if there is no such format with so many channels. */
+unsigned element_bytes(int format, unsigned channels);
+/* The most elements of linear memory that a texture has. */
+size_t linear_texels(unsigned bytes);
+/* A level as it lies, in bytes from the start of its mipmapped array; level 0 is an array by itself. */
+struct array array_level(const struct array_description *about, unsigned level, uint64_t *offset);
+uint64_t array_rows(const struct array *array);
+uint64_t array_slices(const struct array *array);
+
+#endif

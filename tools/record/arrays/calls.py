@@ -166,7 +166,7 @@ def brief(value: object) -> object:
     """A long list of words as its first ones and a sum of all."""
     words = cast("list[Any]", value) if isinstance(value, list) else []
     if len(words) <= 2 * _SHOWN or not all(isinstance(one, int) for one in words):
-        return value
+        return cast("object", value)
     return [*words[:_SHOWN], sum_of(b"".join(one.to_bytes(8, "little") for one in words))]
 
 

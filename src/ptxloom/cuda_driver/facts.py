@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptxloom.cuda_driver.names import names
-from ptxloom.isa.limits import CONSTANT_BYTES, LANES, STATIC_SHARED_BYTES, shared_bytes_of
-
-MULTIPROCESSORS: Final = 4
-"""Few, so that persistent kernels stay small."""
+from ptxloom.isa.limits import CONSTANT_BYTES, LANES, MULTIPROCESSORS, STATIC_SHARED_BYTES, shared_bytes_of
 
 _THREADS: Final = {75: 1024, 80: 2048, 87: 2048, 90: 2048, 100: 2048, 103: 2048, 110: 2048}
 """Of a multiprocessor, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute

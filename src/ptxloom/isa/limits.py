@@ -1,4 +1,7 @@
-"""How much the hardware has: lanes of a warp, bytes of memory (PTX ISA 5.1; the CUDA guide's compute capabilities)."""
+"""How much the hardware has: lanes of a warp, bytes of memory (PTX ISA 5.1; the CUDA guide's compute capabilities).
+
+Also what a device has that is only played.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,8 @@ PARAMETER_BYTES: Final = 32764
 FEWER_PARAMETER_BYTES: Final = 4352
 LOCAL_BYTES: Final = 512 * 1024
 """Local memory of a thread."""
+MULTIPROCESSORS: Final = 4
+"""Of a device that is only played: few, so that persistent kernels stay small."""
 
 _SHARED: Final = {75: 65_536, 80: 166_912, 87: 166_912, 90: 232_448, 100: 232_448, 103: 232_448, 110: 232_448}
 _LESS_SHARED: Final = 101_376

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptxloom.triton.properties import MULTIPROCESSORS
+from ptxloom.isa.limits import MULTIPROCESSORS
 
 CLEARING_MS: Final = 100.0
 _CYCLES_A_MS: Final = 1e6

@@ -10,8 +10,9 @@ import numpy as np
 
 from ptxloom.descriptors import encode_im2col, encode_tiled
 from ptxloom.descriptors.tensor_types import DATA_TYPES, OOB_FILLS, SWIZZLES
+from ptxloom.isa.limits import MULTIPROCESSORS
 from ptxloom.machine import Device, Kernel
-from ptxloom.triton.properties import FIRST_WITH_CLUSTERS, MULTIPROCESSORS, capability, properties
+from ptxloom.triton.properties import FIRST_WITH_CLUSTERS, capability, properties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,17 +7,10 @@ from typing import Final
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa import Target
-
-MULTIPROCESSORS: Final = 4
-"""Few, so that persistent kernels stay small."""
+from ptxloom.isa.limits import LANES, MULTIPROCESSORS, shared_bytes_of
 
 FIRST_WITH_CLUSTERS: Final = 90
 """The compute capability, times ten, that has them first."""
-
-_SHARED_BYTES: Final = {75: 65_536, 80: 166_912, 87: 166_912, 90: 232_448, 100: 232_448, 103: 232_448}
-"""What a CTA may have, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
-Capability"); the others have less."""
-_SMALL: Final = 101_376
 
 
 def capability() -> int:
@@ -36,10 +29,10 @@ def capability() -> int:
 def properties() -> dict[str, int]:
     """What Triton asks of it, by the names that Triton uses."""
     return {
-        "max_shared_mem": _SHARED_BYTES.get(capability(), _SMALL),
+        "max_shared_mem": shared_bytes_of(capability()),
         "max_num_regs": 65_536,
         "multiprocessor_count": MULTIPROCESSORS,
-        "warpSize": 32,
+        "warpSize": LANES,
         "sm_clock_rate": 1_000_000,
         "mem_clock_rate": 1_000_000,
         "mem_bus_width": 1_024,

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from attack.guarded import Zones, guard
+from attack.zones import Zones, guard
 from ptxloom.machine.native.language import record, structure
 from ptxloom.machine.runtime import state
 

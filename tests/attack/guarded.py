@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import gc
 import itertools
 import json
-import mmap
 import os
 import pickle
 import subprocess
@@ -28,16 +26,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from attack.zones import Zone, Zones, guard
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
 
-PAGE: Final = mmap.PAGESIZE
 ROOM_BYTES: Final = 256  # of an array, unless said
 _AREA: Final = 1 << 44  # where nothing is mapped otherwise
 _APART: Final = 1 << 24
-_CANARY: Final = 0xA5
 _FILL: Final = 0x11  # what an array holds before
 _SECONDS: Final = 300
 
@@ -191,137 +188,6 @@ def _read(line: bytes) -> Outcome:
 
 
 # ---------------------------------------------------------------------------------------------------------- the child
-
-
-class Zone:
-    """Bytes that end (but for their alignment) where a page begins that nobody may touch; around them, canaries."""
-
-    def __init__(self, size: int, alignment: int, name: str, place: int = 0) -> None:
-        self.name = name
-        self.size = size
-        pages = -(-(size + alignment) // PAGE) * PAGE
-        self._total = pages + 2 * PAGE
-        wanted = place + size + PAGE - self._total if place else 0
-        self._start = _map(wanted, self._total)
-        _protect(self._start, PAGE, _NOTHING)
-        _protect(self._start + PAGE + pages, PAGE, _NOTHING)
-        self._inside = _bytes_at(self._start + PAGE, pages)
-        self._inside[:] = _CANARY
-        self.address = (self._start + PAGE + pages - size) // alignment * alignment
-        self._at = self.address - self._start - PAGE
-        self.content[:] = 0
-
-    @property
-    def content(self) -> NDArray[np.uint8]:
-        """The bytes themselves."""
-        return self._inside[self._at : self._at + self.size]
-
-    def is_broken(self) -> bool:
-        """Whether a canary has changed."""
-        around = (self._inside[: self._at], self._inside[self._at + self.size :])
-        return any(bool((side != _CANARY).any()) for side in around)
-
-    def release(self) -> None:
-        """Unmap it."""
-        _LIBC.munmap(self._start, self._total)
-
-
-_NOTHING: Final = 0  # PROT_NONE, which `mmap` does not name
-_LIBC: Final = ctypes.CDLL(None, use_errno=True)
-_LIBC.mmap.restype = ctypes.c_void_p
-_LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
-_LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-_LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-
-
-def _map(wanted: int, size: int) -> int:
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    at: int | None = _LIBC.mmap(wanted, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
-    if at is None or at + 1 >> 64 or (wanted and at != wanted):
-        raise MemoryError(f"no room of {size} bytes at {wanted:#x}")
-    return at
-
-
-def _protect(at: int, size: int, how: int) -> None:
-    if _LIBC.mprotect(at, size, how):
-        raise OSError(ctypes.get_errno(), "mprotect")
-
-
-def _bytes_at(at: int, size: int) -> NDArray[np.uint8]:
-    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(at))
-
-
-class Zones:
-    """The zones of what the machine makes for itself.
-
-    Attributes:
-        live: Those that have not been released.
-        left: Those of arenas that are gone. A collection can come at any time: `check` looks at them and releases them.
-        kept: Those of variables, and of device heaps.
-    """
-
-    def __init__(self) -> None:
-        self.live: dict[Zone, None] = {}
-        self.left: list[Zone] = []
-        self.kept: list[Zone] = []
-
-    def make(self, size: int, alignment: int, name: str) -> Zone:
-        """Another one; refused as the machine itself refuses what the host has not got."""
-        from ptxloom.diagnostics import PtxloomError  # noqa: PLC0415 - of the child alone
-
-        try:
-            zone = Zone(size, alignment, name)
-        except MemoryError as error:
-            raise PtxloomError(str(error)) from None
-        self.live[zone] = None
-        return zone
-
-    def check(self) -> list[str]:
-        """The names of those whose canaries have changed."""
-        found = [zone.name for zone in list(self.live) if zone.is_broken()]
-        self._release(self.left)
-        return found
-
-    def release_kept(self) -> None:
-        """No kernel that has run will run again."""
-        self._release(self.kept)
-
-    def _release(self, zones: list[Zone]) -> None:
-        while zones:
-            zone = zones.pop()
-            del self.live[zone]
-            zone.release()
-
-
-def guard(zones: Zones) -> None:
-    """Have the machine take all its memory from zones."""
-    from ptxloom.machine.launch import launch_state  # noqa: PLC0415 - of the child alone
-    from ptxloom.machine.launch.shadows import provenance  # noqa: PLC0415 - of the child alone
-    from ptxloom.machine.memory import arena, heap, module_variables  # noqa: PLC0415 - of the child alone
-    from ptxloom.machine.results import trace  # noqa: PLC0415 - of the child alone
-
-    class Arena(arena.Arena):
-        def __init__(self, budget: arena.Budget) -> None:
-            super().__init__(budget)
-            self._zones: list[Zone] = []
-
-        def take(self, size: int, what: str = "state") -> int:
-            self._budget.charge(what, size)
-            zone = zones.make(size, 64, f"{size} bytes for {what}")
-            self._zones.append(zone)
-            return zone.address
-
-        def __del__(self) -> None:
-            zones.left += self._zones
-
-    def zeroed(size: int, alignment: int, what: str) -> NDArray[np.uint8]:
-        zone = zones.make(size, max(alignment, 1), what)
-        zones.kept.append(zone)
-        return zone.content
-
-    launch_state.Arena = Arena
-    for module in (arena, module_variables, heap, trace, provenance):
-        vars(module)["zeroed"] = zeroed
 
 
 def _run(one: Attack, zones: Zones, rooms: dict[tuple[int, int], Zone]) -> list[object]:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attack.ir_text import Function, Instruction, bytes_of, functions, split, typed
+from attack.rooms import LANES, RECORD, room_of, rooms_of_access, rooms_of_helper
 from ptxloom.machine.compile.variant import SYMBOL
 from ptxloom.machine.instruments import initcheck
 from ptxloom.machine.instruments.profile import Counters
@@ -23,16 +24,12 @@ from ptxloom.machine.launch.shadows.initcheck import poison_bytes
 from ptxloom.machine.native import language
 from ptxloom.machine.native.signature import signature
 from ptxloom.machine.program.variables import module_variables
-from ptxloom.machine.runtime import access, state
-from ptxloom.machine.runtime.initcheck import fast_path as init_path
-from ptxloom.machine.runtime.racecheck import fast_path as race_path
+from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
     from ptxloom.machine.compile.variant import Variant
     from ptxloom.machine.native.language import Kind
 
-_LANES: Final = 32
-_RECORD: Final = language.record(state.Warp)
 #: What of the warp's state, beside registers, holds what the kernel computed.
 _DATA: Final = ("scratch", "carry")
 _PURE: Final = re.compile(
@@ -94,7 +91,7 @@ class Audit:
     def run(self) -> list[str]:
         """What breaks the rule, each with its instruction; nothing if it holds."""
         found = functions(self.variant.ir)
-        self.outlined = {f.name: _rooms_of_helper(f) for f in found if f.name != SYMBOL}
+        self.outlined = {f.name: rooms_of_helper(f) for f in found if f.name != SYMBOL}
         for function in found:
             self.judge(function)
         return self.errors
@@ -212,7 +209,7 @@ class Audit:
         return {
             "params": program.parameter_bytes,
             "symbols": 8 * max(lasting, 1),
-            "tids": 3 * 4 * _LANES,
+            "tids": 3 * 4 * LANES,
             "profile": Counters(program).bytes,
             "launch": language.record(state.Launch).size,
             "cta": language.record(state.Cta).size,
@@ -225,13 +222,13 @@ class Audit:
         at = self.inside(one, typed(place)[1], bytes_of(type_))
         if at is None:
             return
-        if at.root == "warp" and at.low < _LANES * 8:
+        if at.root == "warp" and at.low < LANES * 8:
             self.placed, self.checked = "", False
         if at.root == "warp":
             kept = _field_at(at.low) if at.low < state.REGISTERS else "registers"
             if kept not in {*_DATA, "registers"} and isinstance(value, Number) and value.forged:
                 self.error(one, f"a value of the kernel in the warp's `{kept}`")
-            if kept == "scratch" and at.high + bytes_of(type_) > _RECORD.kinds["scratch"].size:
+            if kept == "scratch" and at.high + bytes_of(type_) > RECORD.kinds["scratch"].size:
                 self.error(one, "the scratch ends before")
         elif at.root not in {"stack", "profile", "record", "registers"}:
             self.error(one, f"a store to the {at.root}")
@@ -258,9 +255,9 @@ class Audit:
         if start == "0" and step is not None and step.text.startswith(f"add {type_} {one.result}, "):
             by = int(step.text.rsplit(" ", 1)[1])
             for compared in self.code.values():
-                bound = compared.text == f"icmp ult {type_} {following}, {_LANES}"
+                bound = compared.text == f"icmp ult {type_} {following}, {LANES}"
                 if bound and any(b.startswith(f"br i1 {compared.result}, label %{one.block},") for b in self.branches):
-                    return Number(0, _LANES - by, forged=False)
+                    return Number(0, LANES - by, forged=False)
         return _FORGED
 
     def computed(self, one: Instruction) -> Pointer | Number:
@@ -330,14 +327,14 @@ class Audit:
         """For each parameter of a function, the bytes it may touch behind a pointer (0: it is none)."""
         b = self.variant.builder
         if name in b.natives:
-            return [_room(kind) for kind in signature(b.natives[name]).arguments]
+            return [room_of(kind) for kind in signature(b.natives[name]).arguments]
         if name in b.accesses:
-            return _rooms_of_access(name)
+            return rooms_of_access(name)
         if name in self.outlined:
             return [*self.outlined[name]]
         if name in b.helpers:
             (found,) = [f for f in functions(b.helpers[name] + "\nattributes #0 = { nounwind }") if f.name == name]
-            return [*_rooms_of_helper(found)]
+            return [*rooms_of_helper(found)]
         return None
 
 
@@ -348,55 +345,9 @@ def broken_rules(variant: Variant, sites: tuple[int, ...] = ()) -> list[str]:
 
 def _field_at(offset: int) -> str:
     """The field of the warp's state that an offset lies in."""
-    return max((at, name) for name, at in _RECORD.offsets.items() if at <= offset)[1]
+    return max((at, name) for name, at in RECORD.offsets.items() if at <= offset)[1]
 
 
 def arguments_of(one: Instruction) -> list[str]:
     """The operands of a call, with their types."""
     return [a for a in split(one.text.split("@", 1)[1].split("(", 1)[1].rsplit(")", 1)[0]) if a]
-
-
-def _room(kind: Kind) -> int | Kind:
-    """What a native function may touch behind a parameter: a struct, a value a lane, or what its annotation says."""
-    if kind.bound:
-        return kind
-    if kind.struct is not None:
-        return language.record(kind.struct).size
-    return _LANES * kind.element.stride if kind.element is not None else 0
-
-
-def _rooms_of_access(name: str) -> list[int | Kind]:
-    """The same for accesses of a warp and for what looks at them."""
-    warp = _RECORD.size
-    if found := access.NAME.fullmatch(name):
-        lanes = _LANES * (4 if found[2] == "shared" else 8)
-        return [warp, lanes, 0, 0, 0, 0, *[_LANES * int(found[3]) // 8] * int(found[4])]
-    if found := race_path.NAME.fullmatch(name):
-        lanes = _LANES * (4 if found[2] == "shared" else 8)
-        values = [_LANES * int(found[3]) // 8] * int(found[4]) if found[1] == "write" else []
-        return [warp, lanes, 0, 0, 0, *values]
-    found = init_path.NAME.fullmatch(name)
-    assert found is not None
-    return [warp, _LANES * (4 if found[2] == "shared" else 8), 0, 0, 0]
-
-
-def _rooms_of_helper(function: Function) -> list[int]:
-    """The same for code that is made for an instruction: how far its constant offsets reach behind each parameter."""
-    reach = {name: (name, 0) for type_, name in function.parameters if type_ == "ptr"}
-    rooms = dict.fromkeys(reach, 0)
-    for one in function.code:
-        operands = split(one.text.split(" ", 1)[1]) if " " in one.text else []
-        if one.opcode == "getelementptr":
-            base, index = typed(operands[1])[1], typed(operands[2])[1]
-            if base in reach and index.isdecimal():
-                scale = bytes_of(operands[0].split(" ")[-1])
-                reach[one.result] = (reach[base][0], reach[base][1] + scale * int(index))
-            elif base in reach and operands[0].split(" ")[-1] != "i8":
-                rooms[reach[base][0]] = max(rooms[reach[base][0]], _LANES * bytes_of(operands[0].split(" ")[-1]))
-        if one.opcode == "load" and typed(operands[1])[1] in reach:
-            root, at = reach[typed(operands[1])[1]]
-            rooms[root] = max(rooms[root], at + bytes_of(operands[0]))
-        if one.opcode == "store" and typed(operands[1])[1] in reach:
-            root, at = reach[typed(operands[1])[1]]
-            rooms[root] = max(rooms[root], at + bytes_of(typed(operands[0])[0]))
-    return [rooms.get(name, 0) for _, name in function.parameters]

@@ -23,8 +23,9 @@ from typing import Final
 import numpy as np
 
 from attack.forging import FORGED
-from attack.guarded import Zone, Zones, guard, room
+from attack.guarded import room
 from attack.hostile import Hostile, Pool, hostile, pool
+from attack.zones import Zone, Zones, guard
 from ptxloom import Provenance, kernel, parse
 from ptxloom.diagnostics import PtxloomError
 

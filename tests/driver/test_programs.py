@@ -150,3 +150,9 @@ def test_memory_is_mapped_where_the_program_wants_it(running: Running) -> None:
     told = running.report.summary()
     assert "write of 4 bytes" in told
     assert "memory[1] of " in told
+
+
+def test_graphs_decide_by_what_kernels_say_and_batches_are_done_whole(running: Running) -> None:
+    done = running.run("deciding.py")
+    assert done.stdout.splitlines() == ["[0, 0, 0, 12]", "[0, 0, 0, 12]", "[9, 10, 7, 8]", "[5, 10]"], done.stderr
+    assert running.report.launches == 6

@@ -11,7 +11,7 @@ static uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t
     return all;
 }
 
-static int copy_legal(const struct copy *c) {
+int copy_legal(const struct copy *c) {
     if (c->width == 0 || c->height == 0 || c->depth == 0) return SUCCESS;
     uint64_t to = extent(c->width, c->height, c->depth, c->to_pitch, c->to_slice);
     uint64_t from = extent(c->width, c->height, c->depth, c->from_pitch, c->from_slice);

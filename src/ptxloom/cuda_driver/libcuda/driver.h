@@ -122,6 +122,8 @@ enum kind {
     AN_ARRAY,
     A_MIPMAP,
     A_REFERENCE,
+    A_CONDITION,
+    A_CONDITION_VALUE,
 };
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
 void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
@@ -237,7 +239,7 @@ int host_memory_flags(void *address, unsigned *flags);
 
 /* -- work, done at once or recorded in a graph -------------------------------------------------------------------- */
 
-enum work_kind { NOTHING, KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, RECORD_WORK, WAIT_WORK, GRAPH_WORK, FREE_WORK, ALLOCATE_WORK };
+enum work_kind { NOTHING, KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, RECORD_WORK, WAIT_WORK, GRAPH_WORK, FREE_WORK, ALLOCATE_WORK, VALUE_WORK, CONDITION_WORK };
 
 struct launch {
     uint64_t function; /* the server's number */
@@ -292,10 +294,21 @@ struct copy {
 
 int copy_of_box(const struct copy3d *given, struct copy *copy);
 struct copy3d copy_as_given(const struct copy *copy);
+int copy_legal(const struct copy *copy);
 int fill_legal(const struct fill *fill);
+
+/* A value that is written or waited for. */
+struct value {
+    int kind;
+    unsigned flags;
+    device_pointer address;
+    uint64_t value;
+};
+int value_do(const struct value *value);
 
 struct work {
     enum work_kind kind;
+    int is_off; /* in a graph that was made ready */
     union {
         struct launch launch;
         struct copy copy;
@@ -304,6 +317,7 @@ struct work {
             void (*function)(void *);
             void *argument;
         } host;
+        struct value value;
         void *handle; /* of an event, a graph */
         struct {
             device_pointer start;
@@ -318,6 +332,7 @@ int work_submit(void *stream, const struct work *work); /* done at once, or reco
 int work_copy(struct work *to, const struct work *from);
 void work_drop(struct work *work);
 int graph_run(void *graph);
+int condition_run(void *condition);
 int graph_holds(void *graph, device_pointer start); /* memory that it has allocated and not freed */
 int graph_append(void *graph, const struct work *work, void *const *after, size_t count, void **node);
 

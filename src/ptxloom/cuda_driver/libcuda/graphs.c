@@ -16,6 +16,11 @@ int list_add(struct list *list, void *item) {
     return SUCCESS;
 }
 
+int list_add_all(struct list *list, const struct list *more) {
+    for (size_t i = 0; i < more->count; i++) TRY(list_add(list, more->items[i]));
+    return SUCCESS;
+}
+
 int list_has(const struct list *list, const void *item) {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i] == item) return 1;
@@ -46,6 +51,7 @@ static void node_free(void *handle) {
     struct node *node = object_of(A_NODE, handle);
     if (!node) return;
     if (node->work.kind == GRAPH_WORK) graph_destroy(node->work.handle);
+    if (node->work.kind == CONDITION_WORK) condition_drop(node->work.handle);
     work_drop(&node->work);
     list_drop(&node->after);
     free(node->parameters);
@@ -58,6 +64,7 @@ void graph_destroy(void *handle) {
     for (size_t i = 0; i < graph->nodes.count; i++) node_free(graph->nodes.items[i]);
     struct list kept = graph->kept;
     list_drop(&graph->nodes);
+    list_drop(&graph->conditions);
     handle_free(handle);
     user_objects_drop(&kept);
 }
@@ -127,6 +134,24 @@ int graph_holds(void *handle, device_pointer start) {
     return held;
 }
 
+int graph_copy(void *handle, void **copy) {
+    struct list old = {0}, new = {0};
+    int error = graph_clone(handle, copy, &old, &new);
+    list_drop(&old);
+    list_drop(&new);
+    return error;
+}
+
+/* The graphs in a work become copies, which it is the only one to have. */
+int work_own(struct work *work) {
+    void *copy = NULL;
+    if (work->kind != GRAPH_WORK && work->kind != CONDITION_WORK) return SUCCESS;
+    int error = work->kind == GRAPH_WORK ? graph_copy(work->handle, &copy) : condition_copy(work->handle, &copy);
+    if (error) work->kind = NOTHING;
+    else work->handle = copy;
+    return error;
+}
+
 int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new) {
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph) return INVALID_VALUE;
@@ -134,17 +159,14 @@ int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of
     if (!made) return OUT_OF_MEMORY;
     struct graph *new_graph = object_of(A_GRAPH, made);
     int error = user_objects_keep(&new_graph->kept, &graph->kept);
+    error = error ? error : list_add_all(&new_graph->conditions, &graph->conditions);
     for (size_t i = 0; !error && i < graph->nodes.count; i++) {
         struct node *node = object_of(A_NODE, graph->nodes.items[i]);
         struct work work = node->work;
         void *copy;
-        if (work.kind == GRAPH_WORK) {
-            struct list old = {0}, new = {0};
-            error = graph_clone(node->work.handle, &work.handle, &old, &new);
-            list_drop(&old);
-            list_drop(&new);
-        }
+        error = work_own(&work);
         error = error ? error : graph_append(made, &work, NULL, 0, &copy);
+        if (!error) ((struct node *)object_of(A_NODE, copy))->cloned_from = graph->nodes.items[i];
         error = error ? error : list_add(of_old, graph->nodes.items[i]);
         error = error ? error : list_add(of_new, copy);
     }
@@ -190,14 +212,23 @@ EXPORTED int cuGraphDestroyNode(void *handle) {
     return SUCCESS;
 }
 
+/* As a driver of NVIDIA's does it: what there can be only one of is not copied. */
+static int can_clone(const struct graph *graph) {
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        struct node *node = object_of(A_NODE, graph->nodes.items[i]);
+        if (node->work.kind == CONDITION_WORK) return 0;
+    }
+    return 1;
+}
+
 EXPORTED int cuGraphClone(void **clone, void *handle) {
     DRIVER;
-    struct list old = {0}, new = {0};
-    if (!clone || !object_of(A_GRAPH, handle)) return INVALID_VALUE;
-    int error = graph_clone(handle, clone, &old, &new);
-    list_drop(&old);
-    list_drop(&new);
-    return error;
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (!clone || !graph) return INVALID_VALUE;
+    if (!can_clone(graph)) return NOT_SUPPORTED;
+    TRY(graph_copy(handle, clone));
+    ((struct graph *)object_of(A_GRAPH, *clone))->cloned_from = handle;
+    return SUCCESS;
 }
 
 static int add_edges(void *handle, void *const *from, void *const *to, size_t count, int gone) {
@@ -316,7 +347,7 @@ EXPORTED int cuGraphNodeGetDependentNodes_v2(void *handle, void **nodes, unsigne
 
 EXPORTED int cuGraphNodeGetType(void *handle, int *type) {
     static const int types[] = {[NOTHING] = 5,     [KERNEL_WORK] = 0, [COPY_WORK] = 1,   [FILL_WORK] = 2, [HOST_WORK] = 3,
-                                [RECORD_WORK] = 7, [WAIT_WORK] = 6,   [GRAPH_WORK] = 4, [FREE_WORK] = 11, [ALLOCATE_WORK] = 10};
+                                [RECORD_WORK] = 7, [WAIT_WORK] = 6,   [GRAPH_WORK] = 4, [FREE_WORK] = 11, [ALLOCATE_WORK] = 10, [VALUE_WORK] = 12, [CONDITION_WORK] = 13};
     DRIVER;
     struct node *node = object_of(A_NODE, handle);
     if (!node || !type) return INVALID_VALUE;

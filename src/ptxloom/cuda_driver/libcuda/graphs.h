@@ -17,7 +17,9 @@ void list_drop(struct list *list);
 struct graph {
     struct list nodes;
     struct list kept; /* user objects, once for each use */
+    struct list conditions; /* their values */
     int is_child;     /* of a node, and destroyed with it */
+    void *cloned_from;
     int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
     int mode;
     const void *thread; /* that began to record it */
@@ -27,13 +29,14 @@ struct node {
     void *graph;
     struct list after;
     struct work work;
+    void *cloned_from;
     void **parameters; /* what the kernel's node tells of its parameters */
 };
 
 /* What a graph was when it was made ready; `nodes` are those of the graph, for changes. */
 struct executable {
     uint64_t flags;
-    struct list nodes, kept;
+    struct list nodes, kept, conditions;
     struct work *works;
     size_t *edges; /* how many of them each node waits for */
 };
@@ -41,7 +44,26 @@ struct executable {
 int user_objects_keep(struct list *to, const struct list *from);
 void user_objects_drop(struct list *kept);
 
+/* As programs give them, but for what they get. */
+struct condition_params {
+    uint64_t handle;
+    int kind;
+    uint32_t size;
+    void **bodies; /* what they get */
+    void *context;
+};
+int condition_make(const struct condition_params *p, struct work *work);
+void **condition_bodies(void *handle);
+void condition_drop(void *handle);
+int condition_copy(void *handle, void **copy);
+int condition_legal(void *handle);
+void conditions_begin(const struct list *values);
+
+int list_add_all(struct list *list, const struct list *more);
 void graph_destroy(void *handle);
+int graph_copy(void *handle, void **copy);
+int work_own(struct work *work);
+struct work *work_in(const void *executable, const void *node); /* what was made ready of a node */
 int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new);
 /* The nodes, each behind all that it waits for; NULL if that cannot be or there is no memory. */
 void **graph_order(const struct graph *graph);

@@ -60,6 +60,7 @@ static int do_host(void (*function)(void *), void *argument) {
 }
 
 int work_do(const struct work *work) {
+    if (work->is_off) return SUCCESS;
     switch (work->kind) {
     case NOTHING:
     case WAIT_WORK:
@@ -69,6 +70,8 @@ int work_do(const struct work *work) {
     case COPY_WORK: return do_copy(&work->copy);
     case FILL_WORK: return do_fill(&work->fill);
     case HOST_WORK: return do_host(work->host.function, work->host.argument);
+    case CONDITION_WORK: return condition_run(work->handle);
+    case VALUE_WORK: return value_do(&work->value);
     case RECORD_WORK: return event_record(work->handle);
     case GRAPH_WORK: return graph_run(work->handle);
     }

@@ -1,0 +1,113 @@
+/* Values in memory that streams write, and wait for. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <time.h>
+
+#include "driver.h"
+
+enum operation_kind { WAIT_32 = 1, WRITE_32 = 2, FLUSH = 3, WAIT_64 = 4, WRITE_64 = 5, BARRIER = 6 };
+enum { FLUSHES = 1 << 30, HOW = 3, MOST_AT_ONCE = 256 };
+
+/* As programs give it. */
+struct batch_operation {
+    int kind;
+    device_pointer address; /* of a barrier, its flags */
+    uint64_t value;
+    unsigned flags;
+    device_pointer alias;
+    uint64_t unused;
+};
+
+static int waits(int kind) { return kind == WAIT_32 || kind == WAIT_64; }
+static unsigned bytes_of(int kind) { return kind == WAIT_32 || kind == WRITE_32 ? 4 : 8; }
+
+static int is_settable(device_pointer address) {
+    struct allocation *one = allocation_at(address);
+    return in_device(address) && (!one || one->kind != MANAGED_MEMORY);
+}
+
+static int legal(const struct value *v) {
+    unsigned size = bytes_of(v->kind);
+    if (v->kind == BARRIER) return SUCCESS;
+    if (v->kind == FLUSH) return NOT_SUPPORTED;
+    if (v->kind < WAIT_32 || v->kind > BARRIER) return INVALID_VALUE;
+    if (waits(v->kind) && v->flags & FLUSHES) return NOT_SUPPORTED;
+    if (waits(v->kind) ? v->flags > HOW : v->flags) return INVALID_VALUE;
+    if (v->address % size || !reachable(v->address, size)) return INVALID_VALUE;
+    return waits(v->kind) ? in_device(v->address) ? SUCCESS : INVALID_VALUE : is_settable(v->address) ? SUCCESS : INVALID_VALUE;
+}
+
+static int holds(uint64_t there, uint64_t value, unsigned size, unsigned how) {
+    switch (how) {
+    case 0: return size == 4 ? (int32_t)(there - value) >= 0 : (int64_t)(there - value) >= 0;
+    case 1: return there == value;
+    case 2: return (there & value) != 0;
+    default: return ~(there | value) != 0;
+    }
+}
+
+/* Waits for another thread of the program, if the value is not there: nothing else is under way. */
+static int wait(const struct value *v) {
+    unsigned size = bytes_of(v->kind);
+    for (;;) {
+        struct timespec moment = {0, 100000};
+        uint64_t there = 0;
+        if (driver_error() || !reachable(v->address, size)) return INVALID_VALUE;
+        memcpy(&there, (void *)(uintptr_t)v->address, size);
+        if (holds(there, v->value, size, v->flags & HOW)) return SUCCESS;
+        int times = lock_release();
+        nanosleep(&moment, NULL);
+        lock_take(times);
+    }
+}
+
+int value_do(const struct value *v) {
+    unsigned size = bytes_of(v->kind);
+    if (v->kind == BARRIER) return SUCCESS;
+    if (waits(v->kind)) return wait(v);
+    if (!reachable(v->address, size)) return INVALID_VALUE;
+    memcpy((void *)(uintptr_t)v->address, &v->value, size);
+    memory_written(v->address, size);
+    return SUCCESS;
+}
+
+static int submit(void *stream, const struct value *v) {
+    struct work work = {.kind = VALUE_WORK, .value = *v};
+    return work_submit(stream, &work);
+}
+
+static int one(void *handle, int kind, device_pointer address, uint64_t value, unsigned flags) {
+    CONTEXT;
+    struct stream *stream;
+    struct value v = {kind, flags, address, value};
+    TRY(stream_of(handle, &stream));
+    TRY(legal(&v));
+    return submit(handle, &v);
+}
+
+EXPORTED int cuStreamWriteValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags) {
+    return one(stream, WRITE_32, address, value, flags);
+}
+EXPORTED int cuStreamWriteValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags) {
+    return one(stream, WRITE_64, address, value, flags);
+}
+EXPORTED int cuStreamWaitValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags) {
+    return one(stream, WAIT_32, address, value, flags);
+}
+EXPORTED int cuStreamWaitValue64_v2(void *stream, device_pointer address, uint64_t value, unsigned flags) {
+    return one(stream, WAIT_64, address, value, flags);
+}
+
+EXPORTED int cuStreamBatchMemOp_v2(void *handle, unsigned count, const struct batch_operation *all, unsigned flags) {
+    CONTEXT;
+    struct stream *stream;
+    TRY(stream_of(handle, &stream));
+    if (flags || count > MOST_AT_ONCE || (count && !all)) return INVALID_VALUE;
+    for (unsigned turn = 0; turn < 2 * count; turn++) { /* none is done before all are known to be legal */
+        const struct batch_operation *o = &all[turn % count];
+        uint64_t value = bytes_of(o->kind) == 4 ? (uint32_t)o->value : o->value;
+        struct value v = {o->kind, o->flags, o->address, value};
+        TRY(turn < count ? legal(&v) : submit(handle, &v));
+    }
+    return SUCCESS;
+}

@@ -148,6 +148,7 @@ EXPORTED int cuArrayCreate_v2(void **handle, const struct flat_description *flat
 static int no_array(const void *handle) { return handle ? CONTEXT_IS_DESTROYED : INVALID_HANDLE; }
 
 EXPORTED int cuArray3DGetDescriptor_v2(struct array_description *found, void *handle) {
+    HANDLE(handle);
     CONTEXT;
     struct array *array = object_of(AN_ARRAY, handle);
     if (!array) return no_array(handle);
@@ -165,7 +166,9 @@ EXPORTED int cuArrayGetDescriptor_v2(struct flat_description *found, void *handl
 }
 
 EXPORTED int cuArrayDestroy(void *handle) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(handle);
+    CURRENT;
     struct array *array = object_of(AN_ARRAY, handle);
     if (!array) return no_array(handle);
     const device_pointer start = array->start;
@@ -202,6 +205,7 @@ EXPORTED int cuMipmappedArrayCreate(void **handle, const struct array_descriptio
 }
 
 EXPORTED int cuMipmappedArrayGetLevel(void **handle, void *of, unsigned level) {
+    HANDLE(of);
     CONTEXT;
     uint64_t offset;
     struct mipmap *mipmap = object_of(A_MIPMAP, of);
@@ -222,7 +226,9 @@ EXPORTED int cuMipmappedArrayGetLevel(void **handle, void *of, unsigned level) {
 
 /* Its levels can still be described, and no longer be reached. */
 EXPORTED int cuMipmappedArrayDestroy(void *handle) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(handle);
+    CURRENT;
     struct mipmap *mipmap = object_of(A_MIPMAP, handle);
     if (!mipmap) return no_array(handle);
     const device_pointer start = mipmap->start;
@@ -233,6 +239,7 @@ EXPORTED int cuMipmappedArrayDestroy(void *handle) {
 /* -- what only arrays have whose memory is mapped later, or that have planes ---------------------------------------- */
 
 EXPORTED int cuArrayGetMemoryRequirements(void *needs, void *handle, int which) {
+    GIVEN(needs && handle);
     CONTEXT;
     (void)needs, (void)handle, (void)which;
     return INVALID_VALUE;
@@ -242,6 +249,7 @@ EXPORTED int cuMipmappedArrayGetMemoryRequirements(void *needs, void *handle, in
 }
 
 EXPORTED int cuArrayGetSparseProperties(void *found, void *handle) {
+    GIVEN(found && handle);
     CONTEXT;
     (void)found, (void)handle;
     return INVALID_VALUE;
@@ -251,6 +259,7 @@ EXPORTED int cuMipmappedArrayGetSparseProperties(void *found, void *handle) {
 }
 
 EXPORTED int cuArrayGetPlane(void **plane, void *handle, unsigned which) {
+    HANDLE(handle);
     CONTEXT;
     (void)plane, (void)handle, (void)which;
     return INVALID_VALUE;

@@ -38,7 +38,9 @@ void references_forget(const void *module) {
 
 /* The same handle each time. */
 static int reference_get(void **handle, void *module, const char *name, int is_surface) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(module);
+    CURRENT;
     uint64_t head[2], address;
     size_t place = 0;
     struct answer answer;
@@ -70,7 +72,9 @@ EXPORTED int cuTexRefCreate(void **handle) {
 }
 
 EXPORTED int cuTexRefDestroy(void *handle) {
-    CONTEXT;
+    DRIVER;
+    HANDLE(handle);
+    CURRENT;
     const struct reference *one = reference_of(handle, 0);
     if (!one) return INVALID_HANDLE;
     if (one->module) return INVALID_VALUE;
@@ -98,7 +102,9 @@ static int bind(struct reference *one, const struct resource *resource) {
 }
 
 #define FIND_REFERENCE(name, handle, is_surface)                                                                            \
-    CONTEXT;                                                                                                           \
+    DRIVER;                                                                                                            \
+    HANDLE(handle);                                                                                                    \
+    CURRENT;                                                                                                           \
     struct reference *name = reference_of(handle, is_surface);                                                         \
     if (!name) return INVALID_HANDLE
 

@@ -76,16 +76,17 @@ def mma(
     kind = np.uint64 if form.register_bits == 64 else np.uint32
     for name, array in zip("abc", (a, b, c), strict=True):
         must_be(np.ndarray, name, array, "a NumPy array of registers, (..., 32, registers)")
+    results, *lengths = form.vector_lengths
     batch = np.broadcast_shapes(*(array.shape[:-2] for array in (a, b, c)))
     inputs = [
         _registers(name, array, batch, number, kind)
-        for name, array, number in zip("abc", (a, b, c), form.vector_lengths[1:], strict=True)
+        for name, array, number in zip("abc", (a, b, c), lengths, strict=True)
     ]
     if metadata is not None:
         inputs.append(_registers("metadata", metadata[..., None], batch, 1, np.uint32))
     inputs += [_registers("scales", array[..., None], batch, 1, np.uint32) for array in scales or ()]
-    d = np.empty((*batch, LANES, form.vector_lengths[0]), kind)
-    warps = d.size // (LANES * form.vector_lengths[0])
+    d = np.empty((*batch, LANES, results), kind)
+    warps = d.size // (LANES * results)
     if warps:
         run(d.ctypes.data, *(array.ctypes.data for array in inputs), warps)
     return d
@@ -128,7 +129,7 @@ def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: 
                     value = b.load(kind, b.at(source, lane, len(stage) * bits // 8, index * bits // 8), bits // 8)
                     b.store(value, b.at(register, lane, bits // 8), bits // 8)
         operands = ", ".join(f"ptr {register.text}" for stage in stages for register in stage)
-        b.do(f'call void @"{single.symbol}"({operands})')
+        b.do(f'call void @"{single.symbol}"({operands}) noinline')  # within the loops it takes a tenth more
         target = b.at(arrays[0], warp, LANES * counts[0] * bits // 8)
         with b.loop(LANES) as lane:
             for index, register in enumerate(stages[0]):

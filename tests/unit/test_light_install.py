@@ -70,6 +70,21 @@ def test_other_verbs_name_theirs_in_a_sentence(verb: str, tmp_path: Path) -> Non
     assert re.fullmatch(r"ptxloom: .+, which is not installed: pip install 'ptxloom\[\w+\]'\n", done.stderr)
 
 
+@pytest.mark.parametrize(
+    ("line", "unneeded"),
+    [
+        ("--help", ("dataclasses", "pathlib", "ptxloom.diagnostics", "ptxloom.cli.launch_words")),
+        ("map ldmatrix.m8n8.x4.b16", ("ptxloom.cli.launch_words", "ptxloom.views.drawing")),
+        ("where ldmatrix.m8n8.x4.b16 --lane 5", ("ptxloom.cli.launch_words", "ptxloom.views.drawing")),
+        (f"check {KERNEL}", ("ptxloom.cli.launch_words", "ptxloom.views.drawing", "numpy")),
+    ],
+)
+def test_a_command_starts_without_what_it_does_not_need(line: str, unneeded: tuple[str, ...]) -> None:
+    without = f"import sys; sys.modules.update(dict.fromkeys({unneeded}))\n"
+    done = run(f"{without}from ptxloom.cli import main\nsys.exit(main(sys.argv[1:]))", *line.split())
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_profile_names_its_extra() -> None:
     done = run(MAIN, "inspect", KERNEL, "--profile", "examples/hgemm.toml")
     assert done.returncode == 2

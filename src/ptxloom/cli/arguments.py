@@ -33,6 +33,9 @@ SPEAKING: Final = frozenset({"exec", "lsp"})
 INTRODUCTION: Final = "Reads, checks, runs and draws NVIDIA PTX on any machine; no GPU is needed."
 
 
+_OVERVIEW: Final = frozenset({"-h", "--help"})
+
+
 class Options(argparse.Namespace):
     """Every option of every verb; a verb reads those that it declares."""
 
@@ -195,6 +198,8 @@ def build_parser(verb: str | None = None) -> VerbParser:
         summary, declare = VERBS[name]
         described = f"{summary[0].upper()}{summary[1:]}."
         own = verbs.add_parser(name, help=summary, description=described, epilog=examples.of_verb(name))
+        if verb in _OVERVIEW:  # names what verbs there are, and ends
+            continue
         declare(own)
         if name in SPEAKING:
             own.set_defaults(output=None, color="never")

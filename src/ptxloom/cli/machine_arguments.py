@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli import explorer_arguments, launch_words, limit_arguments, watch_arguments
+from ptxloom.cli import explorer_arguments, limit_arguments, watch_arguments
 from ptxloom.cli.formats import FINDINGS, formats
 from ptxloom.cli.picture_arguments import OF_FRAGMENTS, pictures
 
@@ -20,7 +20,7 @@ def run(parser: ArgumentParser) -> None:
         help="a launch file (TOML): which kernel runs on which arrays, what to compare or save; or PTX, with the "
         "launch in words",
     )
-    launch_words.declare(parser)
+    _words(parser)
     parser.add_argument("--unchecked", action="store_true", help="run PTX even if `check` finds errors in it")
     parser.add_argument(
         "--checks",
@@ -46,7 +46,7 @@ def why(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="a launch file (TOML): which kernel runs on which arrays; or PTX, with the launch in words",
     )
-    launch_words.declare(parser)
+    _words(parser)
     parser.add_argument(
         "--try",
         dest="attempt",
@@ -55,6 +55,12 @@ def why(parser: ArgumentParser) -> None:
     )
     limit_arguments.declare(parser)
     formats(parser, ("full", "concise", "json"))
+
+
+def _words(parser: ArgumentParser) -> None:
+    from ptxloom.cli import launch_words  # noqa: PLC0415 - takes as long as all other verbs together
+
+    launch_words.declare(parser)
 
 
 def debug(parser: ArgumentParser) -> None:

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING
 
 from ptxloom.cli.output import CLEAN, Outcome
 from ptxloom.cli.picture_arguments import PICTURES
-from ptxloom.views.core.palette import DARK, LIGHT
-from ptxloom.views.drawing.formats import as_bytes
-from ptxloom.views.drawing.scene import Look
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -23,5 +20,9 @@ def wanted(options: Options) -> bool:
 
 def drawn(drawing: Figure | Scene, options: Options, code: int = CLEAN, remark: str = "") -> Outcome:
     """A picture in the format that was asked for."""
+    from ptxloom.views.core.palette import DARK, LIGHT  # noqa: PLC0415 - only pictures need them
+    from ptxloom.views.drawing.formats import as_bytes  # noqa: PLC0415 - likewise
+    from ptxloom.views.drawing.scene import Look  # noqa: PLC0415 - likewise
+
     look = Look(DARK if options.dark else LIGHT, options.transparent)
     return Outcome("", code, remark, data=as_bytes(drawing, options.output_format, look))

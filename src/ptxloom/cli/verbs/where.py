@@ -8,7 +8,7 @@ from ptxloom.cli.instruction import fragment_of
 from ptxloom.cli.output import Outcome, style_for
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError
-from ptxloom.views.fragments import fragment_picture, places
+from ptxloom.views.fragments import places
 
 if TYPE_CHECKING:
     from ptxloom.cli.arguments import Options
@@ -31,6 +31,8 @@ def run(options: Options) -> Outcome:
         )
     elements = _of_lane(found, options) if by_lane else _at_place(found, options)
     if wanted(options):
+        from ptxloom.views.fragments import fragment_picture  # noqa: PLC0415 - only pictures need it
+
         return drawn(fragment_picture.figure(found, options.colour_by, frozenset(elements)), options)
     return Outcome(_shown(found, elements, options, by_lane=by_lane))
 

@@ -134,6 +134,9 @@ def guard(zones: Zones) -> None:
             self._zones.append(zone)
             return zone.address
 
+        def image(self) -> tuple[tuple[int, bytes], ...]:
+            return tuple((zone.address, zone.content.tobytes()) for zone in self._zones)
+
         def __del__(self) -> None:
             zones.left += self._zones
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UnsupportedForm, UsageError
-from ptxloom.isa.limits import LANES
+from ptxloom.isa.limits import BANK_BYTES, LANES, LINE_BYTES
 from ptxloom.isa.matrix import MatrixMove, memory_move
 from ptxloom.isa.spelled import spelling_of
 from ptxloom.isa.types import Kind, element_type, is_type
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from ptxloom.isa.spelled import Spelled
     from ptxloom.isa.types import ElementType
 
-BANKS: Final = 32
-WORD_BYTES: Final = 4
-PHASE_BYTES: Final = 128
 _PLAIN: Final = ("ld", "st", "atom", "red")
 _WIDE: Final = 8
 
@@ -67,7 +64,7 @@ class Access:
     @property
     def words(self) -> int:
         """How many 4-byte words a lane's bytes touch."""
-        return max(1, self.lane_bytes // WORD_BYTES)
+        return max(1, self.lane_bytes // BANK_BYTES)
 
 
 def access(instruction: str | Spelled | MatrixMove) -> Access:
@@ -93,7 +90,7 @@ def access(instruction: str | Spelled | MatrixMove) -> Access:
 def _of_move(move: MatrixMove) -> Access:
     if not move.address_lanes:
         raise UnsupportedForm(f"`{move.spelling}` does not access memory")
-    phase_lanes = min(move.address_lanes, PHASE_BYTES // move.row_bytes)
+    phase_lanes = min(move.address_lanes, LINE_BYTES // move.row_bytes)
     return Access(
         move.spelling, move.row_bytes, move.address_lanes, phase_lanes, is_matrix=True,
         is_load=move.opcode == "ldmatrix",
@@ -113,7 +110,7 @@ def _of_plain(text: str, opcode: str, qualifiers: list[str]) -> Access:
         raise UnsupportedForm(
             f"`{text}` moves {lane_bytes} bytes a lane; shared memory is accessed by 1, 2, 4, 8 or 16"
         )
-    lanes = min(LANES, PHASE_BYTES // lane_bytes)
+    lanes = min(LANES, LINE_BYTES // lane_bytes)
     atomic = opcode in ("atom", "red")
     rounds = 2 if atomic and not _is_native(of, qualifiers, lane_bytes) else 1
     return Access(text, lane_bytes, LANES, lanes, is_matrix=False, is_load=opcode == "ld", is_atomic=atomic,
@@ -123,8 +120,8 @@ def _of_plain(text: str, opcode: str, qualifiers: list[str]) -> Access:
 def _is_native(of: ElementType, qualifiers: list[str], lane_bytes: int) -> bool:
     """Whether shared memory does an atomic operation by itself, without a compare-and-swap."""
     if "exch" in qualifiers:
-        return lane_bytes in (WORD_BYTES, _WIDE)
-    return lane_bytes == WORD_BYTES and of.kind is not Kind.FLOAT and "cas" not in qualifiers
+        return lane_bytes in (BANK_BYTES, _WIDE)
+    return lane_bytes == BANK_BYTES and of.kind is not Kind.FLOAT and "cas" not in qualifiers
 
 
 def legal_address(argument: str, address: int, of: Access) -> None:

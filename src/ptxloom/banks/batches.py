@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptxloom.banks.access import BANKS, WORD_BYTES, Access, legal_address
+from ptxloom.banks.access import Access, legal_address
 from ptxloom.banks.warps import Warp
 from ptxloom.diagnostics import UsageError
-from ptxloom.isa.limits import LANES
+from ptxloom.isa.limits import BANK_BYTES, BANKS, LANES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,7 +83,7 @@ def _count(of: Access, addresses: Counts, active: npt.NDArray[np.bool_]) -> Coun
 
 def _unit(of: Access) -> int:
     """Bytes that are wanted whole or not at all: aligned accesses of one size are the same or lie apart."""
-    return max(WORD_BYTES, of.lane_bytes)
+    return max(BANK_BYTES, of.lane_bytes)
 
 
 def _merged(of: Access, wanted: Counts) -> npt.NDArray[np.bool_]:
@@ -97,7 +97,7 @@ def _merged(of: Access, wanted: Counts) -> npt.NDArray[np.bool_]:
 
 def _distinct(of: Access, wanted: Counts, lanes: int) -> Counts:
     """(..., groups of so many lanes): the most distinct units that lie in one and the same banks."""
-    unit_banks = BANKS * WORD_BYTES // _unit(of)
+    unit_banks = BANKS * BANK_BYTES // _unit(of)
     groups = of.lanes // lanes
     rows = int(np.prod(wanted.shape[:-1], dtype=np.int64)) * groups
     ordered = np.sort(wanted.reshape(rows, lanes), axis=-1)

@@ -16,7 +16,7 @@ from ptxloom.banks.traffic import access_bytes, traffic_of
 from ptxloom.banks.warps import ALL_LANES, Warp
 from ptxloom.diagnostics import UsageError, must_be, must_be_several
 from ptxloom.display import mimebundle
-from ptxloom.isa.limits import LANES
+from ptxloom.isa.limits import LANES, LINE_BYTES
 from ptxloom.layout import Swizzle
 
 if TYPE_CHECKING:
@@ -196,5 +196,5 @@ def _swizzled(tile: Tile, traffic: Sequence[Traffic]) -> Iterator[Arrangement]:
 
 def _padded(tile: Tile) -> Iterator[Arrangement]:
     """Paddings that keep rows aligned, up to one row of banks."""
-    for padding in range(ROW_BYTES, 128 + ROW_BYTES, ROW_BYTES):
+    for padding in range(ROW_BYTES, LINE_BYTES + ROW_BYTES, ROW_BYTES):
         yield Arrangement(tile, padding_bytes=padding)

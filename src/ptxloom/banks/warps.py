@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.banks.access import BANKS, WORD_BYTES, Access, legal_address
-from ptxloom.isa.limits import LANES
+from ptxloom.banks.access import Access, legal_address
+from ptxloom.isa.limits import BANK_BYTES, BANKS, LANES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ class Warp:
 
     def wavefronts(self) -> tuple[int, ...]:
         """The passes of each phase, in each round of an atomic operation; 0 for one in which no lane takes part."""
-        unit = max(WORD_BYTES, self.access.lane_bytes)
+        unit = max(BANK_BYTES, self.access.lane_bytes)
         return tuple(self._passes(lanes, unit) for lanes in self.served_together())
 
     def _passes(self, lanes: range, unit: int) -> int:
@@ -99,7 +99,7 @@ class Warp:
         wanted = [self.addresses[lane] // unit for lane in lanes if self.active >> lane & 1]
         by_banks: dict[int, int] = {}
         for one in wanted if self.access.is_atomic else set(wanted):
-            bank = one % (BANKS * WORD_BYTES // unit)
+            bank = one % (BANKS * BANK_BYTES // unit)
             by_banks[bank] = by_banks.get(bank, 0) + 1
         return max(by_banks.values(), default=0)
 
@@ -147,12 +147,12 @@ def _phase(of: Access, wanted: list[tuple[int, int]]) -> Phase:
     """One phase in detail, from the (lane, byte address) pairs that take part."""
     by_word: dict[int, list[int]] = {}
     for lane, address in wanted:
-        for word in range(address // WORD_BYTES, address // WORD_BYTES + of.words):
+        for word in range(address // BANK_BYTES, address // BANK_BYTES + of.words):
             by_word.setdefault(word, []).append(lane)
     banks: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
     for word, lanes in sorted(by_word.items()):
         groups = [(lane,) for lane in lanes] if of.is_atomic else [tuple(lanes)]
-        banks.setdefault(word % BANKS, []).extend((word * WORD_BYTES, group) for group in groups)
+        banks.setdefault(word % BANKS, []).extend((word * BANK_BYTES, group) for group in groups)
     uses = tuple(
         BankUse(bank, tuple(word for word, _ in served), tuple(lanes for _, lanes in served))
         for bank, served in sorted(banks.items())

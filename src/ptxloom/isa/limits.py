@@ -9,6 +9,10 @@ from typing import Final
 
 LANES: Final = 32
 """The lanes of a warp."""
+BANKS: Final = 32
+"""The banks of shared memory, each of them `BANK_BYTES` wide, which together serve a line."""
+BANK_BYTES: Final = 4
+LINE_BYTES: Final = BANKS * BANK_BYTES
 SHARED_BYTES: Final = 227 * 1024
 """Shared memory that a CTA may have, from sm_90 on."""
 STATIC_SHARED_BYTES: Final = 48 * 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.isa.limits import LANES
+from ptxloom.isa.limits import BANKS, LANES
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.core.style import LANES_PER_HUE, PLAIN, Ink, Style
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ptxloom.banks import BankReport, BankUse, Phase
     from ptxloom.views.core.json_text import Value
 
-BANKS: Final = 32
 COLOUR_BY: Final = ("lane", "bank")
 CELL: Final = 4
 

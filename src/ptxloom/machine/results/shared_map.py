@@ -10,6 +10,7 @@ import numpy as np
 
 from ptxloom.diagnostics import UsageError
 from ptxloom.fragments.filled import read_registers
+from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.isa.types import element_type
 from ptxloom.machine.results.provenance_tags import Kind
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
     from ptxloom.machine.results.provenance import TracedArray
 
-BANKS: Final = 32
-BANK_BYTES: Final = 4
-LINE_BYTES: Final = BANKS * BANK_BYTES
 CHUNK_BYTES: Final = 16  # what a lane moves at most, and what swizzles move as one
 _FLAT_BYTES: Final = 128  # of an array without rows: what is told apart as one
 

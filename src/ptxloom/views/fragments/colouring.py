@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.isa.limits import LANES
+from ptxloom.isa.limits import BANK_BYTES, BANKS, LANES
 from ptxloom.views.core.palette import HUES, hue
 from ptxloom.views.core.style import LANES_PER_HUE
 from ptxloom.views.drawing.figure import Legend
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ptxloom.fragments import Element, Fragment
 
 COLOUR_BY: Final = ("lane", "register", "matrix", "bank")
-BANK_BITS: Final = 32
-BANKS: Final = 32
 BANKS_PER_HUE: Final = 4
 """Banks that share a colour: the 16 bytes of a row."""
 
@@ -43,7 +41,7 @@ def group_of(fragment: Fragment, element: Element, by: str) -> int:
 def bank(fragment: Fragment, element: Element) -> int:
     """The bank that an element would lie in, were the matrices dense in shared memory, row after row."""
     place = (element.matrix * fragment.rows + element.row) * fragment.columns + element.column
-    return place * fragment.width // BANK_BITS % BANKS
+    return place * fragment.width // (8 * BANK_BYTES) % BANKS
 
 
 def legend(fragment: Fragment, by: str) -> Legend:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.views.core.palette import Role, hue
 from ptxloom.views.drawing.figure import Cell, Figure, Grid, Legend
 from ptxloom.views.runs.code_listings import listing
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
     from ptxloom.machine.results.hazard import Hazard, Party
 
 _AROUND: Final = 3  # lines above and below
-_LINE_BYTES: Final = 128
-_BANK_BYTES: Final = 4
-_BANKS: Final = 32
 _ONE, _OTHER = hue(3), hue(1)
 
 
@@ -53,19 +51,19 @@ def _side(party: Party, colour: str, name: str) -> Grid:
 
 def _memory(hazard: Hazard) -> Grid:
     """The lines of shared memory that are concerned, bank by bank."""
-    first = hazard.address // _LINE_BYTES
-    last = (hazard.address + hazard.size - 1) // _LINE_BYTES
+    first = hazard.address // LINE_BYTES
+    last = (hazard.address + hazard.size - 1) // LINE_BYTES
     cells: dict[tuple[int, int], Cell] = {}
     for row, line in enumerate(range(first, last + 1)):
-        for bank in range(_BANKS):
-            address = line * _LINE_BYTES + bank * _BANK_BYTES
+        for bank in range(BANKS):
+            address = line * LINE_BYTES + bank * BANK_BYTES
             low = max(address, hazard.address)
-            high = min(address + _BANK_BYTES, hazard.address + hazard.size)
+            high = min(address + BANK_BYTES, hazard.address + hazard.size)
             bytes_ = f"+{low - address}–{high - 1 - address}" if high - low > 1 else f"+{low - address}"
             touched = low < high
             tip = f"bank {bank}, address {address:#x}" + f": bytes {bytes_} at fault" * touched
             cells[row, bank] = Cell((bytes_,) if touched else (), Role.OTHER if touched else Role.BLANK, tip, touched)
-    rows = tuple(f"0x{line * _LINE_BYTES:05x}" for line in range(first, last + 1))
+    rows = tuple(f"0x{line * LINE_BYTES:05x}" for line in range(first, last + 1))
     where = f" ({hazard.symbol})" if hazard.symbol else ""
     title = f"shared memory at {hazard.address:#x}{where}, {hazard.size} bytes: the bytes of each bank at fault"
-    return Grid(title, rows, tuple(map(str, range(_BANKS))), cells, "address ↓", "bank →")
+    return Grid(title, rows, tuple(map(str, range(BANKS))), cells, "address ↓", "bank →")

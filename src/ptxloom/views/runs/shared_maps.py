@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.isa.limits import BANK_BYTES, BANKS, LINE_BYTES
 from ptxloom.machine.results.provenance_tags import Kind
-from ptxloom.machine.results.shared_map import BANK_BYTES, BANKS, CHUNK_BYTES, LINE_BYTES
+from ptxloom.machine.results.shared_map import CHUNK_BYTES
 from ptxloom.views.core.cells import elide, harmless
 from ptxloom.views.core.json_text import to_text
 from ptxloom.views.core.palette import Role, hue

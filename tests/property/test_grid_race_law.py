@@ -214,28 +214,44 @@ class Threads:
         self.before: dict[Thread, frozenset[Node]] = defaultdict(frozenset)
         self.fenced: dict[Thread, frozenset[Node]] = defaultdict(frozenset)
         self.glimpsed: dict[Thread, frozenset[Node]] = defaultdict(frozenset)
+        self.total: dict[Thread, bool] = defaultdict(bool)  # whether the last fence is a `fence.sc`
+        self.seen_total: dict[Node, frozenset[Node]] = {}  # what was published behind one, by the read that saw it
 
-    def fence(self, who: Thread) -> None:
-        """All that relaxed reads have seen is known, and all that is known may be published."""
+    def fence(self, who: Thread, *, total: bool) -> None:
+        """All that relaxed reads have seen is known, and all that is known may be published.
+
+        The order of `fence.sc` (`membar`) is one: behind a read, of whichever thread, that saw what stands behind
+        another one, it comes later than that one, or the read would be before what it saw.
+        """
         self.before[who] |= self.glimpsed[who]
+        known: frozenset[Node] | None = None
+        while total and known != self.before[who]:
+            known = self.before[who]
+            self.before[who] = known.union(*(self.seen_total[read] for read in known if read in self.seen_total))
         self.fenced[who] = self.before[who]
+        self.total[who] = total
 
     def set_flag(self, who: Thread, how: str) -> frozenset[Node]:
         """What a signal hands on: of the thread's own accesses those before its fence, and all it knows of others."""
         if how in {"fence", "membar"}:
-            self.fence(who)
+            self.fence(who, total=how == "membar")
         if how == "release":
             return self.before[who]
-        others = {node for node in self.before[who] if node[1] != who} if self.fenced[who] else set[Node]()
+        has_fenced = any(number >= 0 for number, _ in self.fenced[who])
+        others = {node for node in self.before[who] if node[1] != who} if has_fenced else set[Node]()
         return self.fenced[who] | others
 
-    def wait(self, who: Thread, how: str, published: frozenset[Node]) -> None:
-        """What a wait is worth."""
+    def wait(self, number: int, who: Thread, how: str, published: frozenset[Node], *, total: bool) -> None:
+        """What a wait is worth; its read has a number below those of accesses."""
+        if total:
+            read = (-1 - number, who)
+            self.seen_total[read] = published
+            self.before[who] |= {read}
         if how == "acquire":
             self.before[who] |= published
         self.glimpsed[who] |= published
         if how in {"fence", "volatile"}:
-            self.fence(who)
+            self.fence(who, total=how == "volatile")
 
     def meet(self, groups: list[list[Thread]]) -> None:
         """Barriers."""
@@ -261,7 +277,9 @@ def ancestors(program: list[Step]) -> dict[Node, frozenset[Node]]:
                 threads.meet([[(c, t) for t in range(s, s + width)] for c in range(CTAS) for s in starts])
             case Signal():
                 setter, waiter = (step.source, GROUPS[step.setter][0]), (step.target, GROUPS[step.waiter][0])
-                threads.wait(waiter, step.waiting, threads.set_flag(setter, step.setting))
+                published = threads.set_flag(setter, step.setting)
+                total = threads.total[setter] and step.setting != "release"
+                threads.wait(number, waiter, step.waiting, published, total=total)
     return found
 
 
@@ -350,3 +368,23 @@ def test_the_oracle_itself() -> None:
     assert races([store, Barrier("bar.sync 0;"), Signal(0, "%q2", "fence", 1, "%q0", "acquire"), load]) == set()
     assert races([store, Signal(0, "%q0", "none", 1, "%q0", "fence"), load]) == {(0, 2)}
     assert races([store, Signal(0, "%q0", "release", 1, "%q0", "none"), load]) == {(0, 2)}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "ordered"),
+    [
+        ("membar", "volatile", True),
+        ("membar", "fence", False),
+        ("fence", "volatile", False),
+        ("none", "volatile", False),
+    ],
+)
+def test_fences_that_are_in_one_order_reach_over_a_relaxed_read(first: str, last: str, ordered: bool) -> None:
+    """Two `fence.sc`, and before the second a read, by another thread, of what stands behind the first."""
+    load, store = Access(0, "%q0", False, 0, 1), Access(2, "%q1", True, 0, 1)
+    seen = Signal(0, "%q0", first, 2, "%q0", "none")
+    other = Signal(1, "%q0", "fence", 2, "%q1", last)
+    program: list[Step] = [load, seen, Barrier("bar.sync 0;"), other, store]
+    expected: set[tuple[int, int]] = set() if ordered else {(0, 4)}
+    assert races(program) == expected
+    assert reported(program, 0) == expected

@@ -102,5 +102,5 @@ $(VENV)/.oracles: $(VENV)/.dev
 $(VENV)-suites/.made: pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)-suites
 	$(VENV)-suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' pytest filecheck psutil cffi cloudpickle \
-		'numba-cuda[cu13]' 'cuda-core[cu13]>=1' tinygrad triton nvidia-cutlass-dsl apache-tvm-ffi
+		'numba-cuda[cu13]' 'cuda-core[cu13]>=1' tinygrad triton nvidia-cutlass-dsl
 	@touch $@

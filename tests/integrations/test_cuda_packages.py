@@ -49,9 +49,33 @@ def test_tinygrad(tmp_path: Path, backend: str) -> None:
 
 
 @_needs("cutlass.cute")
-@_needs("tvm_ffi")
 @_needs("cuda.core")
 @pytest.mark.parametrize("device", ["sm_80", "sm_90"])
 def test_cute_dsl(tmp_path: Path, device: str) -> None:
     done = _run("cute_products.py", tmp_path, device)
     assert done.stdout.splitlines() == ["sum True", "product True"], done.stderr
+
+
+@_needs("cuda.bindings.runtime")
+def test_cuda_runtime(tmp_path: Path) -> None:
+    done = _run("runtime_bindings.py", tmp_path, "sm_90")
+    assert done.stdout.splitlines() == [
+        "cudaSuccess 1 90 ptxloom sm_90",
+        "cudaSuccess True",
+        "cudaErrorInvalidDevice cudaSuccess",
+    ], done.stderr
+
+
+@_needs("cutlass.cute")
+@_needs("torch")
+def test_cute_dsl_on_tensors_of_pytorch(tmp_path: Path) -> None:
+    done = _run("cute_torch.py", tmp_path)
+    assert done.stdout.splitlines() == ["True True"], done.stderr
+
+
+@_needs("torch")
+@_needs("triton")
+def test_triton_on_tensors_of_pytorch(tmp_path: Path) -> None:
+    done = _run("on_cuda.py", tmp_path, "sm_90", TRITON_CACHE_DIR=str(tmp_path / "triton"))
+    assert done.stdout.splitlines()[:3] == ["moved True", "gradient True True", "a copy True cpu"], done.stderr
+    assert done.stdout.splitlines()[-1] == "target 90 cuda:0"

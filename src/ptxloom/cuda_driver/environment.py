@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 SOCKET = "PTXLOOM_DRIVER"
 _LIBRARY = "libcuda.so.1"
+_FIRST = Path(__file__).parent / "first"
 
 
 def environment(folder: Path, socket: str, given: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -22,20 +23,20 @@ def environment(folder: Path, socket: str, given: Mapping[str, str] | None = Non
         given: What it has so far; by default this process's.
 
     Returns:
-        The same and more: libraries of this name are found here first, whoever looks for them, and compilers that have
-        settings for it make code that holds PTX.
+        The same and more: libraries of this name are found here first, whoever looks for them, Python runs
+        `first/sitecustomize.py` first, and compilers that have settings for it make code that holds PTX.
     """
     made = _for_cute_dsl(folder) | {"PTXLOOM_TORCH_CUDA": "1"} | dict(os.environ if given is None else given)
-    for name, first in (("LD_LIBRARY_PATH", str(folder)), ("LD_PRELOAD", str(folder / _LIBRARY))):
-        made[name] = f"{first}:{made[name]}" if made.get(name) else first
+    firsts = {"LD_LIBRARY_PATH": folder, "LD_PRELOAD": folder / _LIBRARY, "PYTHONPATH": _FIRST}
+    for name, first in firsts.items():
+        made[name] = f"{first}:{made[name]}" if made.get(name) else str(first)
     return made | {SOCKET: socket}
 
 
 def _for_cute_dsl(folder: Path) -> dict[str, str]:
     """What the CuTe DSL's documented settings have to say, if the program says nothing else.
 
-    Its own runtime library holds NVIDIA's CUDA runtime, which asks if the driver is NVIDIA's, and so does the Python
-    package by which it launches unless TVM FFI does. With line information its machine code carries the PTX.
+    Its own runtime library holds NVIDIA's CUDA runtime, which asks if the driver is NVIDIA's. With line information its
+    machine code carries the PTX.
     """
-    library = str(folder / "libcute_dsl_runtime.so")
-    return {"CUTE_DSL_LIBS": library, "CUTE_DSL_LINEINFO": "1", "CUTE_DSL_ENABLE_TVM_FFI": "1"}
+    return {"CUTE_DSL_LIBS": str(folder / "libcute_dsl_runtime.so"), "CUTE_DSL_LINEINFO": "1"}

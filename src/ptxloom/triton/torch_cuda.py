@@ -17,7 +17,7 @@ import torch as _torch
 
 from ptxloom.isa.limits import STATIC_SHARED_BYTES
 from ptxloom.machine.memory.arena import default_limit
-from ptxloom.triton import clock, properties
+from ptxloom.triton import clock, properties, torch_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -151,10 +151,18 @@ def _is_marked(tensor: Any) -> bool:
 
 
 def _mark(tensor: Tensor) -> None:
+    """Put a tensor on the device."""
     try:
-        setattr(tensor.untyped_storage(), _MARK, True)
+        storage = tensor.untyped_storage()
     except (NotImplementedError, RuntimeError):  # as above
         return
+    if torch_memory.is_apart() and not hasattr(storage, _MARK) and storage.device.type == "cpu" and storage.nbytes():
+        storage = torch_memory.on_device(torch, storage)
+        there = torch.empty(0, dtype=tensor.dtype).set_(
+            storage, tensor.storage_offset(), tensor.size(), tensor.stride()
+        )
+        tensor.data = there
+    setattr(storage, _MARK, True)
 
 
 def _to_cuda(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
@@ -173,6 +181,16 @@ def _nothing(*_: Any, **__: Any) -> None:
     """There is nothing to do."""
 
 
+def _dlpack(tensor: Tensor, *args: Any, **kwargs: Any) -> object:
+    capsule = tensor.__dlpack__(*args, **kwargs)
+    return torch_memory.said_to_be_on_device(capsule) if torch_memory.is_apart() and _is_marked(tensor) else capsule
+
+
+def _dlpack_device(tensor: Tensor) -> tuple[int, int]:
+    apart = torch_memory.is_apart() and _is_marked(tensor)
+    return (torch_memory.DLPACK_CUDA, 0) if apart else tensor.__dlpack_device__()
+
+
 _ANSWERS: Final[dict[Any, Any]] = {
     torch.Tensor.is_cuda.__get__: True,
     torch.Tensor.is_cpu.__get__: False,
@@ -186,6 +204,8 @@ _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
     torch.Tensor.cpu: _to_cpu,
     torch.Tensor.pin_memory: _itself,
     torch.Tensor.record_stream: _nothing,
+    torch.Tensor.__dlpack__: _dlpack,
+    torch.Tensor.__dlpack_device__: _dlpack_device,
     torch.device: torch.device,
     torch._C._nn._parse_to: torch._C._nn._parse_to,  # noqa: SLF001 - what `Module.to` reads its arguments by
 }

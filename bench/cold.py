@@ -18,6 +18,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import ptxloom as pl
 
 ROOT = Path(__file__).parents[1]
 PTX = "tests/kernels/ptx"
@@ -68,9 +74,14 @@ def one(file: str, name: str, block: int) -> None:
     start = spent()
     module = pl.parse(text)
     kernel = make(module, name if file else "k")
-    args = [array if parameter.type.bits == 64 else 64 for parameter in kernel.program.parameters]
+    args = [array if parameter.size == 8 else 64 for parameter in parameters_of(kernel)]
     kernel.launch(1, block, args, 1 << 16, threads=1)
     print((spent() - start) * 1e3)
+
+
+def parameters_of(kernel: pl.Kernel) -> Sequence[Any]:
+    """A kernel's parameters, which only its program had once."""
+    return kernel.parameters if hasattr(kernel, "parameters") else kernel.program.parameters
 
 
 def spent() -> float:

@@ -1,4 +1,4 @@
-"""What is kept on disk, machine code and verdicts: an entry proves its bytes, and one that does not is made again."""
+"""What is kept on disk (machine code, what launches need, verdicts): an entry proves its bytes, or is made again."""
 
 from __future__ import annotations
 

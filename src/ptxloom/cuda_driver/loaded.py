@@ -58,18 +58,17 @@ class Loaded:
             kernel: The kernel.
             capability: The device's, times ten.
         """
-        program = kernel.program
+        needs = kernel.needs
         said = {
-            one.name: [value.value for value in one.values if isinstance(value, Integer)]
-            for one in program.entry.node.directives
+            one.name: [value.value for value in one.values if isinstance(value, Integer)] for one in kernel.directives
         }
-        static = program.shared_bytes - program.reserved_bytes
+        static = needs.shared_bytes - needs.reserved_bytes
         threads = prod(said.get("maxntid") or [1024])
         registers = min([kernel.registers, self._registers, MOST_REGISTERS, *said.get("maxnreg", [])])
         major, minor = kernel.module.version
         cluster = (*said.get("reqnctapercluster", ()), 1, 1, 1)[:3] if "reqnctapercluster" in said else (0, 0, 0)
         values = [
-            threads, static, self.variables.memory["const"].nbytes, program.entry.frame_bytes - FRAME_HEAD,
+            threads, static, self.variables.memory["const"].nbytes, needs.frame_bytes - FRAME_HEAD,
             registers, 10 * major + minor, capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
             int(cluster[0] > 0), *cluster,
         ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,15 +13,14 @@ from ptxloom.lazy import cached_property
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.precision import precision_of
 from ptxloom.machine.compile.kernel_code import KernelCode
-from ptxloom.machine.compile.meaning import lasting_names, names_register
+from ptxloom.machine.compile.needs import needs_of, packed, unpacked
 from ptxloom.machine.contraction.rewrite import Contraction, contracted
 from ptxloom.machine.instruments.provenance import words_of
 from ptxloom.machine.instruments.trace import keys_of
-from ptxloom.machine.launch import host_calls
 from ptxloom.machine.launch.expected import outcomes, references_of
 from ptxloom.machine.launch.facts import Facts
 from ptxloom.machine.launch.launch_limits import may_fill_a_warp, shape_of
-from ptxloom.machine.launch.launch_state import LaunchState, compile_first, function_table
+from ptxloom.machine.launch.launch_state import LaunchState, compile_first
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
     DEFAULT_CHECKS,
@@ -42,10 +42,11 @@ from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
 from ptxloom.machine.memory.heap import MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
-from ptxloom.machine.native import interrupts
+from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.plan import legality
 from ptxloom.machine.plan.planner import plan
 from ptxloom.machine.program.parameters import KernelParameter, kernel_parameters
+from ptxloom.machine.program.planned import Planned
 from ptxloom.machine.results.outcome import LaunchError, LaunchResult
 from ptxloom.machine.results.profile import Countable
 from ptxloom.machine.results.recording import Recording
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 
     from ptxloom.comparison.rounding import Precision
     from ptxloom.isa.target import Target
+    from ptxloom.machine.compile.needs import Needs
+    from ptxloom.machine.contraction.rewrite import Fusion
     from ptxloom.machine.launch.expected import References
     from ptxloom.machine.launch.grid import Progress
     from ptxloom.machine.memory.device_memory import MemoryHolder
@@ -103,34 +106,60 @@ class Kernel:
             self.module = module
             self._contract = contract
             self._unchecked = unchecked
-            contraction = contracted(module, name) if contract == FUSED else Contraction(module, {})
-            self.fusions = contraction.fusions
             cores = tensor_target(module) if target is None else str(target)
-            self.program = plan(contraction.module, name, semantics.Table(), cores)
+            fused = partial(contracted, module, name) if contract == FUSED else partial(Contraction, module, {})
+            self._contraction = contraction = cache(fused)
+            self.planned = Planned(lambda: plan(contraction().module, name, semantics.Table(), cores))
+            judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
+            self.code = KernelCode(self.planned, judge=judge, explained=explained)
+            self.needs = self._known(cores)
+            self.code.name = self.needs.code
+            self.directives = module.functions[name].directives
             self.memory = memory_of(module)
             self.warm = WarmLaunches()
-            self.code = KernelCode(
-                self.program,
-                whole=may_fill_a_warp(self.program.entry.node.directives),
-                checks=frozenset(DEFAULT_CHECKS),
-                judge=None if unchecked else cache(partial(legality.must_be_legal, module, name)),
-                explained=explained,
-            )
 
     def __repr__(self) -> str:
-        return f"Kernel({self.name!r}, {len(self.program.ops)} instructions)"
+        return f"Kernel({self.name!r}, {self.needs.sites} instructions)"
+
+    def _known(self, cores: str) -> Needs:
+        """What launches have to know: kept from run to run by the text, so that a kernel known by it is not planned.
+
+        A module that is not as its text says is looked at each time.
+        """
+        if not self.module.is_as_read:
+            return self._learnt()
+        digest = hashlib.sha256(self.module.source.text.encode("utf-8", "surrogatepass")).hexdigest()
+        form = f"{'unchecked' if self._unchecked else 'legal'} {self._contract}"
+        return unpacked(jit.cached(f"needs {self.name} {cores} {form} {digest}", lambda: packed(self._learnt())))
+
+    def _learnt(self) -> Needs:
+        """What planning tells, of a program that can be run."""
+        needs = needs_of(self.program)
+        whole = may_fill_a_warp(self.program.entry.node.directives)
+        self.code.accept(needs.code, whole=whole, checks=frozenset(DEFAULT_CHECKS))
+        return needs
+
+    @property
+    def program(self) -> Program:
+        """Its instructions in their blocks, every name resolved."""
+        return self.planned.program
+
+    @property
+    def fusions(self) -> Mapping[int, Fusion]:
+        """What has been fused in it, by where the sum starts in the text."""
+        return self._contraction().fusions
 
     @property
     def registers(self) -> int:
         """Registers of 32 bits that a thread needs here at a time, at least 16; ptxas is not asked."""
-        return max(-(-self.program.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
+        return max(-(-self.needs.register_bytes // _LANE_BYTES), _LEAST_REGISTERS)
 
     @cached_property
     def fused(self) -> Kernel:
         """This kernel as ptxas assembles it: `mul` and `add` without a rounding made one `fma`."""
         if self._contract == FUSED:
             return self
-        return Kernel(self.module, self.name, self.program.target, unchecked=self._unchecked, contract=FUSED)
+        return Kernel(self.module, self.name, self.needs.target, unchecked=self._unchecked, contract=FUSED)
 
     def _contracted(self, contract: str, deadline: float | None) -> Kernel:
         """The kernel that a launch runs.
@@ -156,21 +185,6 @@ class Kernel:
         """What a profile counts."""
         return Countable(self.program)
 
-    @cached_property
-    def function_table(self) -> bytes:
-        """The module's functions, for calls through addresses."""
-        return function_table(self.program)
-
-    @cached_property
-    def has_workspace(self) -> bool:
-        """Whether it reads where a grid-wide barrier keeps its counter."""
-        return names_register(self.program, "%envreg")
-
-    @cached_property
-    def _named(self) -> frozenset[str]:
-        """The names of variables that it mentions, or that initial values do."""
-        return lasting_names(self.program)
-
     def global_array(self, name: str) -> NDArray[Any]:
         """A global or const variable of the kernel's module, as `ptxloom.global_array` gives it: all kernels share it.
 
@@ -194,22 +208,17 @@ class Kernel:
         Returns:
             Bytes a lane.
         """
-        return self.program.entry.frame_bytes + (stack_bytes if self.program.has_calls else 0)
+        return self.needs.frame_bytes + (stack_bytes if self.needs.has_calls else 0)
 
     @property
     def parameters(self) -> tuple[KernelParameter, ...]:
         """What it takes, in order, and where each lies in the bytes of a launch's parameters."""
-        return kernel_parameters(self.program)
+        return kernel_parameters(self.needs.parameters)
 
     @property
     def parameter_bytes(self) -> int:
         """What all of them take."""
-        return self.program.parameter_bytes
-
-    @cached_property
-    def runtime_calls(self) -> frozenset[str]:
-        """Those of CUDA's device run-time calls that it makes."""
-        return host_calls.called(self.program)
+        return self.needs.parameter_bytes
 
     def __getitem__(self, shape: tuple[int | Sequence[int], int | Sequence[int]]) -> Callable[..., LaunchResult]:
         """`kernel[grid, block](a, b, 192, shared_bytes=0)`: a launch, its arguments in a row.
@@ -326,8 +335,8 @@ class Kernel:
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
         deadline = deadline_of(timeout)
-        shape = shape_of(grid, block, cluster, self.program.entry.node.directives)
-        static = self.program.shared_bytes - self.program.reserved_bytes
+        shape = shape_of(grid, block, cluster, self.directives)
+        static = self.needs.shared_bytes - self.needs.reserved_bytes
         room = max(SHARED_BYTES - static, 0)
         shared_bytes = integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
         stack_bytes = integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES)
@@ -346,16 +355,16 @@ class Kernel:
         following = wanted_provenance(provenance)
         if "racecheck:global" in checks or following is not None:
             count = 1  # one thread of the host sees every CTA
-        self.memory.must_be_defined(self._named)
+        self.memory.must_be_defined(self.needs.variables)
         touched = Memory(device=None if memory is None else memory.memory)
-        params = pack(self.program, args, touched)
-        compared = references_of(reference, self.program.parameters, () if isinstance(args, bytes) else args)
+        params = pack(self.needs, args, touched)
+        compared = references_of(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
         bind(textures, touched, self.memory.reference)
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
         budget.charge("the arrays of args", touched.nbytes)
-        self.memory.charge(budget, self.runtime_calls, heap_bytes)
+        self.memory.charge(budget, self.needs.runtime_calls, heap_bytes)
         self.memory.show(touched)
-        if "vprintf" in self.runtime_calls:
+        if "vprintf" in self.needs.runtime_calls:
             budget.charge("what is printed", printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         if following is not None:

@@ -29,6 +29,7 @@ class Module:
         source: The text it was read from.
         statements: Its statements in order.
         diagnostics: What could not be read, in the order of the text.
+        is_as_read: Whether the statements are those of the text, as the parser read them.
 
     Example:
         >>> from ptxloom.syntax import parse
@@ -44,10 +45,13 @@ class Module:
         source: Source,
         statements: tuple[Statement, ...],
         diagnostics: tuple[Diagnostic, ...] = (),
+        *,
+        is_as_read: bool = False,
     ) -> None:
         self.source: Final = source
         self.statements: Final = statements
         self.diagnostics: Final = diagnostics
+        self.is_as_read: Final = is_as_read
 
     @property
     def version(self) -> tuple[int, int]:

@@ -71,7 +71,7 @@ def parse(text: str, name: str = "<string>", *, fast: bool = True) -> Module:
                 gc.freeze()  # there and back: what was made counts as old, and is not searched at the next chance
                 gc.unfreeze()
             gc.enable()
-    return Module(source, statements, in_order(parser.diagnostics))
+    return Module(source, statements, in_order(parser.diagnostics), is_as_read=True)
 
 
 class Parser(Scopes):

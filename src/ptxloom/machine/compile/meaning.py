@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
+from ptxloom.machine.program.signatures import SERVICES
 from ptxloom.machine.program.variables import module_variables
 from ptxloom.syntax import print_statements, tree
 from ptxloom.syntax.visitor import walk
@@ -40,6 +41,12 @@ def lasting_names(program: Program) -> frozenset[str]:
             values = (one.initializer for one in statement.declarators if one.initializer is not None)
             found.update(node.text for value in values for node in walk(value) if isinstance(node, tree.Name))
     return frozenset(found)
+
+
+def called(program: Program) -> frozenset[str]:
+    """CUDA's device run-time calls that a program makes."""
+    names = (o.text for op in program.ops if op.opcode == "call" for o in op.operands if isinstance(o, tree.Name))
+    return frozenset(SERVICES).intersection(names)
 
 
 def names_register(program: Program, prefix: str) -> bool:

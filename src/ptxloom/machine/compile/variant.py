@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.loops import unrepeated_blocks
@@ -15,7 +13,6 @@ from ptxloom.machine.codegen import strips
 from ptxloom.machine.codegen.builder import Builder
 from ptxloom.machine.codegen.instrument import Instruments
 from ptxloom.machine.codegen.outlining import LONG, Outlines
-from ptxloom.machine.compile.meaning import meaning
 from ptxloom.machine.instruments import initcheck, racecheck
 from ptxloom.machine.instruments.poison import POISON, Poisoning
 from ptxloom.machine.instruments.profile import PROFILE, Profiling
@@ -34,9 +31,9 @@ if TYPE_CHECKING:
     from ptxloom.machine.codegen.family import Row
     from ptxloom.machine.native.llvm import Code
     from ptxloom.machine.program.model import BasicBlock, Op, Program
+    from ptxloom.machine.program.planned import Planned
 
 SYMBOL: Final = "ptxloom_kernel"
-_MEANINGS: Final[WeakKeyDictionary[Program, str]] = WeakKeyDictionary()  # digests: to print a module takes milliseconds
 _STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more than their number
 
 
@@ -246,12 +243,13 @@ def _enter_late(b: Builder, start: int) -> None:
 
 
 def accepted(
-    program: Program, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
+    program: Program, name: str, *, whole: bool, checks: frozenset[str], judge: Callable[[], None] | None
 ) -> Variant | None:
     """Refuse what cannot be run, which translating finds: LLVM is not asked.
 
     Args:
         program: What to run.
+        name: What its code is called (`Needs.code`).
         whole: The variant to translate: the one that is likely to be needed.
         checks: The tools that watch.
         judge: Raises if the program is not legal.
@@ -270,12 +268,13 @@ def accepted(
         made.append(translate(program, whole=whole, checks=checks))
         return b"accepted"
 
-    jit.cached(f"accepted {_key(program, checks, judge)}", make)
+    jit.cached(f"accepted {_key(name, checks, judge)}", make)
     return made[0] if made else None
 
 
 def compile_variant(
-    program: Program,
+    planned: Planned,
+    called: str,
     *,
     whole: bool,
     checks: frozenset[str],
@@ -285,7 +284,8 @@ def compile_variant(
     """One variant's machine code, from the cache if it has been compiled before.
 
     Args:
-        program: What to compile.
+        planned: What to compile: looked at only if it has not been compiled before.
+        called: What its code is called (`Needs.code`).
         whole: For warps whose lanes all run.
         checks: The tools that watch.
         judge: Raises if the program is not legal: asked before code is made, so that kept code needs no other look.
@@ -298,7 +298,7 @@ def compile_variant(
 
     def variant() -> Variant:
         if not kept:
-            kept.append(translate(program, whole=whole, checks=checks))
+            kept.append(translate(planned.program, whole=whole, checks=checks))
         return kept[0]
 
     def make() -> bytes:
@@ -309,7 +309,7 @@ def compile_variant(
         head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
         return head.encode() + b"\n" + jit.compiled(variant().ir, 0)
 
-    key = f"kernel {'whole' if whole else 'part'} {_key(program, checks, judge)}"
+    key = f"kernel {'whole' if whole else 'part'} {_key(called, checks, judge)}"
     head, _, code = jit.cached(key, make).partition(b"\n")
     needs = json.loads(head)
     watched = is_watched(checks)
@@ -322,12 +322,9 @@ def compile_variant(
     return jit.loaded(code, SYMBOL, watched=watched)
 
 
-def _key(program: Program, checks: frozenset[str], judge: Callable[[], None] | None) -> str:
+def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:
     """What the code of a kernel depends on, whatever the variant."""
-    if program not in _MEANINGS:
-        _MEANINGS[program] = hashlib.sha256(meaning(program).encode("utf-8", "surrogatepass")).hexdigest()
-    form = f"{'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))}"
-    return f"{program.entry.name} {program.target} {form} {_MEANINGS[program]}"
+    return f"{'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))} {name}"
 
 
 def is_watched(checks: frozenset[str]) -> bool:

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.memory.heap import Maker
 from ptxloom.machine.native import interrupts, jit, language
-from ptxloom.machine.program.signatures import FRAME_HEAD, SERVICES
+from ptxloom.machine.program.signatures import FRAME_HEAD
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.runtime.initcheck import slow_path
 from ptxloom.machine.runtime.state import GENERIC, GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Cta
-from ptxloom.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ptxloom.machine.launch.launch_state import LaunchState
-    from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.model import Op
     from ptxloom.machine.results.hazard import Hazard
 
 _LONGEST: Final = 1 << 16  # bytes of a format, and of what an assertion says
@@ -88,12 +87,6 @@ def _read_lane() -> Callable[[int, int, int, int, int, int], None]:
     """Initcheck's look at what one lane reads."""
     kinds = (ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, *[ctypes.c_uint32] * 3)
     return ctypes.CFUNCTYPE(None, *kinds)(jit.native_address(slow_path.read_lane))
-
-
-def called(program: Program) -> frozenset[str]:
-    """The services that a program calls."""
-    names = (o.text for op in program.ops if op.opcode == "call" for o in op.operands if isinstance(o, tree.Name))
-    return frozenset(SERVICES).intersection(names)
 
 
 def serve(number: int, request: Request) -> None:

@@ -24,7 +24,6 @@ from ptxloom.machine.memory.address_map import Atlas
 from ptxloom.machine.memory.arena import Arena
 from ptxloom.machine.native import interrupts, language
 from ptxloom.machine.program.signatures import FRAME_HEAD
-from ptxloom.machine.program.variables import function_codes
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.machine.results.reporter import Reporter
 from ptxloom.machine.runtime import state
@@ -71,10 +70,11 @@ class LaunchState:
     ) -> None:
         shape, checks = facts.shape, facts.checks
         self._code = kernel.code  # not the kernel itself, which may keep this
-        self.is_plain = not kernel.runtime_calls and not kernel.has_workspace
+        self.needs = needs = kernel.needs
+        self.is_plain = not needs.runtime_calls and not needs.has_workspace
         self.facts = facts
         self.checks = checks
-        self.program = kernel.program
+        self._planned = kernel.planned
         self.budget = budget
         self.arena = Arena(budget)
         self.lock = threading.Lock()
@@ -86,24 +86,29 @@ class LaunchState:
         self.workers: list[Any] = []  # the state of each, as native code reads it
         self.failure: BaseException | None = None
         self.recording = recording
-        self.shared_bytes = self.program.shared_bytes + facts.shared_bytes
+        self.shared_bytes = needs.shared_bytes + facts.shared_bytes
         members = shape.cluster[0] * shape.cluster[1] * shape.cluster[2]
-        self.atlas = Atlas(self.program, kernel.memory, memory, self.shared_bytes, members)
-        self.reporter = Reporter(self.program, self.atlas)
+        self.atlas = Atlas(kernel.planned, kernel.memory, memory, self.shared_bytes, members)
+        self.reporter = Reporter(kernel.planned, self.atlas)
         self.local_bytes = -(-kernel.local_bytes(facts.stack_bytes) // 16) * 16  # hardly more: beyond is out of bounds
         # frames of nothing but their heads fill both stacks at once
-        self.control_cells = facts.stack_bytes // FRAME_HEAD * HEAD_CELLS if self.program.calls else 0
+        self.control_cells = facts.stack_bytes // FRAME_HEAD * HEAD_CELLS if needs.has_call_sites else 0
         self.profile = ProfileShadow(self.arena, kernel.countable) if PROFILE in checks else None
         self.provenance: ProvenanceShadow | None = None
         self._wanted = provenance
         self.shadows = tuple(self._shadows())
-        room = self.program.register_bytes + sum(shadow.warp_bytes for shadow in self.shadows)
+        room = needs.register_bytes + sum(shadow.warp_bytes for shadow in self.shadows)
         self.warp_bytes = state.REGISTERS + room
         self.native: Any = language.structure(state.Launch).from_address(
             self.arena.take(language.record(state.Launch).size)
         )
-        self.site_bytes = max(len(self.program.ops), 1) * language.record(LastSpan).size
+        self.site_bytes = max(needs.sites, 1) * language.record(LastSpan).size
         self._fill(kernel, params, memory)
+
+    @property
+    def program(self) -> Program:
+        """The kernel's program, for whoever looks at instructions: the launch itself needs none."""
+        return self._planned.program
 
     def _shadows(self) -> Iterator[ShadowMaker]:
         """Those of the instruments that look on."""
@@ -136,13 +141,13 @@ class LaunchState:
         native.warps = -(-native.threads // 32)
         native.warp_bytes = self.warp_bytes
         native.shared_bytes = self.shared_bytes
-        native.static_shared = self.program.shared_bytes
-        native.reserved_shared = self.program.reserved_bytes
+        native.static_shared = self.needs.shared_bytes
+        native.reserved_shared = self.needs.reserved_bytes
         native.local_bytes = self.local_bytes
-        native.entry = self.program.entry.first
-        native.sites = max(len(self.program.ops), 1)
-        native.first_frame = self.program.entry.frame_bytes
-        native.has_calls = int(self.program.has_calls)
+        native.entry = self.needs.entry
+        native.sites = max(self.needs.sites, 1)
+        native.first_frame = self.needs.frame_bytes
+        native.has_calls = int(self.needs.has_calls)
         native.seed = self.facts.seed & 0xFFFFFFFF
         for shadow in self.shadows:
             shadow.start(native)
@@ -154,7 +159,7 @@ class LaunchState:
         constants = module.memory["const"]
         native.constants = constants.ctypes.data
         native.constants_end = native.constants + constants.nbytes
-        if kernel.has_workspace:
+        if self.needs.has_workspace:
             native.workspace = memory.add(np.zeros(_WORKSPACE_BYTES, np.uint8))
         self._publish()
         images = b"".join(bytes(memory.images[handle]) for handle in sorted(memory.images))
@@ -164,8 +169,8 @@ class LaunchState:
             native.srgb, native.srgb_count = arena.put(srgb.table()), 256
         native.tids = arena.put(_thread_ids(block, native.warps))
         native.symbols = arena.put(module.addresses)
-        native.functions = arena.put(kernel.function_table)
-        native.function_count = len(self.program.module.functions)
+        native.functions = arena.put(bytes.fromhex(self.needs.functions))
+        native.function_count = self.needs.function_count
 
     @property
     def cta_bytes(self) -> int:
@@ -250,17 +255,6 @@ class LaunchState:
             if self.failure is None:
                 self.failure = error
         self.native.stop = 1
-
-
-def function_table(program: Program) -> bytes:
-    """A module's functions, as native code looks them up for calls through addresses; kernels cannot be called."""
-    kind = language.structure(state.Function)
-    table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
-    codes = function_codes(program.module)
-    for f in program.functions:
-        if not f.is_entry:
-            table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
-    return bytes(table)
 
 
 def compiled_checks(checks: frozenset[str]) -> frozenset[str]:

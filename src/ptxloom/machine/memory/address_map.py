@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.arguments import Memory
     from ptxloom.machine.memory.module_variables import ModuleMemory
     from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.planned import Planned
 
 _NEAR: Final = 1 << 16  # bytes from a piece of memory at which it is still named
 _NULL: Final = 4096  # addresses below are a null pointer and what is added to it
@@ -64,13 +65,17 @@ class Atlas:
     """
 
     def __init__(
-        self, program: Program, module: ModuleMemory, memory: Memory, shared_bytes: int, members: int = 1
+        self, planned: Planned, module: ModuleMemory, memory: Memory, shared_bytes: int, members: int = 1
     ) -> None:
-        self._program = program
+        self._planned = planned
         self._module = module
         self.memory = memory
         self.shared_bytes = shared_bytes
         self._members = members  # the CTAs of a cluster
+
+    @property
+    def _program(self) -> Program:
+        return self._planned.program
 
     def locate(self, op: Op, space: int, address: int) -> Located:
         """What lies at an address, which `op` names within a space."""

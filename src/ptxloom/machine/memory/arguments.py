@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ptxloom.machine.memory.spans import Span, Spans
-    from ptxloom.machine.program.model import Parameter, Program
+    from ptxloom.machine.program.model import Parameter
 
 
 @dataclass(slots=True)
@@ -112,6 +112,20 @@ class Memory:
         return (start, end) if address < end else (0, 0)
 
 
+class Taken(Protocol):
+    """What a kernel takes: its parameters, and the bytes of all."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """In order."""
+        ...
+
+    @property
+    def parameter_bytes(self) -> int:
+        """From the first to the last."""
+        ...
+
+
 def byte_bounds(array: NDArray[Any]) -> tuple[int, int]:
     """The addresses of its first byte, and of the one behind its last."""
     low = high = array.ctypes.data
@@ -121,17 +135,17 @@ def byte_bounds(array: NDArray[Any]) -> tuple[int, int]:
     return low, high + array.itemsize
 
 
-def pack(program: Program, args: Sequence[object] | bytes, memory: Memory) -> bytes:
+def pack(taken: Taken, args: Sequence[object] | bytes, memory: Memory) -> bytes:
     """The parameter block of a launch: made of a value a parameter, or given as it is.
 
     Raises:
         UsageError: The number of arguments is wrong, or one does not fit its parameter.
     """
-    parameters = program.parameters
+    parameters = taken.parameters
     if _is_bytes(args):
         block = bytes(args)
-        if len(block) != program.parameter_bytes:
-            legal = f"{program.parameter_bytes}, what the kernel's parameters take"
+        if len(block) != taken.parameter_bytes:
+            legal = f"{taken.parameter_bytes}, what the kernel's parameters take"
             raise UsageError("the number of bytes in args", len(block), legal)
         return block
     must_be_several("args", args, "values")
@@ -139,7 +153,7 @@ def pack(program: Program, args: Sequence[object] | bytes, memory: Memory) -> by
         names = ", ".join(p.name for p in parameters)
         wanted = f"{len(parameters)}, one for each parameter: {names}" if names else "0: the kernel has no parameters"
         raise UsageError("the number of args", len(args), wanted)
-    block = bytearray(program.parameter_bytes)
+    block = bytearray(taken.parameter_bytes)
     for number, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
         packed = _pack_one(parameter, value, f"args[{number}]", memory)
         block[parameter.offset : parameter.offset + parameter.size] = packed

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ptxloom.machine.program.model import Program
+    from collections.abc import Iterable
+
+    from ptxloom.machine.program.model import Parameter
 
 
 class KernelParameter(NamedTuple):
@@ -26,6 +28,6 @@ class KernelParameter(NamedTuple):
     alignment: int
 
 
-def kernel_parameters(program: Program) -> tuple[KernelParameter, ...]:
-    """Those of a program's kernel, in order."""
-    return tuple(KernelParameter(p.name, p.type.name, p.offset, p.size, p.alignment) for p in program.parameters)
+def kernel_parameters(parameters: Iterable[Parameter]) -> tuple[KernelParameter, ...]:
+    """A program's parameters as its callers see them."""
+    return tuple(KernelParameter(p.name, p.type.name, p.offset, p.size, p.alignment) for p in parameters)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ptxloom.machine.memory.heap import Heap
     from ptxloom.machine.memory.heap import HeapBlock as Allocated
     from ptxloom.machine.program.model import Op, Program
+    from ptxloom.machine.program.planned import Planned
 
 HeapBlock = tuple[int, int, int]
 
@@ -44,9 +45,14 @@ _RACES: Final = ("write-after-write", "write-after-read", "read-after-write", "w
 class Reporter:
     """Words hazards for one launch."""
 
-    def __init__(self, program: Program, atlas: Atlas) -> None:
-        self.program = program
+    def __init__(self, planned: Planned, atlas: Atlas) -> None:
+        self._planned = planned
         self.atlas = atlas
+
+    @property
+    def program(self) -> Program:
+        """The kernel's program."""
+        return self._planned.program
 
     @cached_property
     def _sequence(self) -> Sequence:

@@ -1,0 +1,118 @@
+"""What a launch has to know of a program whose code is kept: a few numbers, which are kept beside the code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from ptxloom.machine.compile.meaning import called, lasting_names, meaning, names_register
+from ptxloom.machine.native import language
+from ptxloom.machine.program.model import Parameter
+from ptxloom.machine.program.types import ptx_type
+from ptxloom.machine.program.variables import function_codes, module_variables
+from ptxloom.machine.runtime import state
+
+if TYPE_CHECKING:
+    from ptxloom.machine.program.model import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a launch takes, and what its code is called.
+
+    Attributes:
+        code: The kernel's name, whose tensor cores compute, and a digest of what the code depends on.
+        target: Whose tensor cores compute.
+        sites: The number of instructions.
+        entry: The number of the kernel's first block.
+        frame_bytes: The kernel's own local memory, a lane.
+        register_bytes: A warp's.
+        shared_bytes: Static shared memory, of which
+        reserved_bytes: are the system's.
+        has_calls: Whether any function calls another, or asks for memory on the stack.
+        has_call_sites: Whether any function calls another.
+        parameters: The kernel's.
+        parameter_bytes: What they take.
+        function_count: Functions of the module, which may be called through their addresses.
+        functions: These, as native code looks them up, in hexadecimal digits.
+        runtime_calls: CUDA's device run-time calls that it makes.
+        has_workspace: Whether it reads where a grid-wide barrier keeps its counter.
+        variables: The module's variables that it mentions, or that initial values do.
+    """
+
+    code: str
+    target: str
+    sites: int
+    entry: int
+    frame_bytes: int
+    register_bytes: int
+    shared_bytes: int
+    reserved_bytes: int
+    has_calls: bool
+    has_call_sites: bool
+    parameters: tuple[Parameter, ...]
+    parameter_bytes: int
+    function_count: int
+    functions: str
+    runtime_calls: frozenset[str]
+    has_workspace: bool
+    variables: frozenset[str]
+
+
+def needs_of(program: Program) -> Needs:
+    """Those of a program."""
+    digest = hashlib.sha256(meaning(program).encode("utf-8", "surrogatepass")).hexdigest()
+    names = {variable.name for variable in module_variables(program.module)}
+    return Needs(
+        code=f"{program.entry.name} {program.target} {digest}",
+        target=program.target,
+        sites=len(program.ops),
+        entry=program.entry.first,
+        frame_bytes=program.entry.frame_bytes,
+        register_bytes=program.register_bytes,
+        shared_bytes=program.shared_bytes,
+        reserved_bytes=program.reserved_bytes,
+        has_calls=program.has_calls,
+        has_call_sites=bool(program.calls),
+        parameters=program.parameters,
+        parameter_bytes=program.parameter_bytes,
+        function_count=len(program.module.functions),
+        functions=_function_table(program).hex(),
+        runtime_calls=called(program),
+        has_workspace=names_register(program, "%envreg"),
+        variables=lasting_names(program) & names if names else frozenset(),
+    )
+
+
+def packed(needs: Needs) -> bytes:
+    """As they are kept."""
+    plain = {one.name: getattr(needs, one.name) for one in fields(needs)}
+    plain["parameters"] = [{**asdict(p), "type": p.type.name} for p in needs.parameters]
+    for several in ("runtime_calls", "variables"):
+        plain[several] = sorted(plain[several])
+    return json.dumps(plain).encode()
+
+
+def unpacked(content: bytes) -> Needs:
+    """What was kept."""
+    plain: dict[str, Any] = json.loads(content)
+    plain["parameters"] = tuple(
+        Parameter(p["name"], ptx_type(p["type"]), p["offset"], p["size"], p["is_array"], p["alignment"])
+        for p in plain["parameters"]
+    )
+    for several in ("runtime_calls", "variables"):
+        plain[several] = frozenset(plain[several])
+    return Needs(**plain)
+
+
+def _function_table(program: Program) -> bytes:
+    """A module's functions, as native code looks them up for calls through addresses; kernels cannot be called."""
+    kind = language.structure(state.Function)
+    table = (kind * len(program.module.functions))(*[kind(block=state.NONE)] * len(program.module.functions))
+    codes = function_codes(program.module)
+    for f in program.functions:
+        if not f.is_entry:
+            table[codes[f.name]] = kind(f.first, program.signature_number(f.signature), f.frame_bytes)
+    return bytes(table)

@@ -1,0 +1,28 @@
+"""A program that is planned when somebody looks at it: a launch whose code is kept needs no plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxloom.lazy import cached_property
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ptxloom.machine.program.model import Program
+
+
+class Planned:
+    """A program.
+
+    Args:
+        make: Plans it.
+    """
+
+    def __init__(self, make: Callable[[], Program]) -> None:
+        self._make = make
+
+    @cached_property
+    def program(self) -> Program:
+        """The program itself, planned at the first look."""
+        return self._make()

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ PROGRAMS = Path(__file__).parent / "programs"
 needs_compiler = pytest.mark.skipif(
     sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler for Linux here"
 )
+
+
+@cache
+def written() -> frozenset[str]:
+    """The functions of libcuda that somebody has written: a stub is a weak symbol, which answers NOT_SUPPORTED."""
+    command = ["nm", "-D", "--defined-only", str(build.folder() / "libcuda.so.1")]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    return frozenset(line.split()[2] for line in listed if " T cu" in line)
 
 
 class Running:

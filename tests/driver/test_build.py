@@ -1,7 +1,9 @@
 """The driver's library: compiled without a warning, every name of CUDA's exported, errors where there is no server."""
 
 import ctypes
+import fnmatch
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from driver.running import written
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.names import names
 
@@ -98,3 +101,15 @@ def test_what_a_wheel_brings_needs_no_compiler(folder: Path, monkeypatch: pytest
     for library in build.LIBRARIES:
         assert (found / library.soname).read_bytes() == (folder / library.soname).read_bytes()
         assert all((found / name).samefile(found / library.soname) for name in library.names)
+
+
+def test_the_guide_lists_the_functions_that_are_missing() -> None:
+    guide = (Path(__file__).parents[2] / "docs/driver.md").read_text(encoding="utf-8")
+    section = guide.split("## What is missing")[1].split("\n## ")[0]
+    listed = re.findall(r"`(cu[\w*]+)`", section)
+    functions = names().functions
+    missing = {name for name, versions in functions.items() if not any(symbol in written() for _, symbol in versions)}
+    for pattern in listed:
+        assert fnmatch.filter(functions, pattern), pattern
+    assert {name for pattern in listed for name in fnmatch.filter(functions, pattern)} == missing
+    assert f"({len(missing)} of {len(functions)};" in section

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
-
-_EXPORTED: Final = re.compile(r"EXPORTED int (cu[\w#]+)\(")
-_FILL_WIDTHS: Final = ("8", "16", "32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +46,6 @@ def names() -> Names:
             case _:
                 pass
     return Names(version, found.functions, found.aliases, found.errors, found.attributes)
-
-
-@cache
-def written() -> frozenset[str]:
-    """The symbols of the functions that there are; all others answer CUDA_ERROR_NOT_SUPPORTED."""
-    texts = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).with_name("libcuda").glob("*.c"))]
-    found = {name for text in texts for name in _EXPORTED.findall(text)}
-    made = {name for name in found if "##bits##" in name}
-    return frozenset(found - made | {name.replace("##bits##", width) for name in made for width in _FILL_WIDTHS})
 
 
 def source() -> str:

@@ -9,6 +9,7 @@ static __thread int depth;
 
 struct context {
     uint32_t flags;
+    int is_green; /* and goes with the green one that it is of */
     uint64_t id;
 };
 
@@ -41,8 +42,22 @@ static int flags_legal(unsigned flags) {
 static void *context_new(uint32_t flags) {
     void *handle = handle_new(A_CONTEXT, sizeof(struct context));
     struct context *context = object_of(A_CONTEXT, handle);
-    if (context) *context = (struct context){flags, ++made};
+    if (context) *context = (struct context){flags, 0, ++made};
     return handle;
+}
+
+void *green_context_new(uint64_t *id) {
+    void *handle = context_new(0);
+    struct context *context = object_of(A_CONTEXT, handle);
+    if (!context) return NULL;
+    context->is_green = 1;
+    *id = context->id;
+    return handle;
+}
+
+void context_end(void *handle) {
+    if (current_context() == handle) depth--;
+    handle_free(handle);
 }
 
 void contexts_forget(void) {
@@ -133,9 +148,10 @@ EXPORTED int cuCtxDestroy_v2(void *handle) {
     GIVEN(handle);
     DRIVER;
     if (handle == primary) return INVALID_CONTEXT;
-    if (!object_of(A_CONTEXT, handle)) return handle_gone(handle) ? CONTEXT_IS_DESTROYED : INVALID_CONTEXT;
-    if (current_context() == handle) depth--;
-    handle_free(handle);
+    struct context *context = object_of(A_CONTEXT, handle);
+    if (!context) return handle_gone(handle) ? CONTEXT_IS_DESTROYED : INVALID_CONTEXT;
+    if (context->is_green) return INVALID_CONTEXT;
+    context_end(handle);
     return SUCCESS;
 }
 

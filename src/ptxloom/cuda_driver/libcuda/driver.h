@@ -47,6 +47,8 @@ enum error {
     CAPTURED_EVENT = 907,
     GRAPH_EXEC_UPDATE_FAILURE = 910,
     INVALID_CLUSTER_SIZE = 912,
+    INVALID_RESOURCE_TYPE = 914,
+    INVALID_RESOURCE_CONFIGURATION = 915,
 };
 
 typedef uint64_t device_pointer;
@@ -123,6 +125,8 @@ enum kind {
     A_MIPMAP,
     A_REFERENCE,
     A_CONDITION,
+    A_GREEN_CONTEXT,
+    A_RESOURCE_DESCRIPTION,
     A_CONDITION_VALUE,
 };
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
@@ -197,6 +201,8 @@ int is_device(int ordinal);
 /* -- contexts ------------------------------------------------------------------------------------------------------ */
 
 void *current_context(void);
+void *green_context_new(uint64_t *id);
+void context_end(void *handle);
 enum { STACK_LIMIT, PRINTF_LIMIT, HEAP_LIMIT, SYNC_DEPTH, PENDING_LAUNCHES, FETCH_GRANULARITY, PERSISTING_L2, SHARED_MEMORY, GRAPHICS, GRAPHICS_DRAWS, LIMITS };
 uint64_t context_limit(int which);
 
@@ -349,6 +355,7 @@ struct stream {
     void **last; /* nodes on which the next one depends */
     size_t last_count;
 };
+int stream_new(void **handle, unsigned flags, int priority, void *context);
 int stream_of(void *handle, struct stream **stream);
 void streams_leave(void *graph); /* the streams that joined its recording */
 int event_record(void *event);

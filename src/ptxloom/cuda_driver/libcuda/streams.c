@@ -28,17 +28,20 @@ void streams_leave(void *graph) {
     for (int i = 0; i < 3; i++) leave(&defaults[i], graph);
 }
 
-EXPORTED int cuStreamCreateWithPriority(void **handle, unsigned flags, int priority) {
-    GIVEN(handle);
-    CONTEXT;
-    if (flags > 1) return INVALID_VALUE;
+int stream_new(void **handle, unsigned flags, int priority, void *context) {
     void *made_handle = handle_new(A_STREAM, sizeof(struct stream));
     struct stream *stream = object_of(A_STREAM, made_handle);
     if (!stream) return OUT_OF_MEMORY;
     priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    *stream = (struct stream){.flags = flags, .priority = priority, .id = made++, .context = current_context()};
+    *stream = (struct stream){.flags = flags, .priority = priority, .id = made++, .context = context};
     *handle = made_handle;
     return SUCCESS;
+}
+
+EXPORTED int cuStreamCreateWithPriority(void **handle, unsigned flags, int priority) {
+    GIVEN(handle);
+    CONTEXT;
+    return flags > 1 ? INVALID_VALUE : stream_new(handle, flags, priority, current_context());
 }
 
 EXPORTED int cuStreamCreate(void **handle, unsigned flags) { return cuStreamCreateWithPriority(handle, flags, 0); }

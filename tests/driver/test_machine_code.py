@@ -46,6 +46,8 @@ def test_a_program_gets_ptx_for_machine_code(theirs: Path) -> None:
         "[0, 0, 0, 0, 0]",  # a library that adds nothing
         "[0, 9, 0, 0]",  # theirs is asked of LTO-IR in a fatbin, and refuses it here
         "[0, 0, 4]",  # nothing that holds PTX
+        "[0, 0, 0]",  # for another device than this one
+        "[0, 0, 4]",
         "[0, 0, 0] True",  # whoever asks for PTX gets theirs
         "[0, 0, 4] True",
         "[1, 18, 6] b'theirs\\x00'",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     Others: TypeAlias = Callable[[int], "Session | None"]
 
+_TARGET_NUMBER: Final = 0xFFFF  # of a CUjit_target; the bits above say that it is architecture-specific
 _HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit tells of malloc's heap before anybody sets it
 
 
@@ -212,13 +213,15 @@ class Session:
 
     def _link(self, data: bytes) -> bytes:
         found: list[Module] = []
-        at, end = 0, len(data) - NUMBER.size
+        at, end = 0, len(data) - PAIR.size
+        registers, target = PAIR.unpack_from(data, end)
+        capability = target & _TARGET_NUMBER or self._capability
         while at < end:
             kind, size = PAIR.unpack_from(data, at)
             at += PAIR.size + size
-            if kind != LIBRARY_KIND or ptx_for(data[at - size : at], "a library", self._capability):
-                found.append(module_of(data[at - size : at], "", self._capability))
-        return linked(found, NUMBER.unpack_from(data, end)[0]).encode()
+            if kind != LIBRARY_KIND or ptx_for(data[at - size : at], "a library", capability):
+                found.append(module_of(data[at - size : at], "", capability))
+        return linked(found, registers).encode()
 
     def _unload(self, data: bytes) -> bytes:
         loaded = self._modules.pop(self._of(data)[0])

@@ -80,6 +80,8 @@ for options, inputs in (
     ([b"-lto"], [(LTOIR, KERNEL), (PTX, SEVEN), (LIBRARY, fatbin(2, b"machine code"))]),
     ([b"-lto"], [(FATBIN, fatbin(8, KERNEL)), (PTX, SEVEN)]),
     ([b"-lto"], [(LIBRARY, fatbin(2, b"machine code"))]),
+    ([b"-arch=sm_90a"], [(PTX, SEVEN.replace(b"sm_80", b"sm_90"))]),
+    ([b"-arch=sm_80"], [(PTX, SEVEN.replace(b"sm_80", b"sm_90"))]),
 ):
     print(linked(linker, options, inputs)[0])
 

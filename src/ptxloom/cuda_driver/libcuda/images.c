@@ -64,6 +64,7 @@ int logs_of(unsigned count, const int *options, void **values, struct logs *logs
         if (option < 0 || option > LAST_OPTION) return INVALID_VALUE;
         if (option == 0 && !values[i]) return INVALID_VALUE;
         if (option == 0) logs->registers = (uint32_t)(uintptr_t)values[i];
+        if (option == 9) logs->target = (uint32_t)(uintptr_t)values[i];
         if (option == 3 || option == 5) logs->text[option == 5] = values[i];
         if (option == 4 || option == 6) {
             logs->room[option == 6] = (size_t)(uint32_t)(uintptr_t)values[i];

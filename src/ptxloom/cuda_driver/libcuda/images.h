@@ -10,6 +10,7 @@ struct logs {
     size_t room[2];
     void **sizes[2]; /* where it is said how much there was */
     uint64_t registers; /* that a thread may have at most; 0: it is not said */
+    uint64_t target;    /* CUjit_target; 0: the device */
 };
 int logs_of(unsigned count, const int *options, void **values, struct logs *logs);
 void log_write(const struct logs *logs, int which, const unsigned char *text, size_t size);

@@ -95,7 +95,8 @@ EXPORTED int cuLinkComplete(void *handle, void **image, size_t *size) {
     if (!image || link->count == 0) return INVALID_VALUE;
     struct part *parts = calloc(2 * link->count + 1, sizeof *parts);
     if (!parts) return OUT_OF_MEMORY;
-    parts[2 * link->count] = (struct part){&link->logs.registers, sizeof link->logs.registers};
+    const uint64_t wanted[] = {link->logs.registers, link->logs.target};
+    parts[2 * link->count] = (struct part){wanted, sizeof wanted};
     for (size_t i = 0; i < link->count; i++) {
         parts[2 * i] = (struct part){link->heads + 2 * i, 2 * sizeof *link->heads};
         parts[2 * i + 1] = (struct part){link->inputs[i], (size_t)link->heads[2 * i + 1]};

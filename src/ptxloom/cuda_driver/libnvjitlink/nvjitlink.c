@@ -12,7 +12,7 @@ enum { SUCCESS = 0, INVALID_INPUT = 3, PTX_COMPILE = 4, INTERNAL = 6, NULL_INPUT
 enum { CUBIN = 1, PTX, LTOIR, FATBIN, OBJECT, LIBRARY, INDEX, ANY = 10 };
 
 /* The driver's: options of a link, kinds of input. */
-enum { MAX_REGISTERS = 0, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
+enum { MAX_REGISTERS = 0, ERROR_LOG = 5, ERROR_LOG_BYTES = 6, TARGET = 9 };
 static const int DRIVERS[] = {[CUBIN] = 0, [PTX] = 1, [FATBIN] = 2, [OBJECT] = 3, [LIBRARY] = 4};
 
 enum { LOG_BYTES = 4096 };
@@ -28,7 +28,7 @@ struct link {
     int as_it_is;    /* whether the program asked for something else than machine code */
     int lto;
     size_t lto_count; /* of inputs that NVIDIA's links */
-    unsigned registers;
+    unsigned registers, target;
     struct input *inputs;
     size_t count;
     void *made;
@@ -64,6 +64,8 @@ static void drop(struct link *link) {
 static void read_option(struct link *link, const char *option) {
     if (!strcmp(option, "-lto") || !strcmp(option, "-dlto")) link->lto = 1;
     if (!strcmp(option, "-ptx") || !strcmp(option, "-r")) link->as_it_is = 1;
+    const char *number = strncmp(option, "-arch=", 6) ? NULL : strchr(option, '_'); /* sm_90a, compute_90, lto_90 */
+    if (number) link->target = (unsigned)strtoul(number + 1, NULL, 10);
     if (!strncmp(option, "-maxrregcount=", 14)) link->registers = (unsigned)strtoul(option + 14, NULL, 10);
 }
 
@@ -130,14 +132,14 @@ static void leave(const struct context *here) {
 
 /* One PTX text of some inputs, in memory of its own. */
 static int join(struct link *link, const struct input *inputs, size_t count, void **made, size_t *size) {
-    int options[] = {ERROR_LOG, ERROR_LOG_BYTES, MAX_REGISTERS};
-    void *values[] = {link->log, (void *)(uintptr_t)(LOG_BYTES - 1), (void *)(uintptr_t)link->registers};
+    int options[] = {ERROR_LOG, ERROR_LOG_BYTES, TARGET, MAX_REGISTERS};
+    void *values[] = {link->log, (void *)(uintptr_t)(LOG_BYTES - 1), (void *)(uintptr_t)link->target, (void *)(uintptr_t)link->registers};
     void *joined, *image = NULL;
     struct context here;
     *made = NULL;
     int error = enter(&here);
     if (error) return error;
-    error = cuLinkCreate_v2(link->registers ? 3 : 2, options, values, &joined);
+    error = cuLinkCreate_v2(link->registers ? 4 : 3, options, values, &joined);
     if (!error) {
         for (size_t i = 0; !error && i < count; i++)
             error = cuLinkAddData_v2(joined, inputs[i].kind, inputs[i].data, inputs[i].size, NULL, 0, NULL, NULL);

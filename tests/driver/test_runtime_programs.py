@@ -13,7 +13,7 @@ from ptxloom.files.toolkits import find_nvcc
 
 pytestmark = [needs_compiler, pytest.mark.oracle, pytest.mark.slow]
 
-TOPICS = ("memory", "boxes", "symbols", "launches", "errors", "device", "streams", "graphs")
+TOPICS = ("memory", "boxes", "symbols", "launches", "errors", "device", "streams", "graphs", "arrays")
 
 
 @pytest.fixture(scope="module")

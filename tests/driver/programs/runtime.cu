@@ -335,12 +335,72 @@ static void graphs() {
     CLAIM(host[31] == 1);
 }
 
+__global__ void look(cudaTextureObject_t texture, cudaSurfaceObject_t surface, float *seen) {
+    int x = threadIdx.x, y = threadIdx.y;
+    seen[y * 8 + x] = tex2D<float>(texture, (x + 0.5f) / 8, (y + 1.0f) / 4);
+    surf2Dwrite(2.0f * (y * 8 + x), surface, x * 4, y);
+}
+
+static void arrays() {
+    float from[32], to[32] = {}, *seen = nullptr;
+    for (int i = 0; i < 32; i++) from[i] = (float)i;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>(), told;
+    cudaArray_t array, other;
+    cudaExtent extent;
+    unsigned flags;
+    OK(cudaMallocArray(&array, &format, 8, 4));
+    OK(cudaMallocArray(&other, &format, 8, 4, cudaArraySurfaceLoadStore));
+    OK(cudaArrayGetInfo(&told, &extent, &flags, other));
+    CLAIM(told.x == 32 && told.y == 0 && told.f == cudaChannelFormatKindFloat && extent.width == 8 && extent.height == 4);
+    CLAIM(flags == cudaArraySurfaceLoadStore);
+    OK(cudaMemcpyToArray(array, 4, 0, from + 1, 27 * 4, cudaMemcpyHostToDevice)); /* across rows */
+    OK(cudaMemcpyFromArray(to, array, 8, 1, 14 * 4, cudaMemcpyDeviceToHost));
+    CLAIM(to[0] == 10 && to[13] == 23 && to[14] == 0);
+    CLAIM(cudaMemcpyToArray(array, 4, 0, from, 32 * 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    OK(cudaMemcpy2DToArray(array, 0, 0, from, 32, 32, 4, cudaMemcpyHostToDevice));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc how = {};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = cudaFilterModeLinear;
+    how.normalizedCoords = 1;
+    cudaTextureObject_t texture;
+    cudaSurfaceObject_t surface;
+    cudaTextureDesc known;
+    OK(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+    OK(cudaGetTextureObjectTextureDesc(&known, texture));
+    CLAIM(known.normalizedCoords == 1 && known.filterMode == cudaFilterModeLinear && known.readMode == cudaReadModeElementType);
+    resource.res.array.array = other;
+    OK(cudaCreateSurfaceObject(&surface, &resource));
+    OK(cudaMalloc(&seen, 32 * 4));
+    look<<<1, dim3(8, 4)>>>(texture, surface, seen);
+    OK(cudaMemcpy(to, seen, 32 * 4, cudaMemcpyDeviceToHost));
+    CLAIM(to[0] == 4 && to[9] == 13 && to[31] == 31);
+    OK(cudaMemcpy2DFromArray(to, 32, other, 0, 0, 32, 4, cudaMemcpyDeviceToHost));
+    CLAIM(to[5] == 10 && to[31] == 62);
+    OK(cudaDestroySurfaceObject(surface));
+    OK(cudaDestroyTextureObject(texture));
+    OK(cudaFreeArray(array));
+    CLAIM(cudaFreeArray(array) != cudaSuccess && cudaGetLastError() != cudaSuccess);
+    format = cudaCreateChannelDesc<cudaChannelFormatKindUnsignedNormalized16X2>();
+    OK(cudaMallocArray(&array, &format, 8, 4));
+    OK(cudaGetChannelDesc(&told, array));
+    CLAIM(told.x == 16 && told.y == 16 && told.z == 0 && told.f == cudaChannelFormatKindUnsignedNormalized16X2);
+    OK(cudaMemcpy2DToArray(array, 0, 0, from, 32, 32, 4, cudaMemcpyHostToDevice));
+    std::size_t width = 0;
+    format = cudaCreateChannelDesc<float4>();
+    OK(cudaDeviceGetTexture1DLinearMaxWidth(&width, &format, 0));
+    CLAIM(width == 1 << 28);
+}
+
 int main(int count, char **arguments) {
     struct {
         const char *name;
         void (*check)();
     } topics[] = {{"memory", memory}, {"boxes", boxes},   {"symbols", symbols}, {"launches", launches},
-                  {"errors", errors}, {"device", device}, {"streams", streams}, {"graphs", graphs}};
+                  {"errors", errors}, {"device", device}, {"streams", streams}, {"graphs", graphs},
+                  {"arrays", arrays}};
     for (auto &topic : topics)
         if (count == 2 && std::strcmp(arguments[1], topic.name) == 0) {
             topic.check();

@@ -140,8 +140,15 @@ EXPORTED int cuCtxCreate_v3(void **context, void *parameters, int count, unsigne
     return parameters || count ? NOT_SUPPORTED : cuCtxCreate_v2(context, flags, which);
 }
 
-EXPORTED int cuCtxCreate_v4(void **context, void *parameters, unsigned flags, int which) {
-    return parameters ? NOT_SUPPORTED : cuCtxCreate_v2(context, flags, which);
+struct context_parameters {
+    void *affinity;
+    int affinity_count;
+    void *graphics;
+};
+
+EXPORTED int cuCtxCreate_v4(void **context, const struct context_parameters *wanted, unsigned flags, int which) {
+    const int is_plain = !wanted || (!wanted->affinity && !wanted->affinity_count && !wanted->graphics);
+    return is_plain ? cuCtxCreate_v2(context, flags, which) : NOT_SUPPORTED;
 }
 
 EXPORTED int cuCtxDestroy_v2(void *handle) {

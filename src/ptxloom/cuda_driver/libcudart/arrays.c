@@ -2,6 +2,7 @@
 #include "runtime.h"
 
 enum { SIGNED, UNSIGNED, FLOATING, NO_KIND };
+enum { AS_INTEGER = 1, NORMALISED = 2, SRGB = 0x10, NO_TRILINEAR = 0x20, SEAMLESS = 0x40 };
 enum { RESOURCE_ARRAY, RESOURCE_MIPMAPPED, RESOURCE_LINEAR, RESOURCE_PITCHED };
 
 int cuArray3DCreate_v2(handle *array, const struct array_description *description);
@@ -10,14 +11,17 @@ int cuArrayDestroy(handle array);
 int cuMipmappedArrayCreate(handle *array, const struct array_description *description, unsigned levels);
 int cuTexObjectCreate(uint64_t *texture, const struct driver_resource *resource, const struct driver_texture *how,
                       const void *view);
+int cuTexObjectGetTextureDesc(struct driver_texture *how, uint64_t texture);
+int cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, int device);
 int cuTexObjectGetResourceDesc(struct driver_resource *resource, uint64_t texture);
 int cuSurfObjectCreate(uint64_t *surface, const struct driver_resource *resource);
 int cuSurfObjectGetResourceDesc(struct driver_resource *resource, uint64_t surface);
 
+enum { FIRST_NORMALISED = 5, LAST_NORMALISED = 16, UNORM_INT8X1 = 0xc0 };
+
 /* The kinds of channels beyond integers and floats are formats of their own in the driver: normalised ones follow each other. */
 static int format_of(const struct channel_format *from, int *format, unsigned *channels) {
     static const int widths[] = {8, 16, 32}, formats[3][3] = {{0x08, 0x09, 0x0a}, {0x01, 0x02, 0x03}, {0, 0x10, 0x20}};
-    enum { FIRST_NORMALISED = 5, LAST_NORMALISED = 16, UNORM_INT8X1 = 0xc0 };
     unsigned count = 0;
     while (count < 4 && from->bits[count]) count++;
     *channels = count;
@@ -31,6 +35,12 @@ static int format_of(const struct channel_format *from, int *format, unsigned *c
 }
 
 static struct channel_format channels_of(int format, unsigned channels) {
+    if (format >= UNORM_INT8X1) { /* three of 8 bits, three of 16, and again with a sign */
+        const int bits = (format - UNORM_INT8X1) / 3 % 2 ? 16 : 8;
+        struct channel_format named = {{0}, format - UNORM_INT8X1 + FIRST_NORMALISED};
+        for (unsigned i = 0; i < channels && i < 4; i++) named.bits[i] = bits;
+        return named;
+    }
     const int kind = format >= 0x10 && format <= 0x20 ? FLOATING : format >= 0x08 ? SIGNED : UNSIGNED;
     const int width = format == 0x20 ? 32 : format == 0x10 ? 16 : 8 << ((format & 7) - (kind == UNSIGNED));
     struct channel_format found = {{0}, kind};
@@ -44,6 +54,15 @@ int element_bytes(handle array, size_t *bytes) {
     if (failed) return failed;
     *bytes = (size_t)channels_of(found.format, 1).bits[0] / 8 * found.channels;
     return SUCCESS;
+}
+
+int row_bytes(handle array, size_t *bytes) {
+    struct array_description found;
+    int failed = cuArray3DGetDescriptor_v2(&found, array);
+    if (failed) return failed;
+    failed = element_bytes(array, bytes);
+    *bytes *= found.width;
+    return failed;
 }
 
 static int described(const struct channel_format *format, struct extent extent, unsigned flags, struct array_description *to) {
@@ -130,7 +149,6 @@ static struct resource resource_from(const struct driver_resource *from) {
 
 EXPORTED int cudaCreateTextureObject(uint64_t *texture, const struct resource *resource, const struct texture *how,
                                      const void *view) {
-    enum { AS_INTEGER = 1, NORMALISED = 2, SRGB = 0x10, NO_TRILINEAR = 0x20, SEAMLESS = 0x40 };
     struct driver_resource in;
     if (!texture || !how) return told(INVALID_VALUE);
     START();
@@ -171,4 +189,34 @@ EXPORTED int cudaGetSurfaceObjectResourceDesc(struct resource *to, uint64_t surf
     int failed = cuSurfObjectGetResourceDesc(&found, surface);
     if (!failed) *to = resource_from(&found);
     return told(failed);
+}
+
+EXPORTED int cudaGetTextureObjectTextureDesc(struct texture *to, uint64_t texture) {
+    struct driver_texture found;
+    START();
+    int failed = to ? cuTexObjectGetTextureDesc(&found, texture) : INVALID_VALUE;
+    if (failed) return told(failed);
+    *to = (struct texture){.filter = found.filter,
+                           .read_as_normalised = !(found.flags & AS_INTEGER),
+                           .srgb = !!(found.flags & SRGB),
+                           .normalised_coordinates = !!(found.flags & NORMALISED),
+                           .max_anisotropy = found.max_anisotropy,
+                           .mipmap_filter = found.mipmap_filter,
+                           .mipmap_bias = found.mipmap_bias,
+                           .min_level = found.min_level,
+                           .max_level = found.max_level,
+                           .no_trilinear_optimisation = !!(found.flags & NO_TRILINEAR),
+                           .seamless_cubemap = !!(found.flags & SEAMLESS)};
+    for (int i = 0; i < 3; i++) to->address_modes[i] = found.address_modes[i];
+    for (int i = 0; i < 4; i++) to->border[i] = found.border[i];
+    return SUCCESS;
+}
+
+EXPORTED int cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct channel_format *format, int which) {
+    int found;
+    unsigned channels;
+    START();
+    if (!format) return told(INVALID_VALUE);
+    int failed = format_of(format, &found, &channels);
+    return told(failed ? failed : cuDeviceGetTexture1DLinearMaxWidth(width, found, channels, which));
 }

@@ -173,13 +173,40 @@ EXPORTED int cudaMemcpy2DArrayToArray(handle to, size_t to_x, size_t to_y, handl
     return copied((struct copy){in_array(from, x, y, 0), in_array(to, to_x, to_y, 0), width, height, 1}, kind, 0, NULL);
 }
 
-/* These take bytes, row after row where they begin at one: the names that were deprecated long ago, and are used still. */
+/* These take bytes, row after row, from where they begin to wherever that is: the names that were deprecated long ago, and
+   are used still. */
+static int in_rows(handle array, size_t x, size_t y, char *linear, size_t bytes, int kind, int into, int later, handle stream) {
+    size_t row;
+    START();
+    int failed = row_bytes(array, &row);
+    if (!failed && x > row) failed = INVALID_VALUE;
+    while (bytes && !failed) {
+        const size_t width = x || bytes < row ? (bytes < row - x ? bytes : row - x) : row;
+        const size_t rows = width == row ? bytes / row : 1;
+        failed = into ? to_array(array, x, y, linear, width, width, rows, kind, later, stream)
+                      : from_array(linear, width, array, x, y, width, rows, kind, later, stream);
+        linear += width * rows;
+        bytes -= width * rows;
+        y += rows;
+        x = 0;
+    }
+    return told(failed);
+}
+
 EXPORTED int cudaMemcpyToArray(handle to, size_t x, size_t y, const char *from, size_t bytes, int kind) {
-    return to_array(to, x, y, from, bytes, bytes, 1, kind, 0, NULL);
+    return in_rows(to, x, y, (char *)(uintptr_t)from, bytes, kind, 1, 0, NULL);
+}
+
+EXPORTED int cudaMemcpyToArrayAsync(handle to, size_t x, size_t y, const char *from, size_t bytes, int kind, handle stream) {
+    return in_rows(to, x, y, (char *)(uintptr_t)from, bytes, kind, 1, 1, stream);
 }
 
 EXPORTED int cudaMemcpyFromArray(char *to, handle from, size_t x, size_t y, size_t bytes, int kind) {
-    return from_array(to, bytes, from, x, y, bytes, 1, kind, 0, NULL);
+    return in_rows(from, x, y, to, bytes, kind, 0, 0, NULL);
+}
+
+EXPORTED int cudaMemcpyFromArrayAsync(char *to, handle from, size_t x, size_t y, size_t bytes, int kind, handle stream) {
+    return in_rows(from, x, y, to, bytes, kind, 0, 1, stream);
 }
 
 EXPORTED int cudaMemcpyToSymbol(const void *symbol, const char *from, size_t bytes, size_t offset, int kind) {

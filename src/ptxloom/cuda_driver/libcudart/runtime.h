@@ -48,6 +48,7 @@ void unload_all(void);
 
 /* arrays.c */
 int element_bytes(handle array, size_t *bytes);
+int row_bytes(handle array, size_t *bytes);
 
 /* copies.c */
 enum { HOST = 1, DEVICE = 2, ARRAY = 3, UNIFIED = 4 };

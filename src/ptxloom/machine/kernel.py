@@ -356,7 +356,7 @@ class Kernel:
         if "racecheck:global" in checks or following is not None:
             count = 1  # one thread of the host sees every CTA
         self.memory.must_be_defined(self.needs.variables)
-        touched = Memory(device=None if memory is None else memory.memory)
+        touched = Memory(device=None if memory is None else memory.memory, looks_up=self.needs.looks_up)
         params = pack(self.needs, args, touched)
         compared = references_of(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
         bind(textures, touched, self.memory.reference)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.machine.compile.meaning import called, lasting_names, meaning, names_register
 from ptxloom.machine.native import language
@@ -16,6 +16,8 @@ from ptxloom.machine.runtime import state
 
 if TYPE_CHECKING:
     from ptxloom.machine.program.model import Program
+
+_LOOK_UPS: Final = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Needs:
         runtime_calls: CUDA's device run-time calls that it makes.
         has_workspace: Whether it reads where a grid-wide barrier keeps its counter.
         variables: The module's variables that it mentions, or that initial values do.
+        looks_up: Whether it reads, writes or asks for textures or surfaces.
     """
 
     code: str
@@ -59,6 +62,7 @@ class Needs:
     runtime_calls: frozenset[str]
     has_workspace: bool
     variables: frozenset[str]
+    looks_up: bool
 
 
 def needs_of(program: Program) -> Needs:
@@ -83,6 +87,7 @@ def needs_of(program: Program) -> Needs:
         runtime_calls=called(program),
         has_workspace=names_register(program, "%envreg"),
         variables=lasting_names(program) & names if names else frozenset(),
+        looks_up=any(op.opcode in _LOOK_UPS for op in program.ops),
     )
 
 

@@ -38,6 +38,7 @@ class Memory:
         unwritten: Arrays that hold nothing as yet, for initcheck.
         images: Textures and surfaces as native code reads them, by their handles.
         device: What lives longer than the launch, which the kernel may touch too.
+        looks_up: Whether the kernel reads or asks for textures or surfaces, so that those of the device are among them.
         snapshot: Its spans as the launch begins.
     """
 
@@ -47,11 +48,12 @@ class Memory:
     unwritten: list[NDArray[Any]] = field(default_factory=list["NDArray[Any]"])
     images: dict[int, Any] = field(default_factory=dict[int, Any])
     device: DeviceMemory | None = None
+    looks_up: bool = False
     snapshot: Snapshot = field(init=False)
 
     def __post_init__(self) -> None:
         self.snapshot = Snapshot(NO_SPANS, (), 0) if self.device is None else self.device.snapshot()
-        if self.device is not None:
+        if self.device is not None and self.looks_up:
             self.images.update(self.device.images)
 
     def add(self, array: NDArray[Any], name: str = "", *, constant: bool = False) -> int:

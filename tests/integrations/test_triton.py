@@ -75,6 +75,7 @@ def test_a_program_for_a_gpu_has_its_device(device: str, tmp_path: Path) -> None
         "moved True",
         "gradient True True",
         "a copy True cpu",
+        "addresses in memory True",
         "module True cuda:0",
         f"device True ({number[0]}, {number[1]}) ptxloom {device}",
         "time True",

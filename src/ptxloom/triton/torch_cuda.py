@@ -156,7 +156,7 @@ def _mark(tensor: Tensor) -> None:
         storage = tensor.untyped_storage()
     except (NotImplementedError, RuntimeError):  # as above
         return
-    if torch_memory.is_apart() and not hasattr(storage, _MARK) and storage.device.type == "cpu" and storage.nbytes():
+    if not hasattr(storage, _MARK) and storage.device.type == "cpu" and storage.nbytes():
         storage = torch_memory.on_device(torch, storage)
         there = torch.empty(0, dtype=tensor.dtype).set_(
             storage, tensor.storage_offset(), tensor.size(), tensor.stride()

@@ -43,6 +43,19 @@ moved = host.cuda()
 moved.zero_()
 print("a copy", bool(host.sum() > 0), moved.cpu().device.type)
 
+@triton.jit
+def gathered(addresses, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    source = tl.load(addresses + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+    tl.store(out + tl.program_id(0) * n + at, tl.load(source + at, mask=at < n), mask=at < n)
+
+
+rows = [torch.full((50,), float(row), device="cuda") for row in range(3)]
+addresses = torch.tensor([row.data_ptr() for row in rows], device="cuda")
+out = torch.zeros(3, 50, device="cuda")
+gathered[(3,)](addresses, out, 50, BLOCK=64)
+print("addresses in memory", bool((out == torch.stack(rows)).all()))
+
 layer = torch.nn.Linear(4, 2).to("cuda")
 print("module", layer.weight.is_cuda, layer(torch.ones(3, 4, device="cuda")).device)
 

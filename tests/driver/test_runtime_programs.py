@@ -59,6 +59,7 @@ def _ran(running: Running, program: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("topic", TOPICS)
 def test_what_programs_ask_of_the_runtime(compiled: Callable[..., Path], running: Running, topic: str) -> None:
     assert _ran(running, compiled("runtime", "runtime.cu"), topic) == f"{topic}: 0 claims failed\n"

@@ -94,6 +94,7 @@ def cases(instruction: str, seed: int, number: int) -> tuple[NDArray[np.uint32],
     return (picked * size).astype(np.uint32), masks
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("instruction", [*PLAIN, *MOVES, *ATOMICS])
 @pytest.mark.parametrize("seed", range(3))
 def test_wavefronts_are_those_of_banks(instruction: str, seed: int) -> None:

@@ -19,6 +19,7 @@ from ptxloom.flow.uniformity import Uniformity
 from ptxloom.machine import kernel
 from ptxloom.machine.results.trace import Trace
 from ptxloom.syntax import parse
+from sweeps import examples
 
 if TYPE_CHECKING:
     from ptxloom.flow.bits import Bits
@@ -184,7 +185,7 @@ def programs(draw: st.DrawFn) -> tuple[str, tuple[int, int, int]]:
 
 
 @settings(
-    max_examples=40,
+    max_examples=examples(15),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.generate],

@@ -109,7 +109,7 @@ def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
     return {(h.line, h.rule) for h in result.hazards}
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
 def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
     assert case.twin != bool(case.wanted)

@@ -12,6 +12,7 @@ from oracle.ptxas import assemble, find_ptxas
 from ptxloom.checker import check
 from ptxloom.diagnostics import Severity
 from ptxloom.syntax import parse
+from sweeps import part_and_whole
 
 FOLDER = Path(__file__).parent
 BLOCK = re.compile(r"^```ptx( head)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -78,6 +79,7 @@ def test_our_verdict(case: Case) -> None:
 @pytest.mark.oracle
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed (nvidia-cuda-nvcc)")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_ptxas_verdict(page: Path) -> None:
-    wrong = [case for case in cases(page) if assemble(case.module, case.target).accepted != case.ptxas_accepts]
+@pytest.mark.parametrize("every", part_and_whole(5, 1))
+def test_ptxas_verdict(page: Path, every: int) -> None:
+    wrong = [case for case in cases(page)[::every] if assemble(case.module, case.target).accepted != case.ptxas_accepts]
     assert wrong == []

@@ -231,6 +231,7 @@ def stretch(left: int, right: int, missing: int = 0, said: int = 32) -> Bytes:
     return np.concatenate((got[:left], got[32 - right :]))
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(("left", "right"), [(0, 0), (4, 0), (0, 7), (15, 1), (15, 15), (3, 13)])
 def test_bytes_at_both_ends_may_lie_outside(left: int, right: int) -> None:
     assert (stretch(left, right) == 255).all()  # left as they were
@@ -245,6 +246,7 @@ def test_what_is_not_left_out_must_be_there(copy: tuple[int, ...], kind: str) ->
     assert caught.value.hazards[0].kind == kind
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("mask", [0x0001, 0x8001, 0xFFFF, 0x0FF0, 0x5555, 0])
 @pytest.mark.parametrize("verb", ["cp", "multimem.cp"])
 def test_of_every_16_bytes_a_mask_chooses(verb: str, mask: int) -> None:

@@ -72,6 +72,7 @@ def test_hints_and_fences_change_nothing(form: str) -> None:
     assert out.tolist() == list(range(5, 69))
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("load", [
     "ld.global.nc.u32", "ld.volatile.global.u32", "ld.relaxed.gpu.global.u32", "ld.acquire.sys.global.u32",
     "ldu.global.u32",

@@ -108,6 +108,7 @@ def draws(  # noqa: PLR0911 - one case a kind
             return rng.standard_normal(size)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
     ("spelling", "target"), [*((form, "sm_90a") for form in FORMS), *((form, "sm_80") for form in FORMS[:4])]
 )
@@ -124,6 +125,7 @@ def test_products_of_a_kernel_are_those_of_mma(spelling: str, target: str, kind:
     assert np.array_equal(found, pl.mma(spelling, *given, target=target.rstrip("a")))
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
     ("spelling", "target"), [(F16, "sm_90a"), (HALF, "sm_90a"), (TF32, "sm_90a"), (F16, "sm_80"), (HALF, "sm_80")]
 )

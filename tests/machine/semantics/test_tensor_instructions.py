@@ -121,6 +121,7 @@ def test_scales_need_selectors_that_are_constants() -> None:
         pl.kernel(pl.parse(text), "k", unchecked=True)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("spelling", FORMS)
 def test_products_equal_those_on_arrays(spelling: str) -> None:
     form = matrix_form(spelling)

@@ -97,6 +97,7 @@ def test_products_are_those_of_mma(it: Instruction) -> None:
         assert (found[block] == expected(it, given, block)).all(), it.cases[block]
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("it", LAYOUTS, ids=lambda it: it.name)
 def test_matrices_lie_where_the_canonical_layouts_put_them(it: Instruction) -> None:
     given = inputs(it)

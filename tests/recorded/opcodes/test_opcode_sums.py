@@ -46,7 +46,7 @@ def batches() -> Iterator[object]:
             yield pytest.param(known[at : at + BATCH], id=f"{'-'.join(operands(known[0]))}-{at}")
 
 
-@pytest.mark.sample(every=16)
+@pytest.mark.sample(every=24)
 @pytest.mark.parametrize("inputs", part_and_whole(*INPUTS))
 @pytest.mark.parametrize("cases", list(batches()))
 def test_sums_equal_hardware(cases: tuple[Case, ...], inputs: int) -> None:

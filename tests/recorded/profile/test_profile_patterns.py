@@ -94,6 +94,7 @@ def differences(cases: list[tuple[ProfileCase, dict[str, int]]]) -> list[tuple[s
     return found
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("instruction", GLOBAL)
 def test_global_accesses(instruction: str) -> None:
     narrow_atomic = instruction.startswith(("atom", "red")) and "64" not in instruction

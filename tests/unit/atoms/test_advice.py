@@ -83,7 +83,7 @@ def all_fits(advice: Advice) -> list[Fit]:
 LOADS = [(mma, operand, major) for mma in MMAS for operand in "ab" for major in AXES[operand]]
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.slow
 @pytest.mark.parametrize(("mma", "operand", "major"), LOADS)
 def test_every_load_that_is_said_to_fit_fills_the_operand(mma: str, operand: str, major: str) -> None:

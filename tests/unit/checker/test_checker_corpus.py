@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 FILES = sorted([*(ROOT / "tests" / "corpus").glob("*.ptx"), *(ROOT / "examples").glob("*.ptx")])
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=7)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_no_finding(path: Path) -> None:
     module = load(path)

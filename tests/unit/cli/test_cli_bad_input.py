@@ -62,6 +62,7 @@ def test_what_cannot_be_read_is_one_sentence_and_exit_2(run: Run, folder: Path, 
     assert (UNREADABLE[name][1] if name in UNREADABLE else missing[name]) in line
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("verb", READERS, ids=" ".join)
 @pytest.mark.parametrize("name", MALFORMED)
 def test_what_is_malformed_is_findings_and_exit_1(run: Run, folder: Path, verb: list[str], name: str) -> None:

@@ -32,6 +32,7 @@ def place(shape: str, t: int, r: int) -> tuple[int, int, int]:
             return t // 16, t % 16, r
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("spelling", MOVES)
 def test_every_register_is_a_place_of_the_formula(spelling: str) -> None:
     held = fragment(spelling)

@@ -31,6 +31,7 @@ def test_most_instructions_are_judged_whole() -> None:
     assert len(SMALL) > 100
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("opcode", SMALL)
 def test_what_follows_the_start_of_a_form_is_what_some_form_has_more(opcode: str) -> None:
     everything = forms(opcode)

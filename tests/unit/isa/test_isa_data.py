@@ -28,6 +28,7 @@ def test_data_is_sound(opcode: str) -> None:
     assert prove(instruction_spec(opcode)) == ()
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("opcode", opcodes())
 def test_page_says_all_that_the_data_says(opcode: str) -> None:

@@ -241,10 +241,9 @@ class Threads:
         others = {node for node in self.before[who] if node[1] != who} if has_fenced else set[Node]()
         return self.fenced[who] | others
 
-    def wait(self, number: int, who: Thread, how: str, published: frozenset[Node], *, total: bool) -> None:
-        """What a wait is worth; its read has a number below those of accesses."""
-        if total:
-            read = (-1 - number, who)
+    def wait(self, who: Thread, how: str, published: frozenset[Node], read: Node | None = None) -> None:
+        """What a wait is worth; `read` is its own one if it sees what stands behind a `fence.sc`."""
+        if read is not None:
             self.seen_total[read] = published
             self.before[who] |= {read}
         if how == "acquire":
@@ -279,7 +278,7 @@ def ancestors(program: list[Step]) -> dict[Node, frozenset[Node]]:
                 setter, waiter = (step.source, GROUPS[step.setter][0]), (step.target, GROUPS[step.waiter][0])
                 published = threads.set_flag(setter, step.setting)
                 total = threads.total[setter] and step.setting != "release"
-                threads.wait(number, waiter, step.waiting, published, total=total)
+                threads.wait(waiter, step.waiting, published, (-1 - number, waiter) if total else None)
     return found
 
 

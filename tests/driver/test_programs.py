@@ -156,3 +156,20 @@ def test_graphs_decide_by_what_kernels_say_and_batches_are_done_whole(running: R
     done = running.run("deciding.py")
     assert done.stdout.splitlines() == ["[0, 0, 0, 12]", "[0, 0, 0, 12]", "[9, 10, 7, 8]", "[5, 10]"], done.stderr
     assert running.report.launches == 6
+
+
+@pytest.mark.parametrize(
+    ("how", "answer", "told"),
+    [
+        ("written", "0 [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]", ""),
+        ("unwritten", "0 [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", "initcheck.uninitialised"),
+        ("destroyed", "700 [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]", "memcheck.use-after-free"),
+    ],
+)
+def test_what_a_texture_reads_is_told_as_of_other_memory(how: str, answer: str, told: str) -> None:
+    running = Running(checks=("memcheck", "initcheck:global"))
+    done = running.run("arrays.py", how)
+    running.server.close()
+    assert done.stdout.strip() == answer, done.stderr
+    summary = running.report.summary()
+    assert (told in summary, f"alloc[0] of {PROGRAMS / 'driver_calls.py'}" in summary) == (True, bool(told))

@@ -131,6 +131,21 @@ def test_a_flag_speaks_for_those_who_met_its_thread_at_a_barrier() -> None:
     assert found(SIGNAL.replace("FIRST", barrier).replace("SECOND", none)) == race
 
 
+@pytest.mark.parametrize("absent", range(4))
+def test_each_reader_of_a_place_is_remembered(absent: int) -> None:
+    """Three warps read, a fourth writes behind a barrier that one of them has no part in; at last all have."""
+    body = f"""
+    shr.u32 %r2, %r0, 5; setp.eq.u32 %p1, %r2, 3; setp.eq.u32 %p2, %r2, {absent if absent < 3 else 9};
+    @%p1 bra W;
+    ld.global.u32 %r3, [%rd1];
+    @%p2 bra E;
+    W: bar.sync 1, {96 if absent < 3 else 128};
+    @%p1 st.global.u32 [%rd1], 7;
+    E:
+    """
+    assert found(body, 1, 128) == ({("write-after-read", "global", False)} if absent < 3 else set())
+
+
 def test_bytes_of_a_word_have_owners_of_their_own() -> None:
     bytes_ = "cvt.u64.u32 %rd5, %r0; add.u64 %rd6, %rd1, %rd5; cvt.u16.u32 %h1, %r0; st.global.u8 [%rd6], %h1;\n"
     read = "ld.global.u8 %h1, [%rd6];\nst.global.u8 [%rd6], %h1;\n"

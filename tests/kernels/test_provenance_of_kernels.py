@@ -14,7 +14,7 @@ from ptxloom.machine import Kind
 ALL = [(case, case.architectures[-1]) for case in cases()]
 
 
-@pytest.mark.sample(every=12)
+@pytest.mark.sample(every=25)
 @pytest.mark.parametrize(("case", "architecture"), ALL, ids=[f"{c.name}-{a}" for c, a in ALL])
 def test_a_kernel_that_is_followed_leaves_what_hardware_left(case: KernelCase, architecture: str) -> None:
     arguments, before = case.arguments(), case.arguments()

@@ -134,6 +134,7 @@ def test_a_clock_set_back_again_and_again_accuses_nobody(case: Case, monkeypatch
     assert hazards(case) == set()
 
 
+@pytest.mark.sample(every=5)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
 def test_no_page_holds_an_error_that_the_checker_finds(case: Case) -> None:
     module = parse(case.text)

@@ -70,6 +70,7 @@ def results(monkeypatch: pytest.MonkeyPatch, text: str, name: str, out: np.ndarr
     return found[0]
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_instruction_is_the_same_in_strips(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     recorded: list[Case] = [case for f, known in FAMILIES.items() for case in load(FOLDER / f"{f}.npz.xz", known)]
@@ -79,6 +80,7 @@ def test_every_instruction_is_the_same_in_strips(monkeypatch: pytest.MonkeyPatch
     results(monkeypatch, text, "cases", np.zeros((len(cases), INPUTS), np.uint64), *inputs)
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("seed", range(4))
 def test_long_runs_under_predicates_and_divergence(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     rng = random.Random(seed)
@@ -108,6 +110,7 @@ mul.wide.u32 %rd18, %r37, 4; add.u64 %rd19, %rd19, %rd18;
     assert len(np.unique(out[0])) > 100  # the kernel computes something
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("seed", range(4))
 def test_values_written_once_are_there_as_long_as_they_are_needed(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """As compilers write code: many registers, each written once, some read at once, some much later."""

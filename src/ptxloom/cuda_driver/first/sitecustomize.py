@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 _HERE = str(Path(__file__).parent)
-_BINDINGS = "cuda.bindings._internal.runtime"  # Cython's, a capsule for each function; later modules take them from it
+# Cython's, a capsule for each function; later modules take them from it. The second is that of 13.1.
+_BINDINGS = frozenset({"cuda.bindings._internal.runtime", "cuda.bindings._bindings.cyruntime"})
 _LIBRARY = "libcudart.so.13"
 
 
@@ -25,7 +26,7 @@ class _Finder(MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         """The module, found as it would be, and with a loader that has the last word."""
         del path, target
-        if fullname != _BINDINGS:
+        if fullname not in _BINDINGS:
             return None
         sys.meta_path.remove(self)
         spec = find_spec(fullname)

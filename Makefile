@@ -101,6 +101,6 @@ $(VENV)/.oracles: $(VENV)/.dev
 # As their users install them; cuda-bindings that numba-cuda 0.30 can share memory by: 13.5 hides the bytes of a handle.
 $(VENV)-suites/.made: pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)-suites
-	$(VENV)-suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' pytest filecheck psutil cffi cloudpickle \
+	$(VENV)-suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[run]' pytest hypothesis filecheck psutil cffi cloudpickle \
 		'numba-cuda[cu13]' 'cuda-bindings==13.1.*' 'cuda-core[cu13]>=1' tinygrad triton nvidia-cutlass-dsl
 	@touch $@

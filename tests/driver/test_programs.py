@@ -173,3 +173,7 @@ def test_what_a_texture_reads_is_told_as_of_other_memory(how: str, answer: str, 
     assert done.stdout.strip() == answer, done.stderr
     summary = running.report.summary()
     assert (told in summary, f"alloc[0] of {PROGRAMS / 'driver_calls.py'}" in summary) == (True, bool(told))
+
+
+def test_the_runtime_has_batches_of_copies_too(running: Running) -> None:
+    assert running.run("runtime_batches.py").stdout.splitlines() == ["0", "[9, 10, 7, 8]", "1", "True"]

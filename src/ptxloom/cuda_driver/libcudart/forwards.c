@@ -174,6 +174,12 @@ FORWARD5(cudaGraphAddChildGraphNode, cuGraphAddChildGraphNode)
 FORWARD2(cudaGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph)
 FORWARD5(cudaGraphAddEventRecordNode, cuGraphAddEventRecordNode)
 FORWARD5(cudaGraphAddEventWaitNode, cuGraphAddEventWaitNode)
+FORWARD2(cudaGraphEventRecordNodeGetEvent, cuGraphEventRecordNodeGetEvent)
+FORWARD2(cudaGraphEventRecordNodeSetEvent, cuGraphEventRecordNodeSetEvent)
+FORWARD2(cudaGraphEventWaitNodeGetEvent, cuGraphEventWaitNodeGetEvent)
+FORWARD2(cudaGraphEventWaitNodeSetEvent, cuGraphEventWaitNodeSetEvent)
+FORWARD3(cudaGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent)
+FORWARD3(cudaGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent)
 FORWARD2(cudaGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams)
 FORWARD2(cudaGraphMemsetNodeSetParams, cuGraphMemsetNodeSetParams)
 FORWARD5(cudaGraphAddMemAllocNode, cuGraphAddMemAllocNode)
@@ -253,3 +259,10 @@ EXPORTED int cudaIpcOpenEventHandle(handle *event, struct ipc_handle given) {
     START();
     return told(cuIpcOpenEventHandle(event, given));
 }
+
+/* batches */
+FORWARD8(cudaMemcpyBatchAsync, cuMemcpyBatchAsync_v2)
+FORWARD4(cudaMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_v2)
+FORWARD8(cudaMemPrefetchBatchAsync, cuMemPrefetchBatchAsync)
+FORWARD8(cudaMemDiscardAndPrefetchBatchAsync, cuMemDiscardAndPrefetchBatchAsync)
+FORWARD5(cudaMemDiscardBatchAsync, cuMemDiscardBatchAsync)

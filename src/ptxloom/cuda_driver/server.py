@@ -21,6 +21,7 @@ from ptxloom.cuda_driver.session import Ending, Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import BinaryIO
 
 
 class Server:
@@ -65,9 +66,9 @@ class Server:
 
     def _serve(self, connection: socket.socket, number: int) -> None:
         """Answer one process until it ends."""
-        with connection:
+        with connection, connection.makefile("rb") as asked:  # a short question comes at one reading
             session: Session | None = None
-            while (question := _question(connection)) is not None:
+            while (question := _question(asked)) is not None:
                 operation, data = question
                 try:
                     if operation == Operation.HELLO:
@@ -87,21 +88,21 @@ class Server:
                 session.close()
 
 
-def _question(connection: socket.socket) -> tuple[int, bytes] | None:
+def _question(asked: BinaryIO) -> tuple[int, bytes] | None:
     """What is asked next; None if nobody asks any more."""
-    head = _received(connection, QUESTION.size)
+    head = _received(asked, QUESTION.size)
     if head is None:
         return None
     operation, size = QUESTION.unpack(head)
-    data = _received(connection, size) if size <= MOST_BYTES else None
+    data = _received(asked, size) if size <= MOST_BYTES else None
     return None if data is None else (operation, data)
 
 
-def _received(connection: socket.socket, size: int) -> bytes | None:
+def _received(asked: BinaryIO, size: int) -> bytes | None:
     parts: list[bytes] = []
     while size:
         try:
-            part = connection.recv(min(size, 1 << 20))
+            part = asked.read(min(size, 1 << 20))
         except OSError:
             return None
         if not part:

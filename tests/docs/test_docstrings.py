@@ -10,9 +10,10 @@ import pytest
 
 import ptxloom
 
-LACKING = ("ptxloom.triton.",) if find_spec("triton") is None else ()
+NEEDS = {"ptxloom.triton.": "triton", "ptxloom.triton.torch_cuda": "torch"}
+LACKING = tuple(name for name, package in NEEDS.items() if find_spec(package) is None)
 """What cannot be imported here: the parts of an extra that is not installed."""
-if not LACKING:
+if "ptxloom.triton." not in LACKING:
     import_module("triton")  # which imports them: what they are made of is half made while they come first
 MODULES = sorted(
     m.name

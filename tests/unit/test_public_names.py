@@ -87,7 +87,7 @@ PUBLIC = [
 ]
 
 
-OF_THE_MACHINE = ("Countable",)
+OF_THE_MACHINE = ("Countable", "Fusion", "Program")
 """What a kernel holds for the machine alone."""
 
 

@@ -182,7 +182,7 @@ def test_no_wrong_value_ends_in_a_traceback(run: Run, folder: Path, part: int) -
             if not path.is_file() or path.read_bytes() != data:  # saved there
                 path.unlink(missing_ok=True)
                 path.write_bytes(data)
-    assert 3 < ran < len(texts) / 2
+    assert 0 < ran < len(texts) / 2
 
 
 @pytest.mark.parametrize(

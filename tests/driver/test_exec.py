@@ -43,11 +43,14 @@ def test_a_program_that_a_signal_ends_and_one_that_is_not_there() -> None:
     assert "a program and its arguments, such as `ptxloom exec -- python train.py`" in done.stderr
 
 
-def test_the_driver_in_this_process() -> None:
+@pytest.mark.parametrize(("taken", "checks"), [(0, ("memcheck",)), (3, ("memcheck",)), (2, ("initcheck:global",))])
+def test_the_driver_in_this_process(taken: int, checks: tuple[str, ...]) -> None:
     code = (
         "import ptxloom as pl\n"
+        "from ptxloom.cuda_driver.regions import SharedRegion\n"
+        f"taken = [SharedRegion(1, 1 << 20) for _ in range({taken})]  # where the device's memory would be\n"
         "for again in range(2):\n"
-        "    with pl.driver('sm_90', on_hazard='end'):\n"
+        f"    with pl.driver('sm_90', checks={checks}, on_hazard='end'):\n"
         "        import driver_calls as c\n"
         "        c.begin()\n"
         "        a = c.allocate(8)\n"

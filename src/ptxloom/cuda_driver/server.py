@@ -72,7 +72,9 @@ class Server:
                 operation, data = question
                 try:
                     if operation == Operation.HELLO:
-                        session = self._sessions[number] = session or self._make(number)
+                        if session is not None:  # its addresses are taken at the other end
+                            session.close()
+                        session = self._sessions[number] = self._make(number)
                         files = [region.file for region in session.regions]
                         socket.send_fds(connection, [session.hello()], files)
                         continue

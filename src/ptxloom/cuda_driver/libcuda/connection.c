@@ -194,6 +194,15 @@ int map_shared(uint64_t address, uint64_t size, int file) {
     return 1;
 }
 
+static int map_device(const int *files, int count) {
+    int well = map_shared(device.start, device.size, files[0]);
+    if (count < 2) return well;
+    int marked = map_shared(device.marks, device.size, files[1]);
+    if (well && !marked) munmap((void *)(uintptr_t)device.start, device.size);
+    if (marked && !well) munmap((void *)(uintptr_t)device.marks, device.size);
+    return well && marked;
+}
+
 static char connected[sizeof ((struct sockaddr_un *)0)->sun_path]; /* to whom */
 
 static int open_socket(const char *path) {
@@ -229,19 +238,22 @@ static void start_again(void) {
     failed = SUCCESS;
 }
 
+enum { MOST_PLACES = 64 }; /* as many as the server tries, and more */
+
 int connect_device(void) {
     const char *path = getenv("PTXLOOM_DRIVER");
-    int files[2], count = 0;
     if (forked) return NOT_INITIALIZED;
     if (device.size && path && *path && strcmp(path, connected)) start_again();
     if (device.size) return driver_error();
     if (!path || !*path) return said("this CUDA driver runs kernels in a process of ptxloom's: start the program by `ptxloom exec`");
     if (!open_socket(path)) return said("the process in which kernels run cannot be reached: start the program by `ptxloom exec`");
     strcpy(connected, path);
-    if (!greet(files, &count)) return said("the process in which kernels run is of another version");
-    int well = map_shared(device.start, device.size, files[0]);
-    if (count > 1) well = map_shared(device.marks, device.size, files[1]) && well;
-    return well ? SUCCESS : said("the addresses of device memory are in use in this program");
+    for (int place = 0; place < MOST_PLACES; place++) { /* whoever asks again is given other addresses */
+        int files[2], count = 0;
+        if (!greet(files, &count)) return said("the process in which kernels run is of another version");
+        if (map_device(files, count)) return SUCCESS;
+    }
+    return said("the addresses of device memory are in use in this program");
 }
 
 int function_missing(const char *name) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,6 @@ def test_a_circle_would_be_found() -> None:
 def test_a_block_that_the_kernel_does_not_have_is_never_gone_to(block: int) -> None:
     kernel = entry("mov.u32 %r1, 5; st.global.u32 [%rd0], %r1;", name=f"lost_at_{block}")
     assert len(kernel.program.blocks) <= 3
-    kernel.program.entry.first = block
+    kernel.needs = replace(kernel.needs, entry=block)
     with pytest.raises(AssertionError, match="lost"):
         kernel.launch(1, 32, [np.zeros(32, np.uint32)])

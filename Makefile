@@ -31,7 +31,8 @@ demo: $(VENV)/.run
 	$(BIN)/ptxloom inspect examples/hgemm.ptx examples/triton_matmul.ptx
 	$(BIN)/ptxloom map ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 
-test: lint types layers tests
+test: lint layers
+	@$(MAKE) --no-print-directory -j 2 types tests
 
 quick: lint layers
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not sweep and not slow" tests/unit tests/golden tests/docs tests/property

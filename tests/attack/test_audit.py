@@ -59,7 +59,7 @@ def attacked(tools: tuple[str, ...]) -> list[tuple[Variant, tuple[int, ...]]]:
     return variants_of(kernel_of(statements(), narrow=False, guard=True), "k", tools)
 
 
-@pytest.mark.sample(every=2)
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("tools", TOOLS)
 def test_the_code_of_every_instruction_with_an_address_keeps_the_rule(tools: tuple[str, ...]) -> None:
     for variant, sites in attacked(tools):

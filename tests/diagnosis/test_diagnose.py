@@ -34,7 +34,7 @@ def _hgemm(text: str, *, ones: bool = False) -> tuple[tuple[Diagnosis, ...], boo
     return pl.diagnose(result.provenance, names=NAMES), bool(right)
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=9)
 @pytest.mark.slow
 @pytest.mark.parametrize("case", KERNELS, ids=lambda case: case.name)
 def test_nothing_is_said_of_a_right_kernel(case: RightKernel) -> None:

@@ -34,7 +34,7 @@ def test_a_right_operand_needs_no_explanation(form: MatrixForm, role: str) -> No
     assert explanations(tile, wanted) == ()
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.shape}-{form.a_type}")
 @pytest.mark.parametrize("role", ["a", "b", "d"])
 def test_every_order_that_has_a_name_is_found_by_it_or_by_a_plainer_one(form: MatrixForm, role: str) -> None:

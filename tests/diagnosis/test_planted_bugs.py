@@ -23,7 +23,7 @@ NOT_NAMED_FIRST: Final = {
 """By bug, why the diagnosis names something else first, or nothing."""
 
 
-@pytest.mark.sample(every=9)
+@pytest.mark.sample(every=18)
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.id)
 def test_the_cause_the_operand_and_the_line_are_named_first(bug: PlantedBug) -> None:
     found = diagnoses_of(bug)

@@ -26,12 +26,14 @@ def test_there_are_many() -> None:
     assert len(every()) > 800
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_nothing_fails(part: int) -> None:
     for data in every()[part::PARTS]:
         one_input(data)
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_work_stays_in_proportion(part: int) -> None:

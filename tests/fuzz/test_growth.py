@@ -38,6 +38,7 @@ def calls(text: str) -> int:
     return count
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.skipif(sys.getprofile() is not None, reason="a profiler is at work")
 @pytest.mark.parametrize("start", range(6))
 def test_calls_grow_with_the_text(start: int) -> None:

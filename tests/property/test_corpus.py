@@ -28,7 +28,7 @@ def test_the_manifest_names_every_file_of_the_corpus() -> None:
     assert {name: digest[:16] for name, digest in written.items()} == stated
 
 
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=21)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_what_compilers_write_reads_and_prints(file: CorpusFile) -> None:
     module = read(file)

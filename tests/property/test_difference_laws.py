@@ -44,7 +44,7 @@ def renamed(text: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=21)
 @pytest.mark.parametrize("file", SMALL[::2], ids=lambda file: file.path.name)
 def test_a_module_says_the_same_under_other_names(file: CorpusFile) -> None:
     text = file.read()
@@ -55,7 +55,7 @@ def test_a_module_says_the_same_under_other_names(file: CorpusFile) -> None:
     assert not any(one.counts for one in found.functions)
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("file", SMALL[::5], ids=lambda file: file.path.name)
 def test_an_instruction_less_is_told_by_its_line(file: CorpusFile) -> None:
     text = file.read()
@@ -70,7 +70,7 @@ def test_an_instruction_less_is_told_by_its_line(file: CorpusFile) -> None:
     assert counted == 1
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("file", SMALL[::7], ids=lambda file: file.path.name)
 def test_every_line_of_both_stands_in_one_row(file: CorpusFile) -> None:
     text = file.read()

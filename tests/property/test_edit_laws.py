@@ -33,6 +33,7 @@ def comments(module: Module) -> list[str]:
     return [module.source.text[start:end].rstrip() for start, end in module.comments]
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_putting_everything_back_changes_nothing(file: CorpusFile) -> None:
     module = read(file)

@@ -105,7 +105,7 @@ def assert_postdominators(graph: FlowGraph) -> None:
             assert all(one == found or end not in reachable(without(ways, one), found) for one in after)
 
 
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=21)
 @pytest.mark.parametrize("file", corpus_files(), ids=lambda file: file.name)
 def test_every_instruction_of_the_corpus_is_in_one_block(file: CorpusFile) -> None:
     module = parse(file.read())

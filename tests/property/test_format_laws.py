@@ -35,7 +35,7 @@ CORPUS = sorted((Path(__file__).parents[1] / "corpus").rglob("*.ptx"), key=lambd
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=21)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda p: p.name)
 def test_the_corpus_settles_at_once(path: Path) -> None:
     module = parse(path.read_text(encoding="utf-8"))

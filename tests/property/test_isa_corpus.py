@@ -42,7 +42,7 @@ def test_every_instruction_has_a_form(every: int) -> None:
     assert len(spellings) > FEWEST_SPELLINGS
 
 
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=21)
 @pytest.mark.parametrize("file", corpus_files(), ids=lambda file: file.name)
 def test_no_false_errors(file: CorpusFile) -> None:
     said = [finding for finding in check(parse(file.read())) if finding.severity is Severity.ERROR]

@@ -109,7 +109,7 @@ def hazards(case: Case, **more: int) -> set[tuple[int, str]]:
     return {(h.line, h.rule) for h in result.hazards}
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=10)
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)
 def test_a_kernel_is_reported_as_its_page_says(case: Case) -> None:
     assert case.twin != bool(case.wanted)
@@ -142,7 +142,7 @@ def test_no_page_holds_an_error_that_the_checker_finds(case: Case) -> None:
     assert not [d for d in check(module) if d.severity is Severity.ERROR]
 
 
-@pytest.mark.sample(every=12)
+@pytest.mark.sample(every=24)
 @pytest.mark.oracle
 @pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.place)

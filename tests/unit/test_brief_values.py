@@ -95,6 +95,7 @@ def shown(value: Any) -> str:
     return bundle.get("text/plain", "")
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("kind", sorted(public_types(), key=str), ids=str)
 def test_what_is_shown_is_short(kind: type) -> None:
     for value in found().get(kind, [])[:40]:

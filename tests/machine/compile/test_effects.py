@@ -59,7 +59,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> tuple[Found, Found]:
     return written, touched
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("opcode", RUN)
 def test_the_lowering_writes_what_the_data_says(opcode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written, touched = recorded(monkeypatch)

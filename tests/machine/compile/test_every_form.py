@@ -115,7 +115,7 @@ def test_any_operands_give_code_or_a_refusal(opcode: str) -> None:
         code(str(changed(statement, chance)))
 
 
-@pytest.mark.sample(every=6)
+@pytest.mark.sample(every=12)
 @pytest.mark.parametrize("opcode", RUN)
 def test_every_qualifier_on_which_a_result_depends_changes_the_code(opcode: str) -> None:
     for statement in seeds(opcode, 1, random.Random(3)):

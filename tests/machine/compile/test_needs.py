@@ -100,6 +100,7 @@ def test_a_module_that_is_not_as_its_text_says_is_looked_at() -> None:
     assert not out.any()
 
 
+@pytest.mark.sample(every=4)
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda c: c.source)
 def test_what_is_kept_is_read_back(case: KernelCase) -> None:
     needs = needs_of(Kernel(parse(case.ptx("sm_90")), case.kernel).program)

@@ -140,6 +140,7 @@ ret;
     assert (counts.wavefronts, counts.sectors, counts.ideal_sectors) == (1, 6, 3)
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_profile_changes_no_result_and_depends_on_no_schedule(name: str) -> None:
     case = CASES[name]

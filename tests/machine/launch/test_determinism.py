@@ -55,7 +55,7 @@ def _run(ready: Kernel, case: KernelCase, threads: int, seed: int) -> tuple[tupl
     return arrays, sorted(result.output.splitlines())
 
 
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("case", CHOSEN, ids=[c.name for c in CHOSEN])
 def test_threads_and_the_order_of_warps_change_no_byte(case: KernelCase) -> None:
     ready = kernel(parse(case.ptx(ARCHITECTURE)), case.kernel, ARCHITECTURE)

@@ -158,6 +158,7 @@ def interrupt(_: int, __: int) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
     ("body", "options"),
     [

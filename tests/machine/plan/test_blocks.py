@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 FILES = [*sorted((ROOT / "examples").glob("*.ptx")), *sorted((ROOT / "tests" / "kernels" / "ptx").glob("*.ptx"))]
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_block_of_the_machine_is_a_part_of_one_of_the_graph(file: Path) -> None:
     module = pl.load(file)

@@ -101,6 +101,7 @@ def _answered(group: str) -> dict[str, list[Any]]:
     return {question: answer for question, *answer in lines[1:-1]}
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize("group", [pytest.param(name, marks=[pytest.mark.slow] * (name in _SLOW)) for name in _GROUPS])
 def test_a_group_is_answered_as_on_the_gpu(group: str) -> None:
     answered, recorded = _answered(group), RECORDED[group]
@@ -111,6 +112,7 @@ def test_a_group_is_answered_as_on_the_gpu(group: str) -> None:
     assert [one for one in excused if not any(re.fullmatch(one, question) for question in different)] == []
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("risk", _RISKS)
 def test_what_may_end_a_program_ends_none_of_ours(risk: str) -> None:

@@ -20,7 +20,7 @@ def test_names_are_unique() -> None:
     assert len({case.name for case in CASES}) == len(CASES) >= 100
 
 
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=20)
 @pytest.mark.parametrize(("case", "architecture"), PAIRS)
 def test_the_arguments_fit_the_kernel(case: KernelCase, architecture: str) -> None:
     function = module(case.source, architecture).functions[case.kernel]

@@ -52,7 +52,7 @@ def test_every_combination_where_every_form_is_available(every: int) -> None:
     }
 
 
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=14)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_platform(target: str) -> None:
     """Every line that ptxas accepts anywhere, on every version of a target."""

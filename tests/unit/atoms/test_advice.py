@@ -128,6 +128,7 @@ def test_every_store_that_is_said_to_fit_writes_the_result(mma: str, major: str,
         assert np.array_equal(memory.reshape(-1, 16), packed_rows(rows, usage.memory_bits, 16))
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("letters", "mma", "atoms"),

@@ -73,7 +73,7 @@ def by_shortcut_and_in_full(
     return findings(statements), full
 
 
-@pytest.mark.sample(every=9)
+@pytest.mark.sample(every=27)
 @pytest.mark.parametrize("opcode", [opcode for opcode in opcodes() if judged(opcode)])
 def test_the_shortcut_hides_nothing(opcode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(opcode)

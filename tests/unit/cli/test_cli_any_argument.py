@@ -153,7 +153,7 @@ def test_every_verb_is_tried() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=5)
+@pytest.mark.sample(every=10)
 @pytest.mark.parametrize("verb", GOOD)
 def test_no_argument_brings_a_verb_down(run: Run, work: Path, verb: str) -> None:
     assert run(verb.strip(), *GOOD[verb]).code in {0, 1}

@@ -42,7 +42,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=6)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_example_runs(run: Run, work: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:

@@ -49,6 +49,7 @@ def test_words_change_a_launch_file(run: Run) -> None:
     assert record["comparisons"][0]["wrong"] > 20000
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -190,7 +191,7 @@ def test_any_limits_are_kept_or_refused(source: str, name: str) -> None:
 KERNELS = sorted((ROOT / "tests" / "kernels" / "ptx").glob("*.ptx")) + sorted((ROOT / "examples").glob("*.ptx"))
 
 
-@pytest.mark.sample(every=7)
+@pytest.mark.sample(every=21)
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_a_template_is_a_launch_file_of_every_kernel(run: Run, tmp_path: Path, path: Path) -> None:
     """It parses, agrees with the schema, and holds an argument a parameter, of a size that is made at once."""

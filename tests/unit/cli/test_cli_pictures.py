@@ -27,7 +27,7 @@ DRAWN = (
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=4)
+@pytest.mark.sample(every=8)
 @pytest.mark.parametrize("form", PICTURES)
 @pytest.mark.parametrize("words", DRAWN, ids=" ".join)
 def test_a_suffix_draws_in_its_format(words: tuple[str, ...], form: str, run: Run, tmp_path: Path) -> None:

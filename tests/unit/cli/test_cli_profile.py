@@ -207,6 +207,7 @@ def test_a_trace_is_drawn(tmp_path: Path, ptxloom: Call) -> None:
     assert ptxloom("run", LAUNCH, *trace, "--output-format", "svg")[1] == picture.read_text()
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

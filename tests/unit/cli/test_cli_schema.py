@@ -60,7 +60,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.sample(every=2)
+@pytest.mark.sample(every=6)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_a_verb_prints_keeps_to_its_schema(run: Run, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(ROOT)

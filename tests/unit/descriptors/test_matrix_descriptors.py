@@ -79,6 +79,7 @@ def test_a_base_offset_begins_the_pattern_elsewhere() -> None:
     assert [mode(begin + at, offset) - begin for at in range(0, 1024, 16)] == [mode(at) for at in range(0, 1024, 16)]
 
 
+@pytest.mark.sample(every=3)
 @pytest.mark.parametrize("major", ["k", "mn"])
 @pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
 @pytest.mark.parametrize("element", ["u8", "f16", "tf32"])

@@ -22,6 +22,7 @@ DATA = Path(load.__file__).parent / "data"
 STMATRIX = (DATA / "stmatrix.toml").read_text(encoding="utf-8")
 
 
+@pytest.mark.sample(every=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("opcode", opcodes())
 def test_data_is_sound(opcode: str) -> None:

@@ -105,7 +105,7 @@ def test_a_name_may_hide_another_that_is_not_used_there(old: str, new: str, name
 
 
 @pytest.mark.slow
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=9)
 @pytest.mark.parametrize("file", corpus_files()[::12], ids=lambda file: file.name)
 def test_renaming_there_and_back_changes_nothing(file: CorpusFile) -> None:
     text = file.read()

@@ -152,7 +152,7 @@ def test_reading_ends_after_very_many_problems() -> None:
     assert isinstance(module.statements[-1], Malformed)
 
 
-@pytest.mark.sample(every=3)
+@pytest.mark.sample(every=9)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",

@@ -9,7 +9,7 @@ from attack.siege import siege
 SWEEPS = [pytest.param(start, 300, marks=pytest.mark.sweep) for start in (0, 1_000_000)]
 
 
-@pytest.mark.parametrize(("start", "cases"), [(0, 16), *SWEEPS])
+@pytest.mark.parametrize(("start", "cases"), [(0, 24), *SWEEPS])
 def test_no_hostile_program_gets_through(start: int, cases: int) -> None:
     found = siege(1200.0, start, cases, keep=True)
     assert not found.failures

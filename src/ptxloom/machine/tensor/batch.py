@@ -72,11 +72,10 @@ def mma(
         raise UsageError("metadata", metadata, "given for the sparse forms, and only for them")
     if (scales is None) is bool(form.scale_vector):
         raise UsageError("scales", scales, "given for the block-scaled forms, and only for them")
-    run = _batch(form, str(Target.of(target)), selector, ScaleSelectors(*scale_selectors))
+    run, (results, *lengths) = _batch(form, str(Target.of(target)), selector, ScaleSelectors(*scale_selectors))
     kind = np.uint64 if form.register_bits == 64 else np.uint32
     for name, array in zip("abc", (a, b, c), strict=True):
         must_be(np.ndarray, name, array, "a NumPy array of registers, (..., 32, registers)")
-    results, *lengths = form.vector_lengths
     batch = np.broadcast_shapes(*(array.shape[:-2] for array in (a, b, c)))
     inputs = [
         _registers(name, array, batch, number, kind)
@@ -97,21 +96,25 @@ def _registers(name: str, array: NDArray[Any], batch: tuple[int, ...], number: i
     if array.shape[-2:] != (LANES, number) or array.dtype.itemsize != size:
         legal = f"an array (..., 32, {number}) of {8 * size}-bit elements"
         raise UsageError(name, f"shape {array.shape} of {array.dtype}", legal)
-    return np.ascontiguousarray(np.broadcast_to(array, (*batch, LANES, number)))
+    whole = (*batch, LANES, number)
+    return np.ascontiguousarray(array if array.shape == whole else np.broadcast_to(array, whole))
 
 
 @cache
-def _batch(form: MatrixForm, target: str, selector: int, scales: ScaleSelectors) -> Callable[..., None]:
-    """The compiled loop over warps; it holds no GIL."""
+def _batch(
+    form: MatrixForm, target: str, selector: int, scales: ScaleSelectors
+) -> tuple[Callable[..., None], tuple[int, int, int, int]]:
+    """The compiled loop over warps, which holds no GIL, and the registers of D, A, B and C in one lane."""
+    lengths = form.vector_lengths
     single = function(form, target, selector, scales)
-    counts = (*form.vector_lengths, *((1,) if form.sparse else ()), *((1, 1) if form.scale_vector else ()))
+    counts = (*lengths, *((1,) if form.sparse else ()), *((1, 1) if form.scale_vector else ()))
     symbol = single.symbol.replace("tensor.", "tensor.batch.", 1)
     # a function of its own: kernels load one of this name, too
     head = f'void @"{single.symbol}"('
     inner = single.ir.replace(head, f"internal {head}", 1)
     address = helper_address(symbol, lambda: inner + _driver(symbol, single, counts, form.register_bits))
     arguments = [ctypes.c_void_p] * len(counts) + [ctypes.c_int64]
-    return ctypes.CFUNCTYPE(None, *arguments)(address)
+    return ctypes.CFUNCTYPE(None, *arguments)(address), lengths
 
 
 def _driver(symbol: str, single: TensorFunction, counts: tuple[int, ...], bits: int) -> str:

@@ -6,6 +6,7 @@ Realises PTX ISA 9.7.14.4.3 and 9.7.14.4.4.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ptxloom.machine.codegen.addresses import address_values, base_and_offset, space_of
@@ -39,6 +40,7 @@ class Neighbours:
     minors: tuple[int, ...]
 
 
+@cache
 def pieces(held: Fragment, *, by_row: bool) -> tuple[Neighbours, ...]:
     """What is moved at a time: whole registers where their elements are neighbours in memory, else elements."""
     slots: dict[tuple[int, int], list[tuple[int, int]]] = {}

@@ -19,14 +19,14 @@ def _run(name: str, tmp_path: Path, device: str = "sm_80", **environment: str) -
     return subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
 
 
-def _needs(package: str) -> pytest.MarkDecorator:
+def _needs(package: str, how: str = "`make suites` installs it") -> pytest.MarkDecorator:
     def there() -> bool:
         try:
             return importlib.util.find_spec(package) is not None
         except ModuleNotFoundError:
             return False
 
-    return pytest.mark.skipif(not there(), reason=f"{package} is not installed: `make suites` installs it")
+    return pytest.mark.skipif(not there(), reason=f"{package} is not installed: {how}")
 
 
 @_needs("cuda.core")
@@ -67,13 +67,13 @@ def test_cuda_runtime(tmp_path: Path) -> None:
 
 
 @_needs("cutlass.cute")
-@_needs("torch")
+@_needs("torch", "its build for the CPU will do")
 def test_cute_dsl_on_tensors_of_pytorch(tmp_path: Path) -> None:
     done = _run("cute_torch.py", tmp_path)
     assert done.stdout.splitlines() == ["True True"], done.stderr
 
 
-@_needs("torch")
+@_needs("torch", "its build for the CPU will do")
 @_needs("triton")
 def test_triton_on_tensors_of_pytorch(tmp_path: Path) -> None:
     done = _run("on_cuda.py", tmp_path, "sm_90", TRITON_CACHE_DIR=str(tmp_path / "triton"))

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 _HERE: Final = Path(__file__).parent
 BUILT: Final = _HERE / "built"  # where the package's build puts them
-FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-Wl,-Bsymbolic")
+FLAGS: Final = (
+    "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread", "-Wl,-Bsymbolic",
+    "-foptimize-sibling-calls",  # what `dlopen` of libcuda rests on (loading.c), at whatever level
+)  # fmt: skip
 WARNINGS: Final = ("-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror")
 _COMPILERS: Final = ("cc", "gcc", "clang")
 

@@ -43,7 +43,7 @@ class Library:
 
     Attributes:
         soname: What programs are linked with.
-        folder: Of its C files.
+        folder: Of its C files, which may lie in folders of their own.
         generated: C files, and scripts for the linker, that are made, by name.
         names: Further names under which programs look for it.
         flags: For the compiler, beside those of all.
@@ -136,7 +136,7 @@ def key() -> str:
     told = hashlib.sha256(repr((FLAGS, os.uname().machine)).encode())
     for library in LIBRARIES:
         told.update(repr((library.soname, library.names, library.flags, library.neighbours)).encode())
-        for path in sorted((_HERE / library.folder).iterdir()):
+        for path in sorted((_HERE / library.folder).rglob("*.[ch]")):
             told.update(path.name.encode() + path.read_bytes())
         for name, text in library.generated.items():
             told.update(name.encode() + text().encode())
@@ -180,7 +180,7 @@ def _compile(compiler: str, library: Library, place: Path, extra: tuple[str, ...
     with tempfile.TemporaryDirectory() as work:
         for name, text in library.generated.items():
             (Path(work) / name).write_text(text(), encoding="utf-8")
-        files = [*sorted(source.glob("*.c")), *(Path(work) / name for name in library.generated)]
+        files = [*sorted(source.rglob("*.c")), *(Path(work) / name for name in library.generated)]
         command = [
             compiler, *FLAGS, *extra, f"-I{source}", f"-Wl,-soname,{library.soname}", "-o", str(place / library.soname),
             *map(str, files), *(str(place / name) for name in library.neighbours), *library.flags, "-ldl",

@@ -16,7 +16,7 @@ _INTERLEAVES: Final = tuple(INTERLEAVES)
 
 
 def encoded(data: bytes) -> bytes:
-    """The map of a question (`libcuda/tensor_maps.c`).
+    """The map of a question (`libcuda/arrays/tensor_maps.c`).
 
     Raises:
         Refused: There is no such map.

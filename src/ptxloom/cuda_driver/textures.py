@@ -1,4 +1,4 @@
-"""What a program's textures and surfaces are over, as kernels read it: `struct image` of `libcuda/textures.h`."""
+"""What textures and surfaces are over, as kernels read it: `struct image` of `libcuda/arrays/textures.h`."""
 
 from __future__ import annotations
 

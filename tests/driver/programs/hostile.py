@@ -40,7 +40,7 @@ REAL = [one.value for one in (kernel, stream, graph, event, image, mipmap)]
 def functions() -> dict[str, list[str]]:
     """The parameters of every function, as C has them."""
     found: dict[str, list[str]] = {}
-    for path in sorted(SOURCES.glob("*.c")):
+    for path in sorted(SOURCES.rglob("*.c")):
         text = path.read_text(encoding="utf-8")
         for name, parameters in re.findall(r"EXPORTED int (cu\w+)\(((?:[^()]|\([^()]*\))*)\)\s*\{", text):
             found[name] = [one.strip() for one in re.split(r",(?![^(]*\))", " ".join(parameters.split()))]

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "arrays/arrays.h"
 #include "names.h"
 
 struct device device;

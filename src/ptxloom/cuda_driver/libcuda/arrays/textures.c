@@ -1,5 +1,5 @@
 /* Texture and surface objects: numbers that the server gives, and what is said of each. */
-#include "textures.h"
+#include "arrays/textures.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Copies and fills: rows of bytes between addresses, in one, two or three dimensions. */
 #include <string.h>
 
-#include "arrays.h"
+#include "arrays/arrays.h"
 
 /* The last byte that a box of rows reaches, from its first; 0 if it does not go into 64 bits. */
 static uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t slice) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "driver.h"
-#include "images.h"
+#include "code/images.h"
 
 enum { INPUT_LIMIT = 4096 };
 

@@ -3,7 +3,7 @@
    The handle of a condition is where its value lies, so that `cudaGraphSetConditional` is a store. */
 #include <string.h>
 
-#include "graphs.h"
+#include "graphs/graphs.h"
 
 enum { IF = 0, WHILE = 1, SWITCH = 2 };
 enum { ASSIGNS_DEFAULT = 1, MOST_BODIES = 1 << 10 };

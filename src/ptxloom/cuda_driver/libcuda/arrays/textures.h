@@ -2,7 +2,7 @@
 #ifndef PTXLOOM_TEXTURES_H
 #define PTXLOOM_TEXTURES_H
 
-#include "arrays.h"
+#include "arrays/arrays.h"
 
 enum { ARRAY_RESOURCE, MIPMAP_RESOURCE, LINEAR_RESOURCE, PITCHED_RESOURCE };
 enum { AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10, SEAMLESS = 0x40, SAMPLER_FLAGS = 0x7f };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs.h"
+#include "graphs/graphs.h"
 
 /* Adds work that is then no longer needed. */
 static int add(void **node, void *graph, void *const *after, size_t count, struct work *work) {

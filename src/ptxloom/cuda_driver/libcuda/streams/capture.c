@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs.h"
+#include "graphs/graphs.h"
 
 enum { NOT_CAPTURING, CAPTURING, INVALIDATED };
 enum { GLOBAL, THREAD_LOCAL, RELAXED };

@@ -1,5 +1,5 @@
 /* Images of modules, whose size is nowhere said; files; the logs of compilers. */
-#include "images.h"
+#include "code/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>

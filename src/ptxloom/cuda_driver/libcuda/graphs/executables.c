@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graphs.h"
+#include "graphs/graphs.h"
 
 static void executable_drop(struct executable *one) {
     for (size_t i = 0; one->works && i < one->nodes.count; i++) {

@@ -1,5 +1,5 @@
 /* Arrays and mipmapped arrays: which there are, and where they lie. */
-#include "arrays.h"
+#include "arrays/arrays.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "graphs.h"
+#include "graphs/graphs.h"
 
 static struct stream defaults[3] = {{.id = 0}, {.id = 1}, {.id = 2}}; /* NULL, the legacy one, that of a thread */
 static uint64_t made = 3;

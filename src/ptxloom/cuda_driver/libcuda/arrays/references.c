@@ -1,7 +1,7 @@
 /* References: variables of a module that stand for a texture or a surface, in programs of long ago. */
 #include <string.h>
 
-#include "textures.h"
+#include "arrays/textures.h"
 
 enum { MODES = 3, OVERRIDE_FORMAT = 1 };
 

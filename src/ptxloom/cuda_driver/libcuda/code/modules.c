@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "driver.h"
-#include "images.h"
+#include "code/images.h"
 
 struct module {
     uint64_t number; /* the server's */

@@ -1,7 +1,7 @@
 /* Textures and surfaces as the server is told of them: which there are, and where their elements lie. */
 #include <string.h>
 
-#include "textures.h"
+#include "arrays/textures.h"
 
 enum geometry { ONE, TWO, THREE, LAYERED_ONE, LAYERED_TWO, CUBE, LAYERED_CUBE, LINEAR };
 enum { FIRST_COMPRESSED_VIEW = 0x19, LAST_VIEW = 0x22 };

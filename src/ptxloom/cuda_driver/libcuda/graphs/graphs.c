@@ -1,5 +1,5 @@
 /* Graphs as such: nodes, edges, copies of graphs, and running one. */
-#include "graphs.h"
+#include "graphs/graphs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,7 @@ import pytest
 import yaml
 
 from ptxloom.cli import main
-from ptxloom.cli.arguments import VERBS
+from ptxloom.cli.command_line import VERBS
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

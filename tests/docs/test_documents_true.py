@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from ptxloom.checker import check
-from ptxloom.cli.arguments import VERBS, build_parser
-from ptxloom.cli.launch_file import read_launch
+from ptxloom.cli.command_line import VERBS, build_parser
+from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.syntax import parse
 
 if TYPE_CHECKING:

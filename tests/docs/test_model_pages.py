@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ptxloom.cli.launch_keys import ARGUMENT, COMPARE, FILLS, LAUNCH, TENSOR_MAP, TITLE
+from ptxloom.cli.arguments.launch_keys import ARGUMENT, COMPARE, FILLS, LAUNCH, TENSOR_MAP, TITLE
 from ptxloom.settings import keys
 from ptxloom.settings.toml_model import Table, complaint, markdown, schema
 from ptxloom.views.core.json_text import to_text

@@ -12,7 +12,7 @@ import pytest
 
 import ptxloom as pl
 from ptxloom import extras
-from ptxloom.cli.arguments import VERBS
+from ptxloom.cli.command_line import VERBS
 from ptxloom.cli.examples import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
@@ -73,10 +73,10 @@ def test_other_verbs_name_theirs_in_a_sentence(verb: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("line", "unneeded"),
     [
-        ("--help", ("dataclasses", "pathlib", "ptxloom.diagnostics", "ptxloom.cli.launch_words")),
-        ("map ldmatrix.m8n8.x4.b16", ("ptxloom.cli.launch_words", "ptxloom.views.drawing")),
-        ("where ldmatrix.m8n8.x4.b16 --lane 5", ("ptxloom.cli.launch_words", "ptxloom.views.drawing")),
-        (f"check {KERNEL}", ("ptxloom.cli.launch_words", "ptxloom.views.drawing", "numpy")),
+        ("--help", ("dataclasses", "pathlib", "ptxloom.diagnostics", "ptxloom.cli.arguments.launch_words")),
+        ("map ldmatrix.m8n8.x4.b16", ("ptxloom.cli.arguments.launch_words", "ptxloom.views.drawing")),
+        ("where ldmatrix.m8n8.x4.b16 --lane 5", ("ptxloom.cli.arguments.launch_words", "ptxloom.views.drawing")),
+        (f"check {KERNEL}", ("ptxloom.cli.arguments.launch_words", "ptxloom.views.drawing", "numpy")),
     ],
 )
 def test_a_command_starts_without_what_it_does_not_need(line: str, unneeded: tuple[str, ...]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import ptxloom
-from ptxloom.cli.arguments import INTRODUCTION, VERBS, build_parser
+from ptxloom.cli.command_line import INTRODUCTION, VERBS, build_parser
 from ptxloom.cli.examples import EXAMPLES, EXITS
 from ptxloom.cli.json_schemas import NAMES, schema
 from ptxloom.diagnostics import TOOLS

@@ -9,12 +9,12 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from ptxloom.cli.arguments import read_arguments
+from ptxloom.cli.command_line import read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.cli.output import Outcome
 
 

@@ -11,7 +11,7 @@ from ptxloom.diagnostics import Severity
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.diagnostics import Diagnostic
 
 

@@ -13,7 +13,7 @@ from ptxloom.machine.launch.options import CHECKS, DEFAULT_CHECKS
 from ptxloom.views.runs import hazard_reports, run_reports
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def read_checks(text: str | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from ptxloom.fragments import fragment, fragment_operands
 from ptxloom.isa.matrix import MOVES, MatrixMove, matrix_move
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.fragments import Fragment
 
 

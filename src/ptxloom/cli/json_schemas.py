@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from ptxloom.cli.launch_keys import LAUNCH, TITLE
+from ptxloom.cli.arguments.launch_keys import LAUNCH, TITLE
 from ptxloom.diagnostics import UsageError
 from ptxloom.isa.spelling import near_misses
 from ptxloom.settings.toml_model import schema as toml_schema

@@ -10,7 +10,7 @@ from ptxloom.isa import PtxVersion, Target, targets
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.diagnostics import PtxloomError
 
 _PLACED: Final = frozenset(

@@ -15,7 +15,7 @@ from ptxloom.diagnostics import PtxloomError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.views.core.style import Style
 
 CLEAN: Final = 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.cli.arguments.picture_arguments import PICTURES
 from ptxloom.cli.output import CLEAN, Outcome
-from ptxloom.cli.picture_arguments import PICTURES
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.views.drawing.figure import Figure
     from ptxloom.views.drawing.scene import Scene
 

@@ -14,7 +14,7 @@ from ptxloom.settings.patterns import Patterns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.settings.found import Settings
 
 

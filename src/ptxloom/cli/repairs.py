@@ -13,7 +13,7 @@ from ptxloom.cli.output import talk, write_whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.diagnostics import Diagnostic
     from ptxloom.source import Source
 

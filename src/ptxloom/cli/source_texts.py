@@ -13,7 +13,7 @@ from ptxloom.files.sources import source_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.syntax.origins import SourceLine
 
 _MOST_BYTES: Final = 1 << 24

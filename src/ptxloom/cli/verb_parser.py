@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from ptxloom.cli import picture_arguments
+from ptxloom.cli.arguments import picture_arguments
 
 
 class VerbParser(argparse.ArgumentParser):

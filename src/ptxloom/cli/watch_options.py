@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ptxloom.cli.arguments.watch_arguments import BESIDE_TRACE
 from ptxloom.cli.inputs import read
-from ptxloom.cli.launch_file import read_launch
+from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import talk
-from ptxloom.cli.watch_arguments import BESIDE_TRACE
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.kernels import kernel
@@ -17,7 +17,7 @@ from ptxloom.views.runs import hazard_picture, traces
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.machine.results.hazard import Hazard
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord

@@ -14,7 +14,7 @@ from ptxloom.diagnostics import PtxloomError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 _BETWEEN_SECONDS: Final = 0.25
 _CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ptxloom.cli.arguments import VERBS
+from ptxloom.cli.command_line import VERBS
 
 Run = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from argparse_manpage.manpage import Manpage  # pyright: ignore[reportMissingTypeStubs]
 
-from ptxloom.cli.arguments import VERBS, build_parser
+from ptxloom.cli.command_line import VERBS, build_parser
 from ptxloom.cli.completions import SHELLS, completion
 
 if TYPE_CHECKING:

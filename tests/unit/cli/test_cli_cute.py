@@ -8,7 +8,7 @@ import pytest
 
 from ptxloom.atoms import copy_atoms
 from ptxloom.atoms.wrappers import LANGUAGES, emit
-from ptxloom.cli import cute_arguments
+from ptxloom.cli.arguments import cute_arguments
 
 Run = Callable[..., Any]
 

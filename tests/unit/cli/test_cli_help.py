@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from ptxloom.cli.arguments import VERBS, build_parser
+from ptxloom.cli.command_line import VERBS, build_parser
 from ptxloom.cli.examples import EXAMPLES, EXITS
 from ptxloom.descriptors import encode_tiled
 

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ptxloom.cli.launch_keys import FILLS
+from ptxloom.cli.arguments.launch_keys import FILLS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,10 +13,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from ptxloom.cli import arrays
-from ptxloom.cli.fills import NoFill, filled
-from ptxloom.cli.launch_file import read_launch
-from ptxloom.cli.launch_keys import FILLS
+from ptxloom.cli.arguments.launch_keys import FILLS
+from ptxloom.cli.launch_files import arrays
+from ptxloom.cli.launch_files.fills import NoFill, filled
+from ptxloom.cli.launch_files.launch_file import read_launch
 
 Run = Callable[..., Any]
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ptxloom.cli.arguments import read_arguments
+from ptxloom.cli.command_line import read_arguments
 from ptxloom.cli.output import style_for
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxloom.cli.arguments import VERBS, build_parser
-from ptxloom.cli.picture_arguments import PICTURES
+from ptxloom.cli.arguments.picture_arguments import PICTURES
+from ptxloom.cli.command_line import VERBS, build_parser
 from unit.cli.conftest import Run
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

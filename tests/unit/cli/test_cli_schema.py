@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema
 import pytest
 
-from ptxloom.cli.arguments import VERBS, build_parser
+from ptxloom.cli.command_line import VERBS, build_parser
 from ptxloom.cli.json_schemas import NAMES, OUTPUTS
 
 if TYPE_CHECKING:

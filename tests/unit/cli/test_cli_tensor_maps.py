@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ptxloom.cli.launch_file import BadLaunchFile, read_launch
+from ptxloom.cli.launch_files.launch_file import BadLaunchFile, read_launch
 from ptxloom.machine import MappedArray
 
 if TYPE_CHECKING:

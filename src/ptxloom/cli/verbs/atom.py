@@ -17,7 +17,7 @@ from ptxloom.views.pictures import atom_figure
 if TYPE_CHECKING:
     from ptxloom.atoms import Advice
     from ptxloom.atoms.addressing import RowOffsets
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:

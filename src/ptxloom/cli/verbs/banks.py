@@ -17,7 +17,7 @@ from ptxloom.layout import Swizzle
 from ptxloom.views import bank_pictures
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 SHARED_END = 1 << 32  # addresses of shared memory have 32 bits
 SWIZZLE_UNIT_BYTES = 2  # a swizzle counts 16-bit elements, as CuTe's does for half-precision tiles

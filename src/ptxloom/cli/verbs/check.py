@@ -18,7 +18,7 @@ from ptxloom.source import Source
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.cli.project import Terms
     from ptxloom.diagnostics import Diagnostic
 

@@ -14,7 +14,7 @@ from ptxloom.syntax import parse
 from ptxloom.views.runs import plans
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:

@@ -14,7 +14,7 @@ from ptxloom.isa.types import element_type
 from ptxloom.views.descriptors import descriptor_pages
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:

@@ -16,7 +16,7 @@ from ptxloom.views.modules import differences
 from ptxloom.views.runs.source_lines import no_source
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.syntax import Module
 
 

@@ -9,7 +9,7 @@ import ptxloom
 from ptxloom.cli.output import CannotWrite, Outcome, reason, write_whole
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:

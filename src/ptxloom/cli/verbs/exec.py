@@ -17,7 +17,7 @@ from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.tensor.recipe import architecture
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 _SIGNALLED: Final = 128  # what a shell adds to the number of a signal that ended a program
 

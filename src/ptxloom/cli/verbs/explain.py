@@ -10,7 +10,7 @@ from ptxloom.cli.output import Outcome
 from ptxloom.explanation import explain, topics
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 _HEADS: Final = {
     "rule": "rules",

@@ -14,7 +14,7 @@ from ptxloom.views.findings.finding_reports import concise
 from ptxloom.views.modules.formatted import formatted
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.source import Source
 
 

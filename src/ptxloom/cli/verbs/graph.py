@@ -13,7 +13,7 @@ from ptxloom.flow import flow_graphs
 from ptxloom.views.flow import graphs
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.flow import FlowGraph
 
 _MOST_NAMES: Final = 12

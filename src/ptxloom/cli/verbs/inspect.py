@@ -18,7 +18,7 @@ from ptxloom.views.runs.source_lines import no_source
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.machine.results.profile import Profile
 
 

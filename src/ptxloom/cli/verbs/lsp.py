@@ -12,7 +12,7 @@ from ptxloom.isa import PtxVersion, Target
 from ptxloom.lsp.settings import Settings
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:

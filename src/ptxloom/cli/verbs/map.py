@@ -10,7 +10,7 @@ from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.views.fragments import maps
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.views.drawing.figure import Figure
 
 

@@ -18,7 +18,7 @@ from ptxloom.views.modules import surveys, trees
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.syntax import Module
     from ptxloom.views.core.json_text import Value
     from ptxloom.views.core.style import Style

@@ -14,7 +14,7 @@ from ptxloom.views.modules import matches
 from ptxloom.views.modules.matches import Match
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.syntax import Module
 
 NOTHING_FOUND: Final = 1

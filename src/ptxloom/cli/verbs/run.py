@@ -9,14 +9,15 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
 from ptxloom.checker import check
-from ptxloom.cli import arrays, watch_options
-from ptxloom.cli.expectations import references
+from ptxloom.cli import watch_options
+from ptxloom.cli.arguments.limit_arguments import limits
 from ptxloom.cli.findings import render
 from ptxloom.cli.hazard_options import read_checks, remark, report
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
-from ptxloom.cli.launch_file import read_launch
-from ptxloom.cli.limit_arguments import limits
+from ptxloom.cli.launch_files import arrays
+from ptxloom.cli.launch_files.expectations import references
+from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, CannotWrite, Outcome, talk
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.cli.source_texts import source_texts
@@ -33,8 +34,8 @@ from ptxloom.views.runs.source_lines import no_source
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ptxloom.cli.arguments import Options
-    from ptxloom.cli.launch_file import LaunchFile
+    from ptxloom.cli.command_line import Options
+    from ptxloom.cli.launch_files.launch_file import LaunchFile
     from ptxloom.machine.results.profile import Profile
     from ptxloom.machine.results.trace import TraceRecord
     from ptxloom.views.drawing.figure import Figure

@@ -9,7 +9,7 @@ from ptxloom.cli.output import Outcome
 from ptxloom.views.core.json_text import to_text
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:

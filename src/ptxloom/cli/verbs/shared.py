@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.cli.inputs import read
-from ptxloom.cli.launch_file import read_launch
+from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import Outcome, style_for, talk
 from ptxloom.cli.pictures import drawn, wanted
 from ptxloom.diagnostics import PtxloomError, UsageError
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ptxloom.cli.arguments import Options
-    from ptxloom.cli.launch_file import LaunchFile
+    from ptxloom.cli.command_line import Options
+    from ptxloom.cli.launch_files.launch_file import LaunchFile
     from ptxloom.machine.kernel import Kernel
     from ptxloom.machine.results.provenance import ProvenanceRecord
 

@@ -12,7 +12,7 @@ from ptxloom.views.atoms import swizzle_choices
 from ptxloom.views.descriptors import swizzle_picture
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 
 def run(options: Options) -> Outcome:

@@ -13,7 +13,7 @@ from ptxloom.files.names import is_file
 from ptxloom.views.descriptors import tensor_map_pages
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 _BYTES: Final = 128
 _MOST_TEXT: Final = 4096

@@ -10,7 +10,7 @@ from ptxloom.cli.output import Outcome, write_whole
 from ptxloom.web import page
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
 
 NAME: Final = "explorer.html"
 

@@ -11,7 +11,7 @@ from ptxloom.diagnostics import PtxloomError
 from ptxloom.views.fragments import places
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.fragments import Element, Fragment
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from ptxloom.checker import check
-from ptxloom.cli.expectations import references
+from ptxloom.cli.arguments.limit_arguments import limits
 from ptxloom.cli.findings import render
 from ptxloom.cli.inputs import read
-from ptxloom.cli.launch_file import read_launch
-from ptxloom.cli.limit_arguments import limits
+from ptxloom.cli.launch_files.expectations import references
+from ptxloom.cli.launch_files.launch_file import read_launch
 from ptxloom.cli.output import CLEAN, COULD_NOT_RUN, FINDINGS, Outcome, style_for, talk
 from ptxloom.comparison.expression import Expectation
 from ptxloom.diagnosis import diagnose
@@ -20,7 +20,7 @@ from ptxloom.syntax import parse
 from ptxloom.views.runs import diagnoses
 
 if TYPE_CHECKING:
-    from ptxloom.cli.arguments import Options
+    from ptxloom.cli.command_line import Options
     from ptxloom.diagnosis import Diagnosis, Repair
     from ptxloom.machine.results.provenance import ProvenanceRecord
     from ptxloom.syntax import Module

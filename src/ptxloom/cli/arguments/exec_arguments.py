@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import REMAINDER
 from typing import TYPE_CHECKING
 
-from ptxloom.cli.limit_arguments import size
+from ptxloom.cli.arguments.limit_arguments import size
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ptxloom.cli import arrays
-from ptxloom.cli.launch_file import BadLaunchFile
+from ptxloom.cli.launch_files import arrays
+from ptxloom.cli.launch_files.launch_file import BadLaunchFile
 from ptxloom.comparison import Reference
 from ptxloom.comparison.compare import must_compare
 from ptxloom.comparison.expression import reference
 
 if TYPE_CHECKING:
-    from ptxloom.cli.launch_file import LaunchFile, Wanted
+    from ptxloom.cli.launch_files.launch_file import LaunchFile, Wanted
     from ptxloom.machine import Kernel
 
 

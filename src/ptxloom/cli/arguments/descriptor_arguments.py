@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.cute_arguments import tile
-from ptxloom.cli.picture_arguments import pictures
+from ptxloom.cli.arguments.cute_arguments import tile
+from ptxloom.cli.arguments.picture_arguments import pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

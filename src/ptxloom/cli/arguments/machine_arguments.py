@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli import explorer_arguments, limit_arguments, watch_arguments
+from ptxloom.cli.arguments import explorer_arguments, limit_arguments, watch_arguments
+from ptxloom.cli.arguments.picture_arguments import OF_FRAGMENTS, pictures
 from ptxloom.cli.formats import FINDINGS, formats
-from ptxloom.cli.picture_arguments import OF_FRAGMENTS, pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -58,7 +58,7 @@ def why(parser: ArgumentParser) -> None:
 
 
 def _words(parser: ArgumentParser) -> None:
-    from ptxloom.cli import launch_words  # noqa: PLC0415 - takes as long as all other verbs together
+    from ptxloom.cli.arguments import launch_words  # noqa: PLC0415 - takes as long as all other verbs together
 
     launch_words.declare(parser)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.picture_arguments import pictures
+from ptxloom.cli.arguments.picture_arguments import pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ptxloom.cli import arrays, launch_words, tensor_maps
-from ptxloom.cli.fills import NoFill, filled
+from ptxloom.cli.arguments import launch_words
+from ptxloom.cli.arguments.launch_keys import LAUNCH, SOURCES
 from ptxloom.cli.inputs import read
 from ptxloom.cli.kernels import chosen_kernel
-from ptxloom.cli.launch_keys import LAUNCH, SOURCES
+from ptxloom.cli.launch_files import arrays, tensor_maps
+from ptxloom.cli.launch_files.fills import NoFill, filled
 from ptxloom.cli.output import reason
 from ptxloom.comparison.expression import BadExpression, read_expectation
 from ptxloom.diagnostics import PtxloomError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxloom.cli import cute_arguments
+from ptxloom.cli.arguments import cute_arguments
+from ptxloom.cli.arguments.picture_arguments import OF_FRAGMENTS, pictures
 from ptxloom.cli.formats import TABLE
-from ptxloom.cli.picture_arguments import OF_FRAGMENTS, pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.cli.launch_keys import COLUMNS, TILED
+from ptxloom.cli.arguments.launch_keys import COLUMNS, TILED
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.memory.tensor_map import MappedArray, tensor_map, tensor_map_im2col
 

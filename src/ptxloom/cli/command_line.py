@@ -7,11 +7,10 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom import __version__
-from ptxloom.cli import (
-    completions,
+from ptxloom.cli import completions, examples
+from ptxloom.cli.arguments import (
     cute_arguments,
     descriptor_arguments,
-    examples,
     exec_arguments,
     explorer_arguments,
     file_arguments,

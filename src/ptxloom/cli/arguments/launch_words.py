@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ptxloom.cli.launch_keys import FILLS, LAUNCH, TITLE
+from ptxloom.cli.arguments.launch_keys import FILLS, LAUNCH, TITLE
 from ptxloom.cli.schema_action import PrintSchema
 from ptxloom.diagnostics import PtxloomError
 

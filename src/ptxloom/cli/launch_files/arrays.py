@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import ml_dtypes
 import numpy as np
 
-from ptxloom.cli.launch_keys import MOST_DIMENSIONS
+from ptxloom.cli.arguments.launch_keys import MOST_DIMENSIONS
 from ptxloom.cli.output import CannotWrite, reason, replace_file
 from ptxloom.diagnostics import PtxloomError
 from ptxloom.fragments.number_types import by_ptx_name, is_number

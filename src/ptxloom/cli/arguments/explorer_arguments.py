@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ptxloom.cli.file_arguments import FILES
+from ptxloom.cli.arguments.file_arguments import FILES
+from ptxloom.cli.arguments.picture_arguments import pictures
 from ptxloom.cli.formats import TABLE, formats
-from ptxloom.cli.picture_arguments import pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -1,0 +1,1 @@
+"""Launch files (TOML) and the arrays that they describe."""

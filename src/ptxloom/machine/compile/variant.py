@@ -319,7 +319,7 @@ def compile_variant(
         library.access_address(name, watched=watched)
     for name in needs["helpers"]:
         jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
-    return jit.loaded(code, SYMBOL, watched=watched)
+    return jit.loaded(code, [SYMBOL], watched=watched)[SYMBOL]
 
 
 def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:

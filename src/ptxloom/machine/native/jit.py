@@ -10,10 +10,11 @@ from ptxloom import disk_cache
 from ptxloom.machine.native import apart, interrupts, translation
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
 from ptxloom.machine.native.standalone import is_standalone, standalone_of
+from ptxloom.machine.native.together import members
 from ptxloom.machine.native.watching import absent, is_watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
 _LARGE: Final = 3 << 20  # characters of IR that take LLVM about a second without optimisation
@@ -50,8 +51,8 @@ def compiled(ir: str, level: int) -> bytes:
     return " ".join(_REFERRED.findall(ir)).encode() + b"\n" + compile_ir(ir, level)
 
 
-def loaded(kept: bytes, symbol: str, *, watched: bool) -> Code:
-    """A function of an object file that `compiled` made.
+def loaded(kept: bytes, symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
+    """Functions of an object file that `compiled` made.
 
     What it calls of the run-time has been loaded before, or is loaded now if it stands alone.
     """
@@ -63,7 +64,7 @@ def loaded(kept: bytes, symbol: str, *, watched: bool) -> Code:
             callees[name] = _RUNTIME[name, watched].address
         elif function is not None:
             callees[name] = native_address(function, watched=watched)
-    return load(code, symbol, callees)
+    return load(code, symbols, callees)
 
 
 def native_address(function: Callable[..., object], *, watched: bool = True) -> int:
@@ -104,12 +105,26 @@ def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bo
             key = f"runtime {name} {text}"
             if watched and cached(f"{key} has no part in tools", lambda: _needs_tools(parts())) == b"no":
                 linked(name, parts, text, watched=False)
-                code = _RUNTIME[name, False]
+                _RUNTIME[name, True] = _RUNTIME[name, False]
+            elif not watched and name in members():
+                _link_together()
             else:
                 made = cached(f"{key} {watched}", lambda: compiled(closed(*parts(), watched=watched), 2))
-                code = loaded(made, name, watched=watched)
-            _RUNTIME[name, watched] = code
+                _RUNTIME[name, watched] = loaded(made, [name], watched=watched)[name]
         return _RUNTIME[name, watched].address
+
+
+def _link_together() -> None:
+    """Load the functions that most launches need, for launches that no tool watches."""
+    wanted = {name: function for name, function in members().items() if (name, False) not in _RUNTIME}
+
+    def make() -> bytes:
+        ir = "\n".join(translation.translate(function).ir for function in wanted.values())
+        calls = [callee for function in wanted.values() for callee in _callees(function)]
+        return compiled(closed(ir, calls, watched=False), 2)
+
+    for name, code in loaded(cached(f"runtime together {' '.join(wanted)}", make), wanted, watched=False).items():
+        _RUNTIME[name, False] = code
 
 
 def _needs_tools(parts: Parts) -> bytes:
@@ -118,11 +133,11 @@ def _needs_tools(parts: Parts) -> bytes:
 
 
 def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) -> str:
-    """A module that holds a function and, internally, every native function it calls but those that stand alone.
+    """A module that holds functions and, internally, every native function they call but those that stand alone.
 
     Args:
-        ir: The function.
-        calls: The native functions that it calls by itself.
+        ir: The functions.
+        calls: The native functions that they call by themselves.
         watched: Whether a tool may watch; if not, what only tools need is left out.
 
     Raises:
@@ -137,9 +152,8 @@ def closed(ir: str, calls: Iterable[Callable[..., object]], *, watched: bool) ->
             inner[signature.name] = signature.declaration
         else:
             inner[signature.name] = translation.translate(function).ir.replace("define ", "define internal ", 1)
-    own = _DEFINED.search(ir)
-    if own is not None:
-        inner.pop(own[1], None)  # it calls itself
+    for own in _DEFINED.findall(ir):
+        inner.pop(own, None)  # which calls itself, or another of them
     kept = [
         line
         for line in ir.splitlines()

@@ -13,7 +13,7 @@ from ptxloom.machine.native import emission, forks
 from ptxloom.machine.native.host_memory import must_have
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 T = TypeVar("T")
 _OF_LLVMLITE: Final = binding.ffi.lib._lock._lock  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
@@ -95,32 +95,34 @@ class _Loader:
         self._linker: binding.LLJIT | None = None
         self._count = 0
 
-    def load(self, code: bytes, symbol: str, callees: Mapping[str, int]) -> Code:
+    def load(self, code: bytes, symbols: Collection[str], callees: Mapping[str, int]) -> dict[str, Code]:
         must_have(_COPIES * len(code) + _LEAST_BYTES, "machine code")
         if self._linker is None or self._count % _OBJECTS == 0:
             machine = emission.new_machine(0)
             self._linker = binding.create_lljit_compiler(machine, use_jit_link=True, suppress_errors=True)
         self._count += 1
-        made = binding.JITLibraryBuilder().add_object_img(code).export_symbol(symbol).add_current_process()
+        made = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for symbol in symbols:
+            made.export_symbol(symbol)
         for name, address in callees.items():
             made.import_symbol(name, address)
         library = made.link(self._linker, f"object {self._count}")
-        return Code(library[symbol], library)
+        return {symbol: Code(library[symbol], library) for symbol in symbols}
 
 
 _LOADER: Final = _Loader()
 
 
-def load(code: bytes, symbol: str, callees: Mapping[str, int]) -> Code:
-    """Load an object file and find a function in it.
+def load(code: bytes, symbols: Collection[str], callees: Mapping[str, int]) -> dict[str, Code]:
+    """Load an object file and find functions in it.
 
     Args:
         code: The object file.
-        symbol: The function.
+        symbols: The functions.
         callees: Where the functions are that it calls, besides what this process exports.
 
     Raises:
         Refused: The host has no memory for it.
     """
     with LOCK:
-        return _LOADER.load(code, symbol, callees)
+        return _LOADER.load(code, symbols, callees)

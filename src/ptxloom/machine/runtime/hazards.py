@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ptxloom.machine.native.language import u32, u64
 from ptxloom.machine.native.standalone import standalone
+from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.state import MISCOUNT, MISSED_BITS, NONE, Event, Warp, Worker
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def entry(w: Warp, kind: u32, site: u32, second_site: u32) -> u32:
 
 
 @standalone
+@together
 def entry_of_party(worker: Worker, kind: u32, site: u32, second_site: u32, warp: u32, block: Slice[u32]) -> u32:
     """The same of any warp of any CTA."""
     for index in range(worker.event_count):

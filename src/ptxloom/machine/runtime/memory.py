@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ptxloom.machine.native.language import address, copy, length, nothing, part, u8, u32, u64, view
 from ptxloom.machine.native.standalone import standalone
+from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.bounds import within
 from ptxloom.machine.runtime.places import remember_block, remember_constants, remember_span, site_bytes, spans_of
 from ptxloom.machine.runtime.spans import HeapTable, LastSpan, Span
@@ -243,6 +244,7 @@ def place_lanes_of(w: Warp, addresses: Ptr[u64], mask: u32, space: u32, size: u3
 
 
 @standalone
+@together
 def move_lanes(
     w: Warp,
     values: Annotated[Slice[u8], "32 * size * parts"],

@@ -14,6 +14,7 @@ from ptxloom.machine.native.language import (
     u32,
     view,
 )
+from ptxloom.machine.native.together import together
 from ptxloom.machine.runtime.arrivals import settle_all
 from ptxloom.machine.runtime.hazards import note, note_elsewhere
 from ptxloom.machine.runtime.state import (
@@ -64,12 +65,14 @@ def choose(w: Warp) -> u32:
     return chosen
 
 
+@together
 def go(w: Warp, block: u32) -> u32:
     """The running lanes go to a block, but others wait at it or before it."""
     place_lanes(w, w.mask, block)
     return choose(w)
 
 
+@together
 def diverge(w: Warp, taken: u32, target: u32, following: u32) -> u32:
     """Some running lanes take a branch, the rest fall through."""
     place_lanes(w, taken, target)
@@ -86,6 +89,7 @@ def scatter(w: Warp, lanes: u32) -> u32:
     return choose(w)
 
 
+@together
 def leave(w: Warp, lanes: u32, following: u32, site: u32) -> u32:
     """Lanes exit at an instruction; the rest of the running lanes goes on at `following`."""
     rest = w.mask & ~lanes
@@ -96,6 +100,7 @@ def leave(w: Warp, lanes: u32, following: u32, site: u32) -> u32:
     return choose(w)
 
 
+@together
 def leave_whole(w: Warp, site: u32) -> None:
     """All running lanes exit at an instruction, and no other lane of the warp can run."""
     w.live = w.live & ~w.mask
@@ -103,6 +108,7 @@ def leave_whole(w: Warp, site: u32) -> None:
     w.mask = 0
 
 
+@together
 def tick(w: Warp, block: u32) -> u32:
     """The budget is spent on the way to `block`: gives a block to go on with, or NONE to yield."""
     w.pc = block
@@ -134,6 +140,7 @@ def pause(w: Warp) -> None:
     w.worker.paused = 1
 
 
+@together
 def converge(w: Warp, block: u32, site: u32, kind: u32) -> u32:
     """Wait at a warp-synchronous instruction (in block `block`); each running lane names its members in the scratch.
 
@@ -196,6 +203,7 @@ def note_absent(w: Warp, site: u32) -> None:
         note(w, MISSING, site, w.mask, 0, ~w.present)
 
 
+@together
 def note_gone(w: Warp, site: u32) -> None:
     """Note that running lanes name members (in the scratch) that have exited."""
     named = lanes(view(u32, w.scratch))

@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _KEPT_BYTES: Final = 1 << 30  # what the cache may take
 _MAGIC: Final = b"ptxloom code 1\n"
 _LENGTH_BYTES: Final = 8
+#: Folders that have no part in what is kept: packages above all that keep something, and Python's own cache.
+_NO_PART: Final = frozenset(
+    {"__pycache__", "cuda_driver", "diagnosis", "difference", "lsp", "settings", "triton", "views", "web"}
+)
 _HEAD_BYTES: Final = len(_MAGIC) + _LENGTH_BYTES + hashlib.sha256().digest_size
 
 
@@ -69,26 +73,24 @@ def cache_folder() -> Path | None:
 
 @cache
 def _package() -> str:
-    """The state of ptxloom's source files: code they made is stale once one changes.
+    """The state of ptxloom's source files: what they made is stale once one changes.
 
     The time of the last change of a file's state counts too: installers may set the other one as they like.
     """
-    told = [(e.path, s.st_ctime_ns, s.st_mtime_ns, s.st_size) for e, s in ((e, e.stat()) for e in _sources())]
-    return hashlib.sha256(f"{sys.version} {told}".encode("utf-8", "surrogateescape")).hexdigest()
+    told = [f"{e.path} {s.st_ctime_ns} {s.st_mtime_ns} {s.st_size}" for e, s in ((e, e.stat()) for e in _sources())]
+    return hashlib.sha256("\n".join([sys.version, *sorted(told)]).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _sources() -> list[os.DirEntry[str]]:
-    """All that code is made from: the sources of the whole package, and its data."""
-    found: list[os.DirEntry[str]] = []
-    waiting = [str(Path(__file__).parent)]
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
+def _sources() -> Iterator[os.DirEntry[str]]:
+    """All that anything kept is made from: sources and data of the package, but of what makes none of it."""
+    folders = [str(Path(__file__).parent)]
+    for folder in folders:
+        with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.is_dir():
-                    waiting.append(entry.path)
-                elif entry.name.endswith((".py", ".toml")):
-                    found.append(entry)
-    return sorted(found, key=lambda entry: entry.path)
+                if entry.name.endswith((".py", ".toml")):
+                    yield entry
+                elif "." not in entry.name and entry.name not in _NO_PART and entry.is_dir():
+                    folders.append(entry.path)
 
 
 def _digest(name: str, content: bytes) -> bytes:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,11 +68,57 @@ def test_an_entry_is_made_once(folder: Path) -> None:
     assert len(entries(folder)) == 2
 
 
-def test_every_source_of_the_package_belongs_to_the_key() -> None:
+def top(path: Path) -> str:
+    """The package, or the module, in which a file lies."""
+    return path.relative_to(SOURCES / "ptxloom").parts[0].removesuffix(".py")
+
+
+def test_every_source_that_anything_kept_is_made_from_belongs_to_the_key() -> None:
     root = SOURCES / "ptxloom"
-    sources = {path.relative_to(root) for path in root.rglob("*") if path.suffix in {".py", ".toml"}}
-    assert {Path(entry.path).relative_to(root) for entry in disk_cache._sources()} == sources
-    assert {Path("__init__.py"), Path("isa/forms.py")} < sources
+    sources = {path for path in root.rglob("*") if path.suffix in {".py", ".toml"}}
+    named = {path for path in sources if top(path) not in disk_cache._NO_PART}
+    assert {Path(entry.path) for entry in disk_cache._sources()} == named
+    assert {root / "__init__.py", root / "isa/forms.py", root / "isa/data/add.toml"} < named
+
+
+def test_what_is_left_out_of_the_key_stands_above_all_that_keep_something() -> None:
+    """So nothing that is kept is made by it: who keeps anything imports only what stands below."""
+    layers = tomllib.loads((SOURCES.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    (layers,) = (one["layers"] for one in layers["contracts"] if one["id"] == "layers")
+    above = {name for row in layers[: layers.index("machine")] for name in row.split(" | ")}
+    assert disk_cache._NO_PART - {"__pycache__"} < above
+    keeps = re.compile(
+        r"import .*\b(disk_cache|jit)\b|from ptxloom\.(disk_cache|machine\.native\.jit) import (?!cache_folder( |$))",
+        re.MULTILINE,
+    )
+    keepers = {
+        top(path) for path in (SOURCES / "ptxloom").rglob("*.py") if keeps.search(path.read_text(encoding="utf-8"))
+    }
+    assert {"machine", "cli"} <= keepers
+    assert not keepers & disk_cache._NO_PART
+
+
+@pytest.mark.parametrize("changed", ["machine/semantics/atomics.py", "isa/data/add.toml", "checker/walk.py"])
+def test_code_of_a_changed_source_is_made_again(tmp_path: Path, changed: str) -> None:
+    """As where an editor writes into a file of an installed package: its size may stay."""
+    package = tmp_path / "ptxloom"
+    shutil.copytree(SOURCES / "ptxloom", package, ignore=shutil.ignore_patterns("__pycache__", "web", "cuda_driver"))
+    program = "from ptxloom import disk_cache; print(disk_cache._name('key'))"
+
+    def name() -> str:
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    before = name()
+    assert name() == before
+    with (package / changed).open("r+b") as file:
+        first = file.read(1)
+        file.seek(0)
+        file.write(first)
+    assert name() != before
 
 
 def test_no_flipped_bit_and_no_cut_is_believed(folder: Path) -> None:

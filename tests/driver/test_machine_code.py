@@ -69,3 +69,18 @@ def test_other_libraries_are_looked_for_as_before(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment)
     running.server.close()
     assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def test_whoever_asks_for_nvidias_driver_is_named(tmp_path: Path) -> None:
+    source = (
+        "int cuGetExportTable(const void **, const void *);\n"
+        "int asks(void) { const void *table; return cuGetExportTable(&table, &table); }\n"
+    )
+    library = _compiled(tmp_path / "libasks.so", source)
+    running = Running()
+    code = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).asks())"
+    command = [sys.executable, "-c", code, str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=running.environment)
+    running.server.close()
+    assert done.stdout == "500\n"
+    assert done.stderr.startswith(f"ptxloom: NVIDIA's own CUDA runtime in {library} asks if the driver is NVIDIA's; ")

@@ -1,4 +1,6 @@
 /* Devices: there is one, and what it is the server says. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,11 +139,14 @@ EXPORTED int cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsig
 EXPORTED int cuGetExportTable(const void **table, const void *id) {
     static int told;
     LOCKED;
+    Dl_info asks = {0};
     if (!table || !id) return INVALID_VALUE;
     *table = NULL;
-    if (!told++)
-        fprintf(stderr, "ptxloom: NVIDIA's own CUDA runtime in this program asks if the driver is NVIDIA's; if it needs that, "
-                        "build with `nvcc -cudart shared`, or use its framework's own door (docs/driver.md)\n");
+    if (!dladdr(__builtin_return_address(0), &asks) || !asks.dli_fname) asks.dli_fname = "this program";
+    if (!has_a_front(asks.dli_fname) && !told++)
+        fprintf(stderr, "ptxloom: NVIDIA's own CUDA runtime in %s asks if the driver is NVIDIA's; if it needs that, "
+                        "build with `nvcc -cudart shared`, or use its framework's own door (docs/driver.md)\n",
+                asks.dli_fname);
     return NOT_FOUND;
 }
 

@@ -197,6 +197,7 @@ void peers_forget(void);
 void virtual_forget(void);
 void objects_forget(void);
 int is_device(int ordinal);
+int has_a_front(const char *path); /* whether it is a library of NVIDIA's that another of ours stands in front of */
 
 /* -- contexts ------------------------------------------------------------------------------------------------------ */
 

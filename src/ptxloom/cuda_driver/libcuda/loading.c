@@ -32,6 +32,8 @@ static int library_of(const char *path) {
     return library;
 }
 
+int has_a_front(const char *path) { return library_of(path) < LIBRARIES; }
+
 /* NVIDIA's is not made global, so that whoever looks for a name everywhere finds ours. */
 static __attribute__((noinline)) void *load_in_front(int library, const char *path, int flags) {
     void *theirs = next_loader()(path, flags & ~RTLD_GLOBAL);

@@ -1,8 +1,9 @@
 """The PTX in cubins: what was compiled with line information (`-lineinfo`) carries the text that it was made of.
 
 A cubin is an ELF file for CUDA's machine. Its section `.nv_debug_ptx_txt` holds the lines of the PTX, each ended by a
-zero, with what comments and directives of lines said left out, so that lines keep their numbers. None of this is
-documented; it was read off the files that ptxas 13.4 and 13.5 write.
+zero, with what comments and directives of lines said left out, so that lines keep their numbers. In relocatable code
+(`-rdc true`, `-dc`) a number follows the section's name. None of this is documented; it was read off the files that
+ptxas 13.4 and 13.5 write.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SECTION: Final = b".nv_debug_ptx_txt"
+_SECTION: Final = re.compile(rb"\.nv_debug_ptx_txt(\.\d+)?")
 _CUDA: Final = 190  # e_machine
 _CLASS_64: Final = 2
 _HEADER: Final = struct.Struct("<4sB13xH20xQ10xHHH")  # magic, class, machine, where sections are, bytes, number, names
@@ -30,13 +31,12 @@ def ptx_of(cubin: bytes) -> tuple[str, bytes] | None:
     Args:
         cubin: The file. What is damaged carries none.
     """
-    for name, data in _sections(cubin):
-        if name == _SECTION:
-            text = data.replace(b"\0", b"\n")
-            target = _TARGET.search(text)
-            if target and len(_VERSION.findall(text)) == 1:  # several modules, linked: their lines are mixed
-                return target[1].decode("ascii"), text
-    return None
+    texts = [data.replace(b"\0", b"\n") for name, data in _sections(cubin) if _SECTION.fullmatch(name)]
+    text = b"".join(texts)
+    target = _TARGET.search(text)
+    if target is None or len(_VERSION.findall(text)) != 1:  # several modules, linked: their lines are mixed
+        return None
+    return target[1].decode("ascii"), text
 
 
 def _sections(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -19,6 +19,10 @@ def test_lines_keep_their_numbers() -> None:
     assert ptx_of(cubin(TEXT)) == ("sm_90a", TEXT)
 
 
+def test_a_section_of_relocatable_code_has_a_number() -> None:
+    assert ptx_of(cubin(TEXT, section=b".nv_debug_ptx_txt.4033839534")) == ("sm_90a", TEXT)
+
+
 def test_it_is_read_wherever_ptx_is(tmp_path: Path) -> None:
     path = tmp_path / "kernel.cubin"
     path.write_bytes(cubin(TEXT))

@@ -131,6 +131,7 @@ def test_tensor_maps_host_memory_links_and_user_objects(running: Running) -> Non
     assert done.stdout.splitlines() == [
         wanted, "1",
         "712", "[8, 9, 5, 6, 7, 13, 14, 15]", "713",
+        "0 1 1 1",
         "[5, 6, 7, 8]",
         "[42] True",
         "218 ptxloom: module:4:31: error: `%r1` names no",

@@ -26,6 +26,14 @@ print(list(own[8:16]))
 cuda.call("cuMemHostUnregister", own)
 print(cuda.answer("cuMemHostUnregister", own))
 
+SYNC_MEMOPS = 6
+for asked in (0, 1):
+    cuda.call("cuPointerSetAttribute", byref(ctypes.c_uint(asked)), SYNC_MEMOPS, array)
+    waits = ctypes.c_uint(7)
+    cuda.call("cuPointerGetAttribute", byref(waits), SYNC_MEMOPS, array)
+    print(waits.value, end=" ")
+print(*(cuda.answer(name, byref(c_char_p()), None) for name in ("cuFuncGetName", "cuKernelGetName")))
+
 pinned = c_void_p()
 cuda.call("cuMemHostAlloc", byref(pinned), c_size_t(64), 2)
 cuda.launch(kernel, c_uint64(pinned.value or 0), 4)

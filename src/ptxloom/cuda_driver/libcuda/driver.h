@@ -218,6 +218,7 @@ struct allocation {
     uint64_t id;
     void *context, *pool;
     uint64_t owner; /* a module, for its variables */
+    enum { NOT_TOLD, MAY_OVERLAP, WAIT } copies; /* as a program has said of them: all wait here */
 };
 struct location {
     int type, id;
@@ -360,6 +361,7 @@ int stream_new(void **handle, unsigned flags, int priority, void *context);
 int stream_of(void *handle, struct stream **stream);
 void streams_leave(void *graph); /* the streams that joined its recording */
 int event_record(void *event);
+void *event_context(const void *event); /* in which it was made */
 int capture_join(struct stream *stream, void *graph, void *origin, void *node); /* a stream that waits for a recorded event */
 int capture_invalidate(void *graph); /* what is recorded is lost; gives the error of whoever asked for what cannot be recorded */
 int capture_lost(const struct stream *stream); /* an error if what it records is lost */

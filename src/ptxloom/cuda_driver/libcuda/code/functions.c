@@ -126,7 +126,7 @@ EXPORTED int cuFuncSetSharedMemConfig(void *function, int config) {
 }
 
 EXPORTED int cuFuncGetName(const char **name, void *handle) {
-    GIVEN(name);
+    GIVEN(name && handle);
     DRIVER;
     struct function *function = function_of(handle);
     if (!function) return INVALID_HANDLE;

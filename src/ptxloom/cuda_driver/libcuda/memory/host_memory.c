@@ -80,7 +80,7 @@ int host_memory_seen(void *address, device_pointer *found) {
 int host_memory_known(device_pointer address, struct allocation *told) {
     struct registered *one = registered_at((void *)(uintptr_t)address);
     if (!one) return 0;
-    *told = (struct allocation){(device_pointer)(uintptr_t)one->start, one->size, HOST_MEMORY, one->flags, one->id, one->context, NULL, 0};
+    *told = (struct allocation){(device_pointer)(uintptr_t)one->start, one->size, HOST_MEMORY, one->flags, one->id, one->context, NULL, 0, NOT_TOLD};
     return 1;
 }
 

@@ -43,7 +43,7 @@ int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, u
     }
     size_t at = above(start);
     memmove(known + at + 1, known + at, (count - at) * sizeof *known);
-    known[at] = (struct allocation){start, size, kind, 0, ++made, current_context(), NULL, owner};
+    known[at] = (struct allocation){start, size, kind, 0, ++made, current_context(), NULL, owner, NOT_TOLD};
     count++;
     if (is_counted(kind)) used += size;
     return SUCCESS;

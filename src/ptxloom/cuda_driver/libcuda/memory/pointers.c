@@ -51,7 +51,7 @@ static int answer_for(void *into, int attribute, const struct allocation *one, d
     case DEVICE_POINTER: return put_address(into, allocation_at(address) ? address : host_memory_device(address));
     case PEER_TOKENS: return one->kind == HOST_MEMORY ? INVALID_VALUE : put(into, (uint64_t[2]){0}, 2 * sizeof(uint64_t));
     case HOST_POINTER: return is_host(one) ? put_address(into, address) : INVALID_VALUE;
-    case SYNC_MEMOPS: return put_number(into, one->kind != HOST_MEMORY);
+    case SYNC_MEMOPS: return put_number(into, one->copies == NOT_TOLD ? one->kind != HOST_MEMORY : one->copies == WAIT);
     case MEMORY_BLOCK_ID:
     case BUFFER_ID: return put_address(into, one->id);
     case IS_MANAGED: return put_flag(into, one->kind == MANAGED_MEMORY);
@@ -115,8 +115,10 @@ EXPORTED int cuPointerGetAttributes(unsigned count, const int *attributes, void 
     return SUCCESS;
 }
 
-EXPORTED int cuPointerSetAttribute(const void *value, int attribute, device_pointer address) {
+EXPORTED int cuPointerSetAttribute(const unsigned *value, int attribute, device_pointer address) {
     DRIVER;
-    struct allocation registered;
-    return value && attribute == SYNC_MEMOPS && known_at(address, &registered) ? SUCCESS : INVALID_VALUE;
+    struct allocation registered, *one = known_at(address, &registered);
+    if (!value || attribute != SYNC_MEMOPS || !one) return INVALID_VALUE;
+    one->copies = *value ? WAIT : MAY_OVERLAP; /* of what the program registered, this is forgotten */
+    return SUCCESS;
 }

@@ -1,22 +1,9 @@
 // What programs ask of the CUDA runtime, topic by topic: `./runtime TOPIC` ends with the number of claims that failed.
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
-
-#include <cstdio>
-#include <cstring>
 #include <thread>
 #include <vector>
 
-static int failures = 0;
-#define CLAIM(what)                                                                    \
-    do {                                                                               \
-        if (!(what)) failures++, std::printf("line %d: not so: %s\n", __LINE__, #what); \
-    } while (0)
-#define OK(call)                                                                                                            \
-    do {                                                                                                                    \
-        cudaError_t error_ = (call);                                                                                        \
-        if (error_ != cudaSuccess) failures++, std::printf("line %d: %s: %s\n", __LINE__, #call, cudaGetErrorName(error_)); \
-    } while (0)
+#include "claims.h"
 
 __constant__ float scale[2] = {1.0f, 2.0f};
 __device__ int counter = 7;
@@ -395,17 +382,8 @@ static void arrays() {
 }
 
 int main(int count, char **arguments) {
-    struct {
-        const char *name;
-        void (*check)();
-    } topics[] = {{"memory", memory}, {"boxes", boxes},   {"symbols", symbols}, {"launches", launches},
-                  {"errors", errors}, {"device", device}, {"streams", streams}, {"graphs", graphs},
-                  {"arrays", arrays}};
-    for (auto &topic : topics)
-        if (count == 2 && std::strcmp(arguments[1], topic.name) == 0) {
-            topic.check();
-            std::printf("%s: %d claims failed\n", topic.name, failures);
-            return failures;
-        }
-    return 99;
+    return told({{"memory", memory}, {"boxes", boxes},   {"symbols", symbols}, {"launches", launches},
+                 {"errors", errors}, {"device", device}, {"streams", streams}, {"graphs", graphs},
+                 {"arrays", arrays}},
+                count, arguments);
 }

@@ -101,7 +101,45 @@ SAME(driver_kernel_node, CUDA_KERNEL_NODE_PARAMS);
 AT(driver_kernel_node, arguments, CUDA_KERNEL_NODE_PARAMS, kernelParams);
 AT(driver_kernel_node, kernel, CUDA_KERNEL_NODE_PARAMS, kern);
 
+SAME(any_node, struct cudaGraphNodeParams);
+AT(any_node, in.kernel.kernel.shared_bytes, struct cudaGraphNodeParams, kernel.sharedMemBytes);
+AT(any_node, in.kernel.context, struct cudaGraphNodeParams, kernel.ctx);
+AT(any_node, in.kernel.function_type, struct cudaGraphNodeParams, kernel.functionType);
+AT(any_node, in.copy.context, struct cudaGraphNodeParams, memcpy.ctx);
+AT(any_node, in.copy.copy, struct cudaGraphNodeParams, memcpy.copyParams);
+AT(any_node, unused, struct cudaGraphNodeParams, reserved2);
+SAME(driver_any_node, CUgraphNodeParams);
+AT(driver_any_node, in.kernel.kernel, CUgraphNodeParams, kernel.kern);
+AT(driver_any_node, in.copy.context, CUgraphNodeParams, memcpy.copyCtx);
+AT(driver_any_node, in.copy.copy, CUgraphNodeParams, memcpy.copyParams);
+AT(driver_any_node, unused, CUgraphNodeParams, reserved2);
+SAME(copy_between, struct cudaMemcpy3DPeerParms);
+AT(copy_between, source_device, struct cudaMemcpy3DPeerParms, srcDevice);
+AT(copy_between, destination_array, struct cudaMemcpy3DPeerParms, dstArray);
+AT(copy_between, destination_device, struct cudaMemcpy3DPeerParms, dstDevice);
+AT(copy_between, extent, struct cudaMemcpy3DPeerParms, extent);
+
 /* What is passed on as it came. */
+#define ALIKE(theirs, drivers) _Static_assert(sizeof(theirs) == sizeof(drivers), #theirs " is as large as " #drivers)
+#define ALIKE_AT(theirs, member, drivers, their_member)                                                                \
+    _Static_assert(offsetof(theirs, member) == offsetof(drivers, their_member), #theirs "." #member)
+ALIKE(cudaDevResource, CUdevResource);
+ALIKE_AT(cudaDevResource, sm.smCount, CUdevResource, sm.smCount);
+ALIKE_AT(cudaDevResource, nextResource, CUdevResource, nextResource);
+ALIKE(cudaDevSmResourceGroupParams, CU_DEV_SM_RESOURCE_GROUP_PARAMS);
+ALIKE_AT(cudaDevSmResourceGroupParams, flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS, flags);
+ALIKE(struct cudaMemcpyAttributes, CUmemcpyAttributes);
+ALIKE_AT(struct cudaMemcpyAttributes, flags, CUmemcpyAttributes, flags);
+ALIKE(struct cudaMemcpy3DBatchOp, CUDA_MEMCPY3D_BATCH_OP);
+ALIKE_AT(struct cudaMemcpy3DBatchOp, extent, CUDA_MEMCPY3D_BATCH_OP, extent);
+ALIKE(struct cudaMemPoolPtrExportData, CUmemPoolPtrExportData);
+ALIKE_AT(struct cudaGraphNodeParams, conditional.phGraph_out, CUgraphNodeParams, conditional.phGraph_out);
+ALIKE_AT(struct cudaGraphNodeParams, alloc.dptr, CUgraphNodeParams, alloc.dptr);
+ALIKE_AT(struct cudaGraphNodeParams, host.ctx, CUgraphNodeParams, host.ctx);
+ALIKE_AT(struct cudaGraphNodeParams, memset.ctx, CUgraphNodeParams, memset.ctx);
+ALIKE_AT(struct cudaGraphNodeParams, graph.ownership, CUgraphNodeParams, graph.ownership);
+ALIKE_AT(struct cudaGraphNodeParams, eventWait.event, CUgraphNodeParams, eventWait.event);
+ALIKE_AT(struct cudaGraphNodeParams, eventRecord.event, CUgraphNodeParams, eventRecord.event);
 _Static_assert(sizeof(struct cudaMemsetParams) == sizeof(CUDA_MEMSET_NODE_PARAMS), "nodes that fill");
 _Static_assert(offsetof(struct cudaMemsetParams, height) == offsetof(CUDA_MEMSET_NODE_PARAMS, height), "nodes that fill");
 _Static_assert(sizeof(struct cudaHostNodeParams) <= sizeof(CUDA_HOST_NODE_PARAMS), "nodes of the host");

@@ -24,11 +24,11 @@ needs_compiler = pytest.mark.skipif(
 
 
 @cache
-def written() -> frozenset[str]:
-    """The functions of libcuda that somebody has written: a stub is a weak symbol, which answers NOT_SUPPORTED."""
-    command = ["nm", "-D", "--defined-only", str(build.folder() / "libcuda.so.1")]
+def written(library: str = "libcuda.so.1") -> frozenset[str]:
+    """The functions of a library that somebody has written: a stub is a weak symbol, which answers NOT_SUPPORTED."""
+    command = ["nm", "-D", "--defined-only", str(build.folder() / library)]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
-    return frozenset(line.split()[2] for line in listed if " T cu" in line)
+    return frozenset(line.split()[2].split("@")[0] for line in listed if " T " in line)
 
 
 class Running:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from driver.running import written
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.names import names
+from ptxloom.cuda_driver.runtime_names import major, runtime_names
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler for Linux here"
@@ -107,14 +109,30 @@ def test_what_a_wheel_brings_needs_no_compiler(folder: Path, monkeypatch: pytest
         assert all((found / name).samefile(found / library.soname) for name in library.names)
 
 
-def test_the_guide_lists_the_functions_that_are_missing() -> None:
+def _guide() -> str:
+    """What the driver's guide says is missing."""
     guide = (Path(__file__).parents[2] / "docs/driver.md").read_text(encoding="utf-8")
-    section = guide.split("## What is missing")[1].split("\n## ")[0]
-    listed = re.findall(r"`(cu[\w*]+)`", section)
+    return guide.split("## What is missing")[1].split("\n## ")[0]
+
+
+def _named(pattern: str, functions: Collection[str]) -> set[str]:
+    """The functions that the guide lists, by patterns of names."""
+    listed = [one for one in re.findall(r"`([\w*]+)`", _guide()) if re.match(pattern, one)]
+    for one in listed:
+        assert fnmatch.filter(functions, one), one
+    return {name for one in listed for name in fnmatch.filter(functions, one)}
+
+
+def test_the_guide_lists_the_functions_that_are_missing() -> None:
     functions = names().functions
     there = written()
     missing = {name for name, versions in functions.items() if not any(symbol in there for _, symbol in versions)}
-    for pattern in listed:
-        assert fnmatch.filter(functions, pattern), pattern
-    assert {name for pattern in listed for name in fnmatch.filter(functions, pattern)} == missing
-    assert f"({len(missing)} of {len(functions)};" in section
+    assert _named("cu[A-Z]", functions) == missing
+    assert f"({len(missing)} of {len(functions)};" in _guide()
+
+
+def test_the_guide_lists_the_functions_that_the_runtime_lacks() -> None:
+    functions = runtime_names().functions
+    missing = {*functions} - written(f"libcudart.so.{major()}")
+    assert _named("cuda[A-Z]", functions) == missing
+    assert f"({len(missing)} of {len(functions)})" in _guide()

@@ -1,6 +1,7 @@
 """The runtime's library: every name of CUDA's under its version, structures laid out as NVIDIA's, errors named."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 import sys
@@ -41,7 +42,7 @@ def test_every_name_is_exported_under_the_version_of_the_library(library: ctypes
 
 
 def test_what_nobody_has_written_is_not_supported_and_remembered(library: ctypes.CDLL) -> None:
-    assert library.cudaDevResourceGenerateDesc(None, None, 0) == 801
+    assert library.cudaImportExternalMemory(None, None) == 801
     assert (library.cudaPeekAtLastError(), library.cudaGetLastError(), library.cudaGetLastError()) == (801, 801, 0)
 
 
@@ -71,6 +72,30 @@ def test_structures_are_laid_out_as_in_the_headers() -> None:
     command = ["cc", "-std=gnu11", "-fsyntax-only", *includes, str(_HERE / "layouts.c")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.oracle
+def test_what_is_passed_on_has_as_many_arguments_on_both_sides() -> None:
+    folders = [one for one in map(Path, include_folders()) if (one / "cuda_runtime_api.h").is_file()]
+    if not folders or not (folders[0] / "cuda.h").is_file():
+        pytest.skip("CUDA's headers are not installed: `pip install nvidia-cuda-runtime` brings them")
+    theirs = _arguments(folders[0] / "cuda_runtime_api.h") | _arguments(folders[0] / "cuda.h")
+    rows = re.findall(r"^FORWARD(\d)\((\w+), (\w+)\)", (_SOURCES / "forwards.c").read_text(), re.MULTILINE)
+    known = [
+        (name, int(count), theirs[name], theirs[target])
+        for count, name, unversioned in rows
+        for target in (unversioned, re.sub(r"_v\d$", "", unversioned))[: 1 + (unversioned not in theirs)]
+        if name in theirs and target in theirs
+    ]
+    assert len(known) > len(rows) - 10
+    assert [row for row in known if len({*row[1:]}) > 1] == []
+
+
+def _arguments(header: Path) -> dict[str, int]:
+    """How many each function of a header takes, as it is declared first: older versions follow."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", header.read_text(), flags=re.DOTALL)
+    declared = re.findall(r"(?:CUDARTAPI|CUDAAPI)\s+(\w+)\s*\(([^;]*?)\)\s*;", text)
+    return {name: sum(one.strip() not in {"", "void"} for one in told.split(",")) for name, told in declared[::-1]}
 
 
 @pytest.mark.oracle

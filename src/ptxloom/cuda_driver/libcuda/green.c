@@ -5,7 +5,7 @@
 
 enum { NO_RESOURCE = 0, MULTIPROCESSORS = 1 };
 enum { UNIT = 2 }; /* multiprocessors that go together; those of sm_90 go by eight, of which this device has not got as many */
-enum { DEFAULT_STREAM = 1, NON_BLOCKING = 1, SPLIT_FLAGS = 3, MOST_GROUPS = 1 << 10 };
+enum { DEFAULT_STREAM = 1, NON_BLOCKING = 1, SPLIT_FLAGS = 3, MOST_GROUPS = 1 << 10, MOST_TOGETHER = 32 };
 
 struct resource {
     int type;
@@ -73,6 +73,45 @@ EXPORTED int cuDevSmResourceSplitByCount(struct resource *parts, unsigned *count
     for (uint32_t i = 0; parts && i < most; i++) parts[i] = part_of(each);
     *count = most;
     if (rest) *rest = whole->count > most * each ? part_of(whole->count - most * each) : (struct resource){NO_RESOURCE};
+    return SUCCESS;
+}
+
+/* -- groups of any size: as the manual says it, confirmed on no device ---------------------------------------------- */
+
+enum { FILLED_UP = 1, IN_A_DOMAIN = 6 }; /* flags; there is only one domain, which has no number */
+
+struct group {
+    uint32_t count, together, preferred, flags, domain, reserved[11];
+};
+
+/* How many multiprocessors a group gets of those that are left; a count of 0 asks for as many as there are. */
+static int group_size(const struct group *wanted, uint32_t left, uint32_t *count) {
+    const uint32_t together = wanted->together ? wanted->together : UNIT;
+    if (wanted->flags & ~(uint32_t)FILLED_UP) return wanted->flags & IN_A_DOMAIN ? INVALID_RESOURCE_CONFIGURATION : INVALID_VALUE;
+    if (together % UNIT || together > MOST_TOGETHER || wanted->count % UNIT) return INVALID_VALUE;
+    if (wanted->count > left || together > all()) return INVALID_RESOURCE_CONFIGURATION;
+    if (!(wanted->flags & FILLED_UP) && wanted->count % together) return INVALID_VALUE;
+    *count = wanted->count ? wanted->count : left / together * together;
+    return SUCCESS;
+}
+
+EXPORTED int cuDevSmResourceSplit(struct resource *parts, unsigned groups, const struct resource *whole, struct resource *rest,
+                                  unsigned flags, struct group *wanted) {
+    DRIVER;
+    if (!whole || !wanted || !groups || flags) return INVALID_VALUE;
+    if (whole->type != MULTIPROCESSORS) return INVALID_RESOURCE_TYPE;
+    if (groups > MOST_GROUPS || whole->count > all()) return INVALID_RESOURCE_CONFIGURATION;
+    uint32_t left = whole->count, counts[MOST_GROUPS];
+    for (unsigned i = 0; i < groups; i++) {
+        TRY(group_size(&wanted[i], left, &counts[i]));
+        if (parts && (!counts[i] || counts[i] < wanted[i].together)) return INVALID_RESOURCE_CONFIGURATION;
+        left -= counts[i];
+    }
+    for (unsigned i = 0; i < groups; i++) {
+        wanted[i].count = counts[i];
+        if (parts) parts[i] = part_of(counts[i]);
+    }
+    if (rest) *rest = left ? part_of(left) : (struct resource){NO_RESOURCE};
     return SUCCESS;
 }
 
@@ -191,16 +230,46 @@ EXPORTED int cuStreamGetDevResource(void *handle, struct resource *found, int ty
 
 /* -- all that a context has been given: it is done ---------------------------------------------------------------- */
 
-static int recordable(void *event) { return event ? event_record(event) : INVALID_HANDLE; }
+/* What is recorded in its streams meanwhile is lost. */
+static int recorded_in(const void *context) {
+    size_t place = 0;
+    int error = SUCCESS;
+    for (void *handle; (handle = handle_next(A_STREAM, &place));) {
+        const struct stream *stream = object_of(A_STREAM, handle);
+        if (stream->capture && stream->context == context) error = capture_invalidate(stream->capture);
+    }
+    return error;
+}
+
+static int record_all(const void *context, void *event) {
+    if (!event) return INVALID_HANDLE;
+    TRY(recorded_in(context));
+    return event_record(event);
+}
+
+static int wait_all(const void *context, const void *event) {
+    if (!object_of(AN_EVENT, event)) return INVALID_HANDLE;
+    return recorded_in(context);
+}
 
 EXPORTED int cuGreenCtxRecordEvent(void *handle, void *event) {
     if (!handle) return INVALID_CONTEXT;
     DRIVER;
-    return green_of(handle) ? recordable(event) : INVALID_CONTEXT;
+    const struct green *one = green_of(handle);
+    return one ? record_all(one->context, event) : INVALID_CONTEXT;
 }
 EXPORTED int cuGreenCtxWaitEvent(void *handle, void *event) {
     if (!handle) return INVALID_CONTEXT;
     DRIVER;
-    if (!green_of(handle)) return INVALID_CONTEXT;
-    return object_of(AN_EVENT, event) ? SUCCESS : INVALID_HANDLE;
+    const struct green *one = green_of(handle);
+    return one ? wait_all(one->context, event) : INVALID_CONTEXT;
+}
+EXPORTED int cuCtxRecordEvent(void *context, void *event) {
+    DRIVER;
+    if (!object_of(A_CONTEXT, context)) return INVALID_CONTEXT;
+    return event_context(event) == context ? record_all(context, event) : INVALID_HANDLE; /* a green one takes any */
+}
+EXPORTED int cuCtxWaitEvent(void *context, void *event) {
+    DRIVER;
+    return object_of(A_CONTEXT, context) ? wait_all(context, event) : INVALID_CONTEXT;
 }

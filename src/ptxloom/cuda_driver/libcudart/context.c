@@ -32,13 +32,19 @@ static int valid(int device) {
     return device >= 0 && device < count && device < MAX_DEVICES ? SUCCESS : INVALID_DEVICE;
 }
 
-static int enter(int device) {
+int primary_of(int device, handle *context) {
     int failed = valid(device);
     if (failed) return failed;
     pthread_mutex_lock(&lock);
     if (!primary[device]) failed = cuDevicePrimaryCtxRetain(&primary[device], device);
-    handle context = primary[device];
+    *context = primary[device];
     pthread_mutex_unlock(&lock);
+    return failed;
+}
+
+static int enter(int device) {
+    handle context;
+    int failed = primary_of(device, &context);
     return failed ? failed : cuCtxSetCurrent(context);
 }
 
@@ -69,15 +75,10 @@ EXPORTED int cudaSetDevice(int device) {
 }
 
 EXPORTED int cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
+    handle context;
     (void)device_flags;
     (void)flags;
-    int failed = valid(device);
-    if (!failed && !primary[device]) {
-        pthread_mutex_lock(&lock);
-        if (!primary[device]) failed = cuDevicePrimaryCtxRetain(&primary[device], device);
-        pthread_mutex_unlock(&lock);
-    }
-    return told(failed);
+    return told(primary_of(device, &context));
 }
 
 EXPORTED int cudaGetDevice(int *device) { return told(device ? current_device(device) : INVALID_VALUE); }

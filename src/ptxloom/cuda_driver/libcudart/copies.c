@@ -69,8 +69,10 @@ static struct copy_end in_array(handle array, size_t x_bytes, size_t y, size_t z
     return (struct copy_end){.memory = ARRAY, .array = array, .x_bytes = x_bytes, .y = y, .z = z};
 }
 
-struct copy linear_copy(void *to, const void *from, size_t bytes, int kind) {
-    return (struct copy){linear(source_memory(kind), from, bytes, 1), linear(destination_memory(kind), to, bytes, 1), bytes, 1, 1};
+int linear_copy(void *to, const void *from, size_t bytes, int kind, struct copy *copy) {
+    if (kind < HOST_TO_HOST || kind > DEFAULT) return INVALID_MEMCPY_DIRECTION;
+    *copy = (struct copy){linear(source_memory(kind), from, bytes, 1), linear(destination_memory(kind), to, bytes, 1), bytes, 1, 1};
+    return SUCCESS;
 }
 
 int copy_of(const struct copy_3d *asked, struct copy *copy) {
@@ -98,6 +100,38 @@ int copy_of(const struct copy_3d *asked, struct copy *copy) {
     copy->width_bytes = asked->extent.width * unit;
     copy->height = asked->extent.height;
     copy->depth = asked->extent.depth;
+    return SUCCESS;
+}
+
+/* The driver's kinds of memory, as the runtime's direction. */
+static int kind_of(const struct copy *copy) {
+    if (copy->source.memory == UNIFIED || copy->destination.memory == UNIFIED) return DEFAULT;
+    return (copy->source.memory == HOST ? HOST_TO_HOST : DEVICE_TO_HOST) + (copy->destination.memory != HOST);
+}
+
+static int end_told(const struct copy_end *from, handle *array, struct position *at, struct pitched_pointer *linear) {
+    size_t unit = 1;
+    int failed = from->memory == ARRAY ? element_bytes(from->array, &unit) : SUCCESS;
+    if (failed) return failed;
+    *at = (struct position){from->x_bytes / unit, from->y, from->z};
+    *array = from->memory == ARRAY ? from->array : NULL;
+    *linear = (struct pitched_pointer){NULL, 0, 0, 0};
+    if (from->memory == ARRAY) return SUCCESS;
+    const char *pointer = from->memory == HOST ? from->host : from->device;
+    *linear = (struct pitched_pointer){(char *)(word)pointer, from->pitch_bytes, from->pitch_bytes, from->height};
+    return SUCCESS;
+}
+
+int copy_told(const struct copy *copy, struct copy_3d *to) {
+    size_t unit = 1;
+    struct copy_3d found = {.kind = kind_of(copy), .extent = {copy->width_bytes, copy->height, copy->depth}};
+    int failed = end_told(&copy->source, &found.source_array, &found.source_position, &found.source);
+    if (!failed) failed = end_told(&copy->destination, &found.destination_array, &found.destination_position, &found.destination);
+    if (!failed && found.source_array) failed = element_bytes(found.source_array, &unit);
+    if (!failed && !found.source_array && found.destination_array) failed = element_bytes(found.destination_array, &unit);
+    if (failed) return failed;
+    found.extent.width /= unit;
+    *to = found;
     return SUCCESS;
 }
 
@@ -233,7 +267,42 @@ EXPORTED int cudaMemcpyFromSymbolAsync(char *to, const void *symbol, size_t byte
     return failed ? told(failed) : cudaMemcpyAsync(to, address, bytes, kind, stream);
 }
 
+/* Each piece ends where a row of either array does. */
+EXPORTED int cudaMemcpyArrayToArray(handle to, size_t to_x, size_t to_y, handle from, size_t x, size_t y, size_t bytes, int kind) {
+    size_t to_row, row;
+    START();
+    int failed = row_bytes(to, &to_row);
+    if (!failed) failed = row_bytes(from, &row);
+    if (!failed && (x >= row || to_x >= to_row) && bytes) failed = INVALID_VALUE;
+    while (bytes && !failed) {
+        size_t width = row - x < to_row - to_x ? row - x : to_row - to_x;
+        if (width > bytes) width = bytes;
+        failed = cudaMemcpy2DArrayToArray(to, to_x, to_y, from, x, y, width, 1, kind);
+        bytes -= width;
+        y += (x += width) == row;
+        to_y += (to_x += width) == to_row;
+        x %= row;
+        to_x %= to_row;
+    }
+    return told(failed);
+}
+
 /* All devices share one address space. */
+static int copied_between(const struct copy_between *asked, int later, handle stream) {
+    handle context;
+    if (!asked) return told(INVALID_VALUE);
+    int failed = primary_of(asked->source_device, &context);
+    if (!failed) failed = primary_of(asked->destination_device, &context);
+    if (failed) return told(failed);
+    const struct copy_3d one = {asked->source_array, asked->source_position, asked->source, asked->destination_array,
+                                asked->destination_position, asked->destination, asked->extent, DEVICE_TO_DEVICE};
+    return copied_3d(&one, later, stream);
+}
+
+EXPORTED int cudaMemcpy3DPeer(const struct copy_between *asked) { return copied_between(asked, 0, NULL); }
+
+EXPORTED int cudaMemcpy3DPeerAsync(const struct copy_between *asked, handle stream) { return copied_between(asked, 1, stream); }
+
 EXPORTED int cudaMemcpyPeer(char *to, int to_device, const char *from, int from_device, size_t bytes) {
     (void)to_device, (void)from_device;
     return cudaMemcpy(to, from, bytes, DEVICE_TO_DEVICE);

@@ -147,4 +147,48 @@ struct driver_kernel_node { /* CUDA_KERNEL_NODE_PARAMS_v2 */
     handle kernel, context;
 };
 
+struct any_node { /* cudaGraphNodeParams; kinds that are not named here are laid out as the driver's */
+    int type, reserved[3];
+    union {
+        uint64_t room[29];
+        struct {
+            struct kernel_node kernel;
+            handle context;
+            int function_type;
+        } kernel;
+        struct {
+            int flags, reserved;
+            handle context;
+            struct copy_3d copy;
+        } copy;
+    } in;
+    uint64_t unused;
+};
+
+struct driver_any_node { /* CUgraphNodeParams */
+    int type, reserved[3];
+    union {
+        uint64_t room[29];
+        struct driver_kernel_node kernel;
+        struct {
+            int flags, reserved;
+            handle context;
+            struct copy copy;
+        } copy;
+    } in;
+    uint64_t unused;
+};
+
+struct copy_between { /* cudaMemcpy3DPeerParms */
+    handle source_array;
+    struct position source_position;
+    struct pitched_pointer source;
+    int source_device;
+    handle destination_array;
+    struct position destination_position;
+    struct pitched_pointer destination;
+    int destination_device;
+    struct extent extent;
+};
+
 #endif

@@ -17,6 +17,7 @@ typedef uintptr_t word; /* an argument that is passed on as it came */
 enum {
     SUCCESS = 0,
     INVALID_VALUE = 1,
+    MEMORY_ALLOCATION = 2,
     INVALID_CONFIGURATION = 9,
     INVALID_SYMBOL = 13,
     INVALID_MEMCPY_DIRECTION = 21,
@@ -32,6 +33,7 @@ int told(int error); /* remembers an error for cudaGetLastError */
 /* context.c */
 int ready(void); /* the calling thread has a context: the one that it made current, or its device's primary one */
 int current_device(int *device);
+int primary_of(int device, handle *context); /* which the runtime retains, once */
 
 #define START()                                                                                                        \
     do {                                                                                                               \
@@ -53,6 +55,11 @@ int row_bytes(handle array, size_t *bytes);
 /* copies.c */
 enum { HOST = 1, DEVICE = 2, ARRAY = 3, UNIFIED = 4 };
 int copy_of(const struct copy_3d *asked, struct copy *copy);
-struct copy linear_copy(void *to, const void *from, size_t bytes, int kind);
+int copy_told(const struct copy *copy, struct copy_3d *to); /* as the runtime would have been asked for it */
+int linear_copy(void *to, const void *from, size_t bytes, int kind, struct copy *copy);
+
+/* graphs.c */
+int kernel_node_of(const struct kernel_node *from, struct driver_kernel_node *to);
+struct kernel_node kernel_node_told(const struct driver_kernel_node *from);
 
 #endif

@@ -51,6 +51,16 @@ EXPORTED int cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointe
     return SUCCESS;
 }
 
+/* One of them, in any stream. */
+EXPORTED int cuMemcpyWithAttributesAsync(device_pointer to, device_pointer from, size_t size, const struct copy_attributes *attributes,
+                                         void *stream) {
+    GIVEN(attributes && size);
+    CONTEXT;
+    const struct copy copy = {.to = to, .from = from, .width = size, .height = 1, .depth = 1};
+    TRY(order_legal(attributes->order, attributes->flags));
+    return copy_legal(&copy) ? INVALID_VALUE : each(&copy, 1, stream);
+}
+
 EXPORTED int cuMemcpyBatchAsync(const device_pointer *to, const device_pointer *from, const size_t *sizes, size_t count,
                                 const struct copy_attributes *attributes, const size_t *first, size_t attribute_count, size_t *failed_at,
                                 void *stream) {
@@ -99,6 +109,14 @@ EXPORTED int cuMemcpy3DBatchAsync_v2(size_t count, const struct box *boxes, uint
         TRY(each(&copy, 1, stream));
     }
     return SUCCESS;
+}
+
+EXPORTED int cuMemcpy3DWithAttributesAsync(const struct box *box, uint64_t flags, void *stream) {
+    GIVEN(box && !flags);
+    CONTEXT;
+    struct copy copy;
+    TRY(box_copy(box, &copy));
+    return each(&copy, 1, stream);
 }
 
 EXPORTED int cuMemcpy3DBatchAsync(size_t count, const struct box *boxes, size_t *failed_at, uint64_t flags, void *stream) {

@@ -218,6 +218,7 @@ struct event {
     unsigned flags;
     int recorded;
     struct timespec when;
+    void *context;
     void *capture; /* the graph that it was recorded in last, */
     void *node;    /* and the node in front of it */
     void *capture_stream;
@@ -232,6 +233,7 @@ EXPORTED int cuEventCreate(void **handle, unsigned flags) {
     struct event *event = object_of(AN_EVENT, made_handle);
     if (!event) return OUT_OF_MEMORY;
     event->flags = flags;
+    event->context = current_context();
     *handle = made_handle;
     return SUCCESS;
 }
@@ -243,6 +245,11 @@ EXPORTED int cuEventDestroy_v2(void *handle) {
     TRY(failed);
     handle_free(handle);
     return SUCCESS;
+}
+
+void *event_context(const void *handle) {
+    const struct event *event = object_of(AN_EVENT, handle);
+    return event ? event->context : NULL;
 }
 
 int event_record(void *handle) {

@@ -23,6 +23,7 @@ _ALSO: Final = {
     "first": ("trace_first",),
     "limit": ("trace_limit",),
     "operand": ("operand", "trace_operand"),
+    "target": ("target", "device"),
     "transposition": ("blas",),
     "type": ("trace_type",),
     "warps": ("trace_warps",),

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from ptxloom.diagnostics import PtxloomError
 
@@ -69,16 +69,20 @@ def is_terminal(options: Options) -> bool:
 
 
 def talk(text: str) -> None:
-    """A sentence for people, on standard error."""
+    """A sentence for people, on standard error; nobody hears it where that is closed."""
     from ptxloom.views.core.cells import harmless  # noqa: PLC0415 - heavy work of a verb starts here
 
-    with suppress(OSError):
-        sys.stderr.write(f"{harmless(text)}\n")
-        sys.stderr.flush()
+    stream: TextIO | None = sys.stderr
+    if stream is not None:
+        with suppress(OSError):
+            stream.write(f"{harmless(text)}\n")
+            stream.flush()
 
 
 def _print(data: bytes) -> None:
-    """Bytes to standard output; a reader that has seen enough (`| head`) is not an error."""
+    """Bytes to standard output, which need not be there for none; a reader that has seen enough is not an error."""
+    if not data:
+        return
     if not has_output():
         raise CannotWrite("cannot write to standard output: it is closed")
     try:

@@ -6,6 +6,7 @@ under the names that programs look for.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -91,23 +92,76 @@ def folder() -> Path:
         raise NoDriver(
             "the driver's library runs on Linux only; kernels run everywhere with `pl.kernel` and `pl.Device`"
         )
+    return _kept() or _temporary()
+
+
+def is_there() -> bool:
+    """Whether nothing has to be compiled."""
+    place = _place()
+    return _is_built() or (place is not None and place.is_dir())
+
+
+def _place() -> Path | None:
+    """Where they are kept from run to run; None if nothing is."""
     from ptxloom.disk_cache import cache_folder  # noqa: PLC0415 - the package's build has no NumPy
 
     kept = cache_folder()
-    if kept is None:
-        made = Path(tempfile.mkdtemp(prefix="ptxloom-driver-"))
+    return None if kept is None else kept / "driver" / key()
+
+
+def _kept() -> Path | None:
+    """The folder in the cache, filled if need be; None if nothing can be kept there."""
+    place = _place()
+    if place is None:
+        return None
+    try:
+        if place.is_dir():
+            return place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=place.parent))
+    except OSError:
+        return None
+    try:
         _fill(made)
-        return made
-    place = kept / "driver" / key()
-    if not place.is_dir():
-        kept.joinpath("driver").mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=kept / "driver"))
-        _fill(made)
-        try:
-            made.rename(place)
-        except OSError:  # somebody else was quicker
-            shutil.rmtree(made)
+        made.rename(place)
+    except OSError:  # somebody else was quicker, or the disk is full
+        shutil.rmtree(made, ignore_errors=True)
+        return place if place.is_dir() else None
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
     return place
+
+
+def _temporary() -> Path:
+    """A folder that goes with this process.
+
+    Raises:
+        NoDriver: There is none.
+    """
+    made = Path(temporary_folder("ptxloom-driver-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    _fill(made)
+    return made
+
+
+def temporary_folder(prefix: str, within: str | None = None) -> str:
+    """A new folder for what need not last.
+
+    Raises:
+        NoDriver: There can be none.
+    """
+    try:
+        return tempfile.mkdtemp(prefix=prefix, dir=within)
+    except OSError as error:
+        raise NoDriver(
+            f"there is no folder for temporary files ({(error.strerror or str(error)).lower()}): name one in TMPDIR"
+        ) from None
+
+
+def _is_built() -> bool:
+    """Whether the package's build has made them, of these sources."""
+    return (BUILT / "key").is_file() and (BUILT / "key").read_text(encoding="ascii") == key()
 
 
 def _fill(place: Path) -> None:
@@ -116,7 +170,7 @@ def _fill(place: Path) -> None:
     Raises:
         NoDriver: There is no compiler, or it fails.
     """
-    if not ((BUILT / "key").is_file() and (BUILT / "key").read_text(encoding="ascii") == key()):
+    if not _is_built():
         build(place)
         return
     for library in LIBRARIES:

@@ -69,9 +69,13 @@ def driver(
         raise UsageError("pl.driver()", str(arch), f"the only one; there is a driver already ({SOCKET} is set)")
     library = build.folder() / "libcuda.so.1"
     command = [sys.executable, "-m", "ptxloom.cuda_driver.server", str(arch), ",".join(checks), str(size), on_hazard]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True) as server:  # Ctrl-C is not for it
         said, told = cast("BinaryIO", server.stdout), cast("BinaryIO", server.stdin)
-        os.environ[SOCKET] = said.readline().decode().strip()
+        path = said.readline().decode().strip()
+        if not path:
+            raise build.NoDriver("the process in which kernels run could not be started: it says why on standard error")
+        os.environ[SOCKET] = path
         try:
             ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
             yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import sys
@@ -86,29 +87,42 @@ class SharedRegion:
     """
 
     def __init__(self, least: int, most: int) -> None:
-        self.nbytes = -(-min(most, _STEP) // mmap.PAGESIZE) * mmap.PAGESIZE
-        if sys.platform != "linux" or self.nbytes < least:
+        if sys.platform != "linux":
             raise Refused(least, "the memory of a device")
         self._libc = _libc()
         self.file = os.memfd_create("ptxloom", os.MFD_CLOEXEC)
-        os.ftruncate(self.file, self.nbytes)
-        self.address = self._mapped(least)
+        self.address, self.nbytes = self._mapped(least, min(most, _STEP))
         self.bytes = np.ctypeslib.as_array((ctypes.c_uint8 * self.nbytes).from_address(self.address))
 
-    def _mapped(self, least: int) -> int:
-        """Where it has been mapped: the first free place.
+    def _mapped(self, least: int, most: int) -> tuple[int, int]:
+        """Where it has been mapped, and how much: what limits of addresses and of files leave, up to `most`.
 
         Raises:
-            Refused: There is none.
+            Refused: That is less than `least`.
         """
-        map_ = self._libc.mmap
-        flags = mmap.MAP_SHARED | _FIXED_NOREPLACE | _NORESERVE
-        for _ in range(_PLACES):
-            wanted = _place()
-            if map_(wanted, self.nbytes, mmap.PROT_READ | mmap.PROT_WRITE, flags, self.file, 0) == wanted:
-                return wanted
+        size = -(-most // mmap.PAGESIZE) * mmap.PAGESIZE
+        while size >= max(least, mmap.PAGESIZE):
+            address = self._at_a_free_place(size)
+            if address:
+                return address, size
+            size = size // 2 // mmap.PAGESIZE * mmap.PAGESIZE
         os.close(self.file)
         raise Refused(least, "the memory of a device")
+
+    def _at_a_free_place(self, size: int) -> int:
+        """The first of the places that is free; zero if none is, or nothing of this size can be."""
+        flags = mmap.MAP_SHARED | _FIXED_NOREPLACE | _NORESERVE
+        try:
+            os.ftruncate(self.file, size)
+        except OSError:
+            return 0
+        for _ in range(_PLACES):
+            wanted = _place()
+            if self._libc.mmap(wanted, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, self.file, 0) == wanted:
+                return wanted
+            if ctypes.get_errno() == errno.ENOMEM:
+                return 0
+        return 0
 
     def forget(self, start: int, size: int) -> None:
         """Whole pages hold zeros again, and take nothing."""

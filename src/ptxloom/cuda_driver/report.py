@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Final
+from contextlib import suppress
+from typing import Final, TextIO
 
 ON_HAZARD: Final = ("report", "end", "stop", "ignore")
 """What becomes of a hazard: it is told as it happens, told at the end, ends the program, or is not told."""
@@ -79,6 +80,9 @@ class Report:
 
 
 def say(text: str) -> None:
-    """A sentence beside what the program itself prints."""
-    sys.stderr.write(text.rstrip("\n") + "\n")
-    sys.stderr.flush()
+    """A sentence beside what the program itself prints; nobody hears it where standard error is closed or full."""
+    stream: TextIO | None = sys.stderr
+    if stream is not None:
+        with suppress(OSError):
+            stream.write(text.rstrip("\n") + "\n")
+            stream.flush()

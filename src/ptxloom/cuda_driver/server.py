@@ -7,21 +7,27 @@ the same addresses. When a connection ends, its device goes with it.
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
-import tempfile
 import threading
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ptxloom.cuda_driver.build import NoDriver, temporary_folder
 from ptxloom.cuda_driver.protocol import ANSWER, MOST_BYTES, QUESTION, Operation
 from ptxloom.cuda_driver.report import STOPPED, Report, say
 from ptxloom.cuda_driver.session import Ending, Session
+from ptxloom.machine.native.host_memory import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
+
+_SOCKET: Final = "/driver"
+_MOST_NAME_BYTES: Final = 107  # of a `sockaddr_un`, but for its end
+_LESS: Final = "ask for less (`--memory-limit`, `memory_bytes` of `pl.driver`), or raise `ulimit -v` and `ulimit -f`"
 
 
 class Server:
@@ -44,8 +50,8 @@ class Server:
         self._make: Callable[[int], Session] = lambda number: Session(
             number, arch, checks, memory_bytes, report=report, others=self._sessions.get
         )
-        self._folder = tempfile.TemporaryDirectory(prefix="ptxloom-")
-        self.path = str(Path(self._folder.name) / "driver")
+        self._folder = _folder()
+        self.path = self._folder + _SOCKET
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(self.path)
         self._socket.listen()
@@ -54,7 +60,7 @@ class Server:
     def close(self) -> None:
         """Take no more processes."""
         self._socket.close()
-        self._folder.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _accept(self) -> None:
         for number in count(1):
@@ -74,7 +80,12 @@ class Server:
                     if operation == Operation.HELLO:
                         if session is not None:  # its addresses are taken at the other end
                             session.close()
-                        session = self._sessions[number] = self._make(number)
+                        try:
+                            session = self._make(number)
+                        except Refused as refused:
+                            say(f"ptxloom: {refused}: {_LESS}")
+                            break
+                        self._sessions[number] = session
                         files = [region.file for region in session.regions]
                         socket.send_fds(connection, [session.hello()], files)
                         continue
@@ -88,6 +99,19 @@ class Server:
             if session is not None:
                 del self._sessions[number]
                 session.close()
+
+
+def _folder() -> str:
+    """A folder for the socket: that for temporary files, unless its name is longer than a socket's may be.
+
+    Raises:
+        NoDriver: There is none.
+    """
+    folder = temporary_folder("ptxloom-")
+    if len(os.fsencode(folder + _SOCKET)) <= _MOST_NAME_BYTES:
+        return folder
+    Path(folder).rmdir()
+    return temporary_folder("ptxloom-", "/tmp")  # noqa: S108 - the name is new, and the folder this user's alone
 
 
 def _question(asked: BinaryIO) -> tuple[int, bytes] | None:
@@ -122,7 +146,11 @@ def main(arguments: Sequence[str]) -> None:
     """
     arch, checks, memory_bytes, on_hazard = arguments
     report = Report(on_hazard)
-    server = Server(arch, [one for one in checks.split(",") if one], int(memory_bytes), report)
+    try:
+        server = Server(arch, [one for one in checks.split(",") if one], int(memory_bytes), report)
+    except NoDriver as error:
+        say(f"ptxloom: {error}")
+        return
     sys.stdout.write(server.path + "\n")
     sys.stdout.flush()
     sys.stdin.read()

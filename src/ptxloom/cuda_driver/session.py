@@ -39,6 +39,7 @@ from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import DeviceMemory, OutOfDeviceMemory
+from ptxloom.machine.native import host_memory
 from ptxloom.machine.results.outcome import LaunchError
 from ptxloom.syntax import parse
 
@@ -144,6 +145,9 @@ class Session:
             if refused.text:
                 self._report.refused(refused.text)
             return refused.error, refused.text.encode()
+        except host_memory.Refused as refused:
+            self._report.refused(f"ptxloom: {refused}")
+            return CudaError.OUT_OF_MEMORY, b""
 
     def close(self) -> None:
         """The process has ended; memory that others have opened stays as it is."""

@@ -116,9 +116,11 @@ class VirtualMemory:
             self._memory.charge(nbytes)
         except OutOfDeviceMemory:
             raise Refused(CudaError.OUT_OF_MEMORY) from None
-        file = os.memfd_create("ptxloom memory", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(file, nbytes)
-        fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEALS)
+        try:
+            file = _new_file(nbytes)
+        except OSError:  # more files than this process may have, or a longer one
+            self._memory.charge(-nbytes)
+            raise Refused(CudaError.OUT_OF_MEMORY) from None
         return self._kept(file, nbytes, origin)
 
     def _import(self, process: int, given: int) -> bytes:
@@ -197,3 +199,15 @@ def _is_sealed(file: int) -> bool:
         return bool(fcntl.fcntl(file, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK)
     except OSError:  # no file in memory
         return False
+
+
+def _new_file(nbytes: int) -> int:
+    """Memory behind a file, whose length nobody can change."""
+    file = os.memfd_create("ptxloom memory", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(file, nbytes)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEALS)
+    except OSError:
+        os.close(file)
+        raise
+    return file

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from typing import TYPE_CHECKING, Final
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ptxloom.cli.hazard_options import read_checks
-from ptxloom.cli.output import COULD_NOT_RUN, Outcome
+from ptxloom.cli.output import COULD_NOT_RUN, Outcome, talk
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.environment import environment
 from ptxloom.cuda_driver.report import Report
@@ -17,8 +19,12 @@ from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.tensor.recipe import architecture
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
     from ptxloom.cli.command_line import Options
 
+_OF_A_TERMINAL: Final = ("SIGINT", "SIGQUIT")  # which sends them to the program, too
+_PASSED_ON: Final = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 _SIGNALLED: Final = 128  # what a shell adds to the number of a signal that ended a program
 
 
@@ -30,6 +36,8 @@ def run(options: Options) -> Outcome:
     architecture(options.device)
     checks = read_checks(options.checks)
     report = Report(options.on_hazard, options.destroy_on_device_error)
+    if _is_watched() and not build.is_there():
+        talk("ptxloom: compiling the CUDA driver's libraries, once for this user")
     folder = build.folder()
     server = Server(options.device, checks, options.memory_limit or default_limit(), report)
     try:
@@ -42,12 +50,33 @@ def run(options: Options) -> Outcome:
     return Outcome("", status, report.summary())
 
 
+def _is_watched() -> bool:
+    """Whether somebody sees what is said at a terminal."""
+    stream: TextIO | None = sys.stderr
+    return stream is not None and stream.isatty()
+
+
 def _status(command: list[str], variables: dict[str, str]) -> int:
-    """Run the program, which alone hears Ctrl-C, to its end."""
+    """Run the program to its end: a terminal's Ctrl-C is for it alone, and signals to this process are passed on."""
     with subprocess.Popen(command, env=variables) as program:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
+
+        def pass_on(number: int, _frame: object) -> None:
+            program.send_signal(number)
+
+        handlers: dict[str, Any] = dict.fromkeys(_OF_A_TERMINAL, signal.SIG_IGN)
+        handlers |= dict.fromkeys(_PASSED_ON, pass_on)
+        with _handled({signal.Signals[name]: handler for name, handler in handlers.items()}):
             status = program.wait()
-        finally:
-            signal.signal(signal.SIGINT, before)
     return _SIGNALLED - status if status < 0 else status
+
+
+@contextmanager
+def _handled(handlers: Mapping[signal.Signals, Any]) -> Generator[None]:
+    """Handle signals, but for those that this process was started to ignore (`nohup`)."""
+    heard = {one: handler for one, handler in handlers.items() if signal.getsignal(one) != signal.SIG_IGN}
+    before = {one: signal.signal(one, handler) for one, handler in heard.items()}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

@@ -4,6 +4,7 @@
    (CUDA_ERROR_NOT_INITIALIZED), as with a GPU, if its parent had called cuInit; else it has its own. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,29 +166,33 @@ int ask(enum operation operation, const struct part *parts, int count, struct an
     return head.status;
 }
 
-/* The answer to HELLO comes with the files of the device's memory. */
-static int greet(int *files, int *count) {
+/* The answer to HELLO comes with the files of the device's memory; what is wrong, in words, or NULL. */
+static const char *greet(int *files, int *count) {
+    static const char *other = "the process in which kernels run is of another version";
     uint64_t question[2] = {HELLO, sizeof(uint64_t)};
     uint64_t process = (uint64_t)getpid();
     char room[CMSG_SPACE(2 * sizeof(int))];
     struct iovec into = {&device, sizeof device};
     struct msghdr message = {.msg_iov = &into, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
-    if (!send_all(question, sizeof question) || !send_all(&process, sizeof process)) return 0;
+    if (!send_all(question, sizeof question) || !send_all(&process, sizeof process)) return other;
     ssize_t got = recvmsg(server, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC);
     struct cmsghdr *told = CMSG_FIRSTHDR(&message);
-    if (got != (ssize_t)sizeof device || !told || told->cmsg_type != SCM_RIGHTS) return 0;
+    if (got == 0) return "the process in which kernels run gives this program no device"; /* and has said why */
+    if (got != (ssize_t)sizeof device || !told || told->cmsg_type != SCM_RIGHTS) return other;
     *count = (int)((told->cmsg_len - CMSG_LEN(0)) / sizeof(int));
     memcpy(files, CMSG_DATA(told), (size_t)*count * sizeof(int));
     device.name[sizeof device.name - 1] = 0;
-    return 1;
+    return NULL;
 }
 
 int map_shared(uint64_t address, uint64_t size, int file) {
     void *wanted = (void *)(uintptr_t)address;
     void *found = mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
+    int why = found == MAP_FAILED ? errno : EEXIST;
     close(file);
     if (found != wanted) {
         if (found != MAP_FAILED) munmap(found, size);
+        errno = why;
         return 0;
     }
     madvise(found, size, MADV_DONTFORK);
@@ -209,7 +214,9 @@ static int open_socket(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return 0;
     strcpy(address.sun_path, path);
-    server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    server = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); /* where the program prints is not for us, open or not */
+    if (made >= 0) close(made);
     return server >= 0 && connect(server, (struct sockaddr *)&address, sizeof address) == 0;
 }
 
@@ -250,8 +257,10 @@ int connect_device(void) {
     strcpy(connected, path);
     for (int place = 0; place < MOST_PLACES; place++) { /* whoever asks again is given other addresses */
         int files[2], count = 0;
-        if (!greet(files, &count)) return said("the process in which kernels run is of another version");
+        const char *wrong = greet(files, &count);
+        if (wrong) return said(wrong);
         if (map_device(files, count)) return SUCCESS;
+        if (errno == ENOMEM) return said("this program has no room for the device's memory: ask for less by `--memory-limit`, or raise `ulimit -v`");
     }
     return said("the addresses of device memory are in use in this program");
 }

@@ -1,8 +1,9 @@
 """Record what a CUDA driver answers: right and wrong calls of every family, in right and wrong order.
 
 Run from the repository root on a machine with an NVIDIA GPU of sm_90 and its driver:
-`PYTHONPATH=src:tests python3 tools/record/driver_answers.py OUT` writes OUT/driver_answers.json.gz, which belongs into
-tests/recorded/driver.
+`PYTHONPATH=src:tests python3 tools/record/driver_answers.py OUT [FORMER.json.gz]` writes OUT/driver_answers.json.gz,
+which belongs into tests/recorded/driver. What is in a former recording of the same GPU and driver is kept as it is, and
+the scenarios that it lacks are recorded.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from recorded.driver.calls import ENDED
 from recorded.driver.scenarios import SCENARIOS, STOPPED, file_of, rows_of
@@ -27,27 +29,35 @@ print(version.value, name.value.decode())
 """
 
 
-def main(out: Path) -> None:
-    """Record every scenario."""
+def main(out: Path, former: Path | None = None) -> None:
+    """Record every scenario that a former recording does not hold."""
     about = subprocess.run([sys.executable, "-c", _ABOUT], capture_output=True, text=True, check=True).stdout
     version, _, gpu = about.strip().partition(" ")
     release = Path("/proc/driver/nvidia/version")
     found_release = re.search(r"\d+\.\d+\.\d+", release.read_text()) if release.exists() else None
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "recorded.driver.scenarios", folder, str(_WORKERS)], check=True)
-        found = {name: rows_of(file_of(name, Path(folder))) for name in SCENARIOS}
-    recording = {
+    recording: dict[str, Any] = {
         "gpu": gpu,
         "driver": found_release[0] if found_release else "",
         "version": int(version),
-        "scenarios": found,
     }
+    kept: dict[str, Any] = (
+        json.loads(gzip.decompress(former.read_bytes())) if former else {**recording, "scenarios": {}}
+    )
+    about = f"{gpu}, driver {recording['driver']} ({version})"
+    if recording != {name: kept[name] for name in recording}:
+        sys.exit(f"the former recording is of {kept['gpu']}, driver {kept['driver']}; this is {about}")
+    fresh = [name for name in SCENARIOS if name not in kept["scenarios"]]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "recorded.driver.scenarios", folder, str(_WORKERS), "--only", *fresh]
+        subprocess.run(command, check=True)
+        new = {name: rows_of(file_of(name, Path(folder))) for name in fresh}
+    found = {name: new.get(name) or kept["scenarios"][name] for name in SCENARIOS}
+    recording["scenarios"] = found
     with gzip.GzipFile(out / "driver_answers.json.gz", "wb", mtime=0) as file:
         file.write(json.dumps(recording).encode())
-    rows = [row for one in found.values() for row in one]
+    rows = [row for name in fresh for row in found[name]]
     ended = [row[0] for row in rows if row[1] == ENDED]
-    about = f"{gpu}, driver {recording['driver']} ({version})"
-    print(f"{about}: {len(rows)} rows of {len(found)} scenarios, {len(ended)} ended the process")
+    print(f"{about}: {len(rows)} rows of {len(fresh)} scenarios, {len(ended)} ended the process")
     for name, one in found.items():
         for row in one:
             if row[0] == STOPPED:
@@ -55,4 +65,4 @@ def main(out: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:3]))

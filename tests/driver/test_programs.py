@@ -48,6 +48,15 @@ def test_a_hazard_names_the_array_by_the_line_that_made_it(running: Running) -> 
     assert told.endswith("ptxloom: 1 of 1 launches had hazards")
 
 
+def test_memory_of_a_graph_is_there_from_its_launch_until_it_is_freed(running: Running) -> None:
+    done = running.run("graph_memory.py")
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["[5, 6, 7, 8] 1", "[5, 6, 7, 8] 1", "the next call 700"]
+    told = running.report.summary()
+    assert "memcheck.use-after-free: write of 4 bytes at alloc[1] of " in told
+    assert told.endswith("ptxloom: 1 of 3 launches had hazards")
+
+
 def test_pools_lie_on_the_device_on_the_host_or_move(running: Running) -> None:
     done = running.run("pools.py")
     assert done.stderr == ""

@@ -140,6 +140,27 @@ def test_freed_addresses_are_used_again_only_when_the_others_are_gone() -> None:
     memory.free(kept.address)
 
 
+def test_a_place_that_is_kept_is_nobody_elses_and_holds_zeros_when_it_is_restored() -> None:
+    memory = DeviceMemory(1 << 16, watched=True)
+    kept = memory.allocate(1 << 12)
+    memory.view(kept.address, kept.nbytes)[:] = 1
+    memory.free(kept.address, keeps_place=True)
+    assert memory.freed_at(kept.address + 8) is not None
+    with pytest.raises(UsageError, match="has been freed"):
+        memory.free(kept.address)
+    for _ in range(100):  # so many that addresses are used again
+        other = memory.allocate(1 << 12)
+        assert other.address != kept.address
+        memory.free(other.address)
+    assert memory.restore(kept.address) == kept
+    assert not memory.view(kept.address, kept.nbytes).any()
+    memory.free(kept.address, keeps_place=True)
+    memory.leave(kept.address)
+    for call in (memory.restore, memory.leave):
+        with pytest.raises(UsageError, match="keeps its place"):
+            call(kept.address)
+
+
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.data())
 def test_the_kept_table_is_the_table_made_anew(data: st.DataObject) -> None:

@@ -30,7 +30,16 @@ class Operation(IntEnum):
     IMAGE = 14
     DROP_IMAGE = 15
     REFERENCE = 16
+    PLACE = 17
     VIRTUAL = 20
+
+
+class PlaceStep(IntEnum):
+    """What is asked of memory whose place is kept (`Operation.PLACE`); `enum place_step`."""
+
+    REST = 1
+    RESTORE = 2
+    LEAVE = 3
 
 
 ATTRIBUTES: Final = 256

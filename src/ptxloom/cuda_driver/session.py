@@ -28,6 +28,7 @@ from ptxloom.cuda_driver.protocol import (
     REFUSED,
     SHARED,
     Operation,
+    PlaceStep,
 )
 from ptxloom.cuda_driver.regions import SharedRegion
 from ptxloom.cuda_driver.tensor_maps import encoded
@@ -107,6 +108,7 @@ class Session:
             Operation.IPC_OPEN: self._open,
             Operation.IMAGE: self._images.show,
             Operation.DROP_IMAGE: self._images.drop,
+            Operation.PLACE: self._place,
             Operation.REFERENCE: lambda data: reference(self._of(data)[1], data),
             Operation.VIRTUAL: self._virtual.answer,
         }
@@ -193,6 +195,25 @@ class Session:
                 self.memory.unregister(address)
             else:
                 self.memory.free(address)
+        except UsageError:
+            raise Refused(CudaError.INVALID_VALUE) from None
+        return b""
+
+    def _place(self, data: bytes) -> bytes:
+        """Memory that is there at times, always at the same place: a graph's."""
+        step, address = PAIR.unpack(data)
+        try:
+            match step:
+                case PlaceStep.REST:
+                    self.memory.free(address, keeps_place=True)
+                case PlaceStep.RESTORE:
+                    self.memory.restore(address)
+                case PlaceStep.LEAVE:
+                    self.memory.leave(address)
+                case _:
+                    raise Refused(CudaError.NOT_SUPPORTED)
+        except OutOfDeviceMemory:
+            raise Refused(CudaError.OUT_OF_MEMORY) from None
         except UsageError:
             raise Refused(CudaError.INVALID_VALUE) from None
         return b""

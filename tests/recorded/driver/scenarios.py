@@ -1,6 +1,6 @@
 """All scenarios, each run in a process of its own, on whichever driver the system finds.
 
-    python -m recorded.driver.scenarios FOLDER WORKERS [RECORDING.json.gz]
+    python -m recorded.driver.scenarios FOLDER WORKERS [RECORDING.json.gz | --only SCENARIO...]
 
 writes a file of rows for each into the folder; with a recording, it goes the ways that this one went. A call that ends
 the process, or does not come back, is a row that says so, and is not made when the scenario is run again for what is
@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from recorded.driver import (
+    graph_memory_scenarios,
     graph_scenarios,
     memory_scenarios,
     module_scenarios,
     newer_scenarios,
+    sharing_scenarios,
     startup_scenarios,
     stream_scenarios,
 )
@@ -41,6 +43,8 @@ SCENARIOS: Final[dict[str, Callable[[Calls], None]]] = {
     **module_scenarios.SCENARIOS,
     **graph_scenarios.SCENARIOS,
     **newer_scenarios.SCENARIOS,
+    **graph_memory_scenarios.SCENARIOS,
+    **sharing_scenarios.SCENARIOS,
 }
 _ATTEMPTS: Final = 80
 _SECONDS: Final = 40
@@ -90,13 +94,13 @@ def rows_of(path: Path) -> Rows:
     return [json.loads(line) for line in lines]
 
 
-def main(folder: Path, workers: int, recorded: dict[str, Rows]) -> None:
-    """Run all, by several workers."""
+def main(folder: Path, workers: int, names: Sequence[str], recorded: dict[str, Rows]) -> None:
+    """Run some, by several workers."""
     children: list[int] = []
     for worker in range(workers):
         child = os.fork()
         if child == 0:
-            for name in list(SCENARIOS)[worker::workers]:
+            for name in names[worker::workers]:
                 run(name, folder, recorded.get(name, []))
             os._exit(0)
         children.append(child)
@@ -105,5 +109,7 @@ def main(folder: Path, workers: int, recorded: dict[str, Rows]) -> None:
 
 
 if __name__ == "__main__":
-    recording = gzip.decompress(Path(sys.argv[3]).read_bytes()) if len(sys.argv) > 3 else b'{"scenarios": {}}'
-    main(Path(sys.argv[1]), int(sys.argv[2]), json.loads(recording)["scenarios"])
+    chosen = sys.argv[4:] if sys.argv[3:4] == ["--only"] else list(SCENARIOS)
+    with_recording = len(sys.argv) > 3 and sys.argv[3] != "--only"
+    recording = gzip.decompress(Path(sys.argv[3]).read_bytes()) if with_recording else b'{"scenarios": {}}'
+    main(Path(sys.argv[1]), int(sys.argv[2]), chosen, json.loads(recording)["scenarios"])

@@ -25,6 +25,7 @@ enum error {
     PEER_ACCESS_UNSUPPORTED = 217,
     INVALID_PTX = 218,
     FILE_NOT_FOUND = 301,
+    OPERATING_SYSTEM = 304,
     INVALID_HANDLE = 400,
     ILLEGAL_STATE = 401,
     NOT_FOUND = 500,
@@ -128,6 +129,7 @@ enum kind {
     A_GREEN_CONTEXT,
     A_RESOURCE_DESCRIPTION,
     A_CONDITION_VALUE,
+    A_GRAPH_MEMORY,
 };
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
 void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
@@ -154,6 +156,7 @@ enum operation {
     IMAGE,
     DROP_IMAGE,
     REFERENCE,
+    PLACE,
     VIRTUAL = 20,
 };
 
@@ -216,9 +219,10 @@ struct allocation {
     enum memory_kind kind;
     uint32_t flags;
     uint64_t id;
-    void *context, *pool;
+    void *context, *pool, *graph_memory;
     uint64_t owner; /* a module, for its variables */
     enum { NOT_TOLD, MAY_OVERLAP, WAIT } copies; /* as a program has said of them: all wait here */
+    unsigned opened; /* how often more than once */
 };
 struct location {
     int type, id;
@@ -235,7 +239,10 @@ void allocation_drop(device_pointer start); /* forgets it, if there is one */
 int virtual_holds(device_pointer address);  /* whether it is of the addresses that programs set aside */
 uint64_t virtual_extent(device_pointer address, device_pointer *start); /* of what was set aside around it */
 int in_device(device_pointer address); /* this one's, or what another process shares */
-int reachable(device_pointer address, uint64_t size); /* whether these bytes may be copied */
+enum when { NOW, LATER }; /* later: in a graph, where memory is that its launches allocate */
+int reachable(device_pointer address, uint64_t size); /* whether these bytes may be copied now, */
+enum when when_of(void *stream);                      /* whether what it is given now is recorded */
+int reachable_when(device_pointer address, uint64_t size, enum when when);
 uint64_t memory_used(void);
 void memory_written(device_pointer address, uint64_t size);
 void host_memory_in(void); /* what kernels see of registered memory, before a launch and behind it */
@@ -249,6 +256,18 @@ int host_memory_flags(void *address, unsigned *flags);
 
 enum work_kind { NOTHING, KERNEL_WORK, COPY_WORK, FILL_WORK, HOST_WORK, RECORD_WORK, WAIT_WORK, GRAPH_WORK, FREE_WORK, ALLOCATE_WORK, VALUE_WORK, CONDITION_WORK };
 
+/* What a node of a graph keeps of a launch, and changes nothing here. */
+struct hints {
+    struct {
+        void *start;
+        size_t size;
+        float ratio;
+        int hit, miss;
+    } window; /* of memory that caches shall hold */
+    int cooperative, policy, priority, domain, carveout;
+    unsigned char domains[2];
+};
+
 struct launch {
     uint64_t function; /* the server's number */
     void *handle;
@@ -256,8 +275,10 @@ struct launch {
     uint32_t shared_bytes, flags;
     uint32_t size;
     unsigned char *parameters;
+    struct hints hints;
 };
 enum { COOPERATIVE = 1, PROGRAMMATIC = 2 };
+int launch_clusters(struct launch *launch, const uint32_t *size); /* of so many CTAs, if that may be */
 
 struct fill {
     device_pointer to;
@@ -300,19 +321,27 @@ struct copy {
     struct copy3d given; /* as a node of a graph was given it; empty where it was made from another call */
 };
 
-int copy_of_box(const struct copy3d *given, struct copy *copy);
+int copy_of_box(const struct copy3d *given, struct copy *copy, enum when when);
 struct copy3d copy_as_given(const struct copy *copy);
-int copy_legal(const struct copy *copy);
-int fill_legal(const struct fill *fill);
+int copy_legal(const struct copy *copy, enum when when);
+int fill_legal(const struct fill *fill, enum when when);
 
-/* A value that is written or waited for. */
+/* Values that are written or waited for, as programs give them. */
 struct value {
     int kind;
-    unsigned flags;
-    device_pointer address;
+    device_pointer address; /* of a barrier, its flags */
     uint64_t value;
+    unsigned flags;
+    device_pointer alias;
+    uint64_t unused;
 };
-int value_do(const struct value *value);
+struct values {
+    void *context;
+    struct value *all;
+    unsigned count;
+};
+int value_known(const struct value *value); /* whether there is such an operation, wherever its address may be */
+int values_do(const struct values *values);
 
 struct work {
     enum work_kind kind;
@@ -325,12 +354,8 @@ struct work {
             void (*function)(void *);
             void *argument;
         } host;
-        struct value value;
-        void *handle; /* of an event, a graph */
-        struct {
-            device_pointer start;
-            uint64_t size;
-        } memory;
+        struct values values;
+        void *handle; /* of an event, a graph, memory of graphs */
     };
 };
 
@@ -339,9 +364,17 @@ int launch_ended(int error, const struct answer *answer); /* keeps what ended a 
 int work_submit(void *stream, const struct work *work); /* done at once, or recorded where the stream is captured */
 int work_copy(struct work *to, const struct work *from);
 void work_drop(struct work *work);
+
+/* Memory of graphs (graphs/allocations.c). */
+int graph_memory_near(device_pointer address, uint64_t size); /* whether these bytes are of such memory, there or not */
+int graph_memory_take(void *memory);                          /* it is there */
+int graph_memory_end(void *memory);                           /* and is no longer */
+int graph_memory_free(void *memory);
+void graph_memory_use(void *memory, int times);               /* that works have */
+int graph_memory_record(void *stream, device_pointer start); /* what was allocated becomes the recorded graph's */
+int graph_memory_record_free(void *stream, device_pointer start);
 int graph_run(void *graph);
 int condition_run(void *condition);
-int graph_holds(void *graph, device_pointer start); /* memory that it has allocated and not freed */
 int graph_append(void *graph, const struct work *work, void *const *after, size_t count, void **node);
 
 /* -- streams and events ---------------------------------------------------------------------------------------------- */

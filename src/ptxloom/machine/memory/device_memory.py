@@ -121,6 +121,7 @@ class DeviceMemory:
         self._starts: list[int] = []  # of the live allocations, in order
         self._live: dict[int, Allocation] = {}
         self._freed: dict[int, Allocation] = {}  # the first freed first
+        self._resting: dict[int, Allocation] = {}  # freed, but nothing else takes their place
         self._made = 0
         self._table = NO_SPANS  # of the live allocations
         self._registered: dict[int, list[tuple[NDArray[Any], Piece, bool]]] = {}
@@ -137,22 +138,18 @@ class DeviceMemory:
             OutOfDeviceMemory: There is not as much.
         """
         with self._lock:
-            if nbytes > self.capacity - self.allocated:
-                legal = f"at most {self.capacity - self.allocated:,}, which are left of the device's {self.capacity:,}"
-                raise OutOfDeviceMemory("nbytes", nbytes, legal)
+            self._check_left(nbytes)
             made = Allocation(self._room(nbytes), nbytes, name or f"alloc[{self._made}]")
             self._made += 1
-            at = bisect_right(self._starts, made.address)
-            self._starts.insert(at, made.address)
-            self._live[made.address] = made
-            self._table = with_spans(self._table, [(made.address, made.address + nbytes, not constant)])
-            self._changed(nbytes)
-            if self.marks is not None:
-                ctypes.memset(self._mark(made.address), slow_path.UNWRITTEN_BYTE, nbytes)
+            self._put(made, writable=not constant)
             return made
 
-    def free(self, address: int) -> Allocation:
+    def free(self, address: int, *, keeps_place: bool = False) -> Allocation:
         """Take an allocation back: its memory goes back to the host, its addresses are nobody's for long.
+
+        Args:
+            address: Where it starts.
+            keeps_place: Nothing else is given these addresses, until `leave`.
 
         Raises:
             UsageError: No allocation starts there, or it has been freed.
@@ -160,15 +157,39 @@ class DeviceMemory:
         with self._lock:
             freed = self._live.pop(address, None)
             if freed is None:
-                again = "; this one has been freed" if address in self._freed else ""
+                again = "; this one has been freed" if address in self._freed or address in self._resting else ""
                 raise UsageError("address", _Hex(address), f"the start of a live allocation{again}")
             at = bisect_right(self._starts, address) - 1
             del self._starts[at]
             self._table = np.delete(self._table, at, axis=0)
-            self._freed[address] = freed
+            (self._resting if keeps_place else self._freed)[address] = freed
             self._changed(-freed.nbytes)
             self._give_back(freed)
             return freed
+
+    def restore(self, address: int) -> Allocation:
+        """Allocate again what was freed and has kept its place: zeroed, and unwritten.
+
+        Raises:
+            UsageError: Nothing keeps that place.
+            OutOfDeviceMemory: There is not as much.
+        """
+        with self._lock:
+            made = self._at_rest(address)
+            self._check_left(made.nbytes)
+            del self._resting[address]
+            self._put(made, writable=True)
+            return made
+
+    def leave(self, address: int) -> None:
+        """Let others have a place that was kept.
+
+        Raises:
+            UsageError: Nothing keeps that place.
+        """
+        with self._lock:
+            self._freed[address] = self._at_rest(address)
+            del self._resting[address]
 
     def charge(self, nbytes: int) -> None:
         """Count memory of the device that lies elsewhere; a negative number of bytes gives it back.
@@ -177,9 +198,7 @@ class DeviceMemory:
             OutOfDeviceMemory: There is not as much.
         """
         with self._lock:
-            if nbytes > self.capacity - self.allocated:
-                legal = f"at most {self.capacity - self.allocated:,}, which are left of the device's {self.capacity:,}"
-                raise OutOfDeviceMemory("nbytes", nbytes, legal)
+            self._check_left(nbytes)
             self.allocated += nbytes
 
     def register(self, array: NDArray[Any], name: str, *, constant: bool) -> int:
@@ -238,7 +257,7 @@ class DeviceMemory:
     def freed_at(self, address: int) -> Piece | None:
         """What was freed at an address, as long as nothing else has taken its place."""
         with self._lock:
-            for one in self._freed.values():
+            for one in (*self._freed.values(), *self._resting.values()):
                 if one.address <= address < one.address + one.nbytes:
                     return Piece(one.name, one.address, one.nbytes)
             return None
@@ -287,12 +306,44 @@ class DeviceMemory:
             return self._next - size
         self._freed.clear()
         first = -(-self._start // ALIGNMENT) * ALIGNMENT
-        ends = (-(-(s + self._live[s].nbytes) // ALIGNMENT) * ALIGNMENT + GAP for s in self._starts)
-        edges = [first, *(edge for pair in zip(self._starts, ends, strict=True) for edge in pair), self._end]
+        held = sorted((*self._live.values(), *self._resting.values()), key=lambda one: one.address)
+        ends = (-(-(one.address + one.nbytes) // ALIGNMENT) * ALIGNMENT + GAP for one in held)
+        edges = [first, *(edge for one, end in zip(held, ends, strict=True) for edge in (one.address, end)), self._end]
         for start, end in [*pairwise(edges)][::2]:
             if size <= end - start:
                 return start
         raise OutOfDeviceMemory("nbytes", nbytes, "less: no stretch of free addresses is as long")
+
+    def _check_left(self, nbytes: int) -> None:
+        """Let there be as much memory.
+
+        Raises:
+            OutOfDeviceMemory: There is not.
+        """
+        left = self.capacity - self.allocated
+        if nbytes > left:
+            legal = f"at most {left:,}, which are left of the device's {self.capacity:,}"
+            raise OutOfDeviceMemory("nbytes", nbytes, legal)
+
+    def _put(self, made: Allocation, *, writable: bool) -> None:
+        """Let an allocation live."""
+        self._starts.insert(bisect_right(self._starts, made.address), made.address)
+        self._live[made.address] = made
+        self._table = with_spans(self._table, [(made.address, made.address + made.nbytes, writable)])
+        self._changed(made.nbytes)
+        if self.marks is not None:
+            ctypes.memset(self._mark(made.address), slow_path.UNWRITTEN_BYTE, made.nbytes)
+
+    def _at_rest(self, address: int) -> Allocation:
+        """What keeps a place.
+
+        Raises:
+            UsageError: Nothing does.
+        """
+        found = self._resting.get(address)
+        if found is None:
+            raise UsageError("address", _Hex(address), "the start of an allocation that was freed and keeps its place")
+        return found
 
     def _changed(self, nbytes: int) -> None:
         self.allocated += nbytes

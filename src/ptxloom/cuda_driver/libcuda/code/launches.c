@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "code/attributes.h"
 
 static int shape_legal(const struct function *f, const struct shape *shape) {
     const int32_t *d = device.attributes;
@@ -68,6 +68,7 @@ int launch_of(void *handle, const struct shape *shape, void **parameters, void *
     launch->shared_bytes = shape->shared_bytes;
     launch->size = f->parameter_bytes;
     launch->parameters = taken;
+    launch->hints.domains[1] = 1; /* the second domain is the second */
     return SUCCESS;
 }
 
@@ -111,6 +112,7 @@ static int launch_plain(void *function, const struct shape *shape, void *stream,
     TRY(stream_of(stream, &found));
     TRY(launch_of(function, shape, parameters, extra, &work));
     work.launch.flags = flags;
+    work.launch.hints.priority = found->priority;
     return run(stream, &work);
 }
 
@@ -144,24 +146,9 @@ struct configuration {
     uint32_t count;
 };
 
-enum attribute {
-    WINDOW = 1,
-    COOPERATIVE_LAUNCH = 2,
-    SYNCHRONIZATION = 3,
-    CLUSTER = 4,
-    POLICY = 5,
-    SERIALIZATION = 6,
-    PROGRAMMATIC_EVENT = 7,
-    MEMORY_DOMAIN = 10,
-    PREFERRED_CLUSTER = 11,
-    COMPLETION_EVENT = 12,
-    UPDATABLE = 13,
-    CARVEOUT = 14,
-    LAST = 17,
-};
 enum { PORTABLE_CLUSTER = 8, LARGEST_CLUSTER = 16 };
 
-static int cluster_of(struct launch *launch, const uint32_t *size) {
+int launch_clusters(struct launch *launch, const uint32_t *size) {
     const struct function *f = object_of(A_FUNCTION, launch->handle);
     if (!size[0] && !size[1] && !size[2]) return SUCCESS; /* none */
     uint64_t ctas = (uint64_t)size[0] * size[1] * size[2];
@@ -178,7 +165,7 @@ static int apply(struct launch *launch, const struct launch_attribute *one) {
     switch ((enum attribute)one->id) {
     case COOPERATIVE_LAUNCH: launch->flags |= number ? COOPERATIVE : 0; return SUCCESS;
     case SERIALIZATION: launch->flags |= number ? PROGRAMMATIC : 0; return SUCCESS;
-    case CLUSTER: return cluster_of(launch, one->value.size);
+    case CLUSTER: return launch_clusters(launch, one->value.size);
     case PREFERRED_CLUSTER: return launch->cluster[0] ? SUCCESS : INVALID_CLUSTER_SIZE;
     case SYNCHRONIZATION: return INVALID_VALUE; /* a stream's */
     case POLICY: return number < 0 || number > 2 ? INVALID_VALUE : SUCCESS;
@@ -206,8 +193,10 @@ EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, voi
     TRY(stream_of(c->stream, &stream));
     memcpy(&shape, c, sizeof shape);
     TRY(launch_of(function, &shape, parameters, extra, &work));
+    work.launch.hints.priority = stream->priority;
     for (uint32_t i = 0; i < c->count; i++) {
         int error = apply(&work.launch, &c->attributes[i]);
+        if (!error) hint_of(&work.launch.hints, (enum attribute)c->attributes[i].id, &c->attributes[i].value);
         if (error) {
             work_drop(&work);
             return error;

@@ -69,7 +69,7 @@ int condition_make(const struct condition_params *p, struct work *work) {
     TRY(condition_new(p->handle, p->kind, p->size, &work->handle));
     struct condition *one = object_of(A_CONDITION, work->handle);
     for (uint32_t i = 0; i < p->size; i++) {
-        one->bodies[i] = handle_new(A_GRAPH, sizeof(struct graph));
+        one->bodies[i] = graph_new();
         struct graph *body = object_of(A_GRAPH, one->bodies[i]);
         if (!body) return OUT_OF_MEMORY;
         body->is_child = 1;
@@ -78,6 +78,13 @@ int condition_make(const struct condition_params *p, struct work *work) {
 }
 
 void **condition_bodies(void *handle) { return ((struct condition *)object_of(A_CONDITION, handle))->bodies; }
+
+int condition_tell(void *handle, struct condition_params *p) {
+    struct condition *one = object_of(A_CONDITION, handle);
+    if (!one) return INVALID_VALUE;
+    *p = (struct condition_params){one->place, one->kind, one->size, one->bodies, current_context()};
+    return SUCCESS;
+}
 
 void condition_drop(void *handle) {
     struct condition *one = object_of(A_CONDITION, handle);

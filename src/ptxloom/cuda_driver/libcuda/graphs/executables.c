@@ -37,23 +37,41 @@ static int executable_fill(struct executable *one, const struct graph *graph) {
         if (!error) error = work_own(&one->works[i]);
     }
     free(order);
+    if (!error) error = executable_memory(one);
     if (error) executable_drop(one);
     return error;
+}
+
+/* What a graph allocates is there once: so is what was made ready of it. */
+static int is_ready_once(const void *graph) {
+    size_t place = 0;
+    for (void *handle; (handle = handle_next(AN_EXECUTABLE, &place));)
+        if (((struct executable *)object_of(AN_EXECUTABLE, handle))->graph == graph) return 1;
+    return 0;
 }
 
 EXPORTED int cuGraphInstantiateWithFlags(void **made, void *handle, uint64_t flags) {
     CONTEXT;
     struct graph *graph = object_of(A_GRAPH, handle);
-    enum { AUTO_FREE = 1, FROM_DEVICE = 4, NODE_PRIORITY = 8 };
+    enum { FROM_DEVICE = 4, NODE_PRIORITY = 8 };
     if (!made || !graph || flags & ~(uint64_t)(AUTO_FREE | FROM_DEVICE | NODE_PRIORITY)) return INVALID_VALUE;
     if (graph->is_recorded) return capture_invalidate(handle);
     if (flags & FROM_DEVICE) return INVALID_VALUE; /* no kernel here launches graphs */
+    static unsigned ready;
+    if (graph->is_given || (graph_allocates(handle) && is_ready_once(handle))) return NOT_SUPPORTED;
     void *found = handle_new(AN_EXECUTABLE, sizeof(struct executable));
-    if (!found) return OUT_OF_MEMORY;
-    int error = executable_fill(object_of(AN_EXECUTABLE, found), graph);
-    if (error) handle_free(found);
-    else *made = found, ((struct executable *)object_of(AN_EXECUTABLE, found))->flags = flags & AUTO_FREE;
-    return error;
+    struct executable *one = object_of(AN_EXECUTABLE, found);
+    if (!one) return OUT_OF_MEMORY;
+    int error = executable_fill(one, graph);
+    if (error) {
+        handle_free(found);
+        return error;
+    }
+    one->id = ++ready;
+    one->flags = flags & AUTO_FREE;
+    one->graph = handle;
+    *made = found;
+    return SUCCESS;
 }
 EXPORTED int cuGraphInstantiate(void **made, void *graph, void **node, char *log, size_t log_bytes) {
     if (node) *node = NULL;
@@ -92,6 +110,9 @@ EXPORTED int cuGraphLaunch(void *handle, void *where) {
     struct stream *stream;
     if (!one) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
+    if (stream->capture && one->allocates) return capture_invalidate(stream->capture);
+    TRY(executable_prepare(one));
+    executable_reserve(one);
     conditions_begin(&one->conditions);
     for (size_t i = 0; i < one->nodes.count; i++) TRY(stream->capture ? work_submit(where, &one->works[i]) : work_do(&one->works[i]));
     return SUCCESS;
@@ -99,9 +120,12 @@ EXPORTED int cuGraphLaunch(void *handle, void *where) {
 
 EXPORTED int cuGraphUpload(void *handle, void *where) {
     CONTEXT;
+    struct executable *one = object_of(AN_EXECUTABLE, handle);
     struct stream *stream;
-    if (!object_of(AN_EXECUTABLE, handle)) return INVALID_VALUE;
-    return stream_of(where, &stream);
+    if (!one) return INVALID_VALUE;
+    TRY(stream_of(where, &stream));
+    executable_reserve(one);
+    return SUCCESS;
 }
 
 EXPORTED int cuGraphExecGetFlags(void *handle, uint64_t *flags) {
@@ -141,6 +165,9 @@ EXPORTED int cuGraphExecUpdate_v2(void *handle, void *graph_handle, struct updat
     if (!update) update = &ignored;
     TRY(executable_fill(&fresh, graph));
     fresh.flags = one->flags;
+    fresh.id = one->id;
+    fresh.graph = one->graph;
+    fresh.is_uploaded = one->is_uploaded;
     *update = differing(one, &fresh);
     if (update->result != UPDATED) {
         executable_drop(&fresh);

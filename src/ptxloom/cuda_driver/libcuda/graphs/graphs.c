@@ -47,6 +47,14 @@ void list_drop(struct list *list) {
     *list = (struct list){0};
 }
 
+void *graph_new(void) {
+    static unsigned made;
+    void *handle = handle_new(A_GRAPH, sizeof(struct graph));
+    struct graph *graph = object_of(A_GRAPH, handle);
+    if (graph) graph->id = ++made;
+    return handle;
+}
+
 static void node_free(void *handle) {
     struct node *node = object_of(A_NODE, handle);
     if (!node) return;
@@ -70,6 +78,7 @@ void graph_destroy(void *handle) {
 }
 
 int graph_append(void *handle, const struct work *work, void *const *after, size_t count, void **made) {
+    static uint64_t nodes;
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph || (count && !after)) return INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
@@ -81,6 +90,8 @@ int graph_append(void *handle, const struct work *work, void *const *after, size
     struct node *node = object_of(A_NODE, node_handle);
     if (!node || work_copy(&node->work, work)) return OUT_OF_MEMORY;
     node->graph = handle;
+    node->id = graph->made++;
+    node->number = ++nodes;
     for (size_t i = 0; i < count; i++) TRY(list_add(&node->after, after[i]));
     TRY(list_add(&graph->nodes, node_handle));
     if (made) *made = node_handle;
@@ -123,17 +134,6 @@ int graph_run(void *handle) {
     return error;
 }
 
-int graph_holds(void *handle, device_pointer start) {
-    struct graph *graph = object_of(A_GRAPH, handle);
-    int held = 0;
-    for (size_t i = 0; graph && i < graph->nodes.count; i++) {
-        struct node *node = object_of(A_NODE, graph->nodes.items[i]);
-        if (node->work.kind == ALLOCATE_WORK && node->work.memory.start == start) held = 1;
-        if (node->work.kind == FREE_WORK && node->work.memory.start == start) held = 0;
-    }
-    return held;
-}
-
 int graph_copy(void *handle, void **copy) {
     struct list old = {0}, new = {0};
     int error = graph_clone(handle, copy, &old, &new);
@@ -155,7 +155,7 @@ int work_own(struct work *work) {
 int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of_new) {
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph) return INVALID_VALUE;
-    void *made = handle_new(A_GRAPH, sizeof(struct graph));
+    void *made = graph_new();
     if (!made) return OUT_OF_MEMORY;
     struct graph *new_graph = object_of(A_GRAPH, made);
     int error = user_objects_keep(&new_graph->kept, &graph->kept);
@@ -186,7 +186,7 @@ int graph_clone(void *handle, void **clone, struct list *of_old, struct list *of
 EXPORTED int cuGraphCreate(void **handle, unsigned flags) {
     DRIVER;
     if (!handle || flags) return INVALID_VALUE;
-    *handle = handle_new(A_GRAPH, sizeof(struct graph));
+    *handle = graph_new();
     return *handle ? SUCCESS : OUT_OF_MEMORY;
 }
 
@@ -203,6 +203,7 @@ EXPORTED int cuGraphDestroyNode(void *handle) {
     struct node *node = object_of(A_NODE, handle);
     struct graph *graph = node ? object_of(A_GRAPH, node->graph) : NULL;
     if (!graph) return INVALID_VALUE;
+    if (graph_allocates(node->graph)) return NOT_SUPPORTED;
     for (size_t i = 0; i < graph->nodes.count; i++) {
         struct node *other = object_of(A_NODE, graph->nodes.items[i]);
         list_remove(&other->after, handle);
@@ -225,7 +226,7 @@ EXPORTED int cuGraphClone(void **clone, void *handle) {
     DRIVER;
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!clone || !graph) return INVALID_VALUE;
-    if (!can_clone(graph)) return NOT_SUPPORTED;
+    if (!can_clone(graph) || graph_allocates(handle)) return NOT_SUPPORTED;
     TRY(graph_copy(handle, clone));
     ((struct graph *)object_of(A_GRAPH, *clone))->cloned_from = handle;
     return SUCCESS;
@@ -236,6 +237,7 @@ static int add_edges(void *handle, void *const *from, void *const *to, size_t co
     DRIVER;
     struct graph *graph = object_of(A_GRAPH, handle);
     if (!graph || (count && (!from || !to))) return INVALID_VALUE;
+    if (gone && count && graph_allocates(handle)) return NOT_SUPPORTED;
     for (size_t i = 0; i < count; i++) {
         if (!list_has(&graph->nodes, from[i]) || !list_has(&graph->nodes, to[i])) return INVALID_VALUE;
         struct node *node = object_of(A_NODE, to[i]);

@@ -15,10 +15,13 @@ void list_remove(struct list *list, const void *item);
 void list_drop(struct list *list);
 
 struct graph {
+    unsigned id;
+    unsigned made; /* nodes so far */
     struct list nodes;
     struct list kept; /* user objects, once for each use */
     struct list conditions; /* their values */
-    int is_child;     /* of a node, and destroyed with it */
+    int is_child;     /* of a node, and destroyed with it; */
+    int is_given;     /* as it is, by a program */
     void *cloned_from;
     int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
     int mode;
@@ -27,6 +30,8 @@ struct graph {
 
 struct node {
     void *graph;
+    unsigned id; /* of those of its graph */
+    uint64_t number; /* of all */
     struct list after;
     struct work work;
     void *cloned_from;
@@ -35,11 +40,21 @@ struct node {
 
 /* What a graph was when it was made ready; `nodes` are those of the graph, for changes. */
 struct executable {
+    unsigned id;
     uint64_t flags;
+    void *graph; /* that it was made of */
+    int allocates, is_uploaded;
+    uint64_t memory_bytes; /* that it allocates */
     struct list nodes, kept, conditions;
     struct work *works;
     size_t *edges; /* how many of them each node waits for */
 };
+
+enum { AUTO_FREE = 1 }; /* of the flags: what a launch has allocated and nobody freed, the next one frees */
+int graph_allocates(void *graph);                        /* or frees; it is not copied, nor are its nodes taken away */
+int executable_memory(struct executable *one);           /* counts what it allocates */
+int executable_prepare(const struct executable *one);    /* for a launch: an error if memory is not as it has to be */
+void executable_reserve(struct executable *one);         /* tells the device that it has its memory */
 
 int user_objects_keep(struct list *to, const struct list *from);
 void user_objects_drop(struct list *kept);
@@ -54,12 +69,14 @@ struct condition_params {
 };
 int condition_make(const struct condition_params *p, struct work *work);
 void **condition_bodies(void *handle);
+int condition_tell(void *handle, struct condition_params *p);
 void condition_drop(void *handle);
 int condition_copy(void *handle, void **copy);
 int condition_legal(void *handle);
 void conditions_begin(const struct list *values);
 
 int list_add_all(struct list *list, const struct list *more);
+void *graph_new(void);
 void graph_destroy(void *handle);
 int graph_copy(void *handle, void **copy);
 int work_own(struct work *work);

@@ -36,7 +36,7 @@ struct work *work_in(const void *handle, const void *node) {
 
 int copy_work(const struct copy3d *p, struct work *work) {
     *work = (struct work){.kind = COPY_WORK};
-    return p && p->width && p->height && p->depth ? copy_of_box(p, &work->copy) : INVALID_VALUE;
+    return p && p->width && p->height && p->depth ? copy_of_box(p, &work->copy, LATER) : INVALID_VALUE;
 }
 /* What a driver does not exchange in a graph that is ready. */
 static int has_rows(const struct copy *copy) { return copy->height > 1 || copy->depth > 1; }
@@ -86,7 +86,7 @@ EXPORTED int cuGraphExecMemcpyNodeSetParams(void *exec, void *node, const struct
 int fill_work(const struct fill_node *p, struct work *work) {
     if (!p) return INVALID_VALUE;
     *work = (struct work){.kind = FILL_WORK, .fill = {p->to, p->pitch, p->width, p->height, p->value, p->element_bytes}};
-    return p->width && p->height ? fill_legal(&work->fill) : INVALID_VALUE;
+    return p->width && p->height ? fill_legal(&work->fill, LATER) : INVALID_VALUE;
 }
 EXPORTED int cuGraphAddMemsetNode(void **node, void *graph, void *const *after, size_t count, const struct fill_node *p, void *context) {
     DRIVER;
@@ -183,6 +183,7 @@ EXPORTED int cuGraphAddChildGraphNode(void **node, void *graph, void *const *aft
     GIVEN(graph);
     CURRENT;
     struct work work = {.kind = GRAPH_WORK};
+    if (graph_allocates(child)) return NOT_SUPPORTED;
     TRY(graph_copy(child, &work.handle));
     ((struct graph *)object_of(A_GRAPH, work.handle))->is_child = 1;
     int error = node_add(node, graph, after, count, &(struct work){.kind = GRAPH_WORK, .handle = work.handle});

@@ -32,4 +32,11 @@ int node_add(void **node, void *graph, void *const *after, size_t count, struct 
 int node_set(struct work *place, struct work *work, enum work_kind kind);
 struct work *work_of_node(const void *handle);
 
+/* Of the functions that programs call. */
+int cuGraphNodeGetType(void *node, int *type);
+int cuGraphKernelNodeGetParams_v2(void *node, struct kernel_node *p);
+int cuGraphMemcpyNodeGetParams(void *node, struct copy3d *p);
+int cuGraphMemsetNodeGetParams(void *node, struct fill_node *p);
+int cuGraphHostNodeGetParams(void *node, struct host_node *p);
+
 #endif

@@ -45,7 +45,7 @@ EXPORTED int cuMemcpyBatchAsync_v2(const device_pointer *to, const device_pointe
     for (size_t turn = 0; turn < 2; turn++) /* none is done before all are known to be legal */
         for (size_t i = 0; i < count; i++) {
             struct copy copy = {.to = to[i], .from = from[i], .width = sizes[i], .height = 1, .depth = 1};
-            if (!sizes[i] || copy_legal(&copy)) return INVALID_VALUE;
+            if (!sizes[i] || copy_legal(&copy, when_of(stream))) return INVALID_VALUE;
             if (turn) TRY(each(&copy, 1, stream));
         }
     return SUCCESS;
@@ -58,7 +58,7 @@ EXPORTED int cuMemcpyWithAttributesAsync(device_pointer to, device_pointer from,
     CONTEXT;
     const struct copy copy = {.to = to, .from = from, .width = size, .height = 1, .depth = 1};
     TRY(order_legal(attributes->order, attributes->flags));
-    return copy_legal(&copy) ? INVALID_VALUE : each(&copy, 1, stream);
+    return copy_legal(&copy, when_of(stream)) ? INVALID_VALUE : each(&copy, 1, stream);
 }
 
 EXPORTED int cuMemcpyBatchAsync(const device_pointer *to, const device_pointer *from, const size_t *sizes, size_t count,
@@ -84,7 +84,7 @@ struct box {
     unsigned flags;
 };
 
-static int box_copy(const struct box *b, struct copy *copy) {
+static int box_copy(const struct box *b, enum when when, struct copy *copy) {
     size_t from_row = b->from.row ? b->from.row : b->width, to_row = b->to.row ? b->to.row : b->width;
     size_t from_height = b->from.height ? b->from.height : b->height, to_height = b->to.height ? b->to.height : b->height;
     if (b->from.kind != POINTER || b->to.kind != POINTER) return INVALID_VALUE;
@@ -95,7 +95,7 @@ static int box_copy(const struct box *b, struct copy *copy) {
     if (__builtin_mul_overflow(from_row, from_height, &copy->from_slice)) return INVALID_VALUE;
     if (__builtin_mul_overflow(to_row, to_height, &copy->to_slice)) return INVALID_VALUE;
     TRY(order_legal(b->order, b->flags));
-    return copy_legal(copy);
+    return copy_legal(copy, when);
 }
 
 EXPORTED int cuMemcpy3DBatchAsync_v2(size_t count, const struct box *boxes, uint64_t flags, void *stream) {
@@ -103,9 +103,9 @@ EXPORTED int cuMemcpy3DBatchAsync_v2(size_t count, const struct box *boxes, uint
     CONTEXT;
     struct copy copy;
     TRY(stream_for(stream));
-    for (size_t i = 0; i < count; i++) TRY(box_copy(&boxes[i], &copy));
+    for (size_t i = 0; i < count; i++) TRY(box_copy(&boxes[i], when_of(stream), &copy));
     for (size_t i = 0; i < count; i++) {
-        TRY(box_copy(&boxes[i], &copy));
+        TRY(box_copy(&boxes[i], when_of(stream), &copy));
         TRY(each(&copy, 1, stream));
     }
     return SUCCESS;
@@ -115,7 +115,7 @@ EXPORTED int cuMemcpy3DWithAttributesAsync(const struct box *box, uint64_t flags
     GIVEN(box && !flags);
     CONTEXT;
     struct copy copy;
-    TRY(box_copy(box, &copy));
+    TRY(box_copy(box, when_of(stream), &copy));
     return each(&copy, 1, stream);
 }
 

@@ -11,16 +11,22 @@ static uint64_t extent(uint64_t width, uint64_t height, uint64_t depth, uint64_t
     return all;
 }
 
-int copy_legal(const struct copy *c) {
+int copy_legal(const struct copy *c, enum when when) {
     if (c->width == 0 || c->height == 0 || c->depth == 0) return SUCCESS;
     uint64_t to = extent(c->width, c->height, c->depth, c->to_pitch, c->to_slice);
     uint64_t from = extent(c->width, c->height, c->depth, c->from_pitch, c->from_slice);
-    return to && from && reachable(c->to, to) && reachable(c->from, from) ? SUCCESS : INVALID_VALUE;
+    return to && from && reachable_when(c->to, to, when) && reachable_when(c->from, from, when) ? SUCCESS : INVALID_VALUE;
+}
+
+/* What is recorded happens later. */
+enum when when_of(void *handle) {
+    struct stream *stream;
+    return stream_of(handle, &stream) || !stream->capture ? NOW : LATER;
 }
 
 static int submit_copy(void *stream, const struct copy *copy) {
     struct work work = {.kind = COPY_WORK, .copy = *copy};
-    TRY(copy_legal(copy));
+    TRY(copy_legal(copy, when_of(stream)));
     return work_submit(stream, &work);
 }
 
@@ -137,14 +143,14 @@ static int flat_copy(const struct copy2d *p, struct copy *copy) {
     return copy_box(&to, &from, &(struct box){p->width, p->height, 1}, copy);
 }
 
-int copy_of_box(const struct copy3d *p, struct copy *copy) {
+int copy_of_box(const struct copy3d *p, struct copy *copy, enum when when) {
     const struct side to = {p->to_x,     p->to_y, p->to_z,     p->to_level, p->to_type, p->to_host,
                             p->to_array, p->to,   p->to_pitch, p->to_height};
     const struct side from = {p->from_x,     p->from_y, p->from_z,     p->from_level, p->from_type, HOST_POINTER(p->from_host),
                               p->from_array, p->from,   p->from_pitch, p->from_height};
     TRY(copy_box(&to, &from, &(struct box){p->width, p->height, p->depth}, copy));
     copy->given = *p;
-    return copy_legal(copy);
+    return copy_legal(copy, when);
 }
 
 /* What a node tells of itself; a recorded copy was no box at first, or between addresses. */
@@ -175,7 +181,7 @@ EXPORTED int cuMemcpy3DAsync_v2(const struct copy3d *p, void *stream) {
     CONTEXT;
     struct copy copy;
     if (!p) return INVALID_VALUE;
-    TRY(copy_of_box(p, &copy));
+    TRY(copy_of_box(p, &copy, LATER)); /* and once more when it is known when */
     return submit_copy(stream, &copy);
 }
 EXPORTED int cuMemcpy3D_v2(const struct copy3d *p) { return cuMemcpy3DAsync_v2(p, NULL); }
@@ -221,7 +227,7 @@ EXPORTED int cuMemcpyAtoA_v2(void *to, size_t to_offset, void *from, size_t from
 
 /* -- fills ------------------------------------------------------------------------------------------------------- */
 
-int fill_legal(const struct fill *f) {
+int fill_legal(const struct fill *f, enum when when) {
     uint64_t row_bytes;
     if (f->element_bytes != 1 && f->element_bytes != 2 && f->element_bytes != 4) return INVALID_VALUE;
     if (f->to % f->element_bytes || (f->height > 1 && f->pitch % f->element_bytes)) return INVALID_VALUE;
@@ -229,13 +235,13 @@ int fill_legal(const struct fill *f) {
     if (__builtin_mul_overflow(f->width, f->element_bytes, &row_bytes)) return INVALID_VALUE;
     if (f->height > 1 && f->pitch < row_bytes) return INVALID_VALUE;
     uint64_t all = extent(row_bytes, f->height, 1, f->pitch, 0);
-    return all && in_device(f->to) && reachable(f->to, all) ? SUCCESS : INVALID_VALUE;
+    return all && in_device(f->to) && reachable_when(f->to, all, when) ? SUCCESS : INVALID_VALUE;
 }
 
 static int fill(device_pointer to, uint64_t pitch, unsigned value, unsigned element, uint64_t width, uint64_t height, void *stream) {
     CONTEXT;
     struct work work = {.kind = FILL_WORK, .fill = {to, pitch, width, height, value, element}};
-    TRY(fill_legal(&work.fill));
+    TRY(fill_legal(&work.fill, when_of(stream)));
     return work_submit(stream, &work);
 }
 

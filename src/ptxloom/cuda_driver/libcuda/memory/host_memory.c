@@ -80,7 +80,8 @@ int host_memory_seen(void *address, device_pointer *found) {
 int host_memory_known(device_pointer address, struct allocation *told) {
     struct registered *one = registered_at((void *)(uintptr_t)address);
     if (!one) return 0;
-    *told = (struct allocation){(device_pointer)(uintptr_t)one->start, one->size, HOST_MEMORY, one->flags, one->id, one->context, NULL, 0, NOT_TOLD};
+    *told = (struct allocation){.start = (device_pointer)(uintptr_t)one->start, .size = one->size, .kind = HOST_MEMORY,
+                                .flags = one->flags, .id = one->id, .context = one->context};
     return 1;
 }
 

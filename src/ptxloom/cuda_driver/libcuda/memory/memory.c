@@ -43,7 +43,7 @@ int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, u
     }
     size_t at = above(start);
     memmove(known + at + 1, known + at, (count - at) * sizeof *known);
-    known[at] = (struct allocation){start, size, kind, 0, ++made, current_context(), NULL, owner, NOT_TOLD};
+    known[at] = (struct allocation){.start = start, .size = size, .kind = kind, .id = ++made, .context = current_context(), .owner = owner};
     count++;
     if (is_counted(kind)) used += size;
     return SUCCESS;
@@ -100,12 +100,14 @@ static int lies_within(device_pointer address, uint64_t size) {
     return 0;
 }
 
-int reachable(device_pointer address, uint64_t size) {
+int reachable(device_pointer address, uint64_t size) { return reachable_when(address, size, NOW); }
+
+int reachable_when(device_pointer address, uint64_t size, enum when when) {
     device_pointer last = address + (size - 1);
     if (size == 0) return 1;
     if (address == 0 || last < address || last >= 1ull << 63) return 0;
     if (!in_device(address)) return (last < device.start || address >= device.start) && is_mapped(address, size);
-    return lies_within(address, size);
+    return lies_within(address, size) || (when == LATER && graph_memory_near(address, size));
 }
 
 void memory_written(device_pointer address, uint64_t size) {
@@ -131,8 +133,14 @@ int memory_free(device_pointer start, int kinds) {
     struct allocation *one = allocation_at(start);
     struct part part = {&start, sizeof start};
     if (!one || one->start != start || !(kinds & 1 << (one->pool ? POOL_MEMORY : one->kind))) return INVALID_VALUE;
+    if (one->opened) {
+        one->opened--;
+        return SUCCESS;
+    }
+    void *graph_memory = one->graph_memory;
     if (one->pool) pool_gets_back(one->pool, one->size);
     allocation_remove(one);
+    if (graph_memory) return graph_memory_end(graph_memory);
     return ask(FREE, &part, 1, NULL);
 }
 

@@ -1,7 +1,7 @@
 /* Memory pools and allocation in the order of a stream: each allocation of a pool is one of its kind of memory. */
 #include <string.h>
 
-#include "driver.h"
+#include "memory/pools.h"
 
 enum { REUSE_FIRST = 1, REUSE_LAST = 3, RELEASE_THRESHOLD = 4, RESERVED = 5, RESERVED_HIGH = 6, USED = 7, USED_HIGH = 8 };
 
@@ -61,9 +61,6 @@ EXPORTED int cuDeviceSetMemPool(int which, void *pool) {
 
 /* -- by where memory lies and how it moves -------------------------------------------------------------------------- */
 
-enum { NOWHERE, ON_DEVICE, ON_HOST, ON_HOST_NODE, ON_HOST_NODE_NEAR };
-enum { PINNED = 1, MANAGED };
-
 static int is_on_host(const struct location *where) {
     return where->type == ON_HOST || where->type == ON_HOST_NODE || where->type == ON_HOST_NODE_NEAR;
 }
@@ -97,15 +94,6 @@ EXPORTED int cuMemSetMemPool(struct location *where, int type, void *pool) {
     TRY(kind_of(where, type, &kind));
     return take_current(kind, pool);
 }
-
-struct pool_properties {
-    int type, handles;
-    struct location where;
-    void *security;
-    size_t limit;
-    unsigned short usage;
-    unsigned char reserved[54];
-};
 
 EXPORTED int cuMemPoolCreate(void **pool, const struct pool_properties *wanted) {
     DRIVER;
@@ -162,11 +150,6 @@ EXPORTED int cuMemPoolSetAttribute(void *handle, int attribute, const void *valu
     return SUCCESS;
 }
 
-struct access {
-    struct location where;
-    int flags;
-};
-
 void pool_gets_back(const void *handle, size_t size) {
     struct pool *pool = object_of(A_POOL, handle);
     if (pool) pool->used -= size;
@@ -217,14 +200,14 @@ static int taken(device_pointer start, size_t size, void *handle, void *where) {
     struct pool *pool = object_of(A_POOL, handle);
     struct allocation *one = allocation_at(start);
     TRY(stream_of(where, &stream));
+    if (stream->capture) return graph_memory_record(where, start);
     if (one) one->context = NULL; /* a pool is of no context */
     if (one) one->pool = handle;
     if (pool) {
         pool->used += size;
         pool->high = pool->used > pool->high ? pool->used : pool->high;
     }
-    struct work work = {.kind = ALLOCATE_WORK, .memory = {start, size}};
-    return stream->capture ? work_submit(where, &work) : SUCCESS;
+    return SUCCESS;
 }
 
 EXPORTED int cuMemAllocFromPoolAsync(device_pointer *start, size_t size, void *pool, void *stream) {
@@ -247,11 +230,8 @@ EXPORTED int cuMemAllocAsync(device_pointer *start, size_t size, void *stream) {
 EXPORTED int cuMemFreeAsync(device_pointer start, void *where) {
     CONTEXT;
     struct stream *stream;
-    struct allocation *one = allocation_at(start);
     TRY(stream_of(where, &stream));
     if (!start) return SUCCESS;
-    if (!one || one->start != start || (stream->capture && !graph_holds(stream->capture, start))) return INVALID_VALUE;
-    struct work work = {.kind = FREE_WORK, .memory = {start, one->size}};
-    if (stream->capture) return work_submit(where, &work);
+    if (stream->capture) return graph_memory_record_free(where, start);
     return memory_free(start, 1 << DEVICE_MEMORY | 1 << POOL_MEMORY);
 }

@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "memory/pools.h"
 #include "origin.h"
 
 #define UNIT ((uint64_t)2 << 20) /* in which memory is made and mapped */
-enum { PINNED = 1, ON_DEVICE = 1, ON_CURRENT_NODE = 4, TO_FILE = 1, READ = 1, READ_WRITE = 3 };
+enum { TO_FILE = 1, READ = 1, READ_WRITE = 3 };
 enum step { RANGE = 1, CREATE, IMPORT, RELEASE, MAP, UNMAP, ACCESS };
 
 struct properties {
@@ -165,7 +165,7 @@ static struct physical *physical_of(const void *handle) { return object_of(A_PHY
 static int properties_legal(const struct properties *p) {
     if (p->type != PINNED || p->handles & ~TO_FILE) return INVALID_VALUE;
     if (p->where.type == ON_DEVICE) return is_device(p->where.id) ? SUCCESS : INVALID_DEVICE;
-    return p->where.type < ON_DEVICE || p->where.type > ON_CURRENT_NODE ? INVALID_VALUE : SUCCESS; /* all memory is the host's */
+    return p->where.type < ON_DEVICE || p->where.type > ON_HOST_NODE_NEAR ? INVALID_VALUE : SUCCESS; /* all memory is the host's */
 }
 
 EXPORTED int cuMemGetAllocationGranularity(size_t *size, const struct properties *p, int option) {
@@ -280,11 +280,6 @@ EXPORTED int cuMemUnmap(device_pointer start, size_t size) {
     }
     return SUCCESS;
 }
-
-struct access {
-    struct location where;
-    int flags;
-};
 
 EXPORTED int cuMemSetAccess(device_pointer start, size_t size, const struct access *wanted, size_t wanted_count) {
     DRIVER;

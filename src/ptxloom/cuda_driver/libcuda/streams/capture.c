@@ -104,7 +104,7 @@ static int begin(void *handle, void *graph, void *const *after, size_t count, in
 
 EXPORTED int cuStreamBeginCapture_v2(void *stream, int mode) {
     CONTEXT;
-    void *graph = handle_new(A_GRAPH, sizeof(struct graph));
+    void *graph = graph_new();
     if (!graph) return OUT_OF_MEMORY;
     int error = begin(stream, graph, NULL, 0, mode);
     if (error) graph_destroy(graph);

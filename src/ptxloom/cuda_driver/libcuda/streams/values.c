@@ -8,16 +8,6 @@
 enum operation_kind { WAIT_32 = 1, WRITE_32 = 2, FLUSH = 3, WAIT_64 = 4, WRITE_64 = 5, BARRIER = 6 };
 enum { FLUSHES = 1 << 30, HOW = 3, MOST_AT_ONCE = 256 };
 
-/* As programs give it. */
-struct batch_operation {
-    int kind;
-    device_pointer address; /* of a barrier, its flags */
-    uint64_t value;
-    unsigned flags;
-    device_pointer alias;
-    uint64_t unused;
-};
-
 static int waits(int kind) { return kind == WAIT_32 || kind == WAIT_64; }
 static unsigned bytes_of(int kind) { return kind == WAIT_32 || kind == WRITE_32 ? 4 : 8; }
 
@@ -26,14 +16,19 @@ static int is_settable(device_pointer address) {
     return in_device(address) && (!one || one->kind != MANAGED_MEMORY);
 }
 
-static int legal(const struct value *v) {
-    unsigned size = bytes_of(v->kind);
+int value_known(const struct value *v) {
     if (v->kind == BARRIER) return SUCCESS;
     if (v->kind == FLUSH) return NOT_SUPPORTED;
     if (v->kind < WAIT_32 || v->kind > BARRIER) return INVALID_VALUE;
     if (waits(v->kind) && v->flags & FLUSHES) return NOT_SUPPORTED;
     if (waits(v->kind) ? v->flags > HOW : v->flags) return INVALID_VALUE;
-    if (v->address % size || !reachable(v->address, size)) return INVALID_VALUE;
+    return v->address % bytes_of(v->kind) ? INVALID_VALUE : SUCCESS;
+}
+
+static int legal(const struct value *v) {
+    TRY(value_known(v));
+    if (v->kind == BARRIER) return SUCCESS;
+    if (!reachable(v->address, bytes_of(v->kind))) return INVALID_VALUE;
     return waits(v->kind) ? in_device(v->address) ? SUCCESS : INVALID_VALUE : is_settable(v->address) ? SUCCESS : INVALID_VALUE;
 }
 
@@ -49,19 +44,20 @@ static int holds(uint64_t there, uint64_t value, unsigned size, unsigned how) {
 /* Waits for another thread of the program, if the value is not there: nothing else is under way. */
 static int wait(const struct value *v) {
     unsigned size = bytes_of(v->kind);
+    uint64_t wanted = size == 4 ? (uint32_t)v->value : v->value;
     for (;;) {
         struct timespec moment = {0, 100000};
         uint64_t there = 0;
         if (driver_error() || !reachable(v->address, size)) return INVALID_VALUE;
         memcpy(&there, (void *)(uintptr_t)v->address, size);
-        if (holds(there, v->value, size, v->flags & HOW)) return SUCCESS;
+        if (holds(there, wanted, size, v->flags & HOW)) return SUCCESS;
         int times = lock_release();
         nanosleep(&moment, NULL);
         lock_take(times);
     }
 }
 
-int value_do(const struct value *v) {
+static int value_do(const struct value *v) {
     unsigned size = bytes_of(v->kind);
     if (v->kind == BARRIER) return SUCCESS;
     if (waits(v->kind)) return wait(v);
@@ -71,18 +67,23 @@ int value_do(const struct value *v) {
     return SUCCESS;
 }
 
-static int submit(void *stream, const struct value *v) {
-    struct work work = {.kind = VALUE_WORK, .value = *v};
+int values_do(const struct values *values) {
+    for (unsigned i = 0; i < values->count; i++) TRY(value_do(&values->all[i]));
+    return SUCCESS;
+}
+
+static int submit(void *stream, struct value *all, unsigned count) {
+    struct work work = {.kind = VALUE_WORK, .values = {current_context(), all, count}};
     return work_submit(stream, &work);
 }
 
 static int one(void *handle, int kind, device_pointer address, uint64_t value, unsigned flags) {
     CONTEXT;
     struct stream *stream;
-    struct value v = {kind, flags, address, value};
+    struct value v = {.kind = kind, .flags = flags, .address = address, .value = value};
     TRY(stream_of(handle, &stream));
     TRY(legal(&v));
-    return submit(handle, &v);
+    return submit(handle, &v, 1);
 }
 
 EXPORTED int cuStreamWriteValue32_v2(void *stream, device_pointer address, uint32_t value, unsigned flags) {
@@ -98,16 +99,11 @@ EXPORTED int cuStreamWaitValue64_v2(void *stream, device_pointer address, uint64
     return one(stream, WAIT_64, address, value, flags);
 }
 
-EXPORTED int cuStreamBatchMemOp_v2(void *handle, unsigned count, const struct batch_operation *all, unsigned flags) {
+EXPORTED int cuStreamBatchMemOp_v2(void *handle, unsigned count, struct value *all, unsigned flags) {
     CONTEXT;
     struct stream *stream;
     TRY(stream_of(handle, &stream));
     if (flags || count > MOST_AT_ONCE || (count && !all)) return INVALID_VALUE;
-    for (unsigned turn = 0; turn < 2 * count; turn++) { /* none is done before all are known to be legal */
-        const struct batch_operation *o = &all[turn % count];
-        uint64_t value = bytes_of(o->kind) == 4 ? (uint32_t)o->value : o->value;
-        struct value v = {o->kind, o->flags, o->address, value};
-        TRY(turn < count ? legal(&v) : submit(handle, &v));
-    }
-    return SUCCESS;
+    for (unsigned i = 0; i < count; i++) TRY(legal(&all[i])); /* none is done before all are known to be legal */
+    return count ? submit(handle, all, count) : SUCCESS;
 }

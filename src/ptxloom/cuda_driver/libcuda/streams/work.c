@@ -63,31 +63,43 @@ int work_do(const struct work *work) {
     if (work->is_off) return SUCCESS;
     switch (work->kind) {
     case NOTHING:
-    case WAIT_WORK:
-    case ALLOCATE_WORK: /* memory that a graph has for itself lives as long as the program: each launch finds it there */
-    case FREE_WORK: return SUCCESS;
+    case WAIT_WORK: return SUCCESS;
+    case ALLOCATE_WORK: return graph_memory_take(work->handle);
+    case FREE_WORK: return graph_memory_free(work->handle);
     case KERNEL_WORK: return do_launch(&work->launch);
     case COPY_WORK: return do_copy(&work->copy);
     case FILL_WORK: return do_fill(&work->fill);
     case HOST_WORK: return do_host(work->host.function, work->host.argument);
     case CONDITION_WORK: return condition_run(work->handle);
-    case VALUE_WORK: return value_do(&work->value);
+    case VALUE_WORK: return values_do(&work->values);
     case RECORD_WORK: return event_record(work->handle);
     case GRAPH_WORK: return graph_run(work->handle);
     }
     return INVALID_VALUE;
 }
 
+static void *copied(const void *data, size_t size) {
+    void *made = malloc(size ? size : 1);
+    return made && size ? memcpy(made, data, size) : made;
+}
+
+static int uses_memory(const struct work *work) { return work->kind == ALLOCATE_WORK || work->kind == FREE_WORK; }
+
 int work_copy(struct work *to, const struct work *from) {
     *to = *from;
+    if (uses_memory(from)) graph_memory_use(from->handle, 1);
+    if (from->kind == VALUE_WORK) {
+        to->values.all = copied(from->values.all, from->values.count * sizeof *from->values.all);
+        return to->values.all ? SUCCESS : OUT_OF_MEMORY;
+    }
     if (from->kind != KERNEL_WORK) return SUCCESS;
-    to->launch.parameters = malloc(from->launch.size ? from->launch.size : 1);
-    if (!to->launch.parameters) return OUT_OF_MEMORY;
-    if (from->launch.size) memcpy(to->launch.parameters, from->launch.parameters, from->launch.size);
-    return SUCCESS;
+    to->launch.parameters = copied(from->launch.parameters, from->launch.size);
+    return to->launch.parameters ? SUCCESS : OUT_OF_MEMORY;
 }
 
 void work_drop(struct work *work) {
+    if (uses_memory(work)) graph_memory_use(work->handle, -1);
     if (work->kind == KERNEL_WORK) free(work->launch.parameters);
+    if (work->kind == VALUE_WORK) free(work->values.all);
     work->kind = NOTHING;
 }

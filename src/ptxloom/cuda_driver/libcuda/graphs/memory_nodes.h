@@ -1,0 +1,20 @@
+/* What a node that allocates is told, and tells. */
+#ifndef PTXLOOM_MEMORY_NODES_H
+#define PTXLOOM_MEMORY_NODES_H
+
+#include "graphs/allocations.h"
+#include "graphs/nodes.h"
+
+struct allocation_node {
+    struct pool_properties properties;
+    struct access *access;
+    size_t access_count, size;
+    device_pointer start; /* what they get */
+};
+
+int cuGraphAddMemAllocNode(void **node, void *graph, void *const *after, size_t count, struct allocation_node *p);
+int cuGraphAddMemFreeNode(void **node, void *graph, void *const *after, size_t count, device_pointer start);
+int cuGraphMemAllocNodeGetParams(void *node, struct allocation_node *p);
+int cuGraphMemFreeNodeGetParams(void *node, device_pointer *start);
+
+#endif

@@ -34,8 +34,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--ptxloom-update", action="store_true", help="write the snapshots of profiles anew")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """With `--ptxloom`, let Triton and PyTorch's users find a GPU: before a `conftest.py` imports either, and asks."""
+    options = early_config.known_args_namespace
+    if not options.ptxloom:
+        return
+    device = options.ptxloom_device
+    for name, value in (_FOR_TRITON | ({"PTXLOOM_DEVICE": str(device)} if device else {})).items():
+        os.environ.setdefault(name, value)
+    from ptxloom.triton.awaited import follow_torch  # noqa: PLC0415 - as the module's docstring says
+
+    follow_torch()
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker; with `--ptxloom`, prove that kernels can run, and let those of Triton and PyTorch's users.
+    """Declare the marker; with `--ptxloom`, prove that kernels can run.
 
     Raises:
         UsageError: An option means nothing, or what runs kernels is not installed.
@@ -44,12 +58,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", about)
     if config.getoption("--ptxloom"):
         _tools(str(config.getoption("--ptxloom-checks")))
-        device = config.getoption("--ptxloom-device")
-        for name, value in (_FOR_TRITON | ({"PTXLOOM_DEVICE": str(device)} if device else {})).items():
-            os.environ.setdefault(name, value)
-        from ptxloom.triton.awaited import follow_torch  # noqa: PLC0415 - as the module's docstring says
-
-        follow_torch()
 
 
 @dataclass(slots=True)

@@ -85,9 +85,10 @@ def test_a_program_for_a_gpu_has_its_device(device: str, tmp_path: Path) -> None
 
 @needs_torch
 def test_tests_for_a_gpu_run_under_pytest(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("import torch\nfound = torch.cuda.is_available()\n", encoding="utf-8")
     (tmp_path / "test_gpu.py").write_text(
-        "import pytest, torch\n\n"
-        "@pytest.mark.skipif(not torch.cuda.is_available(), reason='no GPU')\n"
+        "import pytest, torch\nfrom conftest import found\n\n"
+        "@pytest.mark.skipif(not found, reason='no GPU')\n"
         "def test_it():\n    assert (torch.ones(3, device='cuda') + 1).is_cuda\n",
         encoding="utf-8",
     )

@@ -88,6 +88,13 @@ def test_a_session_that_does_not_ask_is_left_alone(pytester: pytest.Pytester) ->
     session(pytester, RACES).assert_outcomes(passed=1)
 
 
+def test_the_device_is_there_before_a_conftest_asks_for_it(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("import os\nfound = os.environ.get('PTXLOOM_TORCH_CUDA'), os.environ.get('PTXLOOM_DEVICE')")
+    pytester.makepyfile("from conftest import found\n\ndef test_it():\n    assert found == ('1', 'sm_90')")
+    done = pytester.runpytest_subprocess(*PLUGINS, "--ptxloom", "--ptxloom-device", "sm_90")
+    done.assert_outcomes(passed=1)
+
+
 def test_a_hazard_fails_the_test_that_made_it_with_its_caret(pytester: pytest.Pytester) -> None:
     done = session(pytester, RACES, "--ptxloom")
     done.assert_outcomes(failed=1)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.fragments.derive import fragment
-from ptxloom.fragments.native import Together, body, sides
+from ptxloom.fragments.native import Sides, Together, body, sides
 from ptxloom.isa.limits import LANES
 from ptxloom.machine.native import language, translation
 from ptxloom.machine.native.ir import Emitter, Value
@@ -62,7 +62,6 @@ def function_of(move: MatrixMove, lanes: int) -> str:
     """The IR of a move; it calls `place_rows`."""
     write = move.opcode == "stmatrix"
     held = fragment(move)
-    registers = "".join(f", ptr %out{n}" for n in range(held.registers))
     moved = sides(held, together=Together.LANES)
     lines = [
         line
@@ -72,9 +71,6 @@ def function_of(move: MatrixMove, lanes: int) -> str:
             f"  %row{number} = inttoptr i64 %host{number} to ptr",
         )
     ]
-    for number, _ in moved.registers.vectors():
-        register, offset = divmod(number * 16, _REGISTER_BYTES)
-        lines.append(f"  %h{number} = getelementptr i8, ptr %out{register}, i64 {offset}")
     careful = translation.signature(place_rows)
     bound = Emitter("bound")
     fits = inside(bound, Value("i64", "%top"), Value("i64", str(move.row_bytes)), Value("i64", "%room"))
@@ -83,7 +79,7 @@ def function_of(move: MatrixMove, lanes: int) -> str:
         declaration=careful.declaration,
         place_rows=careful.name,
         name=name_of(move, lanes),
-        registers=registers,
+        registers=_parameters(held.registers),
         lanes=lanes,
         bits=32 if move.space else 64,
         members=(1 << lanes) - 1 if lanes < LANES else -1,
@@ -98,8 +94,45 @@ def function_of(move: MatrixMove, lanes: int) -> str:
         inside=fits.text,
         shared=offsets["shared"],
         shared_bytes=offsets["shared_bytes"],
-        body="\n".join([*lines, *body(move, moved)]),
+        body="\n".join([*lines, *_register_pointers(moved), *body(move, moved)]),
     )
+
+
+def name_of_rows(move: MatrixMove) -> str:
+    """The name of the function for the rows of a store."""
+    return f"ptxloom_rows_of_{move.opcode}_{move.short.replace('.', '_')}"
+
+
+@cache
+def function_of_rows(move: MatrixMove) -> str:
+    """The IR that writes what a store would, its rows one after the other: (where, a place for each register)."""
+    held = fragment(move)
+    moved = sides(held, together=Together.LANES)
+    lines = [
+        f"  %row{number} = getelementptr i8, ptr %rows, i64 {number * move.row_bytes}"
+        for number, _ in moved.rows.vectors()
+    ]
+    return "\n".join([
+        f"define void @{name_of_rows(move)}(ptr %rows{_parameters(held.registers)}) #0 {{",
+        *lines,
+        *_register_pointers(moved),
+        *body(move, moved),
+        "  ret void",
+        "}\n",
+    ])
+
+
+def _parameters(registers: int) -> str:
+    return "".join(f", ptr %out{n}" for n in range(registers))
+
+
+def _register_pointers(moved: Sides) -> list[str]:
+    """`%h`: 16 bytes each of the places of registers."""
+    places = {number: divmod(number * 16, _REGISTER_BYTES) for number, _ in moved.registers.vectors()}
+    return [
+        f"  %h{number} = getelementptr i8, ptr %out{register}, i64 {offset}"
+        for number, (register, offset) in places.items()
+    ]
 
 
 _FUNCTION: Final = """

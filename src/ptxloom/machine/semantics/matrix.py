@@ -183,13 +183,25 @@ def _rows(b: Builder, move: MatrixMove, operand: tree.Operand, places: Sequence[
     payload = move.row_elements * in_memory.bits // 8
     kind, space = WRITE if move.opcode == "stmatrix" else READ, state.SHARED if move.space else state.GENERIC
     row_bits = 8 * move.row_bytes
-    b.touch(Access(kind, space, addresses, row_bits, offset, address_bits=width, lanes=mask, payload=payload))
+    told = (_rows_of(b, move, places),) if kind == WRITE and "racecheck" in b.checks else ()
+    b.touch(
+        Access(kind, space, addresses, row_bits, offset, address_bits=width, places=told, lanes=mask, payload=payload)
+    )
     lanes = LANES if b.program.architecture == _TURING else move.address_lanes
     name = matrices.name_of(move, lanes)
     b.natives[signature(matrices.place_rows).name] = matrices.place_rows
     b.helper(name, matrices.function_of(move, lanes))
     operands = (W, addresses, b.constant("i64", offset), b.active_mask, b.constant("i32", b.op.site))
     b.check(b.call(name, *operands, *places, result="i32"))
+
+
+def _rows_of(b: Builder, move: MatrixMove, places: Sequence[Value]) -> Value:
+    """Where the rows lie that are about to be stored, one after the other: those of equal bytes do not race."""
+    rows = b.scratch(scratch.VALUES + move.registers * LANES * 4)
+    name = matrices.name_of_rows(move)
+    b.helper(name, matrices.function_of_rows(move))
+    b.call(name, rows, *places)
+    return rows
 
 
 def _results(b: Builder, operand: tree.Operand, number: int, bits: int) -> tuple[tuple[Value, ...], bool]:

@@ -84,6 +84,24 @@ def test_a_program_for_a_gpu_has_its_device(device: str, tmp_path: Path) -> None
 
 
 @needs_torch
+def test_what_programs_ask_of_torch_cuda_is_answered(tmp_path: Path) -> None:
+    done = run("torch_cuda.py", tmp_path, PTXLOOM_TORCH_CUDA="1")
+    assert done.stdout.split() == ["memory", "streams", "places", "saved", "training"], done.stderr
+
+
+@needs_torch
+def test_a_graph_is_done_by_replays_and_not_before(tmp_path: Path) -> None:
+    done = run("graphs.py", tmp_path, PTXLOOM_TORCH_CUDA="1")
+    assert done.stdout.splitlines() == [
+        "captured True True True 1.0",
+        "replayed [True, True, True] 1.0 True",
+        "while a CUDA graph is captured, a value of the device cannot be read by the host",
+        "callable True True",
+        "timed True",
+    ], done.stderr
+
+
+@needs_torch
 def test_tests_for_a_gpu_run_under_pytest(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("import torch\nfound = torch.cuda.is_available()\n", encoding="utf-8")
     (tmp_path / "test_gpu.py").write_text(

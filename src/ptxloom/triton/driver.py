@@ -30,6 +30,7 @@ class PtxloomDriver(base.DriverBase):
         self.utils = device.Utilities()
         self.launcher_cls = launcher.Launcher
         self._scratch = device.Scratch
+        clock.benchmark_graphs()
 
     @classmethod
     def is_active(cls) -> bool:

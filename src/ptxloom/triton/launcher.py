@@ -8,6 +8,7 @@ import struct
 import sys
 import warnings
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from triton.runtime import _allocation
 
 from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.machine.memory.arguments import byte_bounds
-from ptxloom.triton import clock
+from ptxloom.triton import clock, recorded
 from ptxloom.triton.arrays import ArrayArgument
 from ptxloom.triton.device import Scratch, device
 
@@ -75,6 +76,7 @@ class Launcher:
             for tensor in _mapped(args):
                 _pointer(tensor, "the tensor of a descriptor", held)
             self._launch(function, (x, y, z), stream, args)
+        recorded.note(partial(self, x, y, z, stream, function, _packed, launch_metadata, enter_hook, exit_hook, *args))
         if exit_hook is not None:
             exit_hook(launch_metadata)
 

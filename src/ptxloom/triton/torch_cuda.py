@@ -2,22 +2,21 @@
 
 For programs that ask for `device="cuda"`. Tensors are told apart by a mark on their storage, so that views, parameters
 and gradients are where their memory is, and moving one to the other side is a copy, as it is with a GPU. PyTorch's own
-functions run on the CPU. What asks for PyTorch's CUDA library itself (graphs, streams that overlap, NCCL) is not there.
+functions run on the CPU. What asks for PyTorch's CUDA library itself (streams that overlap, NCCL) is not there.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from contextlib import nullcontext
 from functools import cache, wraps
-from types import SimpleNamespace
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import torch as _torch
+import torch.utils._device as _torch_default
 
-from ptxloom.isa.limits import STATIC_SHARED_BYTES
-from ptxloom.machine.memory.arena import default_limit
-from ptxloom.triton import clock, properties, torch_memory
+from ptxloom.triton import recorded, torch_answers, torch_memory, torch_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,8 +26,8 @@ Tensor: TypeAlias = Any
 torch: Any = _torch
 TorchFunctionMode: Any = torch.overrides.TorchFunctionMode
 BackwardCFunction: Any = torch.autograd.function.BackwardCFunction
+default: Any = _torch_default  # where `torch.set_default_device` leaves what it was told
 
-_MARK: Final = "on_ptxloom"
 _NAMED: Final = re.compile(r"cuda(:\d+)?")
 _CPU: Final = torch.device("cpu")
 _CUDA: Final = torch.device("cuda", 0)
@@ -36,14 +35,14 @@ _CUDA: Final = torch.device("cuda", 0)
 
 @cache
 def install() -> None:
-    """Let PyTorch have a device "cuda" from now on, in this thread; not where it has one of its own."""
+    """Let PyTorch have a device "cuda" from now on, in this thread and those to come; not where it has its own."""
     if torch.version.cuda or torch.version.hip:
         return
-    for name, value in _functions().items():
-        setattr(torch.cuda, name, value)
-    for name, value in _ACCELERATOR.items():
-        setattr(torch.accelerator, name, value)
+    os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")  # read when the compiler is first asked for
+    torch_answers.put_in_place()
+    torch_names.put_in_place()
     mode = CudaOnCpu()
+    Thread.run = _under(mode, Thread.run)
     torch.autograd._engine_run_backward = _under(mode, torch.autograd._engine_run_backward)  # noqa: SLF001
     BackwardCFunction.apply = _marking(BackwardCFunction.apply)
     mode.__enter__()
@@ -80,27 +79,56 @@ class CudaOnCpu(TorchFunctionMode):  # pyright: ignore[reportUntypedBaseClass]
     ) -> Any:
         """Call a function of PyTorch."""
         answer = _ANSWERS.get(func)
-        if answer is not None and _is_marked(args[0]):
+        if answer is not None and torch_memory.is_marked(args[0]):
             return answer
         special = _SPECIAL.get(func)
         if special is not None:
             return special(*args, **(kwargs or {}))
-        asked: list[bool] = []
-        args = tuple(_renamed(one, asked) for one in args)
-        kwargs = {name: _renamed(one, asked) for name, one in (kwargs or {}).items()}
-        if isinstance(kwargs.get("device"), int):
-            kwargs["device"] = _renamed(_CUDA, asked)
-        if kwargs.get("pin_memory"):
-            kwargs["pin_memory"] = False
-        result = func(*args, **kwargs)
         if func == torch.Tensor.to:
-            return _moved(args[0], result, _goes_to_device(args, asked))
-        given = tuple(_tensors((*args, *kwargs.values())))
-        if asked[-1] if asked else any(map(_is_marked, given)):
-            for tensor in _tensors((result,)):
-                if not any(tensor is one for one in given):  # what is written in place stays where it is
-                    _mark(tensor)
-        return result
+            args = (args[0], *_named(*args[1:]))
+        return _on_cpu(func, args, dict(kwargs or {}))
+
+
+def _on_cpu(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function where there is one, and note where its results are."""
+    asked: list[bool] = []
+    args = tuple(_renamed(one, asked) for one in args)
+    kwargs = {name: _renamed(one, asked) for name, one in kwargs.items()}
+    if isinstance(kwargs.get("device"), int) or _is_made_by_default(func, kwargs):
+        kwargs["device"] = _renamed(_CUDA, asked)
+    is_pinned = kwargs.get("pin_memory")
+    if is_pinned:
+        kwargs["pin_memory"] = False
+    number = recorded.count()
+    result = func(*args, **kwargs)
+    if func == torch.Tensor.to:
+        return _moved(args[0], result, _goes_to_device(args, asked))
+    given = tuple(_tensors((*args, *kwargs.values())))
+    if asked[-1] if asked else any(map(torch_memory.is_marked, given)):
+        _mark_results(result, given)
+    else:
+        recorded.drop_since(number)
+        if is_pinned:
+            torch_memory.mark_pinned(result)
+    return result
+
+
+def _mark_results(result: Any, given: tuple[Tensor, ...]) -> None:
+    """Put results on the device; what is written in place stays where it is."""
+    for tensor in _tensors((result,)):
+        if not any(tensor is one for one in given):
+            _mark(tensor)
+
+
+def _is_made_by_default(func: Callable[..., Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a function makes a tensor where `torch.set_default_device` says, and that is the device."""
+    there = default.CURRENT_DEVICE
+    return (
+        there is not None
+        and there.type == "cuda"
+        and kwargs.get("device") is None
+        and func in default._device_constructors()  # noqa: SLF001 - as above
+    )
 
 
 def _renamed(value: Any, asked: list[bool]) -> Any:
@@ -122,12 +150,12 @@ def _goes_to_device(args: tuple[Any, ...], asked: list[bool]) -> bool:
     if asked:
         return asked[-1]
     others = [one for one in args[1:2] if isinstance(one, torch.Tensor)]
-    return _is_marked((others or args)[0])
+    return torch_memory.is_marked((others or args)[0])
 
 
 def _moved(tensor: Tensor, result: Tensor, on_device: bool) -> Tensor:
     """A tensor on the other side is a copy; on the same side it may be itself."""
-    if on_device != _is_marked(tensor) and result.untyped_storage() is tensor.untyped_storage():
+    if on_device != torch_memory.is_marked(tensor) and result.untyped_storage() is tensor.untyped_storage():
         result = result.clone()
     if on_device:
         _mark(result)
@@ -143,26 +171,34 @@ def _tensors(values: tuple[Any, ...]) -> Iterator[Tensor]:
             yield from _tensors(tuple(cast("tuple[Any, ...]", value)))
 
 
-def _is_marked(tensor: Any) -> bool:
-    try:
-        return hasattr(tensor.untyped_storage(), _MARK)
-    except (AttributeError, NotImplementedError, RuntimeError):  # sparse ones, and the like, have no storage
-        return False
-
-
 def _mark(tensor: Tensor) -> None:
     """Put a tensor on the device."""
     try:
         storage = tensor.untyped_storage()
-    except (NotImplementedError, RuntimeError):  # as above
+    except (NotImplementedError, RuntimeError):  # sparse ones, and the like, have no storage
         return
-    if not hasattr(storage, _MARK) and storage.device.type == "cpu" and storage.nbytes():
+    if not torch_memory.is_marked(tensor) and storage.device.type == "cpu" and storage.nbytes():
         storage = torch_memory.on_device(torch, storage)
-        there = torch.empty(0, dtype=tensor.dtype).set_(
-            storage, tensor.storage_offset(), tensor.size(), tensor.stride()
-        )
-        tensor.data = there
-    setattr(storage, _MARK, True)
+        with recorded.aside():
+            there = torch.empty(0, dtype=tensor.dtype, device=_CPU)
+            tensor.data = there.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+    torch_memory.mark(storage)
+
+
+def _named(*args: Any) -> tuple[Any, ...]:
+    """Arguments of which the first may be the number of a device: then it is a device."""
+    if args and isinstance(args[0], int) and not isinstance(args[0], bool):
+        return (torch.device("cuda", args[0]), *args[1:])
+    return args
+
+
+def _device(*args: Any, **kwargs: Any) -> Any:
+    return torch.device(*_named(*args), **kwargs)
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> Any:
+    """What `Module.to` reads its arguments by; the device keeps its name."""
+    return torch._C._nn._parse_to(*_named(*args), **kwargs)  # noqa: SLF001 - PyTorch's own
 
 
 def _to_cuda(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
@@ -173,21 +209,54 @@ def _to_cpu(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
     return _moved(tensor, tensor, on_device=False)
 
 
-def _itself(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
-    return tensor
+def _pinned(tensor: Tensor, *_: Any, **__: Any) -> Tensor:
+    """A copy that says so, if it does not yet."""
+    if torch_memory.is_pinned(tensor):
+        return tensor
+    copy = tensor.clone()
+    torch_memory.mark_pinned(copy)
+    return copy
 
 
 def _nothing(*_: Any, **__: Any) -> None:
     """There is nothing to do."""
 
 
+def _type(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """The name of its type, or a tensor of another type."""
+    if not args and not kwargs:
+        name = str(tensor.type())
+        return name.replace("torch.", "torch.cuda.", 1) if torch_memory.is_marked(tensor) else name
+    wanted, *others = args or (kwargs.pop("dtype"),)
+    on_device = torch_memory.is_marked(tensor)
+    if isinstance(wanted, str):
+        on_device = wanted.startswith("torch.cuda.")
+        wanted = wanted.replace("torch.cuda.", "torch.", 1)
+    return _moved(tensor, tensor.type(wanted, *others, **kwargs), on_device)
+
+
+def _numpy(tensor: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """What lies on the host is an array."""
+    if torch_memory.is_marked(tensor):
+        raise TypeError(
+            "can't convert cuda:0 device type tensor to numpy: use Tensor.cpu() to copy it to the host first"
+        )
+    return tensor.numpy(*args, **kwargs)
+
+
+def _array(tensor: Tensor, dtype: Any = None) -> Any:
+    array = _numpy(tensor)
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
 def _dlpack(tensor: Tensor, *args: Any, **kwargs: Any) -> object:
+    apart = torch_memory.is_apart() and torch_memory.is_marked(tensor)
     capsule = tensor.__dlpack__(*args, **kwargs)
-    return torch_memory.said_to_be_on_device(capsule) if torch_memory.is_apart() and _is_marked(tensor) else capsule
+    return torch_memory.said_to_be_on_device(capsule) if apart else capsule
 
 
 def _dlpack_device(tensor: Tensor) -> tuple[int, int]:
-    apart = torch_memory.is_apart() and _is_marked(tensor)
+    apart = torch_memory.is_apart() and torch_memory.is_marked(tensor)
     return (torch_memory.DLPACK_CUDA, 0) if apart else tensor.__dlpack_device__()
 
 
@@ -202,127 +271,14 @@ _ANSWERS: Final[dict[Any, Any]] = {
 _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
     torch.Tensor.cuda: _to_cuda,
     torch.Tensor.cpu: _to_cpu,
-    torch.Tensor.pin_memory: _itself,
+    torch.Tensor.pin_memory: _pinned,
+    torch.Tensor.is_pinned: torch_memory.is_pinned,
+    torch.Tensor.type: _type,
+    torch.Tensor.numpy: _numpy,
+    torch.Tensor.__array__: _array,
     torch.Tensor.record_stream: _nothing,
     torch.Tensor.__dlpack__: _dlpack,
     torch.Tensor.__dlpack_device__: _dlpack_device,
-    torch.device: torch.device,
-    torch._C._nn._parse_to: torch._C._nn._parse_to,  # noqa: SLF001 - what `Module.to` reads its arguments by
-}
-
-
-class Stream:
-    """An order of work, which is done when a call returns."""
-
-    cuda_stream = 0
-    device = _CUDA
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        """Nothing need be said of it."""
-
-    synchronize = wait_stream = wait_event = _nothing
-
-    def record_event(self, event: clock.Event | None = None) -> clock.Event:
-        """A moment in it: now."""
-        made = event or clock.Event()
-        made.record()
-        return made
-
-    def query(self) -> bool:
-        """Whether its work is done."""
-        return True
-
-
-class DeviceGuard(nullcontext[None]):
-    """`with torch.cuda.device(0):`, which changes nothing, as there is one."""
-
-    def __init__(self, device: object = None) -> None:
-        super().__init__()
-        self.idx = device
-
-
-def _get_rng_state(_device: object = None) -> Tensor:
-    return torch.get_rng_state()
-
-
-def _set_rng_state(state: Tensor, _device: object = None) -> None:
-    torch.set_rng_state(state)
-
-
-def _functions() -> dict[str, object]:
-    """What takes the place of functions of `torch.cuda`."""
-    stream = Stream()
-    number = properties.capability()
-
-    def seed(value: int) -> None:
-        torch.default_generator.manual_seed(int(value))
-
-    def device_properties(_device: object = None) -> SimpleNamespace:
-        return _device_properties()
-
-    does_nothing = (
-        "synchronize", "empty_cache", "ipc_collect", "set_device", "set_stream", "init", "reset_peak_memory_stats",
-        "reset_max_memory_allocated", "reset_accumulated_memory_stats",
-    )  # fmt: skip
-    answers: dict[str, object] = {
-        "is_available": True,
-        "is_bf16_supported": True,
-        "device_count": 1,
-        "current_device": 0,
-        "get_device_name": f"ptxloom sm_{number}",
-        "get_device_capability": divmod(number, 10),
-        "current_stream": stream,
-        "default_stream": stream,
-        "mem_get_info": (_device_properties().total_memory,) * 2,
-        "memory_stats": {},
-        **dict.fromkeys(("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"), 0),
-    }
-    return {
-        **dict.fromkeys(does_nothing, _nothing),
-        **{name: _answering(answer) for name, answer in answers.items()},
-        "get_device_properties": device_properties,
-        "manual_seed": seed,
-        "manual_seed_all": seed,
-        "get_rng_state": _get_rng_state,
-        "set_rng_state": _set_rng_state,
-        "Event": clock.Event,
-        "Stream": Stream,
-        "stream": nullcontext,
-        "device": DeviceGuard,
-        "device_of": DeviceGuard,
-    }
-
-
-def _answering(answer: object) -> Callable[..., object]:
-    """A function that answers the same whatever it is asked."""
-    return lambda *_, **__: answer
-
-
-def _device_properties() -> SimpleNamespace:
-    """What `torch.cuda.get_device_properties` says."""
-    number = properties.capability()
-    known = properties.properties()
-    return SimpleNamespace(
-        name=f"ptxloom sm_{number}",
-        major=number // 10,
-        minor=number % 10,
-        total_memory=default_limit(),
-        multi_processor_count=known["multiprocessor_count"],
-        warp_size=known["warpSize"],
-        regs_per_multiprocessor=known["max_num_regs"],
-        max_threads_per_multi_processor=2048,
-        shared_memory_per_block=STATIC_SHARED_BYTES,
-        shared_memory_per_block_optin=known["max_shared_mem"],
-        shared_memory_per_multiprocessor=known["max_shared_mem"],
-        L2_cache_size=1 << 22,
-    )
-
-
-_ACCELERATOR: Final[dict[str, object]] = {
-    "is_available": _answering(True),
-    "device_count": _answering(1),
-    "current_accelerator": _answering(torch.device("cuda")),
-    "current_device_index": _answering(0),
-    "set_device_index": _nothing,
-    "synchronize": _nothing,
+    torch.device: _device,
+    torch._C._nn._parse_to: _parse_to,  # noqa: SLF001 - likewise
 }

@@ -12,7 +12,7 @@ import os
 import weakref
 from collections import deque
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,79 @@ _DRIVER: Final = "PTXLOOM_DRIVER"  # set for programs that `ptxloom exec` runs
 _GAP: Final = 1 << 15
 _ALIGNMENT: Final = 512
 
-_held: Final[dict[int, Callable[[], object]]] = {}  # by address: what gives a piece back
+_MARK: Final = "on_ptxloom"
+_PINNED: Final = "pinned_by_ptxloom"
+
+
+class _Piece(NamedTuple):
+    """Memory of the device: its bytes, and what gives it back."""
+
+    size: int
+    give_back: Callable[[], object]
+
+
+_held: Final[dict[int, _Piece]] = {}  # by address
 _left: Final[deque[int]] = deque()  # whose last tensor has gone
+_bytes: Final = {"held": 0, "most": 0}
+
+
+def allocated() -> int:
+    """How many bytes tensors of the device have."""
+    return _bytes["held"] - sum(_held[address].size for address in tuple(_left))
+
+
+def most_allocated() -> int:
+    """How many they had at most."""
+    return _bytes["most"]
+
+
+def forget_most_allocated() -> None:
+    """Count the most anew."""
+    _bytes["most"] = allocated()
+
+
+def is_marked(tensor: Any) -> bool:
+    """Whether a tensor is on the device."""
+    return _says(tensor, _MARK)
+
+
+def is_pinned(tensor: Any, *_: object, **__: object) -> bool:
+    """Whether a tensor of the host is one that a GPU would copy while the host goes on."""
+    return _says(tensor, _PINNED)
+
+
+def _says(tensor: Any, mark: str) -> bool:
+    try:
+        return hasattr(tensor.untyped_storage(), mark)
+    except (AttributeError, NotImplementedError, RuntimeError):  # sparse ones, and the like, have no storage
+        return False
+
+
+def is_storage_marked(storage: Any) -> bool:
+    """Whether a storage is on the device."""
+    return hasattr(storage, _MARK)
+
+
+def mark(storage: Any) -> None:
+    """Note that a storage is on the device."""
+    setattr(storage, _MARK, True)
+
+
+def mark_pinned(tensor: Any) -> None:
+    """Note that a tensor is pinned."""
+    setattr(tensor.untyped_storage(), _PINNED, True)
+
+
+def contents() -> list[tuple[int, _Piece, bytes]]:
+    """What lies in the device's memory."""
+    return [(address, piece, ctypes.string_at(address, piece.size)) for address, piece in _held.items()]
+
+
+def restore(before: list[tuple[int, _Piece, bytes]]) -> None:
+    """Let each piece that is still there have what lay in it."""
+    for address, piece, data in before:
+        if _held.get(address) is piece:
+            ctypes.memmove(address, data, piece.size)
 
 
 def is_apart() -> bool:
@@ -54,6 +125,8 @@ def on_device(torch: Any, storage: Any) -> Any:
     address = _by_driver(size) if is_apart() else _by_host(size)
     ctypes.memmove(address, int(storage.data_ptr()), size)
     device().register(np.ctypeslib.as_array(_piece(address, size)), "a tensor of the device")
+    _bytes["held"] += size
+    _bytes["most"] = max(_bytes["most"], _bytes["held"])
     room = _piece(address, size)
     weakref.finalize(room, _left.append, address).atexit = False
     return torch.frombuffer(room, dtype=torch.uint8).untyped_storage()
@@ -65,7 +138,9 @@ def _piece(address: int, size: int) -> ctypes.Array[ctypes.c_uint8]:
 
 def _give_back(address: int) -> None:
     device().unregister(address)
-    _held.pop(address)()
+    piece = _held.pop(address)
+    _bytes["held"] -= piece.size
+    piece.give_back()
 
 
 def _by_host(size: int) -> int:
@@ -73,7 +148,7 @@ def _by_host(size: int) -> int:
     memory = np.empty(size + 2 * _GAP + _ALIGNMENT, np.uint8)
     address = int(memory.ctypes.data) + _GAP
     address += -address % _ALIGNMENT
-    _held[address] = memory.view  # holds it until it is given back
+    _held[address] = _Piece(size, memory.view)  # which holds it until it is given back
     return address
 
 
@@ -87,7 +162,7 @@ def _by_driver(size: int) -> int:
     free = _driver().cuMemFree_v2
     if _driver().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)) or address.value is None:
         raise MemoryError(f"the device has no room for {size} bytes more (`ptxloom exec --memory-limit`)")
-    _held[address.value] = lambda: free(address)
+    _held[address.value] = _Piece(size, lambda: free(address))
     return address.value
 
 

@@ -112,14 +112,16 @@ def function_of_rows(move: MatrixMove) -> str:
         f"  %row{number} = getelementptr i8, ptr %rows, i64 {number * move.row_bytes}"
         for number, _ in moved.rows.vectors()
     ]
-    return "\n".join([
-        f"define void @{name_of_rows(move)}(ptr %rows{_parameters(held.registers)}) #0 {{",
-        *lines,
-        *_register_pointers(moved),
-        *body(move, moved),
-        "  ret void",
-        "}\n",
-    ])
+    return "\n".join(
+        [
+            f"define void @{name_of_rows(move)}(ptr %rows{_parameters(held.registers)}) #0 {{",
+            *lines,
+            *_register_pointers(moved),
+            *body(move, moved),
+            "  ret void",
+            "}\n",
+        ]
+    )
 
 
 def _parameters(registers: int) -> str:

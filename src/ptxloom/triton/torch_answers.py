@@ -1,0 +1,301 @@
+"""What `torch.cuda` answers where there is no GPU: of one device, of streams, of memory, of random numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager, nullcontext
+from itertools import count
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+
+import torch as _torch
+
+from ptxloom.isa.limits import STATIC_SHARED_BYTES
+from ptxloom.machine.memory.arena import default_limit
+from ptxloom.triton import clock, properties, recorded, torch_graphs, torch_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable
+
+# nothing is known of the types of PyTorch, which nothing here brings
+Tensor: TypeAlias = Any
+torch: Any = _torch
+
+_CUDA: Final = torch.device("cuda", 0)
+_numbers: Final = count(1)
+
+
+def put_in_place() -> None:
+    """Let `torch.cuda`, the modules that it gathers, and `torch.accelerator` answer."""
+    gathered = ("memory", "random", "streams", "graphs", "nvtx", "profiler")
+    places = [torch.cuda, *(getattr(torch.cuda, name) for name in gathered)]
+    for name, value in {**_plain_answers(), **_FUNCTIONS}.items():
+        for place in places:
+            if place is torch.cuda or hasattr(place, name):
+                setattr(place, name, value)
+    for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
+        setattr(torch.cuda.nvtx, name, _answering(name, None))
+    torch.cuda.nvtx.range = _nvtx_range
+    for name in ("start", "stop"):
+        setattr(torch.cuda.profiler, name, _answering(name, None))
+    torch._C._host_emptyCache = _answering("_host_emptyCache", None)  # noqa: SLF001 - what captures of graphs begin by
+    for name, value in _for_accelerator().items():
+        setattr(torch.accelerator, name, value)
+
+
+class Stream:
+    """An order of work, which is done when a call returns."""
+
+    device = _CUDA
+    device_index = 0
+    priority = 0
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.cuda_stream = self.stream_id = next(_numbers)
+
+    def synchronize(self, *_: Any) -> None:
+        """Its work is done."""
+
+    wait_stream = wait_event = synchronize
+
+    def record_event(self, event: clock.Event | None = None) -> clock.Event:
+        """A moment in it: now."""
+        made = event or clock.Event()
+        made.record()
+        return made
+
+    def query(self) -> bool:
+        """Whether its work is done."""
+        return True
+
+    def is_capturing(self) -> bool:
+        """Whether what is done in it becomes part of a graph."""
+        return recorded.is_on()
+
+    def __enter__(self) -> Self:
+        """As `torch.cuda.stream` does."""
+        self._before, _now["stream"] = _now["stream"], self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The one before is the current one again."""
+        _now["stream"] = self._before
+
+
+def _default_stream() -> Stream:
+    made = Stream()
+    made.cuda_stream = made.stream_id = 0
+    return made
+
+
+_DEFAULT: Final = _default_stream()
+_now: Final = {"stream": _DEFAULT}
+
+
+def _stream(stream: Stream | None) -> Any:
+    return nullcontext() if stream is None else stream
+
+
+def _set_stream(stream: Stream) -> None:
+    _now["stream"] = stream
+
+
+def _current_stream(*_: object, **__: object) -> Stream:
+    return _now["stream"]
+
+
+class DeviceGuard(nullcontext[None]):
+    """`with torch.cuda.device(0):`, which changes nothing, as there is one."""
+
+    def __init__(self, device: object = None) -> None:
+        super().__init__()
+        self.idx = device
+
+
+class _DeviceOf(DeviceGuard):
+    """The same, by a tensor."""
+
+
+@contextmanager
+def _nvtx_range(*_: object, **__: object) -> Generator[None]:
+    yield
+
+
+def _device_properties(*_: object, **__: object) -> SimpleNamespace:
+    """What `torch.cuda.get_device_properties` says."""
+    number = properties.capability()
+    known = properties.properties()
+    return SimpleNamespace(
+        name=f"ptxloom sm_{number}",
+        major=number // 10,
+        minor=number % 10,
+        total_memory=default_limit(),
+        multi_processor_count=known["multiprocessor_count"],
+        warp_size=known["warpSize"],
+        regs_per_multiprocessor=known["max_num_regs"],
+        max_threads_per_multi_processor=2048,
+        shared_memory_per_block=STATIC_SHARED_BYTES,
+        shared_memory_per_block_optin=known["max_shared_mem"],
+        shared_memory_per_multiprocessor=known["max_shared_mem"],
+        L2_cache_size=1 << 22,
+    )
+
+
+def _memory_allocated(*_: object, **__: object) -> int:
+    return torch_memory.allocated()
+
+
+def _max_memory_allocated(*_: object, **__: object) -> int:
+    return torch_memory.most_allocated()
+
+
+def _reset_peak(*_: object, **__: object) -> None:
+    torch_memory.forget_most_allocated()
+
+
+def _memory_stats(*_: object, **__: object) -> Counter[str]:
+    """What is counted; the rest, by whatever name, is nothing."""
+    stats: Counter[str] = Counter(num_ooms=0, num_alloc_retries=0)
+    for kind in ("allocated", "reserved", "active", "requested"):
+        stats[f"{kind}_bytes.all.current"] = torch_memory.allocated()
+        stats[f"{kind}_bytes.all.peak"] = torch_memory.most_allocated()
+    return stats
+
+
+def _mem_get_info(*_: object, **__: object) -> tuple[int, int]:
+    total = default_limit()
+    return max(total - torch_memory.allocated(), 0), total
+
+
+def _seed_by(seed: int) -> None:
+    torch.default_generator.manual_seed(int(seed))
+
+
+def _seed() -> None:
+    torch.default_generator.seed()
+
+
+def _get_rng_state(*_: object, **__: object) -> Tensor:
+    return torch.get_rng_state()
+
+
+def _set_rng_state(new_state: Tensor, *_: object, **__: object) -> None:
+    torch.set_rng_state(new_state)
+
+
+def _get_rng_state_all() -> list[Tensor]:
+    return [torch.get_rng_state()]
+
+
+def _set_rng_state_all(states: Iterable[Tensor]) -> None:
+    for state in states:
+        torch.set_rng_state(state)
+
+
+def _initial_seed() -> int:
+    return torch.default_generator.initial_seed()
+
+
+def _answering(name: str, answer: object) -> Callable[..., object]:
+    """A function that answers the same whatever it is asked; each is one of its own, as PyTorch's compiler expects."""
+
+    def answering(*_: object, **__: object) -> object:
+        return answer
+
+    return _renamed(name, answering)
+
+
+def _renamed(name: str, function: Callable[..., object]) -> Callable[..., object]:
+    """A function that goes by the name of what it takes the place of, and is told apart from all others."""
+
+    def called(*args: object, **kwargs: object) -> object:
+        return function(*args, **kwargs)
+
+    called.__name__ = called.__qualname__ = name
+    called.__module__ = "torch.cuda"
+    return called
+
+
+def _plain_answers() -> dict[str, object]:
+    """Functions of `torch.cuda` that answer the same each time."""
+    number = properties.capability()
+    nothing = (
+        "synchronize", "empty_cache", "ipc_collect", "set_device", "init", "_lazy_init",
+        "reset_accumulated_memory_stats", "set_sync_debug_mode", "set_per_process_memory_fraction",
+    )  # fmt: skip
+    answers: dict[str, object] = {
+        **dict.fromkeys(nothing),
+        "is_available": True,
+        "is_initialized": True,
+        "is_bf16_supported": True,
+        "is_tf32_supported": True,
+        "can_device_access_peer": False,
+        "device_count": 1,
+        "current_device": 0,
+        "get_sync_debug_mode": 0,
+        "get_device_name": f"ptxloom sm_{number}",
+        "get_device_capability": divmod(number, 10),
+        "get_arch_list": [f"sm_{number}"],
+        "default_stream": _DEFAULT,
+    }
+    return {name: _answering(name, answer) for name, answer in answers.items()}
+
+
+_FUNCTIONS: Final[dict[str, object]] = {
+    "Event": clock.Event,
+    "Stream": Stream,
+    "device": DeviceGuard,
+    "device_of": _DeviceOf,
+    "CUDAGraph": torch_graphs.CUDAGraph,
+    **{
+        name: _renamed(name, function)
+        for name, function in {
+            "stream": _stream,
+            "set_stream": _set_stream,
+            "current_stream": _current_stream,
+            "is_current_stream_capturing": recorded.is_on,
+            "graph_pool_handle": torch_graphs.pool_handle,
+            "get_device_properties": _device_properties,
+            "mem_get_info": _mem_get_info,
+            "memory_stats": _memory_stats,
+            "memory_allocated": _memory_allocated,
+            "memory_reserved": _memory_allocated,
+            "max_memory_allocated": _max_memory_allocated,
+            "max_memory_reserved": _max_memory_allocated,
+            "reset_peak_memory_stats": _reset_peak,
+            "reset_max_memory_allocated": _reset_peak,
+            "manual_seed": _seed_by,
+            "manual_seed_all": _seed_by,
+            "seed": _seed,
+            "seed_all": _seed,
+            "initial_seed": _initial_seed,
+            "get_rng_state": _get_rng_state,
+            "set_rng_state": _set_rng_state,
+            "get_rng_state_all": _get_rng_state_all,
+            "set_rng_state_all": _set_rng_state_all,
+        }.items()
+    },
+}
+
+
+def _for_accelerator() -> dict[str, object]:
+    """What `torch.accelerator` answers."""
+    answers = {
+        "is_available": True,
+        "device_count": 1,
+        "current_accelerator": _CUDA,
+        "current_device_index": 0,
+        "current_device_idx": 0,
+        "set_device_index": None,
+        "set_device_idx": None,
+        "synchronize": None,
+        "empty_cache": None,
+    }
+    alike = (
+        "current_stream", "set_stream", "memory_stats", "memory_allocated", "max_memory_allocated", "memory_reserved",
+        "max_memory_reserved", "reset_peak_memory_stats",
+    )  # fmt: skip
+    return {
+        **{name: _answering(name, answer) for name, answer in answers.items()},
+        **{name: _renamed(name, getattr(torch.cuda, name)) for name in alike},
+    }

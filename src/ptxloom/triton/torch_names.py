@@ -1,0 +1,81 @@
+"""Where PyTorch takes the name of a device and no function mode is asked: generators, autocast, saved files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import torch as _torch
+
+from ptxloom.triton import torch_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# nothing is known of the types of PyTorch, which nothing here brings
+torch: Any = _torch
+Storage: TypeAlias = Any
+_Generator: Any = torch.Generator
+
+_FIRST: Final = 0  # before PyTorch's own
+
+
+def put_in_place() -> None:
+    """Let "cuda" mean the device there, too."""
+    torch.Generator = Generator
+    autocast = torch.amp.autocast_mode.autocast
+    autocast.__enter__, autocast.__exit__ = _entered(autocast), _left(autocast)
+    torch.serialization.register_package(_FIRST, _tag, _placed)
+
+
+class Generator(_Generator):  # pyright: ignore[reportUntypedBaseClass]
+    """A source of random numbers of the device, which are the host's."""
+
+    def __new__(cls, device: object = "cpu") -> Any:
+        """One of the host."""
+        made: Any = _Generator.__new__(cls)
+        made.named = torch.device(device)
+        return made
+
+    @property
+    def device(self) -> Any:
+        """What it was made for."""
+        return self.named
+
+
+def _entered(autocast: Any) -> Callable[[Any], Any]:
+    """Functions of the device run on the CPU: so it is there that they are to choose their types."""
+    enter = autocast.__enter__
+
+    def entered(self: Any) -> Any:
+        if self.device == "cuda":
+            self.beside = autocast("cpu", self.fast_dtype, self._enabled)
+            enter(self.beside)
+        return enter(self)
+
+    return entered
+
+
+def _left(autocast: Any) -> Callable[..., Any]:
+    leave = autocast.__exit__
+
+    def left(self: Any, *error: object) -> Any:
+        result = leave(self, *error)
+        if self.device == "cuda":
+            leave(self.beside, *error)
+        return result
+
+    return left
+
+
+def _tag(storage: Storage) -> str | None:
+    """Where a saved storage was; None for PyTorch to say."""
+    return "cuda:0" if torch_memory.is_storage_marked(storage) else None
+
+
+def _placed(storage: Storage, location: str) -> Storage | None:
+    """A storage that was read, where it shall be; None for PyTorch to put it there."""
+    if not location.startswith("cuda"):
+        return None
+    there = torch_memory.on_device(torch, storage) if storage.nbytes() else storage
+    torch_memory.mark(there)
+    return there

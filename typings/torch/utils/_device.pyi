@@ -1,0 +1,5 @@
+from typing import Any
+
+CURRENT_DEVICE: Any
+
+def _device_constructors() -> Any: ...

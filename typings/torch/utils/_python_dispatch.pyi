@@ -1,0 +1,5 @@
+from typing import Any
+
+TorchDispatchMode: Any
+
+def _disable_current_modes() -> Any: ...

@@ -77,8 +77,11 @@ def driver(
             raise build.NoDriver("the process in which kernels run could not be started: it says why on standard error")
         os.environ[SOCKET] = path
         try:
-            ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
-            yield
+            loaded = ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+            try:
+                yield
+            finally:
+                loaded.cuCtxSynchronize()  # what is told of launches is told by then
         finally:
             del os.environ[SOCKET]
             told.close()

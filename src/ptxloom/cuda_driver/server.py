@@ -93,9 +93,10 @@ class Server:
                         break
                     error, answer = session.answer(operation, data)
                 except Ending:
-                    connection.sendall(ANSWER.pack(0, STOPPED, 0))
+                    _answered(connection, ANSWER.pack(0, STOPPED, 0))
                     break
-                connection.sendall(ANSWER.pack(error, 0, len(answer)) + answer)
+                if not _answered(connection, ANSWER.pack(error, 0, len(answer)) + answer):
+                    break
             if session is not None:
                 del self._sessions[number]
                 session.close()
@@ -112,6 +113,15 @@ def _folder() -> str:
         return folder
     Path(folder).rmdir()
     return temporary_folder("ptxloom-", "/tmp")  # noqa: S108 - the name is new, and the folder this user's alone
+
+
+def _answered(connection: socket.socket, answer: bytes) -> bool:
+    """Answer a question; False if who asked has ended since."""
+    try:
+        connection.sendall(answer)
+    except OSError:
+        return False
+    return True
 
 
 def _question(asked: BinaryIO) -> tuple[int, bytes] | None:

@@ -13,6 +13,7 @@ from ptxloom.cuda_driver.images import module_of, ptx_for
 from ptxloom.cuda_driver.linking import linked
 from ptxloom.cuda_driver.loaded import MOST_REGISTERS, Loaded
 from ptxloom.cuda_driver.protocol import (
+    AGAIN,
     ATTRIBUTES,
     DEVICE,
     DONE,
@@ -94,6 +95,7 @@ class Session:
         self._allocations = count()
         self._modules: dict[int, Loaded] = {}
         self._kernels: dict[int, Kernel] = {}
+        self._ended: CudaError | None = None
         self._answers: dict[int, Callable[[bytes], bytes]] = {
             Operation.ALLOCATE: self._allocate,
             Operation.FREE: self._free,
@@ -303,6 +305,8 @@ class Session:
     def _launch(self, data: bytes) -> tuple[CudaError, bytes]:
         number, *sizes = LAUNCH.unpack_from(data)
         kernel = self._kernels.get(number)
+        if self._ended is not None:  # one that was sent before its sender knew
+            return self._ended, ENDING.pack(ENDED)
         if kernel is None:
             return CudaError.INVALID_HANDLE, ENDING.pack(REFUSED)
         grid, block, cluster, shared_bytes = sizes[:3], sizes[3:6], sizes[6:9], sizes[9]
@@ -317,14 +321,20 @@ class Session:
             )  # fmt: skip
         except LaunchError as error:
             self._tell(kernel.name, error)
-            return error_of(error), ENDING.pack(ENDED if self._report.destroys == "context" else REFUSED)
+            if self._report.destroys == "kernel":
+                return error_of(error), ENDING.pack(REFUSED)
+            self._ended = error_of(error)
+            return self._ended, ENDING.pack(ENDED)
         except PtxloomError as error:
             self._tell(kernel.name, error)
             wrong = CudaError.INVALID_VALUE if isinstance(error, UsageError) else CudaError.NOT_SUPPORTED
             return wrong, ENDING.pack(REFUSED)
         if result.hazards:
             self._tell(kernel.name, result.hazards)
-        return CudaError.SUCCESS, ENDING.pack(DONE) + result.output.encode("utf-8", "surrogateescape")
+        again = self._report.errors_may_wait and not kernel.needs.runtime_calls
+        return CudaError.SUCCESS, ENDING.pack(AGAIN if again else DONE) + result.output.encode(
+            "utf-8", "surrogateescape"
+        )
 
     def _tell(self, kernel: str, what: object) -> None:
         """Report a hazard.

@@ -163,13 +163,13 @@ EXPORTED int cuCtxDestroy_v2(void *handle) {
 }
 
 EXPORTED int cuCtxPushCurrent_v2(void *handle) {
-    DRIVER;
+    AHEAD;
     if (!handle) return INVALID_VALUE;
     return object_of(A_CONTEXT, handle) ? push(handle) : INVALID_CONTEXT;
 }
 
 EXPORTED int cuCtxPopCurrent_v2(void **handle) {
-    DRIVER;
+    AHEAD;
     void *current = current_context();
     if (!current) return INVALID_CONTEXT;
     depth--;
@@ -178,14 +178,14 @@ EXPORTED int cuCtxPopCurrent_v2(void **handle) {
 }
 
 EXPORTED int cuCtxSetCurrent(void *handle) {
-    DRIVER;
+    AHEAD;
     if (handle && !object_of(A_CONTEXT, handle)) return INVALID_CONTEXT;
     if (current_context()) depth--;
     return handle ? push(handle) : SUCCESS;
 }
 
 EXPORTED int cuCtxGetCurrent(void **handle) {
-    DRIVER;
+    AHEAD;
     if (!handle) return INVALID_VALUE;
     *handle = current_context();
     return SUCCESS;
@@ -193,7 +193,7 @@ EXPORTED int cuCtxGetCurrent(void **handle) {
 
 EXPORTED int cuCtxGetDevice(int *which) {
     GIVEN(which);
-    DRIVER;
+    AHEAD;
     if (!current_context()) return INVALID_CONTEXT;
     *which = 0;
     return SUCCESS;

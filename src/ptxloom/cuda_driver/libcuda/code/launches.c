@@ -1,5 +1,4 @@
-/* Launches: parameters taken from where the program has them, the shape judged, what ended a kernel kept. */
-#include <stdio.h>
+/* Launches: parameters taken from where the program has them, the shape judged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,21 +71,6 @@ int launch_of(void *handle, const struct shape *shape, void **parameters, void *
     return SUCCESS;
 }
 
-enum { LAUNCHED, REFUSED, ENDED }; /* how the server says that it went */
-
-int launch_ended(int error, const struct answer *answer) {
-    uint32_t how;
-    if (answer->size < sizeof how) return DEVICE_UNAVAILABLE;
-    memcpy(&how, answer->data, sizeof how);
-    if (answer->size > sizeof how) {
-        fwrite(answer->data + sizeof how, 1, answer->size - sizeof how, stdout);
-        fflush(stdout);
-    }
-    if (how != ENDED) return error;
-    failed = error; /* the next call tells of it, as where kernels run beside the program */
-    return SUCCESS;
-}
-
 /* Whether all CTAs of a cooperative launch are there at a time. */
 static int together(const struct launch *launch) {
     int64_t ctas = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -106,7 +90,8 @@ static int run(void *stream, struct work *work) {
 }
 
 static int launch_plain(void *function, const struct shape *shape, void *stream, void **parameters, void **extra, uint32_t flags) {
-    CONTEXT;
+    AHEAD;
+    CURRENT;
     struct work work;
     struct stream *found;
     TRY(stream_of(stream, &found));
@@ -185,7 +170,8 @@ static int record_events(const struct configuration *c) {
 
 EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, void **parameters, void **extra) {
     GIVEN(c);
-    CONTEXT;
+    AHEAD;
+    CURRENT;
     struct work work;
     struct stream *stream;
     struct shape shape;

@@ -39,6 +39,7 @@ from ptxloom.diagnostics import PtxloomError, UsageError
 from ptxloom.isa import Target
 from ptxloom.machine.kernel import Kernel
 from ptxloom.machine.launch.options import FUSED, MEMORY_LIMIT
+from ptxloom.machine.launch.prepared import Prepared, asked_of
 from ptxloom.machine.memory.arena import default_limit
 from ptxloom.machine.memory.device_memory import DeviceMemory, OutOfDeviceMemory
 from ptxloom.machine.native import host_memory
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     Others: TypeAlias = Callable[[int], "Session | None"]
 
 _TARGET_NUMBER: Final = 0xFFFF  # of a CUjit_target; the bits above say that it is architecture-specific
+_MOST_PREPARED: Final = 256  # launches
 _HEAP_BYTES: Final = 8 << 20  # what cuCtxGetLimit tells of malloc's heap before anybody sets it
 
 
@@ -95,6 +97,7 @@ class Session:
         self._allocations = count()
         self._modules: dict[int, Loaded] = {}
         self._kernels: dict[int, Kernel] = {}
+        self._prepared: dict[bytes, Prepared] = {}
         self._ended: CudaError | None = None
         self._answers: dict[int, Callable[[bytes], bytes]] = {
             Operation.ALLOCATE: self._allocate,
@@ -155,6 +158,7 @@ class Session:
 
     def close(self) -> None:
         """The process has ended; memory that others have opened stays as it is."""
+        self._prepared.clear()
         self._kernels.clear()
         self._modules.clear()
         self._virtual.close()
@@ -254,6 +258,7 @@ class Session:
         loaded = self._modules.pop(self._of(data)[0])
         for piece in loaded.variables.pieces():  # what a reference stood for
             self.memory.images.pop(piece.start, None)
+        self._prepared.clear()
         for number in loaded.kernels.values():
             del self._kernels[number]
         loaded.drop()
@@ -303,22 +308,16 @@ class Session:
     # -- launches
 
     def _launch(self, data: bytes) -> tuple[CudaError, bytes]:
-        number, *sizes = LAUNCH.unpack_from(data)
-        kernel = self._kernels.get(number)
+        kernel = self._kernels.get(NUMBER.unpack_from(data)[0])
         if self._ended is not None:  # one that was sent before its sender knew
             return self._ended, ENDING.pack(ENDED)
         if kernel is None:
             return CudaError.INVALID_HANDLE, ENDING.pack(REFUSED)
-        grid, block, cluster, shared_bytes = sizes[:3], sizes[3:6], sizes[6:9], sizes[9]
-        stack_bytes, printf_bytes, heap_bytes = sizes[11:14]
         self._report.launched()
+        head = data[: LAUNCH.size]
         try:
-            result = kernel.launch(
-                grid, block, data[LAUNCH.size :], shared_bytes, memory=self, contract=FUSED,
-                cluster=cluster if cluster[0] else None, stack_bytes=stack_bytes, printf_bytes=printf_bytes,
-                heap_bytes=None if heap_bytes == _HEAP_BYTES else heap_bytes,
-                memory_limit=min(self.memory.capacity + default_limit(), MEMORY_LIMIT),
-            )  # fmt: skip
+            prepared = self._prepared.get(head) or self._prepare(kernel, head)
+            result = prepared.launch(data[LAUNCH.size :])
         except LaunchError as error:
             self._tell(kernel.name, error)
             if self._report.destroys == "kernel":
@@ -335,6 +334,21 @@ class Session:
         return CudaError.SUCCESS, ENDING.pack(AGAIN if again else DONE) + result.output.encode(
             "utf-8", "surrogateescape"
         )
+
+    def _prepare(self, kernel: Kernel, head: bytes) -> Prepared:
+        """Judge what a launch is, beside its parameters; kept for the next one like it."""
+        _, *sizes = LAUNCH.unpack(head)
+        cluster, shared_bytes, (stack_bytes, printf_bytes, heap_bytes) = sizes[6:9], sizes[9], sizes[11:14]
+        asked = asked_of(
+            kernel, sizes[:3], sizes[3:6], cluster if cluster[0] else None, shared_bytes=shared_bytes,
+            stack_bytes=stack_bytes, printf_bytes=printf_bytes,
+            heap_bytes=None if heap_bytes == _HEAP_BYTES else heap_bytes,
+            memory_limit=min(self.memory.capacity + default_limit(), MEMORY_LIMIT),
+        )  # fmt: skip
+        if len(self._prepared) >= _MOST_PREPARED:
+            self._prepared.clear()
+        self._prepared[head] = made = Prepared(kernel, asked, self)
+        return made
 
     def _tell(self, kernel: str, what: object) -> None:
         """Report a hazard.

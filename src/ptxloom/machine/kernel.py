@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptxloom.diagnostics import UsageError
-from ptxloom.isa.limits import LANES, LOCAL_BYTES, SHARED_BYTES
+from ptxloom.isa.limits import LANES
 from ptxloom.lazy import cached_property
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.precision import precision_of
@@ -18,29 +18,22 @@ from ptxloom.machine.contraction.rewrite import Contraction, contracted
 from ptxloom.machine.instruments.provenance import words_of
 from ptxloom.machine.instruments.trace import keys_of
 from ptxloom.machine.launch.expected import outcomes, references_of
-from ptxloom.machine.launch.facts import Facts
-from ptxloom.machine.launch.launch_limits import may_fill_a_warp, shape_of
-from ptxloom.machine.launch.launch_state import LaunchState, compile_first
+from ptxloom.machine.launch.launch_limits import may_fill_a_warp
 from ptxloom.machine.launch.options import (
     AS_WRITTEN,
     DEFAULT_CHECKS,
     FUSED,
-    MEMORY_LIMIT,
     PRINTF_BYTES,
-    PRINTF_LIMIT,
-    THREADS_LIMIT,
     deadline_of,
-    integer,
     known_checks,
     known_contract,
     unwritten_arrays,
     wanted_provenance,
 )
+from ptxloom.machine.launch.prepared import STACK_BYTES, asked_of, launched
 from ptxloom.machine.launch.warm import WarmLaunches
 from ptxloom.machine.launch.watching import tell, watched_checks
-from ptxloom.machine.memory.arena import Budget
 from ptxloom.machine.memory.arguments import Memory, bind, pack
-from ptxloom.machine.memory.heap import MOST_BYTES
 from ptxloom.machine.memory.module_variables import memory_of
 from ptxloom.machine.native import interrupts, jit
 from ptxloom.machine.plan import legality
@@ -258,7 +251,7 @@ class Kernel:
         threads: int | None = None,
         timeout: float | None = None,
         schedule_seed: int = 0,
-        stack_bytes: int = 16384,
+        stack_bytes: int = STACK_BYTES,
         heap_bytes: int | None = None,
         printf_bytes: int = PRINTF_BYTES,
         memory_limit: int | None = None,
@@ -335,17 +328,10 @@ class Kernel:
             LaunchError: The kernel was ended by an error, as it would be on hardware.
         """
         deadline = deadline_of(timeout)
-        shape = shape_of(grid, block, cluster, self.directives)
-        static = self.needs.shared_bytes - self.needs.reserved_bytes
-        room = max(SHARED_BYTES - static, 0)
-        shared_bytes = integer("shared_bytes", shared_bytes, 0, room, f" beside the kernel's own {static}")
-        stack_bytes = integer("stack_bytes", stack_bytes, 0, LOCAL_BYTES)
-        schedule_seed = integer("schedule_seed", schedule_seed)
-        count = None if threads is None else integer("threads", threads, 1, THREADS_LIMIT)
-        if heap_bytes is not None:
-            heap_bytes = integer("heap_bytes", heap_bytes, 0, MOST_BYTES)
-        printf_bytes = integer("printf_bytes", printf_bytes, 0, PRINTF_LIMIT)
-        budget = Budget(None if memory_limit is None else integer("memory_limit", memory_limit, 1, MEMORY_LIMIT))
+        asked = asked_of(
+            self, grid, block, cluster, shared_bytes=shared_bytes, schedule_seed=schedule_seed, stack_bytes=stack_bytes,
+            printf_bytes=printf_bytes, heap_bytes=heap_bytes, memory_limit=memory_limit, threads=threads,
+        )  # fmt: skip
         checks = (DEFAULT_CHECKS if memory is None else ()) if checks is None else checks
         known_checks(checks)
         checks = (*checks, *(() if memory is None else memory.checks), *watched_checks())
@@ -353,40 +339,31 @@ class Kernel:
         if progress is not None and not callable(progress):
             raise UsageError("progress", cast("object", progress), "a function of two numbers")
         following = wanted_provenance(provenance)
-        if "racecheck:global" in checks or following is not None:
-            count = 1  # one thread of the host sees every CTA
+        one_thread = "racecheck:global" in checks or following is not None  # which sees every CTA
         self.memory.must_be_defined(self.needs.variables)
         touched = Memory(device=None if memory is None else memory.memory, looks_up=self.needs.looks_up)
         params = pack(self.needs, args, touched)
         compared = references_of(reference, self.needs.parameters, () if isinstance(args, bytes) else args)
         bind(textures, touched, self.memory.reference)
         touched.unwritten += unwritten_arrays(uninitialised, () if isinstance(args, bytes) else args)
-        budget.charge("the arrays of args", touched.nbytes)
-        self.memory.charge(budget, self.needs.runtime_calls, heap_bytes)
+        budget = asked.budget(self, touched)
         self.memory.show(touched)
-        if "vprintf" in self.needs.runtime_calls:
-            budget.charge("what is printed", printf_bytes)
         watched = frozenset(checks) | (frozenset({"profile"}) if profile else frozenset[str]())
         if following is not None:
             watched |= _words_of(following, chosen.program)
         recording = None
         if trace:
-            traced = choose(trace, chosen.program, shape.grid, -(-shape.threads // 32))
-            recording = Recording(chosen.program, traced, shape.grid, shape.block, budget)
+            traced = choose(trace, chosen.program, asked.shape.grid, -(-asked.shape.threads // 32))
+            recording = Recording(chosen.program, traced, asked.shape.grid, asked.shape.block, budget)
             watched |= keys_of(recording.rooms)
-        facts = Facts(shape, shared_bytes, schedule_seed, stack_bytes, watched, printf_bytes)
-
-        def make() -> LaunchState:
-            with interrupts.until(deadline):
-                compile_first(chosen, watched, shape.threads)
-            return LaunchState(chosen, facts, params, touched, budget, recording=recording, provenance=following)
-
-        with interrupts.guarded():
-            result = chosen.warm.run(
-                facts, params, touched, budget, make=make, result=lambda grid: grid.result(count, deadline, progress)
-            )
+        result = launched(
+            chosen, asked.facts(watched), params, touched, budget, threads=1 if one_thread else asked.threads,
+            deadline=deadline, progress=progress, recording=recording, provenance=following,
+        )  # fmt: skip
         if compared:
-            result = replace(result, comparisons=outcomes(compared, chosen.program, shape.grid, result.provenance))
+            result = replace(
+                result, comparisons=outcomes(compared, chosen.program, asked.shape.grid, result.provenance)
+            )
         return tell(self.name, result)
 
 

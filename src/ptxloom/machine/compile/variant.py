@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine import semantics
@@ -327,6 +328,7 @@ def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) ->
     return f"{'unchecked' if judge is None else 'legal'} {' '.join(sorted(checks))} {name}"
 
 
+@cache
 def is_watched(checks: frozenset[str]) -> bool:
     """Whether a tool watches that the run-time knows of."""
     return racecheck.is_wanted(checks) or initcheck.is_wanted(checks) or PROVENANCE in checks

@@ -28,11 +28,11 @@ Progress: TypeAlias = "Callable[[int, int], None]"  # CTAs started, of how many
 
 
 class _Crew:
-    """The threads that help the first one."""
+    """The threads that help the first one: so many in all, or one for each core."""
 
-    def __init__(self, grid: Grid, most: int, share: int, deadline: float | None) -> None:
-        self.most = min(most, grid.launch.native.total)
+    def __init__(self, grid: Grid, threads: int | None, share: int, deadline: float | None) -> None:
         self._grid = grid
+        self._threads = threads
         self._share = share  # bytes that a worker takes
         self._deadline = deadline
         self._helpers: list[threading.Thread] = []
@@ -40,8 +40,9 @@ class _Crew:
     def start(self) -> None:
         """Have as many as there is memory for."""
         launch, budget = self._grid.launch, self._grid.launch.budget
+        most = min(self._threads or default_threads(), launch.native.total)
         room = (budget.limit - budget.taken) // self._share
-        more = [Worker(launch, number) for number in range(1, min(self.most, 1 + room))]
+        more = [Worker(launch, number) for number in range(1, min(most, 1 + room))]
         self._grid.workers += more
         self._helpers = [threading.Thread(target=w.run, args=(self._deadline,), daemon=True) for w in more]
         for helper in self._helpers:
@@ -137,11 +138,11 @@ class Grid:
 
     def _work(self, threads: int | None, deadline: float | None) -> None:
         first = self.workers[0]
-        crew = _Crew(self, threads or default_threads(), first.nbytes, deadline)
+        crew = _Crew(self, threads, first.nbytes, deadline)
         if threads is not None:
             crew.start()
         try:
-            if threads is None and crew.most > 1:
+            if threads is None and self.launch.native.total > 1:
                 first.run(deadline, crew.look())
             else:
                 first.run(deadline)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MOST_BYTES: Final = 1 << 19  # of state that is put back: to make more of it anew takes no longer
 _MOST_KEPT: Final = 4  # states of a kernel
 _MOST_MET: Final = 64  # facts that it remembers
+_NOTHING: Final = Memory()
 
 
 class Warm:
@@ -74,7 +75,7 @@ class Warm:
     def end(self) -> bool:
         """Let go what belongs to the launch; False if more has become of it than can be put back."""
         launch = self.launch
-        launch.touch(Memory())
+        launch.touch(_NOTHING)
         return launch.arena.taken == self._nbytes and self._codes == (launch.native.full, launch.native.masked)
 
 

@@ -14,13 +14,14 @@ import os
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from ptxloom.diagnostics import PtxloomError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from contextlib import AbstractContextManager
     from types import FrameType
 
 _SIGINT: Final = int(signal.SIGINT)
@@ -104,11 +105,15 @@ class _Limit(threading.local):
 _LIMIT: Final = _Limit()
 
 
-@contextmanager
-def until(deadline: float | None) -> Generator[None]:
+def until(deadline: float | None) -> AbstractContextManager[None]:
     """A context in which `check` raises once the clock (`time.monotonic`) is past a deadline; None sets none."""
+    return nullcontext() if deadline is None else _until(deadline)
+
+
+@contextmanager
+def _until(deadline: float) -> Generator[None]:
     before = _LIMIT.deadline
-    _LIMIT.deadline = deadline if before is None else before if deadline is None else min(before, deadline)
+    _LIMIT.deadline = deadline if before is None else min(before, deadline)
     try:
         yield
     finally:

@@ -9,6 +9,7 @@ import pytest
 from driver.running import PROGRAMS, Running, needs_compiler
 from ptxloom.cuda_driver import build
 from ptxloom.cuda_driver.environment import environment
+from ptxloom.cuda_driver.report import Report
 from ptxloom.descriptors import encode_tiled
 
 pytestmark = needs_compiler
@@ -45,7 +46,20 @@ def test_a_hazard_names_the_array_by_the_line_that_made_it(running: Running) -> 
     line = next(number for number, text in enumerate(lines, 1) if text.endswith("# reports name this line"))
     assert "ptxloom: kernel fill:" in told
     assert f"memcheck.out-of-bounds: write of 4 bytes at alloc[0] of {PROGRAMS / 'driver_calls.py'}:{line}+0x28" in told
-    assert told.endswith("ptxloom: 1 of 1 launches had hazards")
+    assert "\nptxloom: 1 of 1 launches had hazards\nptxloom: lines are those of the PTX; " in told
+
+
+@pytest.mark.parametrize("on_hazard", ["report", "end"])
+def test_a_report_is_told_once_and_of_a_kernel_not_too_many(on_hazard: str, capsys: pytest.CaptureFixture[str]) -> None:
+    report = Report(on_hazard)
+    for launch in range(1000):
+        for kernel, what in (("again", "the same"), ("other", f"alloc[{launch}]")):
+            report.launched()
+            report.found(kernel, what)
+    told = capsys.readouterr().err + report.summary()
+    assert told.count("kernel again") == 1
+    assert told.count("kernel other") == 10
+    assert told.endswith("ptxloom: 2,000 of 2,000 launches had hazards; 1,989 reports were left out")
 
 
 def test_memory_of_a_graph_is_there_from_its_launch_until_it_is_freed(running: Running) -> None:

@@ -11,6 +11,12 @@ ON_HAZARD: Final = ("report", "end", "stop", "ignore")
 """What becomes of a hazard: it is told as it happens, told at the end, ends the program, or is not told."""
 DESTROYS: Final = ("context", "kernel")
 """What a kernel that is ended takes with it: the context, every later call of which answers its error, or nothing."""
+MOST_TOLD: Final = 10
+"""Reports of one kernel."""
+_NO_LINES: Final = (
+    "ptxloom: lines are those of the PTX; where it was compiled with line information (`nvcc -lineinfo`, "
+    "`@cuda.jit(lineinfo=True)`) reports name the source's, too"
+)
 STOPPED: Final = 86
 """The exit status of a program that a hazard has ended."""
 
@@ -36,6 +42,9 @@ class Report:
         self.hazards = 0
         self._missing: dict[str, int] = {}
         self._kept: list[str] = []
+        self._told: dict[str, set[str]] = {}  # of each kernel
+        self._left_out = 0
+        self._lacks_lines = False
         self._lock = threading.Lock()
 
     @property
@@ -58,8 +67,13 @@ class Report:
         if self.on_hazard != "ignore":
             say(text)
 
-    def found(self, kernel: str, what: str) -> bool:
-        """Something is wrong with a kernel.
+    def found(self, kernel: str, what: str, *, has_lines: bool = True) -> bool:
+        """Something is wrong with a kernel; the same again, and more than a few of one kernel, are only counted.
+
+        Args:
+            kernel: Its name.
+            what: The report.
+            has_lines: Whether its PTX says which lines of the source it comes from.
 
         Returns:
             Whether the program shall end.
@@ -67,17 +81,26 @@ class Report:
         text = f"ptxloom: kernel {kernel}:\n{what}"
         with self._lock:
             self.hazards += 1
-            if self.on_hazard == "end":
-                self._kept.append(text)
-            elif self.on_hazard != "ignore":
-                say(text)
+            self._lacks_lines |= not has_lines
+            told = self._told.setdefault(kernel, set())
+            if text in told or len(told) == MOST_TOLD:
+                self._left_out += 1
+            else:
+                told.add(text)
+                if self.on_hazard == "end":
+                    self._kept.append(text)
+                elif self.on_hazard != "ignore":
+                    say(text)
         return self.on_hazard == "stop"
 
     def summary(self) -> str:
         """What is said when the program has ended; empty if there is nothing to say."""
-        lines = list(dict.fromkeys(self._kept))
+        lines = list(self._kept)
         if self.hazards and self.on_hazard != "ignore":
-            lines.append(f"ptxloom: {self.hazards:,} of {self.launches:,} launches had hazards")
+            left_out = f"; {self._left_out:,} reports were left out" if self._left_out else ""
+            lines.append(f"ptxloom: {self.hazards:,} of {self.launches:,} launches had hazards{left_out}")
+            if self._lacks_lines:
+                lines.append(_NO_LINES)
         if self._missing:
             told = ", ".join(f"{name} ({count:,})" for name, count in sorted(self._missing.items()))
             lines.append(f"ptxloom: functions of the driver that are missing, and how often they were called: {told}")

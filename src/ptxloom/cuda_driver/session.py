@@ -319,17 +319,17 @@ class Session:
             prepared = self._prepared.get(head) or self._prepare(kernel, head)
             result = prepared.launch(data[LAUNCH.size :])
         except LaunchError as error:
-            self._tell(kernel.name, error)
+            self._tell(kernel, error)
             if self._report.destroys == "kernel":
                 return error_of(error), ENDING.pack(REFUSED)
             self._ended = error_of(error)
             return self._ended, ENDING.pack(ENDED)
         except PtxloomError as error:
-            self._tell(kernel.name, error)
+            self._tell(kernel, error)
             wrong = CudaError.INVALID_VALUE if isinstance(error, UsageError) else CudaError.NOT_SUPPORTED
             return wrong, ENDING.pack(REFUSED)
         if result.hazards:
-            self._tell(kernel.name, result.hazards)
+            self._tell(kernel, result.hazards)
         again = self._report.errors_may_wait and not kernel.needs.runtime_calls
         return CudaError.SUCCESS, ENDING.pack(AGAIN if again else DONE) + result.output.encode(
             "utf-8", "surrogateescape"
@@ -350,13 +350,13 @@ class Session:
         self._prepared[head] = made = Prepared(kernel, asked, self)
         return made
 
-    def _tell(self, kernel: str, what: object) -> None:
+    def _tell(self, kernel: Kernel, what: object) -> None:
         """Report a hazard.
 
         Raises:
             Ending: That ends the program.
         """
-        if self._report.found(kernel, str(what)):
+        if self._report.found(kernel.name, str(what), has_lines=".loc" in kernel.module.source.text):
             raise Ending
 
     def _missing(self, data: bytes) -> bytes:

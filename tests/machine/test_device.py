@@ -64,6 +64,15 @@ def test_pointers_in_memory_reach_every_allocation_and_registered_array() -> Non
     assert device.kernel(THROUGH, "bump") is kernel
 
 
+def test_a_text_may_end_as_one_of_c_does() -> None:
+    device = pl.Device("sm_80")
+    kernel = device.kernel(LOAD + "\n\0")
+    assert kernel is device.kernel(LOAD + "\n")
+    x, y = np.full(1, 7, np.uint32), np.zeros(1, np.uint32)
+    kernel.launch(1, 1, [device.register(x), device.register(y)], memory=device)
+    assert y == x
+
+
 def test_parameters_say_where_the_bytes_of_a_launch_lie() -> None:
     device = pl.Device()
     text = HEAD + ".visible .entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[20], .param .f32 d) { ret; }"

@@ -188,16 +188,16 @@ class Device:
         """A module on this device; the same one each time for the same text. Kernels reach its variables.
 
         Args:
-            text: PTX, or a parsed module.
+            text: PTX, whose end a zero may mark (NVRTC gives it so), or a parsed module.
 
         Returns:
             The module.
         """
         must_be(str | Module, "text", text, "PTX, or a parsed module")
-        key = text if isinstance(text, str) else text.source.text
+        key = text.rstrip("\0") if isinstance(text, str) else text.source.text
         found = self._modules.get(key)
         if found is None:
-            found = self._modules[key] = parse(text) if isinstance(text, str) else text
+            found = self._modules[key] = parse(key) if isinstance(text, str) else text
             variables = memory_of(found).memory
             self.memory.register(variables["global"], "", constant=False)
             self.memory.register(variables["const"], "", constant=True)

@@ -10,6 +10,7 @@ from ptxloom.isa.limits import CONSTANT_BYTES, LANES, MULTIPROCESSORS, STATIC_SH
 _THREADS: Final = {75: 1024, 80: 2048, 87: 2048, 90: 2048, 100: 2048, 103: 2048, 110: 2048}
 """Of a multiprocessor, by compute capability (CUDA Programming Guide, "Technical Specifications per Compute
 Capability"); the others have fewer."""
+_TO_FILE: Final = 1  # CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 _FEWER: Final = 1536
 
 _IMAGE_LIMITS: Final = {
@@ -79,7 +80,8 @@ def attributes(number: int) -> dict[str, int]:
         "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
         "COMPUTE_PREEMPTION_SUPPORTED": 1, "COOPERATIVE_LAUNCH": 1, "MEM_SYNC_DOMAIN_COUNT": 4 if number >= 90 else 1,
         "CAN_USE_64_BIT_STREAM_MEM_OPS": 1, "CAN_USE_STREAM_WAIT_VALUE_NOR": 1,
-        "MEMORY_POOLS_SUPPORTED": 1, "VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED": 1,
+        "MEMORY_POOLS_SUPPORTED": 1, "MEMPOOL_SUPPORTED_HANDLE_TYPES": _TO_FILE, "IPC_EVENT_SUPPORTED": 1,
+        "VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED": 1,
         "HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": 1,
         "HOST_MEMORY_POOLS_SUPPORTED": 1, "HOST_NUMA_MEMORY_POOLS_SUPPORTED": 1,
         "CLUSTER_LAUNCH": int(number >= 90), "TENSOR_MAP_ACCESS_SUPPORTED": int(number >= 90),

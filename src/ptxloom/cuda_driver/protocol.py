@@ -52,8 +52,8 @@ PAIR: Final = Struct("<QQ")
 FUNCTION: Final = Struct(f"<Q{FUNCTION_ATTRIBUTES}iII")
 PARAMETER: Final = Struct("<II")
 LAUNCH: Final = Struct("<15Q")
-SHARED: Final = Struct("<4Q")
-"""Another process's memory: where it starts, its size, and the process and file behind it."""
+SHARED: Final = Struct("<5Q")
+"""Another process's memory: where it starts, its size, the process and file behind it, the bytes that were meant."""
 VIRTUAL: Final = Struct("<4Q")
 """What is asked of memory that is mapped: a step and its numbers."""
 VIRTUAL_TOLD: Final = Struct("<3Q")

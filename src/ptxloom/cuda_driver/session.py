@@ -192,7 +192,7 @@ class Session:
             self.memory.register(other.memory.view(address, piece.size), piece.name, constant=False)
             self._opened[address] = piece.size
         region = other.regions[0]
-        return SHARED.pack(region.address, region.nbytes, os.getpid(), region.file)
+        return SHARED.pack(region.address, region.nbytes, os.getpid(), region.file, piece.size)
 
     def _free(self, data: bytes) -> bytes:
         (address,) = NUMBER.unpack(data)

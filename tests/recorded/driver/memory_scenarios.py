@@ -664,9 +664,6 @@ def exported(t: Calls) -> None:
     t("cuMemPoolExportPointer", None, made)
     t("cuMemPoolImportFromShareableHandle", ct.byref(again), P(file.value), 1, 0, about="in the same process")
     t("cuMemPoolImportFromShareableHandle", ct.byref(again), P(-1 & (1 << 64) - 1), 1, 0, about="no file")
-    if again.value:
-        t("cuMemPoolImportPointer", ct.byref(copy), again, data)
-        t("cuMemAllocFromPoolAsync", ct.byref(copy), 64, again, None, about="of an imported pool")
     t("cuMemPoolImportPointer", ct.byref(copy), pool, data, about="its own pool")
     device = t.memory(4096)
     t("cuIpcGetMemHandle", handle, at(device))

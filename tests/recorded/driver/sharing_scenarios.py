@@ -294,4 +294,6 @@ def shared_memory(t: Calls) -> None:
     _with_child(t, here, there)
 
 
-SCENARIOS: Final[dict[str, Callable[[Calls], None]]] = {one.__name__: one for one in (shared_memory,)}
+SCENARIOS: Final[dict[str, Callable[[Calls], None]]] = {
+    one.__name__: one for one in (shared_event, shared_pool, shared_memory, pools_to_files)
+}

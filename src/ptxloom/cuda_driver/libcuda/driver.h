@@ -22,6 +22,7 @@ enum error {
     INVALID_DEVICE = 101,
     INVALID_IMAGE = 200,
     INVALID_CONTEXT = 201,
+    MAP_FAILED_HERE = 205,
     UNSUPPORTED_LIMIT = 215,
     PEER_ACCESS_UNSUPPORTED = 217,
     INVALID_PTX = 218,
@@ -239,6 +240,7 @@ int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, u
 uint64_t allocation_id(void); /* that nothing else has */
 void allocations_remove_of(uint64_t owner);
 int memory_new(uint64_t size, enum memory_kind kind, uint32_t flags, device_pointer *start);
+int memory_open(int32_t session, device_pointer start); /* of another process */
 int memory_free(device_pointer start, int kinds); /* what a pool gave is POOL_MEMORY, wherever it lies */
 void pool_gets_back(const void *handle, size_t size);
 void allocation_drop(device_pointer start); /* forgets it, if there is one */

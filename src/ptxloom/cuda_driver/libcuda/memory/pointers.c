@@ -1,7 +1,7 @@
 /* What is known of an address. */
 #include <string.h>
 
-#include "driver.h"
+#include "memory/pools.h"
 
 enum attribute {
     CONTEXT_OF = 1,
@@ -43,6 +43,11 @@ static int put_flag(void *into, int value) {
 
 static int is_host(const struct allocation *one) { return one->kind == HOST_MEMORY || one->kind == MANAGED_MEMORY; }
 
+static uint64_t handle_types(const struct allocation *one) {
+    const struct pool *pool = object_of(A_POOL, one->pool);
+    return pool ? (uint64_t)pool->handles : 0;
+}
+
 static int answer_for(void *into, int attribute, const struct allocation *one, device_pointer address) {
     device_pointer start = one->start;
     switch (attribute) {
@@ -65,7 +70,7 @@ static int answer_for(void *into, int attribute, const struct allocation *one, d
         return put_address(into, one->size);
     case RANGE_SIZE: return put_address(into, one->kind == MAPPED_MEMORY ? virtual_extent(address, &start) : one->size);
     case MAPPED: return put_flag(into, 1);
-    case ALLOWED_HANDLE_TYPES: return put_address(into, 0);
+    case ALLOWED_HANDLE_TYPES: return put_address(into, handle_types(one));
     case CAN_DECOMPRESS:
     case IS_GPU_DIRECT_RDMA_CAPABLE: return put_flag(into, 0);
     case ACCESS_FLAGS: return put_number(into, 3);

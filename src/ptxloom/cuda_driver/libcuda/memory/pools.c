@@ -5,15 +5,9 @@
 
 enum { REUSE_FIRST = 1, REUSE_LAST = 3, RELEASE_THRESHOLD = 4, RESERVED = 5, RESERVED_HIGH = 6, USED = 7, USED_HIGH = 8 };
 
-struct pool {
-    enum memory_kind kind;
-    int32_t reuse[3];
-    uint64_t threshold, used, high, limit;
-};
-
 static void *default_pools[POOL_MEMORY + 1], *current_pools[POOL_MEMORY + 1]; /* by kind */
 
-static void *pool_new(enum memory_kind kind, uint64_t limit) {
+void *pool_new(enum memory_kind kind, uint64_t limit) {
     void *handle = handle_new(A_POOL, sizeof(struct pool));
     struct pool *pool = object_of(A_POOL, handle);
     if (pool) *pool = (struct pool){.kind = kind, .reuse = {1, 1, 1}, .limit = limit};
@@ -39,7 +33,7 @@ static int give_pool(void **pool, void *handle) {
 
 static int take_current(enum memory_kind kind, void *handle) {
     const struct pool *pool = object_of(A_POOL, handle);
-    if (!pool || pool->kind != kind) return INVALID_VALUE;
+    if (!pool || pool->is_opened || pool->kind != kind) return INVALID_VALUE;
     current_pools[kind] = handle;
     return SUCCESS;
 }
@@ -96,12 +90,16 @@ EXPORTED int cuMemSetMemPool(struct location *where, int type, void *pool) {
 }
 
 EXPORTED int cuMemPoolCreate(void **pool, const struct pool_properties *wanted) {
+    enum { FABRIC = 8 };
     DRIVER;
     enum memory_kind kind;
     if (!pool || !wanted) return INVALID_VALUE;
     TRY(kind_of(&wanted->where, wanted->type, &kind));
-    if (wanted->handles) return NOT_SUPPORTED;
-    return give_pool(pool, pool_new(kind, wanted->limit));
+    if (wanted->handles == FABRIC) return NOT_SUPPORTED;
+    if (wanted->handles & ~POOL_TO_FILE || (wanted->handles && kind != POOL_MEMORY)) return INVALID_VALUE;
+    void *made = pool_new(kind, wanted->limit);
+    if (made) ((struct pool *)object_of(A_POOL, made))->handles = wanted->handles;
+    return give_pool(pool, made);
 }
 
 EXPORTED int cuMemPoolDestroy(void *pool) {
@@ -112,15 +110,21 @@ EXPORTED int cuMemPoolDestroy(void *pool) {
     return SUCCESS;
 }
 
+/* One that another process has made is only there to reach its memory. */
+static struct pool *own_pool(const void *handle) {
+    struct pool *pool = object_of(A_POOL, handle);
+    return pool && !pool->is_opened ? pool : NULL;
+}
+
 EXPORTED int cuMemPoolTrimTo(void *pool, size_t least) {
     DRIVER;
     (void)least;
-    return object_of(A_POOL, pool) ? SUCCESS : INVALID_VALUE;
+    return own_pool(pool) ? SUCCESS : INVALID_VALUE;
 }
 
 EXPORTED int cuMemPoolGetAttribute(void *handle, int attribute, void *value) {
     DRIVER;
-    struct pool *pool = object_of(A_POOL, handle);
+    struct pool *pool = own_pool(handle);
     if (!pool || !value) return INVALID_VALUE;
     if (attribute >= REUSE_FIRST && attribute <= REUSE_LAST) {
         memcpy(value, &pool->reuse[attribute - 1], sizeof *pool->reuse);
@@ -134,7 +138,7 @@ EXPORTED int cuMemPoolGetAttribute(void *handle, int attribute, void *value) {
 
 EXPORTED int cuMemPoolSetAttribute(void *handle, int attribute, const void *value) {
     DRIVER;
-    struct pool *pool = object_of(A_POOL, handle);
+    struct pool *pool = own_pool(handle);
     if (!pool || !value) return INVALID_VALUE;
     if (attribute >= REUSE_FIRST && attribute <= REUSE_LAST) {
         int32_t wanted;
@@ -151,7 +155,7 @@ EXPORTED int cuMemPoolSetAttribute(void *handle, int attribute, const void *valu
 }
 
 void pool_gets_back(const void *handle, size_t size) {
-    struct pool *pool = object_of(A_POOL, handle);
+    struct pool *pool = own_pool(handle);
     if (pool) pool->used -= size;
 }
 
@@ -187,7 +191,7 @@ EXPORTED int cuMemPoolGetAccess(int *flags, void *pool, struct location *where) 
 static int may_take(const void *into, size_t size, void *handle, void *where, enum memory_kind *kind) {
     CONTEXT;
     struct stream *stream;
-    struct pool *pool = object_of(A_POOL, handle);
+    struct pool *pool = own_pool(handle);
     if (!into || !pool) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
     *kind = pool->kind;

@@ -21,4 +21,16 @@ struct access {
     int flags;
 };
 
+enum { POOL_TO_FILE = 1 };
+struct pool {
+    enum memory_kind kind;
+    int32_t reuse[3];
+    uint64_t threshold, used, high, limit;
+    int handles; /* the kinds of handles by which it goes to other processes */
+    int is_opened; /* by such a handle: whose it is, and what it is there */
+    int32_t session;
+    uint64_t there;
+};
+void *pool_new(enum memory_kind kind, uint64_t limit);
+
 #endif

@@ -13,8 +13,8 @@ enum { MAGIC = 0x4c584950, PEERS = 64 };
 struct memory_handle {
     uint32_t magic;
     int32_t session;
-    uint64_t start, size;
-    char unused[40];
+    uint64_t start;
+    char unused[48];
 };
 
 static uint64_t mapped[PEERS]; /* where the memory of others starts that is seen here */
@@ -26,7 +26,7 @@ EXPORTED int cuIpcGetMemHandle(struct memory_handle *handle, device_pointer addr
     CONTEXT;
     struct allocation *one = allocation_at(address);
     if (!one || one->kind != DEVICE_MEMORY) return INVALID_VALUE;
-    *handle = (struct memory_handle){.magic = MAGIC, .session = device.session, .start = one->start, .size = one->size};
+    *handle = (struct memory_handle){.magic = MAGIC, .session = device.session, .start = one->start};
     return SUCCESS;
 }
 
@@ -38,30 +38,30 @@ static int map_peer(uint64_t start, uint64_t size, uint64_t process, uint64_t fi
     if (mapped[place]) return SUCCESS;
     snprintf(path, sizeof path, "/proc/%llu/fd/%llu", (unsigned long long)process, (unsigned long long)file);
     int opened = open(path, O_RDWR | O_CLOEXEC);
-    if (opened < 0 || !map_shared(start, size, opened)) return 205;
+    if (opened < 0 || !map_shared(start, size, opened)) return MAP_FAILED_HERE;
     mapped[place] = start;
     return SUCCESS;
+}
+
+int memory_open(int32_t session, device_pointer start) {
+    uint64_t found[5], wanted[2] = {(uint64_t)session, start};
+    struct part part = {wanted, sizeof wanted};
+    struct answer answer;
+    TRY(ask(IPC_OPEN, &part, 1, &answer));
+    if (answer.size != sizeof found) return DEVICE_UNAVAILABLE;
+    memcpy(found, answer.data, sizeof found);
+    TRY(map_peer(found[0], found[1], found[2], found[3]));
+    return allocation_add(start, found[4], FOREIGN_MEMORY, 0);
 }
 
 EXPORTED int cuIpcOpenMemHandle_v2(device_pointer *start, struct memory_handle handle, unsigned flags) {
     GIVEN(start);
     CONTEXT;
-    uint64_t found[4];
-    struct answer answer;
     if (flags > 1 || handle.magic != MAGIC) return INVALID_VALUE;
     if (handle.session == device.session) return INVALID_CONTEXT;
     struct allocation *there = allocation_at(handle.start);
-    if (there && there->start == handle.start && there->kind == FOREIGN_MEMORY) {
-        there->opened++;
-        *start = handle.start;
-        return SUCCESS;
-    }
-    uint64_t wanted[2] = {(uint64_t)handle.session, handle.start};
-    struct part part = {wanted, sizeof wanted};
-    TRY(ask(IPC_OPEN, &part, 1, &answer));
-    memcpy(found, answer.data, sizeof found);
-    TRY(map_peer(found[0], found[1], found[2], found[3]));
-    TRY(allocation_add(handle.start, handle.size, FOREIGN_MEMORY, 0));
+    if (there && there->start == handle.start && there->kind == FOREIGN_MEMORY) there->opened++;
+    else TRY(memory_open(handle.session, handle.start));
     *start = handle.start;
     return SUCCESS;
 }

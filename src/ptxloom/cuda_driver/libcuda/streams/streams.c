@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "graphs/graphs.h"
+#include "streams/events.h"
 
 static struct stream defaults[3] = {{.id = 0}, {.id = 1}, {.id = 2}}; /* NULL, the legacy one, that of a thread */
 static uint64_t made = 3;
@@ -214,21 +214,9 @@ EXPORTED int cuStreamAddCallback(void *handle, void (*function)(void *, int, voi
 
 /* -- events ---------------------------------------------------------------------------------------------------- */
 
-struct event {
-    unsigned flags;
-    int recorded;
-    struct timespec when;
-    void *context;
-    void *capture; /* the graph that it was recorded in last, */
-    void *node;    /* and the node in front of it */
-    void *capture_stream;
-};
-
 static int unknown_event(const void *handle) { return handle_gone(handle) ? CONTEXT_IS_DESTROYED : INVALID_HANDLE; }
 
-EXPORTED int cuEventCreate(void **handle, unsigned flags) {
-    CONTEXT;
-    if (!handle || flags > 7 || (flags & 4 && !(flags & 2))) return INVALID_VALUE;
+int event_new(void **handle, unsigned flags) {
     void *made_handle = handle_new(AN_EVENT, sizeof(struct event));
     struct event *event = object_of(AN_EVENT, made_handle);
     if (!event) return OUT_OF_MEMORY;
@@ -236,6 +224,12 @@ EXPORTED int cuEventCreate(void **handle, unsigned flags) {
     event->context = current_context();
     *handle = made_handle;
     return SUCCESS;
+}
+
+EXPORTED int cuEventCreate(void **handle, unsigned flags) {
+    CONTEXT;
+    if (!handle || flags > EVENT_FLAGS || (flags & INTERPROCESS && !(flags & NO_TIMING))) return INVALID_VALUE;
+    return event_new(handle, flags);
 }
 
 EXPORTED int cuEventDestroy_v2(void *handle) {
@@ -262,6 +256,11 @@ int event_record(void *handle) {
     return SUCCESS;
 }
 
+/* One that other processes wait for is in no graph. */
+static int recordable(const struct event *event, const struct stream *stream) {
+    return stream->capture && event->flags & INTERPROCESS ? capture_invalidate(stream->capture) : SUCCESS;
+}
+
 EXPORTED int cuEventRecordWithFlags(void *handle, void *where, unsigned flags) {
     CONTEXT;
     struct stream *stream;
@@ -269,6 +268,7 @@ EXPORTED int cuEventRecordWithFlags(void *handle, void *where, unsigned flags) {
     if (!event) return unknown_event(handle);
     if (flags > 1) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
+    TRY(recordable(event, stream));
     if (!stream->capture) return flags ? ILLEGAL_STATE : event_record(handle);
     if (flags) {
         struct work work = {.kind = RECORD_WORK, .handle = handle};
@@ -289,6 +289,7 @@ EXPORTED int cuStreamWaitEvent(void *where, void *handle, unsigned flags) {
     if (!event) return unknown_event(handle);
     if (flags > 1) return INVALID_VALUE;
     TRY(stream_of(where, &stream));
+    TRY(recordable(event, stream));
     if (object_of(A_GRAPH, event->capture)) return capture_join(stream, event->capture, event->capture_stream, event->node);
     if (flags && !stream->capture) return ILLEGAL_STATE;
     if (flags) {
@@ -326,7 +327,7 @@ EXPORTED int cuEventElapsedTime_v2(float *milliseconds, void *first, void *last)
     if (!from || !to) return unknown_event(from ? last : first);
     TRY(event_settled(from));
     TRY(event_settled(to));
-    if ((from->flags | to->flags) & 2 || !from->recorded || !to->recorded) return INVALID_HANDLE;
+    if ((from->flags | to->flags) & NO_TIMING || !from->recorded || !to->recorded) return INVALID_HANDLE;
     double seconds = difftime(to->when.tv_sec, from->when.tv_sec);
     *milliseconds = (float)(seconds * 1e3 + (double)(to->when.tv_nsec - from->when.tv_nsec) * 1e-6);
     return SUCCESS;

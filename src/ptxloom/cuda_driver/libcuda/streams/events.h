@@ -1,0 +1,22 @@
+/* What an event is. */
+#ifndef PTXLOOM_EVENTS_H
+#define PTXLOOM_EVENTS_H
+
+#include <time.h>
+
+#include "driver.h"
+
+enum { NO_TIMING = 2, INTERPROCESS = 4, EVENT_FLAGS = 7 };
+
+struct event {
+    unsigned flags;
+    int recorded, is_opened; /* by a handle of another process */
+    struct timespec when;
+    void *context;
+    void *capture; /* the graph that it was recorded in last, */
+    void *node;    /* and the node in front of it */
+    void *capture_stream;
+};
+int event_new(void **handle, unsigned flags);
+
+#endif

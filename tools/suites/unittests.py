@@ -1,6 +1,6 @@
 """Run the tests of modules of unittest's kind and write what each came to, a line of JSON each, as it is known.
 
-    python unittests.py --list PACKAGE...     the modules of tests below packages
+    python unittests.py --list PACKAGE...     the modules of tests below packages; a module is its own
     python unittests.py OUT MODULE...         `["test", "began" | "passed" | "failed" | "skipped", "what it said"]`
 
 A test that began and never ended is the one during which the process was ended.
@@ -84,10 +84,10 @@ def _last_line(err: Any) -> str:
 
 
 def modules(package: str) -> list[str]:
-    """The modules of tests below a package, found without importing any of them."""
+    """The modules of tests below a package, or a module itself, found without importing any of them."""
     spec = importlib.util.find_spec(package)
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
-    found = list[str]()
+    found = [package] if spec and not folders else list[str]()
     for one in pkgutil.iter_modules(folders, f"{package}."):
         if one.ispkg:
             found += modules(one.name)

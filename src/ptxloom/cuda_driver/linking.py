@@ -12,7 +12,7 @@ from ptxloom.syntax import parse
 from ptxloom.syntax.tree import AddressSize, Block, Declaration, Function, Target, Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ptxloom.syntax.module import Module
     from ptxloom.syntax.tree import Statement
@@ -45,11 +45,20 @@ def linked(modules: Sequence[Module], registers: int = 0) -> str:
     parts = [f".version {version[0]}.{version[1]}\n.target {', '.join(target)}\n.address_size 64\n"]
     defined: dict[str, bool] = {}
     files = 0
-    everywhere = {name for module in modules for one in module.statements for name in _names(one, defined=True)}
+    everywhere = {
+        name: one.linkage
+        for module in modules
+        for one in module.statements
+        if isinstance(one, (Function, Declaration))
+        for name in _names(one, defined=True)
+    }
     for module in _ordered(modules):
         text, most = module.source.text, files
         for one in module.statements:
-            if isinstance(one, (Version, Target, AddressSize)) or _is_elsewhere(one, everywhere):
+            if isinstance(one, (Version, Target, AddressSize)):
+                continue
+            if _is_elsewhere(one, everywhere):
+                parts += _promised(one, text, everywhere, defined)
                 continue
             if _is_taken(one, defined):
                 continue
@@ -99,10 +108,19 @@ def _names(one: Statement, *, defined: bool) -> tuple[str, ...]:
             return ()
 
 
-def _is_elsewhere(one: Statement, everywhere: set[str]) -> bool:
+def _is_elsewhere(one: Statement, everywhere: Collection[str]) -> bool:
     """Whether this is a declaration of what another module defines."""
     names = _names(one, defined=False)
-    return bool(names) and everywhere.issuperset(names)
+    return bool(names) and all(name in everywhere for name in names)
+
+
+def _promised(one: Statement, text: str, everywhere: Mapping[str, str], defined: Collection[str]) -> list[str]:
+    """The declaration of a function that a later module defines, with that one's linkage: both are in one text."""
+    match one:
+        case Function(name=name) if name not in defined:
+            return [text[one.start : one.end].replace(".extern", f".{everywhere[name]}", 1)]
+        case _:
+            return []
 
 
 def _is_taken(one: Statement, defined: dict[str, bool]) -> bool:
@@ -121,24 +139,25 @@ def _is_taken(one: Statement, defined: dict[str, bool]) -> bool:
 
 
 def _ordered(modules: Sequence[Module]) -> list[Module]:
-    """Whoever defines a name before those that use it, as far as that can be."""
+    """Whoever defines a name before those that use it; of modules that use each other, whoever defines a variable."""
     waiting = list(modules)
     done: list[Module] = []
     while waiting:
-        missing = [_all(module, defined=False) for module in waiting]
-        given = [_all(module, defined=True) for module in waiting]
-        free = [
-            n
-            for n in range(len(waiting))
-            if not any(missing[n] & given[m] for m in range(len(waiting)) if m != n)
-        ]  # fmt: skip
-        done.append(waiting.pop(free[0] if free else 0))
+        free = _free(waiting, (Function, Declaration)) or _free(waiting, Declaration) or [0]
+        done.append(waiting.pop(free[0]))
     return done
 
 
-def _all(module: Module, *, defined: bool) -> set[str]:
+def _free(modules: Sequence[Module], kinds: type | tuple[type, ...]) -> list[int]:
+    """The places of those that use nothing of these kinds that another one defines."""
+    missing = [_all(module, kinds, defined=False) for module in modules]
+    given = [_all(module, kinds, defined=True) for module in modules]
+    return [n for n in range(len(modules)) if not any(missing[n] & given[m] for m in range(len(modules)) if m != n)]
+
+
+def _all(module: Module, kinds: type | tuple[type, ...], *, defined: bool) -> set[str]:
     statements: Iterable[Statement] = module.statements
-    return {name for one in statements for name in _names(one, defined=defined)}
+    return {name for one in statements if isinstance(one, kinds) for name in _names(one, defined=defined)}
 
 
 def _renumbered(text: str, by: int, most: int) -> tuple[str, int]:

@@ -41,6 +41,7 @@ def test_a_program_gets_ptx_for_machine_code(theirs: Path) -> None:
         "0 None",
         "[0, 0, 0, 0] [7]",  # LTO-IR and a text
         "0 None",
+        "[0, 0, 0, 0] [7]",  # a function of LTO-IR that a text alone calls
         "[0, 0, 0, 0]",  # a fatbin of PTX
         "[0, 0, 0, 0]",  # a text for LTO-IR that says the same
         "[0, 0, 0, 0, 0]",  # a library that adds nothing

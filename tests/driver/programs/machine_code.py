@@ -74,6 +74,13 @@ for options, kinds in (([b"-arch=sm_80"], (PTX, PTX)), ([b"-arch=sm_80", b"-lto"
     print(told, cuda.read(data, 1))
     print(linker.nvJitLinkDestroy(byref(link)), link.value)
 
+others = b".extern .func absent(.param .b32 x);\n.extern .func (.param .b32 z) vprintf(.param .b64 x, .param .b64 y);\n"
+told, link = linked(
+    linker, [b"-arch=sm_80", b"-lto"], [(LTOIR, SEVEN.replace(b".visible ", b"")), (PTX, KERNEL + others)]
+)
+cuda.launch(cuda.function(cuda.module(read(linker, "nvJitLinkGetLinkedCubin", link))), data, 1)
+print(told, cuda.read(data, 1))
+
 for options, inputs in (
     ([b"-arch=sm_80"], [(FATBIN, fatbin(1, KERNEL)), (ANY, SEVEN)]),
     ([b"-lto"], [(LTOIR, KERNEL), (ANY, fatbin(8, b"of LTO-IR") + fatbin(1, SEVEN))]),
@@ -99,4 +106,4 @@ print(compiler.nvrtcVersion(byref(numbers[0]), byref(numbers[1])), numbers[0].va
 for option in (b"-arch=sm_80", b"-arch=compute_80"):
     compiler.nvrtcCompileProgram(None, 1, (c_char_p * 1)(option))
     print(read(compiler, "nvrtcGetCUBIN", c_void_p()).startswith(HEAD.encode()))
-print(compiler.nvrtcGetLTOIR(None, None))
+print(compiler.nvrtcGetNVVM(None, None))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../libnvrtc/theirs.h"
+#include "called.h"
 
 /* Results, and kinds of input, of nvJitLink. */
 enum { SUCCESS = 0, INVALID_INPUT = 3, PTX_COMPILE = 4, INTERNAL = 6, NULL_INPUT = 10 };
@@ -223,16 +224,33 @@ EXPORTED int nvJitLinkAddFile(struct link *link, int kind, const char *path) {
     return error;
 }
 
+/* The PTX of what NVIDIA's links, with the functions that a PTX text calls. */
+static int linked_ptx(struct link *link, const char *text, char **made) {
+    size_t size = 0;
+    void *root = text ? called_root(text, link->target, (const void *)(uintptr_t)theirs("nvJitLinkCreate"), &size) : NULL;
+    if (root) ask("nvJitLinkAddData", link->theirs, LTOIR, (word)root, size, (word)"called");
+    int error = ask("nvJitLinkComplete", link->theirs, 0, 0, 0, 0);
+    if (!error) error = ask("nvJitLinkGetLinkedPtxSize", link->theirs, (word)&size, 0, 0, 0);
+    char *linked = error ? NULL : calloc(size + 1, 1);
+    if (linked) error = ask("nvJitLinkGetLinkedPtx", link->theirs, (word)linked, 0, 0, 0);
+    *made = root && linked && !error ? called_shown(text, linked) : NULL;
+    if (!*made) *made = linked;
+    else free(linked);
+    free(root);
+    return error ? error : *made ? SUCCESS : INTERNAL;
+}
+
 EXPORTED int nvJitLinkComplete(struct link *link) {
     if (!link) return NULL_INPUT;
     if (link->as_it_is || (!link->count && !link->lto_count)) return ask("nvJitLinkComplete", link->theirs, 0, 0, 0, 0);
     if (link->lto_count) {
-        size_t size = 0;
-        int error = ask("nvJitLinkComplete", link->theirs, 0, 0, 0, 0);
-        if (!error) error = ask("nvJitLinkGetLinkedPtxSize", link->theirs, (word)&size, 0, 0, 0);
-        char *text = error ? NULL : calloc(size + 1, 1);
-        if (text) error = ask("nvJitLinkGetLinkedPtx", link->theirs, (word)text, 0, 0, 0);
-        if (!error) error = text ? keep(link, DRIVERS[PTX], text, size + 1) : INTERNAL;
+        void *text = NULL;
+        char *made = NULL;
+        size_t size;
+        int error = link->count ? join(link, link->inputs, link->count, &text, &size) : SUCCESS;
+        if (!error) error = linked_ptx(link, text, &made);
+        if (!error) error = keep(link, DRIVERS[PTX], made, strlen(made) + 1);
+        free(made);
         free(text);
         if (error) return error;
     }

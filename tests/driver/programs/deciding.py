@@ -1,4 +1,4 @@
-"""Graphs that decide: a kernel sets what a loop and a choice go by; copies in batches."""
+"""Graphs that decide: a kernel sets what a loop and a choice go by; copies in batches; graphs that a stream adds to."""
 
 import ctypes
 import struct
@@ -89,3 +89,14 @@ print(cuda.read(array, 4))
 write, wait = (struct.pack("<I4xQQI4xQ8x", kind, array.value, 5, 0, 0) for kind in (2, 1))
 cuda.call("cuStreamBatchMemOp_v2", stream, 2, c_char_p(write + wait), 0)
 print(cuda.read(array, 2))
+
+own, count = c_void_p(), c_size_t()
+cuda.call("cuGraphCreate", byref(own), 0)
+for question in (None, "cuStreamSynchronize"):  # which cannot be asked meanwhile: what was recorded is lost, and the graph
+    cuda.call("cuStreamBeginCaptureToGraph", stream, own, None, None, c_size_t(0), 0)
+    cuda.call("cuMemsetD32Async", array, 6, c_size_t(1), stream)
+    print(cuda.answer(question, stream) if question else 0, cuda.answer("cuStreamEndCapture", stream, None), end=" ")
+    if not question:
+        cuda.call("cuGraphInstantiateWithFlags", byref(ready), own, c_uint64(0))
+        cuda.call("cuGraphLaunch", ready, None)
+print(cuda.answer("cuGraphGetNodes", own, None, byref(count)), cuda.read(array, 1))

@@ -24,7 +24,7 @@ struct graph {
     int is_given;     /* as it is, by a program */
     void *cloned_from;
     int is_recorded, is_invalid; /* by a stream; no longer, as something was asked that does not go with it */
-    int mode;
+    int mode, is_own; /* as it was made by the recording, and goes if nobody takes it */
     const void *thread; /* that began to record it */
 };
 

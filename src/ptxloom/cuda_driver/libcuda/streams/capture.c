@@ -85,7 +85,7 @@ int capture_join(struct stream *stream, void *graph, void *origin, void *node) {
     return SUCCESS;
 }
 
-static int begin(void *handle, void *graph, void *const *after, size_t count, int mode) {
+static int begin(void *handle, void *graph, int is_own, void *const *after, size_t count, int mode) {
     struct stream *stream;
     if (mode < 0 || mode > 2) return INVALID_VALUE;
     TRY(stream_of(handle, &stream));
@@ -94,6 +94,7 @@ static int begin(void *handle, void *graph, void *const *after, size_t count, in
     TRY(set_last(stream, after, count));
     struct graph *recorded = object_of(A_GRAPH, graph);
     recorded->is_recorded = 1;
+    recorded->is_own = is_own;
     recorded->mode = mode;
     recorded->thread = &own_mode;
     stream->capture = graph;
@@ -106,7 +107,7 @@ EXPORTED int cuStreamBeginCapture_v2(void *stream, int mode) {
     CONTEXT;
     void *graph = graph_new();
     if (!graph) return OUT_OF_MEMORY;
-    int error = begin(stream, graph, NULL, 0, mode);
+    int error = begin(stream, graph, 1, NULL, 0, mode);
     if (error) graph_destroy(graph);
     return error;
 }
@@ -120,7 +121,7 @@ EXPORTED int cuStreamBeginCaptureToGraph(void *stream, void *handle, void *const
     if (!graph || (count && !after)) return INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
         if (!list_has(&graph->nodes, after[i])) return INVALID_VALUE;
-    return begin(stream, handle, after, count, mode);
+    return begin(stream, handle, 0, after, count, mode);
 }
 
 EXPORTED int cuStreamEndCapture(void *handle, void **graph) {
@@ -137,7 +138,7 @@ EXPORTED int cuStreamEndCapture(void *handle, void **graph) {
     streams_leave(recorded);
     struct graph *made = object_of(A_GRAPH, recorded);
     if (made) made->is_recorded = made->is_invalid = 0;
-    if (lost || !graph) graph_destroy(recorded);
+    if (lost || (made && made->is_own && !graph)) graph_destroy(recorded); /* if lost, a program's, too, as on silicon */
     if (graph) *graph = lost ? NULL : recorded;
     return lost;
 }

@@ -92,7 +92,10 @@ print(cuda.read(array, 2))
 
 own, count = c_void_p(), c_size_t()
 cuda.call("cuGraphCreate", byref(own), 0)
-for question in (None, "cuStreamSynchronize"):  # which cannot be asked meanwhile: what was recorded is lost, and the graph
+for question in (
+    None,
+    "cuStreamSynchronize",
+):  # which cannot be asked meanwhile: what was recorded is lost, and the graph
     cuda.call("cuStreamBeginCaptureToGraph", stream, own, None, None, c_size_t(0), 0)
     cuda.call("cuMemsetD32Async", array, 6, c_size_t(1), stream)
     print(cuda.answer(question, stream) if question else 0, cuda.answer("cuStreamEndCapture", stream, None), end=" ")

@@ -1,4 +1,6 @@
 // What newer programs ask of the CUDA runtime: nodes of any kind, conditions, execution contexts.
+#include <cstdint>
+
 #include "claims.h"
 
 __device__ int kept[4] = {1, 2, 3, 4};
@@ -315,8 +317,55 @@ static void between() {
     CLAIM(cudaMemcpyWithAttributesAsync(copy, linear, 64, &how, 0) == cudaErrorInvalidValue);
 }
 
+static void batches() {
+    unsigned short from[24], to[24] = {}, *linear = nullptr;
+    for (int i = 0; i < 24; i++) from[i] = (unsigned short)(100 + i);
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<unsigned short>(), wider = cudaCreateChannelDesc<int>();
+    cudaArray_t array, other;
+    cudaStream_t stream;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMalloc(&linear, 48));
+    OK(cudaMalloc3DArray(&array, &format, make_cudaExtent(6, 4, 0)));
+    OK(cudaMalloc3DArray(&other, &wider, make_cudaExtent(6, 4, 0)));
+    OK(cudaMemcpy(linear, from, 48, cudaMemcpyHostToDevice));
+    cudaMemcpy3DBatchOp in = {}, out = {};
+    in.src.type = cudaMemcpyOperandTypePointer;
+    in.src.op.ptr.ptr = linear;
+    in.dst.type = cudaMemcpyOperandTypeArray;
+    in.dst.op.array.array = array;
+    in.extent = make_cudaExtent(6, 4, 1);
+    in.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    OK(cudaMemcpy3DBatchAsync(1, &in, 0, stream));
+    out.src = in.dst;
+    out.src.op.array.offset = {4, 1, 0};
+    out.dst.type = cudaMemcpyOperandTypePointer;
+    out.dst.op.ptr.ptr = to;
+    out.dst.op.ptr.rowLength = 3;
+    out.extent = make_cudaExtent(2, 3, 1);
+    out.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    OK(cudaMemcpy3DWithAttributesAsync(&out, 0, stream));
+    CLAIM(to[0] == 110 && to[1] == 111 && to[2] == 0 && to[3] == 116 && to[7] == 123);
+    CLAIM(cudaMemcpy3DWithAttributesAsync(nullptr, 0, stream) == cudaErrorInvalidValue);
+    CLAIM(cudaMemcpy3DWithAttributesAsync(&out, 1, stream) == cudaErrorInvalidValue);
+    out.src.op.array.offset.x = 5; /* beyond the row */
+    CLAIM(cudaMemcpy3DBatchAsync(1, &out, 0, stream) == cudaErrorInvalidValue);
+    out.src.op.array.offset.x = SIZE_MAX / 2 + 1;
+    CLAIM(cudaMemcpy3DBatchAsync(1, &out, 0, stream) == cudaErrorInvalidValue);
+    out.src.op.array.offset.x = 0;
+    out.dst.op.ptr.rowLength = 1;
+    CLAIM(cudaMemcpy3DBatchAsync(1, &out, 0, stream) == cudaErrorInvalidValue);
+    out.dst.type = cudaMemcpyOperandTypeArray;
+    out.dst.op.array.array = other;
+    out.dst.op.array.offset = {0, 0, 0};
+    CLAIM(cudaMemcpy3DBatchAsync(1, &out, 0, stream) == cudaErrorInvalidValue); /* other elements */
+    out.dst.op.array.array = (cudaArray_t)linear;
+    CLAIM(cudaMemcpy3DBatchAsync(1, &out, 0, stream) == cudaErrorInvalidValue);
+    out.dst.type = (cudaMemcpy3DOperandType)5;
+    CLAIM(cudaMemcpy3DBatchAsync(1, &out, 0, stream) == cudaErrorInvalidValue);
+}
+
 int main(int count, char **arguments) {
     return told({{"nodes", nodes}, {"variables", variables}, {"conditions", conditions}, {"contexts", contexts},
-                 {"groups", groups}, {"between", between}},
+                 {"groups", groups}, {"between", between}, {"batches", batches}},
                 count, arguments);
 }

@@ -1,5 +1,5 @@
 /* Copies and prefetches given many at a time. */
-#include "driver.h"
+#include "arrays/arrays.h"
 
 enum { FIRST_ORDER = 1, LAST_ORDER = 3, KNOWN_FLAGS = 3 };
 
@@ -70,12 +70,21 @@ EXPORTED int cuMemcpyBatchAsync(const device_pointer *to, const device_pointer *
 
 /* -- boxes --------------------------------------------------------------------------------------------------------------- */
 
-enum { POINTER = 1 };
+enum { POINTER = 1, IN_ARRAY = 2 };
+enum { ARRAY_TYPE = 3, UNIFIED_TYPE = 4 }; /* of memory, in other copies */
 struct operand {
     int kind;
-    device_pointer address; /* or an array, */
-    size_t row, height;     /* and where in it */
-    struct location hint;
+    union {
+        struct {
+            device_pointer address;
+            size_t row, height;
+            struct location hint;
+        } linear;
+        struct {
+            void *array;
+            size_t x, y, z;
+        } in;
+    };
 };
 struct box {
     struct operand from, to;
@@ -84,18 +93,54 @@ struct box {
     unsigned flags;
 };
 
+/* What an element has of bytes, as far as an operand says so. */
+static int unit_of(const struct operand *o, size_t *unit) {
+    if (o->kind != IN_ARRAY) return o->kind == POINTER ? SUCCESS : INVALID_VALUE;
+    const struct array *array = object_of(AN_ARRAY, o->in.array);
+    if (!array) return INVALID_VALUE;
+    const size_t own = element_bytes(array->about.format, array->about.channels);
+    if (*unit && *unit != own) return INVALID_VALUE;
+    *unit = own;
+    return SUCCESS;
+}
+
+/* As other copies name a side of a box. */
+struct side {
+    int type;
+    void *array;
+    device_pointer address;
+    size_t x, y, z, pitch, height;
+};
+
+static int side_of(const struct operand *o, const struct box *b, size_t unit, struct side *side) {
+    *side = (struct side){.type = ARRAY_TYPE};
+    if (o->kind == IN_ARRAY) {
+        side->array = o->in.array, side->y = o->in.y, side->z = o->in.z;
+        return __builtin_mul_overflow(o->in.x, unit, &side->x) ? INVALID_VALUE : SUCCESS;
+    }
+    const size_t row = o->linear.row ? o->linear.row : b->width;
+    *side = (struct side){.type = UNIFIED_TYPE, .address = o->linear.address, .height = o->linear.height ? o->linear.height : b->height};
+    if (row < b->width || side->height < b->height) return INVALID_VALUE;
+    return __builtin_mul_overflow(row, unit, &side->pitch) ? INVALID_VALUE : SUCCESS;
+}
+
 static int box_copy(const struct box *b, enum when when, struct copy *copy) {
-    size_t from_row = b->from.row ? b->from.row : b->width, to_row = b->to.row ? b->to.row : b->width;
-    size_t from_height = b->from.height ? b->from.height : b->height, to_height = b->to.height ? b->to.height : b->height;
-    if (b->from.kind != POINTER || b->to.kind != POINTER) return INVALID_VALUE;
-    if (!b->width || !b->height || !b->depth || from_row < b->width || to_row < b->width) return INVALID_VALUE;
-    *copy = (struct copy){.to = b->to.address, .from = b->from.address, .to_pitch = to_row, .from_pitch = from_row,
-                          .width = b->width, .height = b->height, .depth = b->depth};
-    if (from_height < b->height || to_height < b->height) return INVALID_VALUE;
-    if (__builtin_mul_overflow(from_row, from_height, &copy->from_slice)) return INVALID_VALUE;
-    if (__builtin_mul_overflow(to_row, to_height, &copy->to_slice)) return INVALID_VALUE;
+    struct side from, to;
+    size_t unit = 0, width;
+    if (!b->width || !b->height || !b->depth) return INVALID_VALUE;
+    TRY(unit_of(&b->from, &unit));
+    TRY(unit_of(&b->to, &unit));
+    unit = unit ? unit : 1;
+    TRY(side_of(&b->from, b, unit, &from));
+    TRY(side_of(&b->to, b, unit, &to));
     TRY(order_legal(b->order, b->flags));
-    return copy_legal(copy, when);
+    if (__builtin_mul_overflow(b->width, unit, &width)) return INVALID_VALUE;
+    const struct copy3d box = {.from_x = from.x, .from_y = from.y, .from_z = from.z, .from_type = from.type, .from_array = from.array,
+                               .from = from.address, .from_pitch = from.pitch, .from_height = from.height,
+                               .to_x = to.x, .to_y = to.y, .to_z = to.z, .to_type = to.type, .to_array = to.array,
+                               .to = to.address, .to_pitch = to.pitch, .to_height = to.height,
+                               .width = width, .height = b->height, .depth = b->depth};
+    return copy_of_box(&box, copy, when);
 }
 
 EXPORTED int cuMemcpy3DBatchAsync_v2(size_t count, const struct box *boxes, uint64_t flags, void *stream) {

@@ -16,7 +16,7 @@ pytestmark = [needs_compiler, pytest.mark.oracle, pytest.mark.slow]
 
 TOPICS = {
     "runtime": ("memory", "boxes", "symbols", "launches", "errors", "device", "streams", "graphs", "arrays"),
-    "runtime_newer": ("nodes", "variables", "conditions", "contexts", "groups", "between", "batches"),
+    "runtime_newer": ("nodes", "variables", "conditions", "contexts", "groups", "between", "batches", "allocating"),
 }
 NEWER = {"runtime_newer"}  # what only headers of the library's own version declare
 

@@ -364,8 +364,62 @@ static void batches() {
     CLAIM(cudaMemcpy3DBatchAsync(1, &out, 0, stream) == cudaErrorInvalidValue);
 }
 
+static void allocating() {
+    int host[4] = {}, nine = 9;
+    cudaGraph_t graph, found = nullptr;
+    cudaGraphNode_t get, run, copy, give;
+    unsigned id = 0, local = 0;
+    unsigned long long tools = 0;
+    OK(cudaGraphCreate(&graph, 0));
+    cudaGraphNodeParams params = node_of(cudaGraphNodeTypeMemAlloc);
+    params.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.alloc.poolProps.location = {cudaMemLocationTypeDevice, {0}};
+    params.alloc.bytesize = sizeof host;
+    OK(cudaGraphAddNode(&get, graph, nullptr, nullptr, 0, &params));
+    void *place = params.alloc.dptr, *known = nullptr;
+    CLAIM(place != nullptr);
+    void *arguments[] = {&place, &nine};
+    params = node_of(cudaGraphNodeTypeKernel);
+    params.kernel.func = (void *)filled<int>;
+    params.kernel.gridDim = dim3(1);
+    params.kernel.blockDim = dim3(4);
+    params.kernel.kernelParams = arguments;
+    OK(cudaGraphAddNode(&run, graph, &get, nullptr, 1, &params));
+    OK(cudaGraphAddMemcpyNode1D(&copy, graph, &run, 1, host, place, sizeof host, cudaMemcpyDeviceToHost));
+    OK(cudaGraphAddMemFreeNode(&give, graph, &copy, 1, place));
+    for (int turn = 0; turn < 2; turn++) {
+        std::memset(host, 0, sizeof host);
+        launched(graph);
+        CLAIM(host[0] == 9 && host[3] == 9);
+    }
+    cudaMemAllocNodeParams told;
+    OK(cudaGraphMemAllocNodeGetParams(get, &told));
+    CLAIM(told.bytesize == sizeof host && told.dptr == place);
+    OK(cudaGraphMemFreeNodeGetParams(give, &known));
+    CLAIM(known == place);
+    OK(cudaGraphNodeGetParams(run, &params));
+    CLAIM(params.type == cudaGraphNodeTypeKernel && params.kernel.func == (void *)filled<int> && params.kernel.blockDim.x == 4);
+    CLAIM(params.kernel.functionType == cudaKernelFunctionTypeDeviceEntry && **(int ***)params.kernel.kernelParams == place);
+    OK(cudaGraphNodeGetParams(copy, &params));
+    CLAIM(params.memcpy.copyParams.srcPtr.ptr == place && params.memcpy.copyParams.dstPtr.ptr == host);
+    CLAIM(params.memcpy.copyParams.kind == cudaMemcpyDeviceToHost && params.memcpy.copyParams.extent.width == sizeof host);
+    OK(cudaGraphNodeGetParams(get, &params));
+    CLAIM(params.type == cudaGraphNodeTypeMemAlloc && params.alloc.dptr == place);
+    CLAIM(cudaGraphNodeGetParams(get, nullptr) == cudaErrorInvalidValue && cudaGraphNodeGetParams(nullptr, &params) != cudaSuccess);
+    OK(cudaGraphNodeGetContainingGraph(run, &found));
+    OK(cudaGraphGetId(graph, &id));
+    OK(cudaGraphNodeGetLocalId(run, &local));
+    OK(cudaGraphNodeGetToolsId(run, &tools));
+    CLAIM(found == graph && local == 1 && tools != 0);
+    std::size_t used = 1;
+    OK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+    OK(cudaDeviceGraphMemTrim(0));
+    CLAIM(cudaDeviceGraphMemTrim(5) == cudaErrorInvalidDevice);
+    OK(cudaGraphDestroy(graph));
+}
+
 int main(int count, char **arguments) {
     return told({{"nodes", nodes}, {"variables", variables}, {"conditions", conditions}, {"contexts", contexts},
-                 {"groups", groups}, {"between", between}, {"batches", batches}},
+                 {"groups", groups}, {"between", between}, {"batches", batches}, {"allocating", allocating}},
                 count, arguments);
 }

@@ -58,6 +58,11 @@ static void memory() {
     OK(cudaPointerGetAttributes(&unknown, host));
     CLAIM(unknown.type == cudaMemoryTypeUnregistered);
 
+    for (int i = 0; i < 3; i++) scaled<<<2, 64>>>(page_locked, 100);
+    OK(cudaMemcpy(host, page_locked, sizeof host, cudaMemcpyHostToHost)); /* behind the kernels */
+    CLAIM(host[98] == page_locked[98] && host[99] == 1584);
+    CLAIM(cudaMemcpy(host, page_locked, sizeof host, (cudaMemcpyKind)7) == cudaErrorInvalidMemcpyDirection);
+
     float *empty = device;
     OK(cudaMalloc(&empty, 0));
     CLAIM(empty == nullptr);

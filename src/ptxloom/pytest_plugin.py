@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ptxloom.machine import Hazard, Kernel, LaunchResult, Profile
 
 _MARKER: Final = "ptxloom"
+_OURS: Final = Path(__file__).parent
 _KEY: Final = pytest.StashKey["Watched"]()
 _FOR_TRITON: Final = {
     "TRITON_DEFAULT_BACKEND": "ptxloom",
@@ -183,14 +186,31 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[Any]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add to a failure what the kernel did: what ended it, and hazards that were told before."""
+    error: BaseException | None = None if call.excinfo is None else call.excinfo.value
+    hazards = getattr(error, "hazards", ()) if type(error).__module__.startswith("ptxloom.") else ()
+    if error is not None and hazards:  # the kernel is wrong: how ptxloom found that is no part of the story
+        call.excinfo = pytest.ExceptionInfo[BaseException].from_exception(
+            error.with_traceback(_without_ours(error.__traceback__))
+        )
     report = yield
-    error = None if call.excinfo is None else call.excinfo.value
-    hazards = getattr(error, "hazards", ())
-    if type(error).__module__.startswith("ptxloom.") and hazards:
+    if hazards:
         report.sections.append(("ptxloom", _report(hazards)))
     elif report.failed and _KEY in item.stash and (left := item.stash[_KEY].take_hazards()):
         report.sections.append(("ptxloom", _report(left)))
     return report
+
+
+def _without_ours(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback without this package's frames; pytest's are left."""
+    kept: list[TracebackType] = []
+    while trace is not None:
+        if _OURS not in Path(trace.tb_frame.f_code.co_filename).parents:
+            kept.append(trace)
+        trace = trace.tb_next
+    made: TracebackType | None = None
+    for one in reversed(kept):
+        made = TracebackType(made, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return made
 
 
 def _watched(item: pytest.Item) -> Watched:

@@ -64,6 +64,14 @@ def test_pointers_in_memory_reach_every_allocation_and_registered_array() -> Non
     assert device.kernel(THROUGH, "bump") is kernel
 
 
+def test_what_is_registered_twice_is_called_by_its_last_name() -> None:
+    device, x = pl.Device("sm_80"), np.zeros(1, np.uint32)
+    beyond = device.register(x, "a tensor") + 4
+    assert "at a tensor+0x4 is out of bounds" in hazard_of(device.kernel(LOAD), device, beyond, beyond)
+    device.register(x, "y")
+    assert "at y+0x4 is out of bounds: y has 4 bytes" in hazard_of(device.kernel(LOAD), device, beyond, beyond)
+
+
 def test_a_text_may_end_as_one_of_c_does() -> None:
     device = pl.Device("sm_80")
     kernel = device.kernel(LOAD + "\n\0")

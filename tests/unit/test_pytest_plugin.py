@@ -108,6 +108,7 @@ def test_what_ends_a_kernel_is_shown_with_its_caret(pytester: pytest.Pytester) -
         done = session(pytester, body, *options)
         done.assert_outcomes(failed=1)
         done.stdout.fnmatch_lines(["*- ptxloom -*", "error[[]memcheck.out-of-bounds[]]*"])
+    assert "grid.py" not in done.stdout.str()  # how it was found is no part of the story
 
 
 def test_the_fixture_watches_the_tests_that_use_it(pytester: pytest.Pytester) -> None:

@@ -37,7 +37,7 @@ def run(options: Options) -> Outcome:
     checks = read_checks(options.checks)
     report = Report(options.on_hazard, options.destroy_on_device_error)
     if _is_watched() and not build.is_there():
-        talk("ptxloom: compiling the CUDA driver's libraries, once for this user")
+        talk("ptxloom: compiling the CUDA driver's libraries")
     folder = build.folder()
     server = Server(options.device, checks, options.memory_limit or default_limit(), report)
     try:

@@ -239,10 +239,10 @@ class DeviceMemory:
             return self._snapshot
 
     def pieces(self) -> Iterator[Piece]:
-        """What lives, by name."""
+        """What lives, by name; of several at one address the last registered comes first, whose name says most."""
         with self._lock:
             yield from [Piece(one.name, one.address, one.nbytes) for one in self._live.values()]
-            yield from [piece for several in self._registered.values() for _, piece, _ in several]
+            yield from [piece for several in self._registered.values() for _, piece, _ in reversed(several)]
 
     def arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """What lives, by name: allocations as bytes, registered arrays as they are."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from attack.ir_text import Function, Instruction, bytes_of, functions, split, typed
 from attack.rooms import LANES, RECORD, room_of, rooms_of_access, rooms_of_helper
@@ -56,6 +56,13 @@ class Number(NamedTuple):
     forged: bool
 
 
+class Place(NamedTuple):
+    """Where in the warp a register lies, with room for what is touched there: whoever gives it answers for it."""
+
+    room: int
+
+
+Known: TypeAlias = "Pointer | Number | Place"
 _ANY: Final = 1 << 64
 _FORGED: Final = Number(0, _ANY, forged=True)
 
@@ -80,7 +87,7 @@ class Audit:
     variant: Variant
     sites: tuple[int, ...] = ()
     errors: list[str] = field(default_factory=list[str])
-    values: dict[str, Pointer | Number] = field(default_factory=dict[str, "Pointer | Number"])
+    values: dict[str, Known] = field(default_factory=dict[str, "Known"])
     code: dict[str, Instruction] = field(default_factory=dict[str, Instruction])
     branches: frozenset[str] = frozenset()
     placed: str = ""
@@ -102,7 +109,7 @@ class Audit:
         self.branches = frozenset(one.text for one in function.code if one.opcode == "br")
         rooms = self.outlined.get(function.name, [])
         given = zip(function.parameters, rooms, strict=True) if rooms else ()
-        self.values = {name: Pointer("registers", room, 0, 0) for (type_, name), room in given if type_ == "ptr"}
+        self.values = {name: Place(room) for (type_, name), room in given if type_ == "i64"}
         self.values["%w"] = Pointer("warp", self.warp_bytes, 0, 0)
         for one in function.code:
             self.read(one)
@@ -119,7 +126,7 @@ class Audit:
 
     # -- values
 
-    def value(self, text: str) -> Pointer | Number:
+    def value(self, text: str) -> Known:
         """What is known of an operand."""
         if text in self.values:
             return self.values[text]
@@ -166,6 +173,8 @@ class Audit:
         operands = split(one.text.split(" ", 1)[1])
         type_ = operands[0].split(" ")[-1]
         base, index = (self.value(typed(o)[1]) for o in operands[1:3])
+        if type_ == "i8" and base == self.values["%w"] and isinstance(index, Place):
+            return Pointer("registers", index.room, 0, 0)
         if len(operands) != 3 or type_ != "i8" or not isinstance(base, Pointer) or not isinstance(index, Number):
             self.error(one, "a pointer into nothing that is known")
             return _FORGED
@@ -308,13 +317,19 @@ class Audit:
         for (type_, text), bound in zip(given, rooms, strict=False):
             room = bound if isinstance(bound, int) else self.declared(name, bound, [text for _, text in given])
             if type_ == "ptr" and text != "null" and not (text[0] == "@" and text[1:] in self.variant.builder.helpers):
-                at = self.inside(one, text, room)
-                self.given(one, name, text, at)
+                self.inside(one, text, room)
+            self.outlining(one, name, type_, text, room)
 
-    def given(self, one: Instruction, name: str, text: str, at: Pointer | None) -> None:
-        """An argument that is a pointer: beside the warp, outlined instructions are given registers alone."""
-        if name in self.outlined and text != "%w" and (at is None or at.low < state.REGISTERS):
-            self.error(one, "an outlined instruction is given what is no register")
+    def outlining(self, one: Instruction, name: str, type_: str, text: str, room: int) -> None:
+        """An argument of an outlined instruction: beside the warp and the mask, places of registers alone."""
+        if name not in self.outlined:
+            return
+        if type_ == "ptr" and text != "%w":
+            self.error(one, "an outlined instruction is given a pointer")
+        if type_ == "i64":
+            at = self.value(text)
+            if not isinstance(at, Number) or not state.REGISTERS <= at.low == at.high <= self.warp_bytes - room:
+                self.error(one, "an outlined instruction is given what is no register")
 
     def declared(self, name: str, kind: Kind, given: list[str]) -> int:
         """The bytes that a native function counts on behind a pointer, by what it is given beside."""

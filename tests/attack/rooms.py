@@ -43,14 +43,21 @@ def rooms_of_access(name: str) -> list[int | Kind]:
 
 
 def rooms_of_helper(function: Function) -> list[int]:
-    """The same for code that is made for an instruction: how far its constant offsets reach behind each parameter."""
+    """The same for code that is made for an instruction: how far its constant offsets reach behind each parameter.
+
+    A parameter may also be where in the warp, the first one, something lies.
+    """
     reach = {name: (name, 0) for type_, name in function.parameters if type_ == "ptr"}
     rooms = dict.fromkeys(reach, 0)
+    places = {name for type_, name in function.parameters if type_ == "i64"}
     for one in function.code:
         operands = split(one.text.split(" ", 1)[1]) if " " in one.text else []
         if one.opcode == "getelementptr":
             base, index = typed(operands[1])[1], typed(operands[2])[1]
-            if base in reach and index.isdecimal():
+            if base == function.parameters[0][1] and operands[0].endswith("i8") and index in places:
+                reach[one.result] = (index, 0)
+                rooms.setdefault(index, 0)
+            elif base in reach and index.isdecimal():
                 scale = bytes_of(operands[0].split(" ")[-1])
                 reach[one.result] = (reach[base][0], reach[base][1] + scale * int(index))
             elif base in reach and operands[0].split(" ")[-1] != "i8":

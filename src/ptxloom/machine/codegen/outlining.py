@@ -1,8 +1,8 @@
 """Outlined instructions: one function for all that differ in their registers alone, and a call for each.
 
 A call takes a tenth of the time to compile that an instruction takes by itself, and some nanoseconds more to run: it is
-for long code that no loop repeats. A function is given where the registers lie, and knows nothing else of the
-instruction: neither its site nor what becomes of its result.
+for long code that no loop repeats. A function is given where in the warp the registers lie, and knows nothing else of
+the instruction: neither its site nor what becomes of its result.
 """
 
 from __future__ import annotations
@@ -77,8 +77,12 @@ class _Body(Builder):
         strips.unrolled(self, [(replace(op, site=_NOWHERE), row)])
         if any("label %" in line for line in self.lines):
             return None
-        parameters = ", ".join(str(v) for v in (W, *(() if self.whole else (_MASK,)), *self._given.values()))
-        body = "\n".join(self.lines)
+        offsets = [Value("i64", f"%offset{n}") for n in range(len(self._given))]
+        parameters = ", ".join(str(v) for v in (W, *(() if self.whole else (_MASK,)), *offsets))
+        places = (
+            f"{at.text} = getelementptr i8, {W}, {by}" for at, by in zip(self._given.values(), offsets, strict=True)
+        )
+        body = "\n".join((*places, *self.lines))
         text = f"define internal void @{name}({parameters}) #0 {{\n{body}\nret void\n}}"
         return _Outlined(name, tuple(self._given)), text
 
@@ -112,8 +116,8 @@ class Outlines:
         b.images.note(op)
         scalars = b.program.knowledge.scalars
         places = ((registers[n], is_scalar) for n, is_scalar in found.places)
-        given = [b.offset(W, state.REGISTERS + (scalars[at] if is_scalar else at)) for at, is_scalar in places]
-        several = ", ".join(str(v) for v in (W, *(() if b.whole else (b.mask,)), *given))
+        given = [f"i64 {state.REGISTERS + (scalars[at] if is_scalar else at)}" for at, is_scalar in places]
+        several = ", ".join((str(W), *(() if b.whole else (str(b.mask),)), *given))
         b.do(f"call void @{found.name}({several})")
         return True
 

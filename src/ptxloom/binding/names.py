@@ -106,6 +106,9 @@ class Scope(Generic[Thing, Mark]):
 
     def find(self, name: str) -> Thing | None:
         """What a name means: what the innermost braces say; None if nothing is declared."""
+        found = self.names.get(name)
+        if found is not None:  # as most are
+            return found
         scope: Scope[Thing, Mark] | None = self
         stem = stem_of(name)
         while scope is not None:

@@ -33,13 +33,15 @@ def find_sums(blocks: Sequence[BasicBlock], uniform: frozenset[int]) -> dict[int
         blocks: The program's blocks.
         uniform: The places of registers that hold one value for a whole warp.
     """
+    used = [(made, sum_, sites) for block in blocks for made, sum_, sites in _used(block, uniform) if sites]
+    if not used:
+        return {}
     mentions = Counter(register.offset for block in blocks for op in block.ops for register in mentioned(op))
     found: dict[int, AddressSum] = {}
-    for block in blocks:
-        for made, sum_, sites in _used(block, uniform):
-            (target,) = written(made)
-            if sites and mentions[target.offset] == 1 + len(sites):
-                found |= dict.fromkeys(sites, sum_)
+    for made, sum_, sites in used:
+        (target,) = written(made)
+        if mentions[target.offset] == 1 + len(sites):
+            found |= dict.fromkeys(sites, sum_)
     return found
 
 
@@ -47,10 +49,10 @@ def _used(block: BasicBlock, uniform: frozenset[int]) -> Iterator[tuple[Op, Addr
     """The sums of a block, each with what makes it and the sites that use it as an address before a part changes."""
     alive: dict[int, tuple[Op, AddressSum, list[int]]] = {}
     for op in block.ops:
-        base = _address(op)
-        if base is not None and base.offset in alive:
-            alive[base.offset][2].append(op.site)
         if alive:
+            base = _address(op)
+            if base is not None and base.offset in alive:
+                alive[base.offset][2].append(op.site)
             changed = {register.offset for register in written(op)}
             for place, (made, sum_, sites) in tuple(alive.items()):
                 if place in changed or _register(made, sum_.varying).offset in changed:

@@ -66,6 +66,7 @@ and, with waiting, `shfl.sync` in `warp.py` and `bar.sync` in `barriers.py`.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ptxloom.machine.semantics import (
@@ -162,23 +163,23 @@ _UNKNOWN: Final = (
 
 def find(op: Op) -> Row | None:
     """The row that covers an instruction; None if the machine cannot run it."""
-    if _unknown(op):
+    if _unknown(op.node.qualifiers):
         return None
-    for family in FAMILIES:
-        for row in family.rows.get(op.opcode, ()):
-            if row.fits(op):
-                return row
-    return None
+    return next((row for row in _ROWS.get(op.opcode, ()) if row.fits(op)), None)
 
 
 def missing(op: Op) -> UnsupportedInstruction:
     """Why the machine cannot run an instruction that no row covers."""
-    groups = [*_unknown(op), *(words for words, names in _MISSING if op.opcode in names or op.has(*names))]
+    groups = [
+        *_unknown(op.node.qualifiers),
+        *(words for words, names in _MISSING if op.opcode in names or op.has(*names)),
+    ]
     return op.unsupported(f"{groups[0]} are not supported") if groups else op.unsupported()
 
 
-def _unknown(op: Op) -> list[str]:
-    return [words for words, start in _UNKNOWN if any(q.startswith(start) for q in op.node.qualifiers)]
+@lru_cache(1024)
+def _unknown(qualifiers: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(words for words, start in _UNKNOWN if any(q.startswith(start) for q in qualifiers))
 
 
 class Table:
@@ -193,6 +194,8 @@ class Table:
         return op.opcode in _CUTTING and (row := find(op)) is not None and row.ends
 
 
-_CUTTING: Final = frozenset(
-    opcode for family in FAMILIES for opcode, rows in family.rows.items() if any(r.starts or r.ends for r in rows)
-)
+_ROWS: Final = {
+    opcode: tuple(row for family in FAMILIES for row in family.rows.get(opcode, ()))
+    for opcode in {opcode for family in FAMILIES for opcode in family.rows}
+}
+_CUTTING: Final = frozenset(opcode for opcode, rows in _ROWS.items() if any(r.starts or r.ends for r in rows))

@@ -46,7 +46,8 @@ def test_a_hazard_names_the_array_by_the_line_that_made_it(running: Running) -> 
     line = next(number for number, text in enumerate(lines, 1) if text.endswith("# reports name this line"))
     assert "ptxloom: kernel fill:" in told
     assert f"memcheck.out-of-bounds: write of 4 bytes at alloc[0] of {PROGRAMS / 'driver_calls.py'}:{line}+0x28" in told
-    assert "\nptxloom: 1 of 1 launches had hazards\nptxloom: lines are those of the PTX; " in told
+    assert "\nptxloom: lines are those of the PTX; " in told
+    assert told.endswith("ptxloom: 1 of 1 launches had hazards")
 
 
 @pytest.mark.parametrize("on_hazard", ["report", "end"])

@@ -98,9 +98,9 @@ class Report:
         lines = list(self._kept)
         if self.hazards and self.on_hazard != "ignore":
             left_out = f"; {self._left_out:,} reports were left out" if self._left_out else ""
-            lines.append(f"ptxloom: {self.hazards:,} of {self.launches:,} launches had hazards{left_out}")
             if self._lacks_lines:
                 lines.append(_NO_LINES)
+            lines.append(f"ptxloom: {self.hazards:,} of {self.launches:,} launches had hazards{left_out}")
         if self._missing:
             told = ", ".join(f"{name} ({count:,})" for name, count in sorted(self._missing.items()))
             lines.append(f"ptxloom: functions of the driver that are missing, and how often they were called: {told}")

@@ -88,6 +88,7 @@ def test_pools_lie_on_the_device_on_the_host_or_move(running: Running) -> None:
         "True 1",
         "1",
         "0 0",  # nothing
+        "1 True 3",  # only that of a host's node goes to other processes, and stays the host's
     ]
 
 

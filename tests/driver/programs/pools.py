@@ -5,7 +5,8 @@ from ctypes import byref, c_int, c_size_t, c_uint64, c_void_p
 
 import driver_calls as cuda
 
-ON_DEVICE, ON_HOST = 1, 2
+ON_DEVICE, ON_HOST, ON_HOST_NODE = 1, 2, 3
+TO_FILE = 1
 PINNED, MANAGED = 1, 2
 MEMORY_TYPE, IS_MANAGED, POOL_OF = 2, 8, 17
 USED = 7
@@ -75,3 +76,16 @@ print(cuda.answer("cuMemPoolCreate", byref(first), byref(Properties(PINNED, 0, (
 empty = c_uint64(1)
 cuda.call("cuMemAllocFromPoolAsync", byref(empty), c_size_t(0), mine, None)
 print(empty.value, cuda.answer("cuMemFreeAsync", empty, None))
+
+wanted = Properties(PINNED, TO_FILE, (c_int * 2)(ON_HOST, 0))
+print(cuda.answer("cuMemPoolCreate", byref(first), byref(wanted)), end=" ")
+wanted.where[0] = ON_HOST_NODE
+cuda.call("cuMemPoolCreate", byref(first), byref(wanted))
+file, data, again, name, flags = c_int(), c_uint64(), c_uint64(), ctypes.create_string_buffer(64), c_int()
+cuda.call("cuMemPoolExportToShareableHandle", byref(file), first, TO_FILE, c_uint64(0))
+cuda.call("cuMemPoolImportFromShareableHandle", byref(second), c_void_p(file.value), TO_FILE, c_uint64(0))
+cuda.call("cuMemAllocFromPoolAsync", byref(data), c_size_t(40), first, None)
+cuda.call("cuMemPoolExportPointer", name, data)
+cuda.call("cuMemPoolImportPointer", byref(again), second, name)
+cuda.call("cuMemPoolGetAccess", byref(flags), second, byref(host))
+print(again.value == data.value, flags.value)

@@ -96,7 +96,8 @@ EXPORTED int cuMemPoolCreate(void **pool, const struct pool_properties *wanted) 
     if (!pool || !wanted) return INVALID_VALUE;
     TRY(kind_of(&wanted->where, wanted->type, &kind));
     if (wanted->handles == FABRIC) return NOT_SUPPORTED;
-    if (wanted->handles & ~POOL_TO_FILE || (wanted->handles && kind != POOL_MEMORY)) return INVALID_VALUE;
+    int goes = kind == POOL_MEMORY || (kind == HOST_MEMORY && wanted->where.type == ON_HOST_NODE); /* to others */
+    if (wanted->handles & ~POOL_TO_FILE || (wanted->handles && !goes)) return INVALID_VALUE;
     void *made = pool_new(kind, wanted->limit);
     if (made) ((struct pool *)object_of(A_POOL, made))->handles = wanted->handles;
     return give_pool(pool, made);

@@ -12,12 +12,13 @@ struct pool_name {
     uint32_t magic;
     int32_t session;
     uint64_t pool; /* its handle there */
+    uint32_t is_on_host, unused;
 };
 
 struct pointer_name {
     struct pool_name pool;
     uint64_t start;
-    char unused[40];
+    char unused[32];
 };
 
 static int file_of(const struct pool_name *name) {
@@ -28,8 +29,9 @@ static int file_of(const struct pool_name *name) {
     return -1;
 }
 
-static struct pool_name name_of(const void *pool) {
-    return (struct pool_name){MAGIC, device.session, (uint64_t)(uintptr_t)pool};
+static struct pool_name name_of(const void *handle) {
+    const struct pool *pool = object_of(A_POOL, handle);
+    return (struct pool_name){MAGIC, device.session, (uint64_t)(uintptr_t)handle, pool && pool->kind == HOST_MEMORY, 0};
 }
 
 EXPORTED int cuMemPoolExportToShareableHandle(int *file, void *handle, int kind, uint64_t flags) {
@@ -49,7 +51,7 @@ EXPORTED int cuMemPoolImportFromShareableHandle(void **handle, void *file, int k
     if (!handle || kind <= 0 || kind > ANY_KIND || flags) return INVALID_VALUE;
     if (kind != POOL_TO_FILE) return NOT_SUPPORTED;
     if (pread((int)(intptr_t)file, &name, sizeof name, 0) != (ssize_t)sizeof name || name.magic != MAGIC) return FAILED;
-    void *made = pool_new(POOL_MEMORY, 0);
+    void *made = pool_new(name.is_on_host ? HOST_MEMORY : POOL_MEMORY, 0);
     struct pool *pool = object_of(A_POOL, made);
     if (!pool) return OUT_OF_MEMORY;
     pool->is_opened = 1;

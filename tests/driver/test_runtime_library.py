@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxloom.cuda_driver import build
+from ptxloom.cuda_driver import build, error_words
 from ptxloom.cuda_driver.runtime_names import major, runtime_names
 from ptxloom.files.toolkits import include_folders
 
@@ -52,6 +52,20 @@ def test_errors_have_names_and_words(library: ctypes.CDLL) -> None:
         assert library.cudaGetErrorName(number) == name.encode()
         assert library.cudaGetErrorString(number)
     assert library.cudaGetErrorName(12345) == b"unrecognized error code"
+
+
+def test_the_words_of_errors_are_those_that_programs_look_for(folder: Path, library: ctypes.CDLL) -> None:
+    installed = [path for one in include_folders() for path in Path(one).parent.glob("lib*/libcudart.so.*")]
+    if not installed:
+        pytest.skip("NVIDIA's runtime is not installed")
+    driver, nvidia = ctypes.CDLL(str(folder / "libcuda.so.1")), ctypes.CDLL(str(installed[0]))
+    library.cudaGetErrorString.restype = nvidia.cudaGetErrorString.restype = ctypes.c_char_p
+    text = ctypes.c_char_p()
+    for number in error_words.WORDS:
+        wanted = nvidia.cudaGetErrorString(number)
+        assert library.cudaGetErrorString(number) == wanted
+        if driver.cuGetErrorString(number, ctypes.byref(text)) == 0:
+            assert text.value == wanted
 
 
 def test_without_a_driver_that_runs_there_is_no_device(folder: Path) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ptxloom.cuda_driver.error_words import words
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -63,14 +65,14 @@ def source() -> str:
     ]
     lines += ["};", "const int function_name_count = sizeof function_names / sizeof *function_names;", ""]
     lines += ["const struct error_name error_names[] = {"]
-    lines += [f'    {{{number}, "{name}", "{_words(name)}"}},' for number, name in known.errors.items()]
+    lines += [
+        f'    {{{number}, "{name}", "{words(number, _spelled(name))}"}},' for number, name in known.errors.items()
+    ]
     lines += ["};", "const int error_name_count = sizeof error_names / sizeof *error_names;"]
     lines += [f"const int last_device_attribute = {max(known.attributes)};", ""]
     return "\n".join(lines)
 
 
-def _words(name: str) -> str:
-    """What an error is called in words."""
-    if name == "CUDA_SUCCESS":
-        return "no error"
+def _spelled(name: str) -> str:
+    """The name of an error as words."""
     return name.removeprefix("CUDA_ERROR_").replace("_", " ").lower()

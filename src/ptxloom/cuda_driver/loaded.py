@@ -52,7 +52,7 @@ class Loaded:
             self._memory.free(place)
 
     def attributes(self, kernel: Kernel, capability: int) -> list[int]:
-        """Those of a kernel of this module, in the order of `CUfunction_attribute`.
+        """Those of a kernel of this module, in the order of `CUfunction_attribute`; then the block that it requires.
 
         Args:
             kernel: The kernel.
@@ -72,4 +72,5 @@ class Loaded:
             registers, 10 * major + minor, capability, 0, max(STATIC_SHARED_BYTES - static, 0), -1,
             int(cluster[0] > 0), *cluster,
         ]  # fmt: skip
-        return values + [0] * (FUNCTION_ATTRIBUTES - len(values))
+        block = (*said["reqntid"], 1, 1)[:3] if "reqntid" in said else (0, 0, 0)
+        return [*values, *[0] * (FUNCTION_ATTRIBUTES - len(values) - len(block)), *block]

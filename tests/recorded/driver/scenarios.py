@@ -25,6 +25,7 @@ from recorded.driver import (
     memory_scenarios,
     module_scenarios,
     newer_scenarios,
+    rare_scenarios,
     sharing_scenarios,
     startup_scenarios,
     stream_scenarios,
@@ -45,6 +46,7 @@ SCENARIOS: Final[dict[str, Callable[[Calls], None]]] = {
     **newer_scenarios.SCENARIOS,
     **graph_memory_scenarios.SCENARIOS,
     **sharing_scenarios.SCENARIOS,
+    **rare_scenarios.SCENARIOS,
 }
 _ATTEMPTS: Final = 80
 _SECONDS: Final = 40

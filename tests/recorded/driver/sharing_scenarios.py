@@ -255,6 +255,24 @@ def pools_to_files(t: Calls) -> None:
     t("cuMemPoolExportToShareableHandle", ct.byref(file), pool, 1, 0, about="destroyed")
 
 
+def pools_by_place(t: Calls) -> None:
+    """Where pools may lie that go to other processes."""
+    t.begin()
+    pool, file, again, made = P(), I(-1), P(), N()
+    for kind in (1, 2):
+        for where in ((0, 0), (1, 0), (2, 0), (3, 0), (3, 1), (4, 0)):
+            about = f"kind {kind} at {where}"
+            if t("cuMemPoolCreate", ct.byref(pool), bytes_of(POOL, kind, 1, *where, 0, 0, 0), about=about) == 0:
+                t("cuMemPoolExportToShareableHandle", ct.byref(file), pool, 1, 0, about=about)
+                t("cuMemPoolImportFromShareableHandle", ct.byref(again), P(file.value), 1, 0, about=about)
+                t("cuMemAllocFromPoolAsync", ct.byref(made), 4096, pool, None, about=about)
+                t("cuStreamSynchronize", None)
+                data = ct.create_string_buffer(HANDLE_BYTES)
+                t("cuMemPoolExportPointer", data, made, about=about)
+                t("cuMemFree_v2", made)
+                t("cuMemPoolDestroy", pool)
+
+
 def shared_memory(t: Calls) -> None:
     """Memory of one process, which another one opens once and twice."""
 
@@ -295,5 +313,5 @@ def shared_memory(t: Calls) -> None:
 
 
 SCENARIOS: Final[dict[str, Callable[[Calls], None]]] = {
-    one.__name__: one for one in (shared_event, shared_pool, shared_memory, pools_to_files)
+    one.__name__: one for one in (shared_event, shared_pool, shared_memory, pools_to_files, pools_by_place)
 }

@@ -1,4 +1,4 @@
-"""What a driver answers on an H100, 9,182 calls in right and wrong order.
+"""What a driver answers on an H100, 9,607 calls in right and wrong order.
 
 Ours answers the same, or why it does not stands in `differences.toml`.
 """
@@ -72,7 +72,7 @@ def test_our_driver_answers_as_one_on_silicon_did(recorded: dict[str, Rows], tmp
                 used.add(why)
     assert unexplained == []
     assert used == set(range(len(kept))), "a difference that is kept is none any more"
-    assert agreed >= 8100
+    assert agreed >= 8700
 
 
 def explains(one: dict[str, Any], scenario: str, number: int, call: str) -> bool:

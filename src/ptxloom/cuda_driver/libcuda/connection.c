@@ -294,6 +294,7 @@ int connect_device(void) {
 int function_missing(const char *name) {
     LOCKED;
     struct part part = {name, strlen(name)};
+    write_down("a function is missing", name);
     if (server >= 0) ask(MISSING, &part, 1, NULL);
     return NOT_SUPPORTED;
 }

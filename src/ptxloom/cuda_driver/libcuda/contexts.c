@@ -11,6 +11,7 @@ struct context {
     uint32_t flags;
     int is_green; /* and goes with the green one that it is of */
     uint64_t id;
+    unsigned attached; /* how often */
 };
 
 static void *primary; /* once made, it keeps its handle: released and retained again it is the same */
@@ -42,7 +43,7 @@ static int flags_legal(unsigned flags) {
 static void *context_new(uint32_t flags) {
     void *handle = handle_new(A_CONTEXT, sizeof(struct context));
     struct context *context = object_of(A_CONTEXT, handle);
-    if (context) *context = (struct context){flags, 0, ++made};
+    if (context) *context = (struct context){.flags = flags, .id = ++made};
     return handle;
 }
 
@@ -159,6 +160,23 @@ EXPORTED int cuCtxDestroy_v2(void *handle) {
     if (!context) return handle_gone(handle) ? CONTEXT_IS_DESTROYED : INVALID_CONTEXT;
     if (context->is_green) return INVALID_CONTEXT;
     context_end(handle);
+    return SUCCESS;
+}
+
+/* As it once was: whoever attaches to the current context detaches, and the last one destroys it. */
+EXPORTED int cuCtxAttach(void **handle, unsigned flags) {
+    CONTEXT;
+    if (!handle || flags) return INVALID_VALUE;
+    ((struct context *)object_of(A_CONTEXT, current_context()))->attached++;
+    *handle = current_context();
+    return SUCCESS;
+}
+EXPORTED int cuCtxDetach(void *handle) {
+    CONTEXT;
+    struct context *context = object_of(A_CONTEXT, handle);
+    if (!context || handle != current_context()) return INVALID_CONTEXT;
+    if (context->attached) context->attached--;
+    else if (handle != primary && !context->is_green) context_end(handle);
     return SUCCESS;
 }
 

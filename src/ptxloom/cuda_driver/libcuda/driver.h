@@ -26,6 +26,7 @@ enum error {
     UNSUPPORTED_LIMIT = 215,
     PEER_ACCESS_UNSUPPORTED = 217,
     INVALID_PTX = 218,
+    UNSUPPORTED_EXEC_AFFINITY = 224,
     FILE_NOT_FOUND = 301,
     OPERATING_SYSTEM = 304,
     INVALID_HANDLE = 400,
@@ -111,6 +112,8 @@ extern __thread int calling_host; /* while a stream calls a function of the prog
 int context_error(void);
 extern int failed; /* the error that ended a kernel: every call answers it, until the context is reset */
 int function_missing(const char *name);
+const char *error_name(int error);
+void write_down(const char *what, const char *which); /* in the log */
 
 /* -- handles: numbers that a table knows, so that a wild one is an error -------------------------------------- */
 
@@ -136,6 +139,8 @@ enum kind {
     A_RESOURCE_DESCRIPTION,
     A_CONDITION_VALUE,
     A_GRAPH_MEMORY,
+    A_LOG_CALLBACK,
+    A_NOTIFICATION,
 };
 void *handle_new(enum kind kind, size_t object_bytes); /* of a new zeroed object; NULL if there is no memory */
 void *object_of(enum kind kind, const void *handle);   /* NULL if it is no handle of this kind */
@@ -235,6 +240,11 @@ struct location {
     int type, id;
 };
 int prefetch(device_pointer start, uint64_t size, struct location where);
+int is_managed(device_pointer start, uint64_t size);
+enum advice { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_PREFERRED, UNSET_PREFERRED, SET_ACCESSED_BY, UNSET_ACCESSED_BY, MOVED };
+int advice_keep(device_pointer start, uint64_t size, enum advice advice, struct location where); /* of managed memory */
+void advice_drop(device_pointer start, uint64_t size);
+void advice_forget(void);
 struct allocation *allocation_at(device_pointer address);
 int allocation_add(device_pointer start, uint64_t size, enum memory_kind kind, uint64_t owner);
 uint64_t allocation_id(void); /* that nothing else has */
@@ -420,7 +430,7 @@ int capture_forbids_all(void); /* the same, in any mode */
 
 /* -- functions ---------------------------------------------------------------------------------------------------------- */
 
-enum { PARAMETERS = 4096, FUNCTION_ATTRIBUTES = 32 };
+enum { PARAMETERS = 4096, FUNCTION_ATTRIBUTES = 32, REQUIRED_BLOCK = FUNCTION_ATTRIBUTES - 3 };
 struct function {
     uint64_t number; /* the server's */
     void *module;    /* its handle */
@@ -430,6 +440,7 @@ struct function {
         uint32_t offset, size;
     } *parameters;
     char *name;
+    struct old_launch *old; /* what the functions of long ago have set */
 };
 void references_forget(const void *module);
 int module_number(const void *module, uint64_t *number);
@@ -439,6 +450,7 @@ int resident(const void *function, int64_t threads, int64_t shared_bytes); /* CT
 struct shape {
     uint32_t grid[3], block[3], shared_bytes;
 };
+int launch_plain(void *function, const struct shape *shape, void *stream, void **parameters, void **extra, uint32_t flags);
 /* A launch whose parameters are copied, to be freed by `work_drop`. */
 int launch_of(void *function, const struct shape *shape, void **parameters, void **extra, struct work *work);
 

@@ -11,6 +11,11 @@ static const struct error_name *named(int error) {
     return NULL;
 }
 
+const char *error_name(int error) {
+    const struct error_name *found = named(error);
+    return found ? found->name : "an error without a name";
+}
+
 EXPORTED int cuGetErrorName(int error, const char **name) {
     const struct error_name *found = named(error);
     if (!name) return INVALID_VALUE;

@@ -50,3 +50,13 @@ EXPORTED int cuTensorMapEncodeIm2col(unsigned char *map, int type, uint32_t rank
     PUT_ALL(&q, steps, rank);
     return encode(map, &q);
 }
+
+/* Its address is what a map begins with. */
+EXPORTED int cuTensorMapReplaceAddress(unsigned char *map, void *address) {
+    enum { ALIGNMENT = 16, ADDRESS_BITS = 57 };
+    uint64_t number = (uint64_t)(uintptr_t)address;
+    CONTEXT;
+    if (!map || !number || number % ALIGNMENT || number >> ADDRESS_BITS) return INVALID_VALUE;
+    memcpy(map, &number, sizeof number);
+    return SUCCESS;
+}

@@ -32,6 +32,7 @@ int launch_ended(int error, const struct answer *answer, const uint64_t *head) {
     if (how == AGAIN && head) memcpy(place_of(head), head, sizeof known[0]);
     if (how != ENDED) return error;
     failed = error; /* the next call tells of it, as where kernels run beside the program */
+    write_down("a kernel was ended", error_name(error));
     return SUCCESS;
 }
 

@@ -56,6 +56,7 @@ void functions_forget(const void *module) {
         if (function->module != module) continue;
         free(function->name);
         free(function->parameters);
+        free(function->old);
         handle_free(handle);
     }
 }
@@ -87,7 +88,8 @@ static int attribute_set(void *handle, int attribute, int value) {
 
 EXPORTED int cuFuncGetAttribute(int *value, int attribute, void *function) {
     GIVEN(value);
-    CONTEXT;
+    DRIVER;
+    TRY(failed);
     return attribute_get(value, attribute, function);
 }
 EXPORTED int cuFuncSetAttribute(void *function, int attribute, int value) {
@@ -168,6 +170,8 @@ EXPORTED int cuFuncGetParamInfo(void *handle, size_t index, size_t *offset, size
     return SUCCESS;
 }
 EXPORTED int cuKernelGetParamInfo(void *kernel, size_t index, size_t *offset, size_t *size) {
+    GIVEN(offset);
+    CONTEXT; /* in which the kernel is */
     return cuFuncGetParamInfo(kernel, index, offset, size);
 }
 EXPORTED int cuFuncGetParamCount(void *handle, size_t *count) {
@@ -178,7 +182,10 @@ EXPORTED int cuFuncGetParamCount(void *handle, size_t *count) {
     *count = function->parameter_count;
     return SUCCESS;
 }
-EXPORTED int cuKernelGetParamCount(void *kernel, size_t *count) { return cuFuncGetParamCount(kernel, count); }
+EXPORTED int cuKernelGetParamCount(void *kernel, size_t *count) {
+    CONTEXT;
+    return cuFuncGetParamCount(kernel, count);
+}
 
 EXPORTED int cuFuncIsLoaded(int *state, void *handle) {
     GIVEN(state);

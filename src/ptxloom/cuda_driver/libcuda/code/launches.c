@@ -89,7 +89,7 @@ static int run(void *stream, struct work *work) {
     return error;
 }
 
-static int launch_plain(void *function, const struct shape *shape, void *stream, void **parameters, void **extra, uint32_t flags) {
+int launch_plain(void *function, const struct shape *shape, void *stream, void **parameters, void **extra, uint32_t flags) {
     AHEAD;
     CURRENT;
     struct work work;

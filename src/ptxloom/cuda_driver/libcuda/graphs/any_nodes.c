@@ -5,7 +5,7 @@
 #include "graphs/value_nodes.h"
 
 enum { KERNEL_NODE, COPY_NODE, FILL_NODE, HOST_NODE, CHILD_NODE, EMPTY_NODE, WAIT_NODE, RECORD_NODE, ALLOCATION_NODE = 10, FREE_NODE, VALUE_NODE, CONDITION_NODE };
-enum { CLONED, MOVED };
+enum { CLONED, GIVEN_AWAY };
 struct any_node {
     int type, reserved[3];
     union {
@@ -59,13 +59,13 @@ static int any_legal(const struct any_node *p) {
 static int child_work(void *child, int ownership, struct work *work) {
     struct graph *graph = object_of(A_GRAPH, child);
     *work = (struct work){.kind = GRAPH_WORK, .handle = child};
-    if (!graph || ownership < CLONED || ownership > MOVED) return INVALID_VALUE;
+    if (!graph || ownership < CLONED || ownership > GIVEN_AWAY) return INVALID_VALUE;
     if (graph->is_given || (ownership == CLONED && graph_allocates(child))) return NOT_SUPPORTED;
-    if (ownership == MOVED && (graph->is_child || graph->is_recorded)) return INVALID_VALUE;
+    if (ownership == GIVEN_AWAY && (graph->is_child || graph->is_recorded)) return INVALID_VALUE;
     if (ownership == CLONED) TRY(graph_copy(child, &work->handle));
     graph = object_of(A_GRAPH, work->handle);
     graph->is_child = 1;
-    graph->is_given = ownership == MOVED;
+    graph->is_given = ownership == GIVEN_AWAY;
     return SUCCESS;
 }
 

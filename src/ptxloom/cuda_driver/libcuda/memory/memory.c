@@ -69,6 +69,7 @@ void allocations_remove_of(uint64_t owner) {
 }
 
 void allocations_forget(void) {
+    advice_forget();
     count = 0;
     used = 0;
 }
@@ -138,6 +139,7 @@ int memory_free(device_pointer start, int kinds) {
         return SUCCESS;
     }
     void *graph_memory = one->graph_memory;
+    if (one->kind == MANAGED_MEMORY) advice_drop(start, one->size);
     if (one->pool) pool_gets_back(one->pool, one->size);
     allocation_remove(one);
     if (graph_memory) return graph_memory_end(graph_memory);
@@ -248,7 +250,7 @@ EXPORTED int cuMemGetAddressRange_v2(device_pointer *start, size_t *size, device
 
 /* -- managed memory: advice and prefetching change nothing ------------------------------------------------------------ */
 
-static int is_managed(device_pointer start, uint64_t size) {
+int is_managed(device_pointer start, uint64_t size) {
     struct allocation *one = allocation_at(start);
     return one && one->kind == MANAGED_MEMORY && size && reachable(start, size);
 }
@@ -272,7 +274,7 @@ static struct location location_of(int number) {
 
 int prefetch(device_pointer start, uint64_t size, struct location where) {
     TRY(place_legal(where, INVALID_DEVICE));
-    return is_managed(start, size) ? SUCCESS : INVALID_VALUE;
+    return is_managed(start, size) ? advice_keep(start, size, MOVED, where) : INVALID_VALUE;
 }
 
 EXPORTED int cuMemPrefetchAsync_v2(device_pointer start, size_t size, struct location where, unsigned flags, void *stream) {
@@ -290,8 +292,9 @@ EXPORTED int cuMemPrefetchAsync(device_pointer start, size_t size, int where, vo
 
 static int advise(device_pointer start, size_t size, int advice, struct location where, int no_device) {
     CONTEXT;
-    if (advice < 1 || advice > 6 || !is_managed(start, size)) return INVALID_VALUE;
-    return place_legal(where, no_device);
+    if (advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY || !is_managed(start, size)) return INVALID_VALUE;
+    TRY(place_legal(where, no_device));
+    return advice_keep(start, size, (enum advice)advice, where);
 }
 
 EXPORTED int cuMemAdvise_v2(device_pointer start, size_t size, int advice, struct location where) {

@@ -89,6 +89,12 @@ EXPORTED int cuMemSetMemPool(struct location *where, int type, void *pool) {
     return take_current(kind, pool);
 }
 
+/* What goes to other processes lies somewhere in particular, and stays there. */
+static int may_go(const struct pool_properties *wanted) {
+    int is_placed = wanted->where.type == ON_DEVICE || (wanted->where.type == ON_HOST_NODE && wanted->where.id == 0);
+    return wanted->type == PINNED && is_placed;
+}
+
 EXPORTED int cuMemPoolCreate(void **pool, const struct pool_properties *wanted) {
     enum { FABRIC = 8 };
     DRIVER;
@@ -96,8 +102,7 @@ EXPORTED int cuMemPoolCreate(void **pool, const struct pool_properties *wanted) 
     if (!pool || !wanted) return INVALID_VALUE;
     TRY(kind_of(&wanted->where, wanted->type, &kind));
     if (wanted->handles == FABRIC) return NOT_SUPPORTED;
-    int goes = kind == POOL_MEMORY || (kind == HOST_MEMORY && wanted->where.type == ON_HOST_NODE); /* to others */
-    if (wanted->handles & ~POOL_TO_FILE || (wanted->handles && !goes)) return INVALID_VALUE;
+    if (wanted->handles & ~POOL_TO_FILE || (wanted->handles && !may_go(wanted))) return INVALID_VALUE;
     void *made = pool_new(kind, wanted->limit);
     if (made) ((struct pool *)object_of(A_POOL, made))->handles = wanted->handles;
     return give_pool(pool, made);

@@ -106,7 +106,7 @@ class Kernel:
             judge = None if unchecked else cache(partial(legality.must_be_legal, module, name))
             self.code = KernelCode(self.planned, judge=judge, explained=explained)
             self.needs = self._known(cores)
-            self.code.name = self.needs.code
+            self.code.name, self.code.sites = self.needs.code, self.needs.sites
             self.directives = module.functions[name].directives
             self.memory = memory_of(module)
             self.warm = WarmLaunches()

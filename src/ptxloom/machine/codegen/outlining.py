@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Instructions that no loop repeats, from which on they are outlined: as many take LLVM half a second.
 LONG: Final = 4096
+#: Warps from which on they are not: their calls have taken these as long as LLVM takes for better code.
+MANY: Final = 50_000
 _NOWHERE: Final = -1  # the site of an instruction that stands for many
 _MASK: Final = Value("i32", "%mask")
 

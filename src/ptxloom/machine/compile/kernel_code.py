@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ptxloom.machine.codegen.outlining import MANY
 from ptxloom.machine.compile import variant
 from ptxloom.machine.native.llvm import LOCK
 
@@ -21,6 +22,7 @@ class KernelCode:
 
     Attributes:
         name: What it is called (`Needs.code`).
+        sites: Its instructions.
         variants: The code for whole warps or for parts of warps, by the tools that watch.
         accepted: What was translated to see that the kernel can run, until something is compiled.
     """
@@ -40,11 +42,39 @@ class KernelCode:
             explained: What a failure of ours or of the program's is told by.
         """
         self.name = ""
+        self.sites = 0
         self.accepted: Variant | None = None
         self.variants: dict[tuple[bool, frozenset[str]], Code] = {}
         self._planned = planned
         self._judge = judge
         self._explained = explained
+        self._warps = 0
+        self._careful = False
+        self._outlined: set[tuple[bool, frozenset[str]]] = set()
+        self._left: list[Code] = []  # which launches may still run
+
+    def expects(self, warps: int) -> bool:
+        """Take in that so many warps are to run: long code that many run is worth being made with care.
+
+        It depends on nothing but numbers of warps, and what is computed is the same.
+
+        Args:
+            warps: Those of one launch.
+
+        Returns:
+            Whether other code is to be made than there was.
+        """
+        if self._careful or self.sites < variant.LONG:
+            return False
+        self._warps += warps
+        if self._warps < MANY:
+            return False
+        with LOCK:
+            self._careful = True
+            left = [self.variants.pop(one) for one in self._outlined]
+            self._left += left
+            self._outlined.clear()
+        return bool(left)
 
     def accept(self, name: str, *, whole: bool, checks: frozenset[str]) -> None:
         """Refuse what cannot be run; LLVM is not asked.
@@ -73,10 +103,13 @@ class KernelCode:
         with LOCK:
             if (whole, checks) not in self.variants:
                 with self._explained():
-                    self.variants[whole, checks] = variant.compile_variant(
-                        self._planned, self.name, whole=whole, checks=checks, judge=self._judge, made=self.accepted
-                    )
+                    self.variants[whole, checks], outlined = variant.compile_variant(
+                        self._planned, self.name, whole=whole, checks=checks, judge=self._judge, made=self.accepted,
+                        careful=self._careful if self.sites >= variant.LONG else None,
+                    )  # fmt: skip
                     self.accepted = None
+                    if outlined:
+                        self._outlined.add((whole, checks))
             return self.variants[whole, checks].address
 
     def known_address(self, *, whole: bool, checks: frozenset[str]) -> int:

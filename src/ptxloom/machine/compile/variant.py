@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptxloom.machine import semantics
 from ptxloom.machine.analysis.loops import unrepeated_blocks
@@ -40,18 +40,43 @@ _STRETCH: Final = 8  # instructions in one piece of code: longer ones cost more 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The code of a kernel for whole warps, or for parts of warps."""
+    """The code of a kernel for whole warps, or for parts of warps.
+
+    Attributes:
+        ir: The code.
+        builder: What has made it.
+        is_outlined: Whether some of its instructions are calls.
+    """
 
     ir: str
     builder: Builder
+    is_outlined: bool
 
-    def serves(self, *, whole: bool, checks: frozenset[str]) -> bool:
+    def serves(self, *, whole: bool, checks: frozenset[str], careful: bool) -> bool:
         """Whether it is the one for such warps and tools."""
-        return self.builder.whole == whole and self.builder.checks == checks
+        return self.builder.whole == whole and self.builder.checks == checks and not (careful and self.is_outlined)
 
 
-def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozenset()) -> Variant:
+class Compiled(NamedTuple):
+    """A variant's machine code.
+
+    Attributes:
+        code: The code.
+        is_outlined: Whether better code can be made of it.
+    """
+
+    code: Code
+    is_outlined: bool
+
+
+def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozenset(), careful: bool = False) -> Variant:
     """The IR of one variant.
+
+    Args:
+        program: What to translate.
+        whole: For warps whose lanes all run.
+        checks: The tools that watch.
+        careful: Whether nothing is outlined.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
@@ -62,7 +87,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     b.do("br label %dispatch")
     _dispatch(b)
     seldom = Outlines(b)
-    outlined = frozenset[int]() if several else _outlined_blocks(program)
+    outlined = frozenset[int]() if several or careful else _outlined_blocks(program)
     for block in program.blocks:
         _block(b, block, seldom if block.number in outlined else None)
     dispatch = b.lines.index("dispatch:") + 1
@@ -71,7 +96,7 @@ def translate(program: Program, *, whole: bool, checks: frozenset[str] = frozens
     declarations = "\n".join(b.declarations.values())
     functions = "\n".join(seldom.functions)
     ir = f"{declarations}\n{functions}\ndefine i32 @{SYMBOL}(ptr %w) #0 {{\nentry:\n{body}\n}}\n{jit.ATTRIBUTES}"
-    return Variant(ir, b)
+    return Variant(ir, b, bool(functions))
 
 
 def _instruments(program: Program, checks: frozenset[str]) -> list[Instrument]:
@@ -281,7 +306,8 @@ def compile_variant(
     checks: frozenset[str],
     judge: Callable[[], None] | None,
     made: Variant | None = None,
-) -> Code:
+    careful: bool | None = None,
+) -> Compiled:
     """One variant's machine code, from the cache if it has been compiled before.
 
     Args:
@@ -291,15 +317,16 @@ def compile_variant(
         checks: The tools that watch.
         judge: Raises if the program is not legal: asked before code is made, so that kept code needs no other look.
         made: A variant that has been translated already, perhaps this one.
+        careful: Whether it is worth its time to outline nothing; None for a program that is too short for it.
 
     Raises:
         UnsupportedInstruction: The machine does not know an instruction.
     """
-    kept = [made] if made is not None and made.serves(whole=whole, checks=checks) else []
+    kept = [made] if made is not None and made.serves(whole=whole, checks=checks, careful=bool(careful)) else []
 
     def variant() -> Variant:
         if not kept:
-            kept.append(translate(planned.program, whole=whole, checks=checks))
+            kept.append(translate(planned.program, whole=whole, checks=checks, careful=bool(careful)))
         return kept[0]
 
     def make() -> bytes:
@@ -307,11 +334,12 @@ def compile_variant(
             judge()
         b = variant().builder
         natives = [library.native_name(function) for function in b.natives.values()]
-        head = json.dumps({"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)})
+        needs = {"natives": natives, "accesses": sorted(b.accesses), "helpers": sorted(b.helpers)}
+        head = json.dumps(needs | {"outlined": variant().is_outlined})
         return head.encode() + b"\n" + jit.compiled(variant().ir, 0)
 
     key = f"kernel {'whole' if whole else 'part'} {_key(called, checks, judge)}"
-    head, _, code = jit.cached(key, make).partition(b"\n")
+    head, _, code = _kept_or_made(key, make, careful).partition(b"\n")
     needs = json.loads(head)
     watched = is_watched(checks)
     for name in needs["natives"]:
@@ -320,7 +348,19 @@ def compile_variant(
         library.access_address(name, watched=watched)
     for name in needs["helpers"]:
         jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
-    return jit.loaded(code, [SYMBOL], watched=watched)[SYMBOL]
+    return Compiled(jit.loaded(code, [SYMBOL], watched=watched)[SYMBOL], needs["outlined"])
+
+
+def _kept_or_made(key: str, make: Callable[[], bytes], careful: bool | None) -> bytes:
+    """The code of a variant: what was made with care once is kept apart, and is taken wherever it is found."""
+    if careful is None:
+        return jit.cached(key, make)
+    best = jit.kept(f"careful {key}")
+    if best is None and careful:
+        best = jit.kept(key)
+        if best is None or json.loads(best.partition(b"\n")[0])["outlined"]:
+            best = jit.cached(f"careful {key}", make)
+    return jit.cached(key, make) if best is None else best
 
 
 def _key(name: str, checks: frozenset[str], judge: Callable[[], None] | None) -> str:

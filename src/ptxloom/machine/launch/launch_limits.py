@@ -35,6 +35,11 @@ class Shape(NamedTuple):
         """The threads of a CTA."""
         return self.block[0] * self.block[1] * self.block[2]
 
+    @property
+    def warps(self) -> int:
+        """The warps of all CTAs."""
+        return self.grid[0] * self.grid[1] * self.grid[2] * -(-self.threads // LANES)
+
 
 def shape_of(grid: object, block: object, cluster: object, directives: Iterable[PerformanceDirective]) -> Shape:
     """The shape of a launch of a kernel; without `cluster`, that which its `.reqnctapercluster` asks for.

@@ -133,6 +133,8 @@ def launched(
     Raises:
         LaunchError: The kernel was ended.
     """
+    if deadline is None and kernel.code.expects(facts.shape.warps):  # a time limit is not spent on better code
+        kernel.warm.forget()
 
     def make() -> LaunchState:
         with interrupts.until(deadline):

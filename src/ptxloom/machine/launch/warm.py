@@ -106,7 +106,8 @@ class WarmLaunches:
             make: Makes its state, if none is kept.
             result: Runs it.
         """
-        warm = self._kept.pop(facts, None)
+        kept = self._kept
+        warm = kept.pop(facts, None)
         if warm is not None and warm.begin(params, memory, budget):
             told = result(Grid(warm.launch, warm.first))
         else:
@@ -115,10 +116,14 @@ class WarmLaunches:
             warm = Warm(launch, first) if self._comes_again(facts) and Warm.suits(launch) else None
             told = result(Grid(launch, first))
         if warm is not None and warm.end():
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
-            self._kept[facts] = warm
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[facts] = warm
         return told
+
+    def forget(self) -> None:
+        """Take up no state from before, of launches that still run neither: it names code for which there is better."""
+        self._kept = {}
 
     def _comes_again(self, facts: Facts) -> bool:
         """Whether there was a launch like this one before: state is kept only then."""

@@ -30,6 +30,11 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
     return disk_cache.cached(f"{host()}\n{key}", make)
 
 
+def kept(key: str) -> bytes | None:
+    """What is kept on disk under such a key, if anything is."""
+    return disk_cache.kept(f"{host()}\n{key}")
+
+
 def compile_ir(ir: str, level: int) -> bytes:
     """An object file for a module of IR; level 0 compiles fast, 2 optimises.
 
@@ -51,12 +56,12 @@ def compiled(ir: str, level: int) -> bytes:
     return " ".join(_REFERRED.findall(ir)).encode() + b"\n" + compile_ir(ir, level)
 
 
-def loaded(kept: bytes, symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
+def loaded(made: bytes, symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
     """Functions of an object file that `compiled` made.
 
     What it calls of the run-time has been loaded before, or is loaded now if it stands alone.
     """
-    names, _, code = kept.partition(b"\n")
+    names, _, code = made.partition(b"\n")
     callees: dict[str, int] = {}
     for name in names.decode().split():
         function = standalone_of(name)

@@ -77,11 +77,8 @@ def driver(
             raise build.NoDriver("the process in which kernels run could not be started: it says why on standard error")
         os.environ[SOCKET] = path
         try:
-            loaded = ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
-            try:
-                yield
-            finally:
-                loaded.cuCtxSynchronize()  # what is told of launches is told by then
+            ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
+            yield
         finally:
             del os.environ[SOCKET]
             told.close()

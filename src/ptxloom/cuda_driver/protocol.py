@@ -58,9 +58,8 @@ VIRTUAL: Final = Struct("<4Q")
 """What is asked of memory that is mapped: a step and its numbers."""
 VIRTUAL_TOLD: Final = Struct("<3Q")
 ENDING: Final = Struct("<I")
-"""How a launch went: done, refused, ended by an error, or done so that nobody has to wait for the next one like it;
-then what the kernel printed."""
-DONE, REFUSED, ENDED, AGAIN = 0, 1, 2, 3
+"""How a launch went: done, refused, or ended by an error; then what the kernel printed."""
+DONE, REFUSED, ENDED = 0, 1, 2
 LIBRARY_KIND: Final = 4
 """Of an input of a linker: a library, of which a program takes what it needs."""
 HOST_KINDS: Final = frozenset({1, 2})

@@ -47,11 +47,6 @@ class Report:
         self._lacks_lines = False
         self._lock = threading.Lock()
 
-    @property
-    def errors_may_wait(self) -> bool:
-        """Whether a later call may answer the error of a launch, and the program may go on to it."""
-        return self.on_hazard != "stop" and self.destroys == "context"
-
     def launched(self) -> None:
         """A kernel has run."""
         with self._lock:

@@ -13,7 +13,6 @@ from ptxloom.cuda_driver.images import module_of, ptx_for
 from ptxloom.cuda_driver.linking import linked
 from ptxloom.cuda_driver.loaded import MOST_REGISTERS, Loaded
 from ptxloom.cuda_driver.protocol import (
-    AGAIN,
     ATTRIBUTES,
     DEVICE,
     DONE,
@@ -98,7 +97,6 @@ class Session:
         self._modules: dict[int, Loaded] = {}
         self._kernels: dict[int, Kernel] = {}
         self._prepared: dict[bytes, Prepared] = {}
-        self._ended: CudaError | None = None
         self._answers: dict[int, Callable[[bytes], bytes]] = {
             Operation.ALLOCATE: self._allocate,
             Operation.FREE: self._free,
@@ -309,8 +307,6 @@ class Session:
 
     def _launch(self, data: bytes) -> tuple[CudaError, bytes]:
         kernel = self._kernels.get(NUMBER.unpack_from(data)[0])
-        if self._ended is not None:  # one that was sent before its sender knew
-            return self._ended, ENDING.pack(ENDED)
         if kernel is None:
             return CudaError.INVALID_HANDLE, ENDING.pack(REFUSED)
         self._report.launched()
@@ -320,20 +316,14 @@ class Session:
             result = prepared.launch(data[LAUNCH.size :])
         except LaunchError as error:
             self._tell(kernel, error)
-            if self._report.destroys == "kernel":
-                return error_of(error), ENDING.pack(REFUSED)
-            self._ended = error_of(error)
-            return self._ended, ENDING.pack(ENDED)
+            return error_of(error), ENDING.pack(ENDED if self._report.destroys == "context" else REFUSED)
         except PtxloomError as error:
             self._tell(kernel, error)
             wrong = CudaError.INVALID_VALUE if isinstance(error, UsageError) else CudaError.NOT_SUPPORTED
             return wrong, ENDING.pack(REFUSED)
         if result.hazards:
             self._tell(kernel, result.hazards)
-        again = self._report.errors_may_wait and not kernel.needs.runtime_calls
-        return CudaError.SUCCESS, ENDING.pack(AGAIN if again else DONE) + result.output.encode(
-            "utf-8", "surrogateescape"
-        )
+        return CudaError.SUCCESS, ENDING.pack(DONE) + result.output.encode("utf-8", "surrogateescape")
 
     def _prepare(self, kernel: Kernel, head: bytes) -> Prepared:
         """Judge what a launch is, beside its parameters; kept for the next one like it."""

@@ -171,7 +171,6 @@ def _driver() -> ctypes.CDLL:
     """The driver, with its device's context made."""
     library = ctypes.CDLL("libcuda.so.1")
     context = ctypes.c_void_p()
-    library.ptxloom_wait_for_launches()  # PyTorch's operations look at tensors without asking the driver
     library.cuInit(0)
     library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
     library.cuCtxSetCurrent(context)

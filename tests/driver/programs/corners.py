@@ -37,7 +37,6 @@ print(*(cuda.answer(name, byref(c_char_p()), None) for name in ("cuFuncGetName",
 pinned = c_void_p()
 cuda.call("cuMemHostAlloc", byref(pinned), c_size_t(64), 2)
 cuda.launch(kernel, c_uint64(pinned.value or 0), 4)
-cuda.call("cuCtxSynchronize")
 print(list((ctypes.c_uint32 * 4).from_address(pinned.value or 0)))
 cuda.call("cuMemFreeHost", pinned)
 

@@ -1,7 +1,6 @@
 /* The lock, the socket to the server, and what happens at a fork.
 
-   One connection a process: whoever asks holds the lock until the answer has come; launches may be told and answered
-   later (`code/ahead.c`). A child process has no driver
+   One connection a process: whoever asks holds the lock until the answer has come. A child process has no driver
    (CUDA_ERROR_NOT_INITIALIZED), as with a GPU, if its parent had called cuInit; else it has its own. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -40,7 +39,6 @@ static void make_lock(void) {
 
 static void in_child(void) {
     make_lock();
-    launches_forget(); /* they are the parent's */
     if (server < 0) return;
     close(server);
     server = -1;
@@ -52,24 +50,11 @@ static void prepare(void) {
     pthread_atfork(before_fork, after_fork, in_child);
 }
 
-struct held lock_ahead(void) {
+struct held lock_driver(void) {
     pthread_once(&prepared, prepare);
     pthread_mutex_lock(&lock);
     times_held++;
     return (struct held){0};
-}
-
-struct held lock_driver(void) {
-    struct held held = lock_ahead();
-    settle();
-    return held;
-}
-
-/* What is told of launches at the end, is told before the program has ended; unless another thread is about to ask. */
-__attribute__((destructor)) static void at_end(void) {
-    if (pthread_mutex_trylock(&lock)) return;
-    settle();
-    pthread_mutex_unlock(&lock);
 }
 
 void unlock_driver(struct held *held) {
@@ -93,10 +78,10 @@ __thread int calling_host;
 int driver_error(void) {
     if (calling_host) return NOT_PERMITTED;
     if (forked || device.size == 0) return NOT_INITIALIZED;
-    return server < 0 ? DEVICE_UNAVAILABLE : launch_refused();
+    return server < 0 ? DEVICE_UNAVAILABLE : SUCCESS;
 }
 
-static void disconnect(void) {
+void disconnect(void) {
     if (server >= 0) close(server);
     server = -1;
     fprintf(stderr, "ptxloom: the process in which kernels run has ended\n");
@@ -159,22 +144,17 @@ static int send_question(const uint64_t question[2], const struct part *parts, i
     return send_all(together, at);
 }
 
-int post(enum operation operation, const struct part *parts, int count) {
+int ask(enum operation operation, const struct part *parts, int count, struct answer *answer) {
     uint64_t question[2] = {(uint64_t)operation, 0};
-    if (server < 0) return 0;
-    for (int i = 0; i < count; i++) question[1] += parts[i].size;
-    if (send_question(question, parts, count)) return 1;
-    disconnect();
-    return 0;
-}
-
-int answered(struct answer *answer) {
     struct {
         int32_t status, end;
         uint64_t size;
     } head;
     if (server < 0) return DEVICE_UNAVAILABLE;
-    if (!receive_all(&head, sizeof head) || !room_for(head.size) || !receive_all(buffer, head.size)) {
+    for (int i = 0; i < count; i++) question[1] += parts[i].size;
+    int well = send_question(question, parts, count) && receive_all(&head, sizeof head);
+    if (well && !room_for(head.size)) well = 0;
+    if (!well || !receive_all(buffer, head.size)) {
         disconnect();
         return DEVICE_UNAVAILABLE;
     }
@@ -184,11 +164,6 @@ int answered(struct answer *answer) {
     }
     if (answer) *answer = (struct answer){buffer, head.size};
     return head.status;
-}
-
-int ask(enum operation operation, const struct part *parts, int count, struct answer *answer) {
-    settle();
-    return post(operation, parts, count) ? answered(answer) : DEVICE_UNAVAILABLE;
 }
 
 /* The answer to HELLO comes with the files of the device's memory; what is wrong, in words, or NULL. */
@@ -264,7 +239,6 @@ static void start_again(void) {
     peers_forget();
     virtual_forget();
     objects_forget();
-    launches_forget();
     munmap((void *)(uintptr_t)device.start, device.size);
     if (device.marks) munmap((void *)(uintptr_t)device.marks, device.size);
     memset(&device, 0, sizeof device);

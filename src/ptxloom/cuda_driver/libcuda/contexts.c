@@ -181,13 +181,13 @@ EXPORTED int cuCtxDetach(void *handle) {
 }
 
 EXPORTED int cuCtxPushCurrent_v2(void *handle) {
-    AHEAD;
+    DRIVER;
     if (!handle) return INVALID_VALUE;
     return object_of(A_CONTEXT, handle) ? push(handle) : INVALID_CONTEXT;
 }
 
 EXPORTED int cuCtxPopCurrent_v2(void **handle) {
-    AHEAD;
+    DRIVER;
     void *current = current_context();
     if (!current) return INVALID_CONTEXT;
     depth--;
@@ -196,14 +196,14 @@ EXPORTED int cuCtxPopCurrent_v2(void **handle) {
 }
 
 EXPORTED int cuCtxSetCurrent(void *handle) {
-    AHEAD;
+    DRIVER;
     if (handle && !object_of(A_CONTEXT, handle)) return INVALID_CONTEXT;
     if (current_context()) depth--;
     return handle ? push(handle) : SUCCESS;
 }
 
 EXPORTED int cuCtxGetCurrent(void **handle) {
-    AHEAD;
+    DRIVER;
     if (!handle) return INVALID_VALUE;
     *handle = current_context();
     return SUCCESS;
@@ -211,7 +211,7 @@ EXPORTED int cuCtxGetCurrent(void **handle) {
 
 EXPORTED int cuCtxGetDevice(int *which) {
     GIVEN(which);
-    AHEAD;
+    DRIVER;
     if (!current_context()) return INVALID_CONTEXT;
     *which = 0;
     return SUCCESS;

@@ -51,7 +51,7 @@ EXPORTED int cuDeviceGetUuid(unsigned char *uuid, int which) { return cuDeviceGe
 
 EXPORTED int cuDeviceGetAttribute(int *value, int attribute, int which) {
     GIVEN(value);
-    AHEAD;
+    DRIVER;
     if (!is_device(which)) return INVALID_DEVICE;
     if (attribute <= 0 || attribute > last_device_attribute) return INVALID_VALUE;
     *value = device.attributes[attribute];

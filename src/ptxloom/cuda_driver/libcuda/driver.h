@@ -2,8 +2,7 @@
 
    State that no kernel sees (contexts, streams, events, graphs, who owns an address) is kept here, under one lock, which
    every function holds while it runs. Kernels, modules and memory belong to a server process, asked through one socket.
-   Device memory lies at the same addresses in both. Everything is done when the call that asked for it returns, but for
-   launches like earlier ones: these are done when somebody may see what they did. */
+   Device memory lies at the same addresses in both. Everything is done when the call that asked for it returns. */
 #ifndef PTXLOOM_DRIVER_H
 #define PTXLOOM_DRIVER_H
 
@@ -62,23 +61,19 @@ typedef uint64_t device_pointer;
 struct held {
     int nothing;
 };
-struct held lock_driver(void); /* and settles */
-struct held lock_ahead(void);  /* while launches that were sent ahead are under way */
+struct held lock_driver(void);
 void unlock_driver(struct held *held);
 int lock_release(void);     /* however often this thread holds it; says how often */
 void lock_take(int times); /* as often again */
-#define HELD(lock) struct held held_lock __attribute__((cleanup(unlock_driver), unused)) = lock()
-#define LOCKED HELD(lock_driver)
+#define LOCKED struct held held_lock __attribute__((cleanup(unlock_driver), unused)) = lock_driver()
 
 /* As LOCKED, and answers an error unless cuInit has been called. */
 #define DRIVER                                                                                                         \
     LOCKED;                                                                                                            \
-    TRY(driver_error())
-
-/* As DRIVER, for what neither sees what kernels do nor tells whether one has failed. */
-#define AHEAD                                                                                                          \
-    HELD(lock_ahead);                                                                                                  \
-    TRY(driver_error())
+    do {                                                                                                               \
+        int driver_error_ = driver_error();                                                                            \
+        if (driver_error_) return driver_error_;                                                                       \
+    } while (0)
 
 /* As DRIVER, with a current context in which no kernel has failed. */
 #define CONTEXT                                                                                                        \
@@ -183,9 +178,8 @@ struct answer {
 };
 
 int server_process(void);
-int ask(enum operation operation, const struct part *parts, int count, struct answer *answer); /* settles first */
-int post(enum operation operation, const struct part *parts, int count); /* asks; `answered` waits for the answer */
-int answered(struct answer *answer);
+int ask(enum operation operation, const struct part *parts, int count, struct answer *answer);
+void disconnect(void);
 int map_shared(uint64_t address, uint64_t size, int file); /* closes the file */
 
 /* -- the device --------------------------------------------------------------------------------------------------- */
@@ -263,7 +257,7 @@ enum when when_of(void *stream);                      /* whether what it is give
 int reachable_when(device_pointer address, uint64_t size, enum when when);
 uint64_t memory_used(void);
 void memory_written(device_pointer address, uint64_t size);
-size_t host_memory_in(void); /* what kernels see of registered memory, before a launch and behind it; how many copies */
+void host_memory_in(void); /* what kernels see of registered memory, before a launch and behind it */
 void host_memory_out(void);
 int host_memory_seen(void *address, device_pointer *found);
 int host_memory_known(device_pointer address, struct allocation *told); /* whether it is registered */
@@ -378,6 +372,7 @@ struct work {
 };
 
 int work_do(const struct work *work);
+int launch_ended(int error, const struct answer *answer); /* keeps what ended a kernel, prints what it printed */
 int work_submit(void *stream, const struct work *work); /* done at once, or recorded where the stream is captured */
 int work_copy(struct work *to, const struct work *from);
 void work_drop(struct work *work);
@@ -393,16 +388,6 @@ int graph_memory_record_free(void *stream, device_pointer start);
 int graph_run(void *graph);
 int condition_run(void *condition);
 int graph_append(void *graph, const struct work *work, void *const *after, size_t count, void **node);
-
-/* -- launches, answered at once or later --------------------------------------------------------------------------- */
-
-enum { LAUNCH_WORDS = 15 }; /* that say what a launch is, beside its parameters */
-int launch_ended(int error, const struct answer *answer, const uint64_t *head); /* keeps what ended a kernel, prints what it printed */
-int launch_may_go(const uint64_t *head); /* whether it need not be waited for */
-int launch_send(const struct part *parts, int count);
-void settle(void); /* all launches have ended, and what became of them is known */
-int launch_refused(void); /* the error of one that was sent ahead, once */
-void launches_forget(void);
 
 /* -- streams and events ---------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
-/* Launches: parameters taken from where the program has them, the shape judged. */
+/* Launches: parameters taken from where the program has them, the shape judged, what ended a kernel kept. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,22 @@ int launch_of(void *handle, const struct shape *shape, void **parameters, void *
     return SUCCESS;
 }
 
+enum { LAUNCHED, REFUSED, ENDED }; /* how the server says that it went */
+
+int launch_ended(int error, const struct answer *answer) {
+    uint32_t how;
+    if (answer->size < sizeof how) return DEVICE_UNAVAILABLE;
+    memcpy(&how, answer->data, sizeof how);
+    if (answer->size > sizeof how) {
+        fwrite(answer->data + sizeof how, 1, answer->size - sizeof how, stdout);
+        fflush(stdout);
+    }
+    if (how != ENDED) return error;
+    failed = error; /* the next call tells of it, as where kernels run beside the program */
+    write_down("a kernel was ended", error_name(error));
+    return SUCCESS;
+}
+
 /* Whether all CTAs of a cooperative launch are there at a time. */
 static int together(const struct launch *launch) {
     int64_t ctas = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -90,8 +107,7 @@ static int run(void *stream, struct work *work) {
 }
 
 int launch_plain(void *function, const struct shape *shape, void *stream, void **parameters, void **extra, uint32_t flags) {
-    AHEAD;
-    CURRENT;
+    CONTEXT;
     struct work work;
     struct stream *found;
     TRY(stream_of(stream, &found));
@@ -170,8 +186,7 @@ static int record_events(const struct configuration *c) {
 
 EXPORTED int cuLaunchKernelEx(const struct configuration *c, void *function, void **parameters, void **extra) {
     GIVEN(c);
-    AHEAD;
-    CURRENT;
+    CONTEXT;
     struct work work;
     struct stream *stream;
     struct shape shape;

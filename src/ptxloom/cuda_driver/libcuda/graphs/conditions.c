@@ -141,7 +141,6 @@ int condition_run(void *handle) {
     if (one->kind == IF) return value ? graph_run(one->bodies[0]) : one->size > 1 ? graph_run(one->bodies[1]) : SUCCESS;
     while (value_of(one)) {
         TRY(graph_run(one->bodies[0]));
-        settle();
         if (failed) return SUCCESS; /* the next call tells of it */
     }
     return SUCCESS;

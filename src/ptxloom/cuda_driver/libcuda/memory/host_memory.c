@@ -32,14 +32,9 @@ static int overlapping(const unsigned char *start, size_t size) {
 
 void host_memory_forget(void) { count = 0; }
 
-size_t host_memory_in(void) {
-    size_t copies = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!all[i].copy) continue;
-        memcpy((void *)(uintptr_t)all[i].copy, all[i].start, all[i].size);
-        copies++;
-    }
-    return copies;
+void host_memory_in(void) {
+    for (size_t i = 0; i < count; i++)
+        if (all[i].copy) memcpy((void *)(uintptr_t)all[i].copy, all[i].start, all[i].size);
 }
 
 void host_memory_out(void) {

@@ -249,7 +249,6 @@ void *event_context(const void *handle) {
 int event_record(void *handle) {
     struct event *event = object_of(AN_EVENT, handle);
     if (!event) return INVALID_HANDLE;
-    settle();
     event->recorded = 1;
     event->capture = NULL;
     clock_gettime(CLOCK_MONOTONIC, &event->when);

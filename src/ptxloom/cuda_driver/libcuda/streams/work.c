@@ -5,17 +5,17 @@
 #include "driver.h"
 
 static int do_launch(const struct launch *launch) {
-    uint64_t head[LAUNCH_WORDS] = {
+    uint64_t head[15] = {
         launch->function, launch->grid[0],    launch->grid[1],    launch->grid[2],      launch->block[0], launch->block[1],
         launch->block[2], launch->cluster[0], launch->cluster[1], launch->cluster[2], launch->shared_bytes, launch->flags,
         context_limit(STACK_LIMIT), context_limit(PRINTF_LIMIT), context_limit(HEAP_LIMIT)};
     struct part parts[] = {{head, sizeof head}, {launch->parameters, launch->size}};
     struct answer answer;
-    if (!host_memory_in() && launch_may_go(head)) return launch_send(parts, 2);
+    host_memory_in();
     int error = ask(LAUNCH, parts, 2, &answer);
     if (error == DEVICE_UNAVAILABLE) return error;
     host_memory_out();
-    return launch_ended(error, &answer, head);
+    return launch_ended(error, &answer);
 }
 
 static unsigned char *row(device_pointer base, uint64_t pitch, uint64_t slice, uint64_t y, uint64_t z) {
@@ -61,7 +61,6 @@ static int do_host(void (*function)(void *), void *argument) {
 
 int work_do(const struct work *work) {
     if (work->is_off) return SUCCESS;
-    if (work->kind != KERNEL_WORK && work->kind != GRAPH_WORK) settle();
     switch (work->kind) {
     case NOTHING:
     case WAIT_WORK: return SUCCESS;

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -127,22 +128,40 @@ def test_a_child_has_a_device_only_if_its_parent_had_none(running: Running) -> N
     assert done.stdout.splitlines() == ["[5, 6]", "cuInit 3", "[5, 6]"]
 
 
-def test_a_server_that_dies_leaves_errors_and_nobody_waiting() -> None:
+@pytest.mark.parametrize(
+    ("program", "begins", "answers"),
+    [
+        (("server_dies.py",), "ready\n", ["cuLaunchKernel 46"] * 2),
+        (("under_way.py", "server", str(1 << 40)), "begun\n", ["46 46"]),
+    ],
+)
+def test_a_server_that_dies_leaves_errors_and_nobody_waiting(
+    program: tuple[str, ...], begins: str, answers: list[str]
+) -> None:
     command = [sys.executable, "-m", "ptxloom.cuda_driver.server", "sm_80", "memcheck", str(1 << 28), "report"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         variables = environment(build.folder(), server.stdout.readline().strip())
-        program = [sys.executable, str(PROGRAMS / "server_dies.py")]
+        run = [sys.executable, str(PROGRAMS / program[0]), *program[1:]]
         with subprocess.Popen(
-            program, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            run, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as client:
             assert client.stdout is not None
-            assert client.stdout.readline() == "ready\n"
+            assert client.stdout.readline() == begins
             server.kill()
             server.wait()
             said, complained = client.communicate("\n", timeout=300)
-    assert said.splitlines() == ["cuLaunchKernel 46"] * 2
+    assert said.splitlines() == answers
     assert complained == "ptxloom: the process in which kernels run has ended\n"
+
+
+def test_a_program_that_ends_under_a_kernel_leaves_the_server_as_it_was(running: Running) -> None:
+    before = {*threading.enumerate()}
+    assert running.run("under_way.py", "program", "3000000").returncode == 0
+    for thread in {*threading.enumerate()} - before:  # an exception in one of them fails this test
+        thread.join(300)
+    done = running.run("under_way.py", "nobody", "1000")
+    assert (sorted(done.stdout.splitlines()), done.stderr) == (["0 0", "begun"], "")
 
 
 def test_whatever_a_program_passes_is_answered(running: Running) -> None:

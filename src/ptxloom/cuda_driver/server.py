@@ -11,6 +11,7 @@ import shutil
 import socket
 import sys
 import threading
+from io import BufferedReader, RawIOBase
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
 
+    from _typeshed import WriteableBuffer
+
 _SOCKET: Final = "/driver"
 _MOST_NAME_BYTES: Final = 107  # of a `sockaddr_un`, but for its end
+_LOOKS: Final = 20
 _LESS: Final = "ask for less (`--memory-limit`, `memory_bytes` of `pl.driver`), or raise `ulimit -v` and `ulimit -f`"
 
 
@@ -72,7 +76,7 @@ class Server:
 
     def _serve(self, connection: socket.socket, number: int) -> None:
         """Answer one process until it ends."""
-        with connection, connection.makefile("rb") as asked:  # a short question comes at one reading
+        with connection, BufferedReader(_Asked(connection)) as asked:  # a short question comes at one reading
             session: Session | None = None
             while (question := _question(asked)) is not None:
                 operation, data = question
@@ -113,6 +117,26 @@ def _folder() -> str:
         return folder
     Path(folder).rmdir()
     return temporary_folder("ptxloom-", "/tmp")  # noqa: S108 - the name is new, and the folder this user's alone
+
+
+class _Asked(RawIOBase):
+    """What a process asks: looked for a few times before this thread sleeps, as to wake takes longer than a launch."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._receive = connection.recv_into
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Fill a buffer with what is there; 0 bytes if nobody asks any more."""
+        for _ in range(_LOOKS):
+            try:
+                return self._receive(buffer, 0, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                pass
+        return self._receive(buffer)
 
 
 def _answered(connection: socket.socket, answer: bytes) -> bool:

@@ -99,6 +99,21 @@ static int send_all(const void *data, size_t size) {
     return 1;
 }
 
+enum { LOOKS = 100, FEW = 4, NOW_AND_THEN = 32 };
+
+/* Look whether the answer is there, before this thread sleeps: to wake takes longer than most launches. Where that has been
+   in vain a few times (kernels are long, or the machine is busy), only now and then. */
+static void look(void) {
+    static unsigned in_vain;
+    char first;
+    if (in_vain++ >= FEW && in_vain % NOW_AND_THEN) return;
+    for (int i = 0; i < LOOKS; i++) {
+        if (recv(server, &first, 1, MSG_PEEK | MSG_DONTWAIT) < 0) continue;
+        in_vain = 0;
+        return;
+    }
+}
+
 static int receive_all(void *data, size_t size) {
     char *at = data;
     while (size) {
@@ -152,7 +167,9 @@ int ask(enum operation operation, const struct part *parts, int count, struct an
     } head;
     if (server < 0) return DEVICE_UNAVAILABLE;
     for (int i = 0; i < count; i++) question[1] += parts[i].size;
-    int well = send_question(question, parts, count) && receive_all(&head, sizeof head);
+    int well = send_question(question, parts, count);
+    if (well) look();
+    well = well && receive_all(&head, sizeof head);
     if (well && !room_for(head.size)) well = 0;
     if (!well || !receive_all(buffer, head.size)) {
         disconnect();

@@ -86,7 +86,7 @@ def test_a_program_for_a_gpu_has_its_device(device: str, tmp_path: Path) -> None
 @needs_torch
 def test_what_programs_ask_of_torch_cuda_is_answered(tmp_path: Path) -> None:
     done = run("torch_cuda.py", tmp_path, PTXLOOM_TORCH_CUDA="1")
-    assert done.stdout.split() == ["memory", "streams", "places", "saved", "training"], done.stderr
+    assert done.stdout.split() == ["memory", "streams", "places", "saved", "training", "sums", "products"], done.stderr
 
 
 @needs_torch

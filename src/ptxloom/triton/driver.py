@@ -9,7 +9,7 @@ from triton.backends import driver as base
 from triton.backends.compiler import GPUTarget
 
 from ptxloom.extras import needed
-from ptxloom.triton import awaited, clock, properties, selection
+from ptxloom.triton import awaited, blas, clock, properties, selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ptxloom.triton import device
 
 awaited.follow_torch()
+if awaited.is_wanted():
+    blas.put_in_place()
 
 
 class PtxloomDriver(base.DriverBase):

@@ -260,6 +260,37 @@ def _dlpack_device(tensor: Tensor) -> tuple[int, int]:
     return (torch_memory.DLPACK_CUDA, 0) if apart else tensor.__dlpack_device__()
 
 
+def _summed_in_f32(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that a GPU sums in f32 whatever its arguments are, and the CPU does not: it would round each sum."""
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = _tensors((*args, *kwargs.values()))
+        narrow = {one.dtype for one in given if one.dtype in _NARROW and torch_memory.is_marked(one)}
+        if len(narrow) != 1:
+            return _on_cpu(function, args, kwargs)
+        wide = [_widened(one, narrow) for one in args]
+        result = function(*wide, **{name: _widened(one, narrow) for name, one in kwargs.items()}).to(*narrow)
+        _mark(result)
+        return result
+
+    return called
+
+
+def _widened(value: Any, narrow: set[Any]) -> Any:
+    return value.float() if isinstance(value, torch.Tensor) and cast("Tensor", value).dtype in narrow else value
+
+
+_NARROW: Final = frozenset((torch.float16, torch.bfloat16))
+_SUMS: Final = (
+    torch.nn.functional.layer_norm,
+    torch.nn.functional.group_norm,
+    torch.nn.functional.scaled_dot_product_attention,
+    torch.conv1d,
+    torch.conv2d,
+    torch.conv3d,
+)
+"""Of which the gradients, at least, are wrong by more than a rounding where the CPU sums in f16 or bf16."""
+
 _ANSWERS: Final[dict[Any, Any]] = {
     torch.Tensor.is_cuda.__get__: True,
     torch.Tensor.is_cpu.__get__: False,
@@ -281,4 +312,5 @@ _SPECIAL: Final[dict[Any, Callable[..., Any]]] = {
     torch.Tensor.__dlpack_device__: _dlpack_device,
     torch.device: _device,
     torch._C._nn._parse_to: _parse_to,  # noqa: SLF001 - likewise
+    **{function: _summed_in_f32(function) for function in _SUMS},
 }

@@ -101,3 +101,38 @@ assert optimizer.state[layer.weight]["exp_avg"].is_cuda
 assert torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False).is_cuda
 assert torch.compile(lambda one: one + 1)(x).is_cuda
 print("training")
+
+
+def error(function: object, *shapes: tuple[int, ...]) -> float:
+    """By how many roundings of f16 results and gradients differ from those in f32."""
+    torch.manual_seed(0)
+    narrow = [torch.randn(shape, device="cuda", dtype=torch.float16) + 0.5 for shape in shapes]
+    both = []
+    for dtype in (torch.float16, torch.float32):
+        given = [one.detach().to(dtype).requires_grad_() for one in narrow]
+        out = function(*given)
+        assert out.is_cuda
+        assert out.dtype == dtype
+        torch.manual_seed(1)
+        out.backward(torch.randn(out.shape, device="cuda", dtype=torch.float16).to(dtype))
+        both.append([out.detach(), *(one.grad for one in given)])
+    return max(float(((a.float() - b).abs() / b.abs().clamp_min(b.abs().max() / 100)).max()) for a, b in zip(*both)) * 1024
+
+
+functions = torch.nn.functional
+assert error(lambda x, a, b: functions.layer_norm(x, (64,), a, b), (256, 64), (64,), (64,)) <= 0.6
+assert error(lambda x, a, b: functions.group_norm(x, 4, weight=a, bias=b), (64, 16, 8), (16,), (16,)) <= 0.6
+assert error(lambda *x: functions.scaled_dot_product_attention(*x), *[(1, 2, 32, 16)] * 3) <= 0.6
+assert error(lambda x, w: functions.conv1d(x, w, padding=1), (2, 16, 64), (16, 16, 3)) <= 0.6
+print("sums")
+
+from triton._C.libtriton import nvidia  # noqa: E402 - as programs do
+
+a, b, c = (torch.randn(shape, device="cuda", dtype=torch.float16) for shape in ((8, 16), (4, 16), (8, 4)))
+blas = nvidia.cublas.CublasLt(torch.empty(1 << 10, device="cuda", dtype=torch.uint8))
+blas.matmul(a, b, c)
+assert torch.allclose(c, a @ b.T, atol=1e-2)
+d = torch.empty_like(c)
+blas.gemm(a, b, c, d, 2.0, 0.5)
+assert torch.allclose(d, 2 * (a @ b.T) + 0.5 * c, atol=2e-2)
+print("products")

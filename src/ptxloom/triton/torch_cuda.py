@@ -277,7 +277,7 @@ def _summed_in_f32(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _widened(value: Any, narrow: set[Any]) -> Any:
-    return value.float() if isinstance(value, torch.Tensor) and cast("Tensor", value).dtype in narrow else value
+    return value.float() if isinstance(value, torch.Tensor) and value.dtype in narrow else value
 
 
 _NARROW: Final = frozenset((torch.float16, torch.bfloat16))

@@ -189,6 +189,7 @@ def test_tensor_maps_host_memory_links_and_user_objects(running: Running) -> Non
         "218 ptxloom: module:4:31: error: `%r1` names no",
         "cuLaunchKernel 1",
         "[]", "[7]",
+        "0 0 400 1 1",  # uploaded as it is made; not without its stream, nor by flags alone
     ], done.stderr  # fmt: skip
 
 

@@ -98,3 +98,18 @@ cuda.call("cuGraphRetainUserObject", graph, thing, 1, 1)
 print(gone)
 cuda.call("cuGraphDestroy", graph)
 print(gone)
+
+
+class Instantiation(ctypes.Structure):
+    """CUDA_GRAPH_INSTANTIATE_PARAMS."""
+
+    _fields_ = (("flags", ctypes.c_uint64), ("stream", c_void_p), ("node", c_void_p), ("result", ctypes.c_int))
+
+
+UPLOAD = 2
+cuda.call("cuGraphCreate", byref(graph), 0)
+cuda.call("cuStreamCreate", byref(thing), 0)
+for stream in (thing, c_void_p(12345)):
+    how = Instantiation(UPLOAD, stream, None, 7)
+    print(cuda.answer("cuGraphInstantiateWithParams", byref(c_void_p()), graph, byref(how)), how.result, end=" ")
+print(cuda.answer("cuGraphInstantiateWithFlags", byref(c_void_p()), graph, ctypes.c_uint64(UPLOAD)))

@@ -82,17 +82,23 @@ EXPORTED int cuGraphInstantiate_v2(void **made, void *graph, void **node, char *
     return cuGraphInstantiate(made, graph, node, log, log_bytes);
 }
 
+EXPORTED int cuGraphUpload(void *handle, void *where);
+
 struct instantiation {
     uint64_t flags;
     void *stream, *node;
     int result;
 };
 EXPORTED int cuGraphInstantiateWithParams(void **made, void *graph, struct instantiation *how) {
+    const uint64_t upload = 2; /* for this call alone */
     GIVEN(how);
+    CONTEXT;
+    struct stream *stream;
     how->node = NULL;
-    int error = cuGraphInstantiateWithFlags(made, graph, how->flags);
+    int error = how->flags & upload ? stream_of(how->stream, &stream) : SUCCESS;
+    if (!error) error = cuGraphInstantiateWithFlags(made, graph, how->flags & ~upload);
     how->result = error ? 1 : 0;
-    return error;
+    return error || !(how->flags & upload) ? error : cuGraphUpload(*made, how->stream);
 }
 
 EXPORTED int cuGraphExecDestroy(void *handle) {

@@ -22,11 +22,14 @@ import time
 import tomllib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
+
+from ptxloom.cuda_driver import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[1]
 _OUT: Final = _ROOT / "bench" / "out" / "suites"
+_INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +82,14 @@ def main(arguments: Sequence[str]) -> int:
     if not chosen:
         print(f"no suite is called {' '.join(asked.names)}: there are {', '.join(suite.name for suite in SUITES)}")
         return 2
+    try:
+        build.folder()  # once, before many want it
+    except build.NoDriver as error:
+        print(error)
+        return 2
     _OUT.mkdir(parents=True, exist_ok=True)
     print(f"{len(chosen)} modules of tests, {asked.jobs} at a time, each within {asked.limit} seconds", flush=True)
-    told: dict[Suite, dict[str, Outcome]] = {suite: {} for suite, _ in chosen}
-    with ThreadPoolExecutor(asked.jobs) as workers:
-        running = {workers.submit(_run, suite, module, asked.limit): (suite, module) for suite, module in chosen}
-        for number, done in enumerate(as_completed(running), 1):
-            suite, module = running[done]
-            told[suite] |= done.result()
-            print(f"{number:3} {suite.name}, {module.rpartition('.')[2]}: {_counted(done.result())}", flush=True)
+    told, left = _run_all(chosen, asked.jobs, asked.limit)
     known = read_known(_HERE / "known.toml")
     for suite, outcomes in told.items():
         lines = {test: (one.what, one.said) for test, one in outcomes.items()}
@@ -94,7 +97,8 @@ def main(arguments: Sequence[str]) -> int:
     print("\n| suite | version | passed | failed | of these known | skipped |\n|---|---|---|---|---|---|")
     for suite, outcomes in told.items():
         print(row(suite.name, version(suite.package), outcomes, known))
-    return summary({test: one for outcomes in told.values() for test, one in outcomes.items()}, known)
+    status = summary({test: one for outcomes in told.values() for test, one in outcomes.items()}, known)
+    return status or (_INTERRUPTED if left else 0)
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -158,6 +162,28 @@ def _counted(outcomes: Mapping[str, Outcome]) -> str:
     return ", ".join(f"{counts[what]} {what}" for what in ("passed", "failed", "skipped") if counts[what]) or "no tests"
 
 
+def _run_all(chosen: Sequence[tuple[Suite, str]], jobs: int, limit: int) -> tuple[dict[Suite, dict[str, Outcome]], int]:
+    """What the tests of modules came to, each told as it is done, and how many are not: the keyboard can end it."""
+    left = 0
+    told: dict[Suite, dict[str, Outcome]] = {suite: {} for suite, _ in chosen}
+    running: set[int] = set()
+    with ThreadPoolExecutor(jobs) as workers:
+        modules = {workers.submit(_run, *one, limit, running): one for one in chosen}
+        try:
+            for number, done in enumerate(as_completed(modules), 1):
+                suite, module = modules[done]
+                told[suite] |= done.result()
+                print(f"{number:3} {suite.name}, {module.rpartition('.')[2]}: {_counted(done.result())}", flush=True)
+        except KeyboardInterrupt:
+            left = sum(not one.done() for one in modules)
+            print(f"\nended from the keyboard: {left} modules are not done")
+            workers.shutdown(wait=False, cancel_futures=True)
+            for process in tuple(running):
+                with suppress(ProcessLookupError):  # it has just ended
+                    os.killpg(process, signal.SIGKILL)
+    return told, left
+
+
 # -- a module of tests -------------------------------------------------------------------------------------------------
 
 
@@ -179,12 +205,12 @@ def _chosen(names: Sequence[str]) -> list[tuple[Suite, str]]:
     ]
 
 
-def _run(suite: Suite, module: str, limit: int) -> dict[str, Outcome]:
-    """What each test of a module came to."""
+def _run(suite: Suite, module: str, limit: int, running: set[int]) -> dict[str, Outcome]:
+    """What each test of a module came to; its process is among those that run while it does."""
     stem = f"{_stem(suite.name)}.{_stem(module.rpartition('.')[2])}"
     out, log = _OUT / f"{stem}.out", _OUT / f"{stem}.log"
     out.unlink(missing_ok=True)
-    how = _ended(_command(suite, module, out), log, limit)
+    how = _ended(_command(suite, module, out), log, limit, running)
     came_to = _of_junit(out) if "/" in module else _of_lines(out, how)
     if not came_to and how != "ended with 0":  # that one has no tests
         came_to = {module: Outcome("failed", f"{how} before a test was done; see {log.name}")}
@@ -201,17 +227,20 @@ def _command(suite: Suite, module: str, out: Path) -> list[str]:
     return [*ours, "--destroy-on-device-error", "kernel", "--", *theirs]
 
 
-def _ended(command: Sequence[str], log: Path, limit: int) -> str:
+def _ended(command: Sequence[str], log: Path, limit: int, running: set[int]) -> str:
     """How a process ended that writes to a log; one that takes too long is ended, and all that it started."""
     with log.open("w") as stream:
         began = time.monotonic()
         process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True)
+        running.add(process.pid)
         try:
             how = f"ended with {process.wait(limit)}"
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             how = f"took longer than {limit} seconds (`--limit`)"
+        finally:
+            running.discard(process.pid)
         stream.write(f"\n{how} after {time.monotonic() - began:.0f} seconds\n")
     return how
 

@@ -10,7 +10,7 @@ import pytest
 
 import ptxloom
 
-NEEDS = {"ptxloom.triton.": "triton", "ptxloom.triton.torch_cuda": "torch"}
+NEEDS = {"ptxloom.triton.": "triton", "ptxloom.triton.torch_": "torch"}
 LACKING = tuple(name for name, package in NEEDS.items() if find_spec(package) is None)
 """What cannot be imported here: the parts of an extra that is not installed."""
 if "ptxloom.triton." not in LACKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ptxloom import disk_cache
 from ptxloom.machine.native import apart, interrupts, translation
 from ptxloom.machine.native.llvm import LOCK, Code, compile_here, host, load
+from ptxloom.machine.native.signature import symbol_of
 from ptxloom.machine.native.standalone import is_standalone, standalone_of
 from ptxloom.machine.native.together import members
 from ptxloom.machine.native.watching import absent, is_watching
@@ -86,7 +87,7 @@ def native_address(function: Callable[..., object], *, watched: bool = True) -> 
     def parts() -> Parts:
         return translation.translate(function).ir, _callees(function)
 
-    return linked(translation.signature(function).name, parts, text, watched=watched)
+    return linked(symbol_of(function), parts, text, watched=watched)
 
 
 def helper_address(name: str, ir: str | Callable[[], str]) -> int:

@@ -249,7 +249,7 @@ def record(struct: type | None) -> Record:
     at = 0
     alignment = 8
     for field, text in inspect.get_annotations(struct).items():
-        kind = kind_of(ast.parse(str(text), mode="eval").body, names)
+        kind = kind_said(str(text), names)
         if kind.element is not None and not kind.count and not kind.bound:
             raise TypeError(f"{struct.__name__}.{field} does not say how many elements there are")
         at = -(-at // kind.alignment) * kind.alignment
@@ -280,6 +280,15 @@ def structure(struct: type) -> type[ctypes.Structure]:
     return type(struct.__name__, (ctypes.Structure,), {"_fields_": [*fields, ("_padding", ctypes.c_uint8 * padding)]})
 
 
+def kind_said(text: str, names: dict[str, object]) -> Kind:
+    """The type that an annotation names, among the names of its module.
+
+    Raises:
+        TypeError: It is not a native type.
+    """
+    return SCALARS[text] if text in SCALARS else kind_of(ast.parse(text, mode="eval").body, names)  # most are scalars
+
+
 def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 - one case a spelling
     """The type an annotation names, among the names of its module.
 
@@ -290,7 +299,7 @@ def kind_of(node: ast.expr, names: dict[str, object]) -> Kind:  # noqa: PLR0911 
         case ast.Constant(value=None):
             return VOID
         case ast.Constant(value=str(text)):
-            return kind_of(ast.parse(text, mode="eval").body, names)
+            return kind_said(text, names)
         case ast.Name(id=name) if name in SCALARS:
             return SCALARS[name]
         case ast.Name(id="bool"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from ptxloom.machine.native.language import VOID, Kind, kind_of
+from ptxloom.machine.native.language import VOID, Kind, kind_said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +37,7 @@ def signature(function: Callable[..., object]) -> NativeSignature:
     """
     names = names_of(function)
     annotations = inspect.get_annotations(function)
-    kinds = {name: kind_of(ast.parse(str(text), mode="eval").body, names) for name, text in annotations.items()}
+    kinds = {name: kind_said(str(text), names) for name, text in annotations.items()}
     result = kinds.pop("return", VOID)
     return NativeSignature(symbol_of(function), tuple(kinds), tuple(kinds.values()), result)
 

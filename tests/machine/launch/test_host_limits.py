@@ -71,7 +71,7 @@ def test_code_is_loaded_where_the_host_has_single_pages_only() -> None:
     script = """
 import ctypes
 code = llvm.compile_here(IR, 0)
-llvm.load(code, "f", {})
+llvm.load([code], ["f"], {})
 page = mmap.PAGESIZE
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_uint64
@@ -86,7 +86,7 @@ for size in (1 << 30, 1 << 26, 1 << 22, 1 << 18, 1 << 14, 1 << 12):
 kept = []
 for n in range(4):
     libc.munmap(far + (3 << 30) - (2 * n + 2) * page, page)
-    kept.append(llvm.load(code, "f", {}))
+    kept.append(llvm.load([code], ["f"], {})["f"])
 call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_double)
 print([[call(one.address)(n, 4.0) for n in range(6)] for one in kept] == 4 * [[10, 14, 12, 19, 40, 99]])
 """
@@ -99,7 +99,7 @@ code = llvm.compile_here(IR, 0)
 limit(1 << 20)
 said(lambda: llvm.compile_here(IR, 0))
 limit(1 << 19)
-said(lambda: llvm.load(code, "f", {}))
+said(lambda: llvm.load([code], ["f"], {}))
 """
     compiling, loading = answers(script)
     assert compiling.startswith("Refused this machine refuses ")

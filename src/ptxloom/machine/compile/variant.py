@@ -344,11 +344,10 @@ def compile_variant(
     watched = is_watched(checks)
     for name in needs["natives"]:
         library.named_address(name, watched=watched)
-    for name in needs["accesses"]:
-        library.access_address(name, watched=watched)
+    library.load_accesses(needs["accesses"], watched=watched)
     for name in needs["helpers"]:
         jit.helper_address(name, lambda name=name: variant().builder.helpers[name])
-    return Compiled(jit.loaded(code, [SYMBOL], watched=watched)[SYMBOL], needs["outlined"])
+    return Compiled(jit.loaded([code], [SYMBOL], watched=watched)[SYMBOL], needs["outlined"])
 
 
 def _kept_or_made(key: str, make: Callable[[], bytes], careful: bool | None) -> bytes:

@@ -15,7 +15,7 @@ from ptxloom.machine.native.together import members
 from ptxloom.machine.native.watching import absent, is_watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
 ATTRIBUTES: Final = "\nattributes #0 = { nounwind }\n"
 _LARGE: Final = 3 << 20  # characters of IR that take LLVM about a second without optimisation
@@ -57,20 +57,20 @@ def compiled(ir: str, level: int) -> bytes:
     return " ".join(_REFERRED.findall(ir)).encode() + b"\n" + compile_ir(ir, level)
 
 
-def loaded(made: bytes, symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
-    """Functions of an object file that `compiled` made.
+def loaded(made: Iterable[bytes], symbols: Collection[str], *, watched: bool) -> dict[str, Code]:
+    """Functions of object files that `compiled` made.
 
-    What it calls of the run-time has been loaded before, or is loaded now if it stands alone.
+    What they call of the run-time has been loaded before, or is loaded now if it stands alone.
     """
-    names, _, code = made.partition(b"\n")
+    parts = [one.partition(b"\n") for one in made]
     callees: dict[str, int] = {}
-    for name in names.decode().split():
+    for name in b" ".join(names for names, _, _ in parts).decode().split():
         function = standalone_of(name)
         if (name, watched) in _RUNTIME:
             callees[name] = _RUNTIME[name, watched].address
         elif function is not None:
             callees[name] = native_address(function, watched=watched)
-    return load(code, symbols, callees)
+    return load([code for _, _, code in parts], symbols, callees)
 
 
 def native_address(function: Callable[..., object], *, watched: bool = True) -> int:
@@ -115,9 +115,27 @@ def linked(name: str, parts: Callable[[], Parts], text: str = "", *, watched: bo
             elif not watched and name in members():
                 _link_together()
             else:
-                made = cached(f"{key} {watched}", lambda: compiled(closed(*parts(), watched=watched), 2))
-                _RUNTIME[name, watched] = loaded(made, [name], watched=watched)[name]
+                made = _made(key, parts, watched=watched)
+                _RUNTIME[name, watched] = loaded([made], [name], watched=watched)[name]
         return _RUNTIME[name, watched].address
+
+
+def link(parts: Mapping[str, Callable[[], Parts]]) -> None:
+    """Load run-time functions for launches that no tool watches, in one go.
+
+    Args:
+        parts: Gives the IR of each by its name, and the native functions that it calls by itself.
+    """
+    with LOCK:
+        wanted = [name for name in parts if (name, False) not in _RUNTIME]
+        if wanted:
+            made = [_made(f"runtime {name} ", parts[name], watched=False) for name in wanted]
+            for name, code in loaded(made, wanted, watched=False).items():
+                _RUNTIME[name, False] = code
+
+
+def _made(key: str, parts: Callable[[], Parts], *, watched: bool) -> bytes:
+    return cached(f"{key} {watched}", lambda: compiled(closed(*parts(), watched=watched), 2))
 
 
 def _link_together() -> None:
@@ -129,7 +147,7 @@ def _link_together() -> None:
         calls = [callee for function in wanted.values() for callee in _callees(function)]
         return compiled(closed(ir, calls, watched=False), 2)
 
-    for name, code in loaded(cached(f"runtime together {' '.join(wanted)}", make), wanted, watched=False).items():
+    for name, code in loaded([cached(f"runtime together {' '.join(wanted)}", make)], wanted, watched=False).items():
         _RUNTIME[name, False] = code
 
 

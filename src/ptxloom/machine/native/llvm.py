@@ -95,13 +95,15 @@ class _Loader:
         self._linker: binding.LLJIT | None = None
         self._count = 0
 
-    def load(self, code: bytes, symbols: Collection[str], callees: Mapping[str, int]) -> dict[str, Code]:
-        must_have(_COPIES * len(code) + _LEAST_BYTES, "machine code")
+    def load(self, code: Collection[bytes], symbols: Collection[str], callees: Mapping[str, int]) -> dict[str, Code]:
+        must_have(_COPIES * sum(map(len, code)) + _LEAST_BYTES, "machine code")
         if self._linker is None or self._count % _OBJECTS == 0:
             machine = emission.new_machine(0)
             self._linker = binding.create_lljit_compiler(machine, use_jit_link=True, suppress_errors=True)
         self._count += 1
-        made = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+        made = binding.JITLibraryBuilder().add_current_process()
+        for one in code:
+            made.add_object_img(one)
         for symbol in symbols:
             made.export_symbol(symbol)
         for name, address in callees.items():
@@ -113,16 +115,16 @@ class _Loader:
 _LOADER: Final = _Loader()
 
 
-def load(code: bytes, symbols: Collection[str], callees: Mapping[str, int]) -> dict[str, Code]:
-    """Load an object file and find functions in it.
+def load(code: Collection[bytes], symbols: Collection[str], callees: Mapping[str, int]) -> dict[str, Code]:
+    """Load object files, as one, and find functions in them.
 
     Args:
-        code: The object file.
+        code: The object files.
         symbols: The functions.
-        callees: Where the functions are that it calls, besides what this process exports.
+        callees: Where the functions are that they call, besides what this process exports.
 
     Raises:
-        Refused: The host has no memory for it.
+        Refused: The host has no memory for them.
     """
     with LOCK:
         return _LOADER.load(code, symbols, callees)

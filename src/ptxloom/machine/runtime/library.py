@@ -12,7 +12,7 @@ from ptxloom.machine.runtime.initcheck import fast_path as init_path
 from ptxloom.machine.runtime.racecheck import fast_path as race_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _MADE: Final = (
     (access.NAME, access.access_function),
@@ -21,9 +21,13 @@ _MADE: Final = (
 )
 
 
-def access_address(name: str, *, watched: bool) -> int:
-    """The machine code of a warp-wide load or store, or of what a tool does at one."""
-    return jit.linked(name, partial(made, name), watched=watched)
+def load_accesses(names: Iterable[str], *, watched: bool) -> None:
+    """Have the machine code of warp-wide loads and stores, and of what a tool does at them."""
+    if not watched:
+        jit.link({name: partial(made, name) for name in names})
+        return
+    for name in names:
+        jit.linked(name, partial(made, name), watched=True)
 
 
 def made(name: str) -> tuple[str, tuple[Callable[..., object], ...]]:
